@@ -1,0 +1,153 @@
+"""Every exception that pycupel raises, except `TypeError` for an argument of a wrong type.
+
+    CupelError
+    ├── InvalidArgumentError (ValueError)     an argument has a value that makes no sense
+    ├── InvalidItemError (ValueError)         a ContextItem, ContextKind or ContextSource cannot be built
+    ├── InvalidBudgetError (ValueError)       a ContextBudget cannot be built
+    ├── ScorerConfigError (ValueError)        a scorer cannot be built, or does not keep its contract
+    │   └── CycleError                        a scorer contains itself, or scorers nest too deeply
+    ├── SlicerConfigError (ValueError)        a slicer or a quota entry cannot be built
+    ├── PipelineConfigError (ValueError)      the parts of a pipeline do not go together
+    ├── PinnedExceedsBudgetError              the pinned items alone are too large
+    ├── BudgetOverflowError                   the selection is too large, and the strategy is Throw
+    ├── TableTooLargeError                    a knapsack is larger than its limits allow
+    ├── CountRequirementError                 a kind has too few candidates, and scarcity is Throw
+    ├── SlicerContractError                   a slicer returned something that it was not given
+    └── PlacerContractError                   a placer returned something else than it was given
+
+Numbers travel as attributes. Where the specification prescribes a sentence, the text of the error is that sentence, and what to do about
+it follows as a note (`__notes__`), which every traceback shows.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BudgetOverflowError",
+    "CountRequirementError",
+    "CupelError",
+    "CycleError",
+    "InvalidArgumentError",
+    "InvalidBudgetError",
+    "InvalidItemError",
+    "PinnedExceedsBudgetError",
+    "PipelineConfigError",
+    "PlacerContractError",
+    "ScorerConfigError",
+    "SlicerConfigError",
+    "SlicerContractError",
+    "TableTooLargeError",
+]
+
+
+class CupelError(Exception):
+    """The root of the tree: catching it catches everything that pycupel finds wrong with values."""
+
+
+class _ValueProblem(CupelError, ValueError):
+    """A refused value, with the argument's name and the value itself where there is just one."""
+
+    def __init__(self, message: str, *, argument: str | None = None, value: object = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.argument = argument
+        self.value = value
+        if hint is not None:
+            self.add_note(hint)
+
+
+class InvalidArgumentError(_ValueProblem):
+    pass
+
+
+class InvalidItemError(_ValueProblem):
+    pass
+
+
+class InvalidBudgetError(_ValueProblem):
+    pass
+
+
+class ScorerConfigError(_ValueProblem):
+    pass
+
+
+class CycleError(ScorerConfigError):
+    pass
+
+
+class SlicerConfigError(_ValueProblem):
+    pass
+
+
+class PipelineConfigError(_ValueProblem):
+    pass
+
+
+class PinnedExceedsBudgetError(CupelError):
+    def __init__(self, pinned_tokens: int, available: int) -> None:
+        super().__init__(pinned_tokens, available)
+        self.pinned_tokens = pinned_tokens
+        self.available = available
+        self.add_note("Pin fewer or smaller items, raise max_tokens, or lower output_reserve.")
+
+    def __str__(self) -> str:
+        return f"Pinned items require {self.pinned_tokens} tokens, but only {self.available} are available"
+
+
+class BudgetOverflowError(CupelError):
+    """The merged selection exceeds the limit: the target, or what the output reserve leaves of the window if that is less."""
+
+    def __init__(self, merged_tokens: int, target_tokens: int) -> None:
+        super().__init__(merged_tokens, target_tokens)
+        self.merged_tokens = merged_tokens
+        self.target_tokens = target_tokens
+        self.add_note(
+            "Pinned items and count requirements come before the budget. Pin or require less, raise target_tokens, or choose "
+            "OverflowStrategy.TRUNCATE or PROCEED."
+        )
+
+    def __str__(self) -> str:
+        return f"Selected items require {self.merged_tokens} tokens, exceeding target budget of {self.target_tokens}"
+
+
+class TableTooLargeError(CupelError):
+    """`limit` names the option that was exceeded, `max_cells` or `max_states`; `cells` is what the run would have needed of it."""
+
+    def __init__(self, candidates: int, capacity: int, cells: int, limit: str = "max_cells", allowed: int | None = None) -> None:
+        super().__init__(candidates, capacity, cells, limit, allowed)
+        self.candidates = candidates
+        self.capacity = capacity
+        self.cells = cells
+        self.limit = limit
+        self.allowed = allowed
+        self.add_note(f"Raise bucket_size, offer fewer candidates, or lift the limit with KnapsackSlice({limit}=...).")
+
+    def __str__(self) -> str:
+        what = "table cells" if self.limit == "max_cells" else "live states"
+        return (
+            f"KnapsackSlice needs {self.cells} {what} for {self.candidates} candidates and a capacity of {self.capacity} buckets, "
+            f"more than {self.limit}={self.allowed}"
+        )
+
+
+class CountRequirementError(CupelError):
+    def __init__(self, slicer: str, kind: str, required_count: int, satisfied_count: int) -> None:
+        super().__init__(slicer, kind, required_count, satisfied_count)
+        self.slicer = slicer
+        self.kind = kind
+        self.required_count = required_count
+        self.satisfied_count = satisfied_count
+        self.add_note("Offer more candidates of that kind, lower require_count, or use ScarcityBehavior.DEGRADE.")
+
+    def __str__(self) -> str:
+        return (
+            f"{self.slicer}: candidate pool for kind '{self.kind}' has {self.satisfied_count} items "
+            f"but RequireCount is {self.required_count}."
+        )
+
+
+class SlicerContractError(CupelError):
+    pass
+
+
+class PlacerContractError(CupelError):
+    pass

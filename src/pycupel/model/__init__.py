@@ -1,0 +1,21 @@
+"""The values that flow through the pipeline: validated and coerced at the door, immutable afterwards."""
+
+from __future__ import annotations
+
+from pycupel.model.budget import ContextBudget
+from pycupel.model.enums import OverflowStrategy, ScarcityBehavior
+from pycupel.model.item import ContextItem, ScoredItem
+from pycupel.model.kind import ContextKind, ContextSource
+from pycupel.model.quota import CountQuotaEntry, QuotaEntry
+
+__all__ = [
+    "ContextBudget",
+    "ContextItem",
+    "ContextKind",
+    "ContextSource",
+    "CountQuotaEntry",
+    "OverflowStrategy",
+    "QuotaEntry",
+    "ScarcityBehavior",
+    "ScoredItem",
+]

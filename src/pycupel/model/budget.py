@@ -1,0 +1,112 @@
+"""`ContextBudget`: how many tokens a selection may use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, cast
+
+from pycupel.errors import InvalidBudgetError
+from pycupel.model.checks import checked_float, checked_int, wrong_type
+from pycupel.model.kind import ContextKind
+
+__all__ = ["ContextBudget"]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ContextBudget:
+    """The limits of one run. No invalid budget exists: every rule is checked here.
+
+    Attributes:
+        max_tokens: The hard ceiling: the size of the model's context window.
+        target_tokens: The soft goal of the slicer. Left out, it is `max_tokens - output_reserve`.
+        output_reserve: Tokens kept free for the model's answer.
+        reserved_slots: Tokens carved out, by kind, for content that you add outside the pipeline. Nothing fills them: to guarantee
+            that a kind is represented, use `QuotaSlice` or `CountQuotaSlice` (DM-16).
+        estimation_safety_margin_percent: A buffer for token counts that are estimates.
+
+    Raises:
+        TypeError: an argument has a wrong type.
+        InvalidBudgetError: a number is out of range, or two kinds in `reserved_slots` are the same one.
+    """
+
+    max_tokens: int
+    target_tokens: int
+    output_reserve: int
+    reserved_slots: Mapping[ContextKind, int]
+    estimation_safety_margin_percent: float
+
+    def __init__(
+        self,
+        max_tokens: int,
+        target_tokens: int | None = None,
+        *,
+        output_reserve: int = 0,
+        reserved_slots: Mapping[ContextKind, int] | Mapping[str, int] = MappingProxyType({}),
+        estimation_safety_margin_percent: float = 0.0,
+    ) -> None:
+        limit = _count("max_tokens", max_tokens)
+        reserve = _count("output_reserve", output_reserve)
+        if reserve > limit:
+            raise InvalidBudgetError(f"output_reserve ({reserve}) must not exceed max_tokens ({limit})")
+        target = limit - reserve if target_tokens is None else _count("target_tokens", target_tokens)
+        if target > limit:
+            raise InvalidBudgetError(f"target_tokens ({target}) must not exceed max_tokens ({limit})")
+        margin = checked_float(
+            "estimation_safety_margin_percent", estimation_safety_margin_percent, InvalidBudgetError, low=0.0, high=100.0
+        )
+        put = object.__setattr__
+        put(self, "max_tokens", limit)
+        put(self, "target_tokens", target)
+        put(self, "output_reserve", reserve)
+        put(self, "reserved_slots", _slots(reserved_slots))
+        put(self, "estimation_safety_margin_percent", margin)
+
+    @property
+    def total_reserved(self) -> int:
+        """What the output reserve and the reserved slots take together."""
+        return self.output_reserve + sum(self.reserved_slots.values())
+
+    @property
+    def unreserved_capacity(self) -> int:
+        """What is left of the window; negative if more is reserved than there is."""
+        return self.max_tokens - self.total_reserved
+
+    @property
+    def has_capacity(self) -> bool:
+        return self.unreserved_capacity > 0
+
+    def __hash__(self) -> int:
+        slots = frozenset(self.reserved_slots.items())
+        return hash((self.max_tokens, self.target_tokens, self.output_reserve, slots, self.estimation_safety_margin_percent))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        slots = dict(self.reserved_slots)
+        return _rebuild, (self.max_tokens, self.target_tokens, self.output_reserve, slots, self.estimation_safety_margin_percent)
+
+
+def _rebuild(limit: int, target: int, reserve: int, slots: dict[ContextKind, int], margin: float) -> ContextBudget:
+    """What pickle and copy call, because a read-only mapping cannot be pickled."""
+    return ContextBudget(
+        limit, target, output_reserve=reserve, reserved_slots=slots, estimation_safety_margin_percent=margin
+    )
+
+
+def _count(name: str, value: Any) -> int:
+    number = checked_int(name, value)
+    if number < 0:
+        raise InvalidBudgetError(f"{name} must not be negative, but is {number}", argument=name, value=number)
+    return number
+
+
+def _slots(value: Any) -> Mapping[ContextKind, int]:
+    if not isinstance(value, Mapping):
+        raise wrong_type("reserved_slots", "a mapping from kind to tokens", value)
+    slots: dict[ContextKind, int] = {}
+    for name, tokens in cast(Mapping[Any, Any], value).items():
+        kind = ContextKind.of(name)
+        if kind in slots:
+            raise InvalidBudgetError(f"reserved_slots names the kind {kind.value!r} twice, in different case")
+        slots[kind] = _count(f"reserved_slots[{kind.value!r}]", tokens)
+    return MappingProxyType(slots)

@@ -1,0 +1,86 @@
+"""The checks at the door that the constructors share: one wording for each kind of mistake."""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+from operator import index
+from typing import Any, TypeVar
+
+__all__ = ["as_float", "checked_bool", "checked_choice", "checked_float", "checked_int", "checked_str", "describe", "fold", "wrong_type"]
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+_ASCII_FOLD = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
+
+def fold(text: str) -> str:
+    """ASCII case folding: only A to Z change, so that `K` (Kelvin) or `É` stay what they are (DM-09)."""
+    return text.lower() if text.isascii() else text.translate(_ASCII_FOLD)
+
+
+def describe(value: object) -> str:
+    """A value and its type, short enough for an error message."""
+    text = repr(value)
+    if len(text) > 60:
+        text = f"{text[:57]}..."
+    return f"{text} ({type(value).__name__})"
+
+
+def wrong_type(name: str, expected: str, value: object) -> TypeError:
+    return TypeError(f"{name} must be {expected}, not {describe(value)}")
+
+
+def checked_str(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise wrong_type(name, "a str", value)
+    return value
+
+
+def checked_bool(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise wrong_type(name, "a bool", value)
+    return value
+
+
+def checked_int(name: str, value: Any) -> int:
+    """Anything that is an integer by `__index__`, numpy's included, but no bool and no float (DM-02)."""
+    if isinstance(value, bool):
+        raise wrong_type(name, "an int", value)
+    try:
+        return index(value)
+    except TypeError:
+        raise wrong_type(name, "an int", value) from None
+
+
+def checked_float(
+    name: str, value: Any, error: type[ValueError], *, low: float | None = None, high: float | None = None
+) -> float:
+    """A finite number, optionally within `[low, high]` (DM-14)."""
+    number = as_float(name, value)
+    if not math.isfinite(number):
+        raise error(f"{name} must be finite, not {number}")
+    if (low is not None and number < low) or (high is not None and number > high):
+        bounds = f"at least {low}" if high is None else f"between {low} and {high}"
+        raise error(f"{name} must be {bounds}, not {number}")
+    return number
+
+
+def as_float(name: str, value: Any) -> float:
+    if isinstance(value, (bool, str, bytes)):
+        raise wrong_type(name, "a number", value)
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise wrong_type(name, "a number", value) from None
+
+
+def checked_choice(name: str, value: Any, choices: type[_Choice], error: type[ValueError]) -> _Choice:
+    """A member of a StrEnum, or its value in any case."""
+    if isinstance(value, choices):
+        return value
+    text = fold(checked_str(name, value))
+    for choice in choices:
+        if fold(choice.value) == text:
+            return choice
+    raise error(f"{name} must be one of {', '.join(repr(c.value) for c in choices)}, not {value!r}")

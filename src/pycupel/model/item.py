@@ -1,0 +1,209 @@
+"""`ContextItem`, one piece of context, and `ScoredItem`, an item with its score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, NamedTuple, Never, cast, final
+
+from pycupel.errors import InvalidItemError
+from pycupel.model.checks import as_float, checked_bool, checked_int, checked_str, wrong_type
+from pycupel.model.kind import ContextKind, ContextSource
+
+__all__ = ["ContextItem", "ScoredItem"]
+
+_NO_TAGS: tuple[str, ...] = ()
+_NO_METADATA: Mapping[str, Any] = MappingProxyType({})
+
+# Strings that were given as kind or source before. A program uses a handful; the bound is for one that makes them up.
+_KNOWN_KINDS: dict[str, ContextKind] = {}
+_KNOWN_SOURCES: dict[str, ContextSource] = {}
+_KNOWN_LIMIT = 1_000
+
+
+class _Draft:
+    """A `ContextItem` that is not frozen yet.
+
+    Writing eleven attributes past a frozen class costs more than validating them, and items are built by the thousand on every request.
+    So a new item is written as a draft, with plain assignments, and then becomes a `ContextItem`, which has the same slots.
+    """
+
+    __slots__ = (
+        "content",
+        "future_relevance_hint",
+        "kind",
+        "metadata",
+        "original_tokens",
+        "pinned",
+        "priority",
+        "source",
+        "tags",
+        "timestamp",
+        "tokens",
+    )
+
+    content: str
+    tokens: int
+    kind: ContextKind
+    source: ContextSource
+    priority: int | None
+    tags: tuple[str, ...]
+    metadata: Mapping[str, Any]
+    timestamp: datetime | None
+    future_relevance_hint: float | None
+    pinned: bool
+    original_tokens: int | None
+
+
+@final
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class ContextItem(_Draft):
+    """One piece of context: a message, a document, the output of a tool, a memory.
+
+    Equality is structural; the pipeline itself tells items apart by identity.
+
+    Raises:
+        TypeError: an argument has a wrong type.
+        InvalidItemError: the content is empty, a kind or source is blank, or the timestamp has no time zone.
+    """
+
+    content: str
+    tokens: int
+    kind: ContextKind
+    source: ContextSource
+    priority: int | None
+    tags: tuple[str, ...]
+    metadata: Mapping[str, Any] = field(hash=False)
+    timestamp: datetime | None
+    future_relevance_hint: float | None
+    pinned: bool
+    original_tokens: int | None
+
+    def __new__(
+        cls,
+        content: str,
+        tokens: int,
+        *,
+        kind: ContextKind | str = ContextKind.MESSAGE,
+        source: ContextSource | str = ContextSource.CHAT,
+        priority: int | None = None,
+        tags: Iterable[str] = _NO_TAGS,
+        metadata: Mapping[str, Any] = _NO_METADATA,
+        timestamp: datetime | None = None,
+        future_relevance_hint: float | None = None,
+        pinned: bool = False,
+        original_tokens: int | None = None,
+    ) -> ContextItem:
+        draft = _Draft()
+        draft.content = content if type(content) is str else checked_str("content", content)
+        if not content:
+            raise InvalidItemError("content must not be empty", argument="content", value=content)
+        draft.tokens = tokens if type(tokens) is int else checked_int("tokens", tokens)
+        draft.kind = kind if type(kind) is ContextKind else _as_kind(kind)
+        draft.source = source if type(source) is ContextSource else _as_source(source)
+        draft.priority = priority if priority is None or type(priority) is int else checked_int("priority", priority)
+        draft.tags = tags if tags is _NO_TAGS else _as_tags(tags)
+        draft.metadata = metadata if metadata is _NO_METADATA else _as_metadata(metadata)
+        draft.timestamp = timestamp if timestamp is None else _as_utc(timestamp)
+        hint = future_relevance_hint
+        draft.future_relevance_hint = (
+            hint if hint is None or type(hint) is float else as_float("future_relevance_hint", hint)
+        )
+        draft.pinned = pinned if pinned is False or pinned is True else checked_bool("pinned", pinned)
+        original = original_tokens
+        draft.original_tokens = (
+            original if original is None or type(original) is int else checked_int("original_tokens", original)
+        )
+        draft.__class__ = cls  # type: ignore[assignment]
+        return cast(ContextItem, draft)
+
+    def __init_subclass__(cls) -> Never:
+        raise TypeError("ContextItem cannot be subclassed; put what you want to carry along into metadata")
+
+    def __repr__(self) -> str:
+        options = (
+            f", {f.name}={getattr(self, f.name)!r}"
+            for f in fields(self)[2:]
+            if getattr(self, f.name) != getattr(_PLAIN, f.name)
+        )
+        return f"ContextItem({self.content!r}, {self.tokens}{''.join(options)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return _rebuild, ({**values, "metadata": dict(self.metadata)},)
+
+
+class ScoredItem(NamedTuple):
+    """An item with the score that it has been given."""
+
+    item: ContextItem
+    score: float
+
+
+def _rebuild(values: dict[str, Any]) -> ContextItem:
+    """What pickle and copy call, because a read-only mapping cannot be pickled."""
+    return ContextItem(**values)
+
+
+def _as_kind(value: Any) -> ContextKind:
+    if type(value) is not str:
+        return ContextKind.of(value)
+    known = _KNOWN_KINDS.get(value)
+    if known is None:
+        known = ContextKind(value)
+        if len(_KNOWN_KINDS) < _KNOWN_LIMIT:
+            _KNOWN_KINDS[value] = known
+    return known
+
+
+def _as_source(value: Any) -> ContextSource:
+    if type(value) is not str:
+        return ContextSource.of(value)
+    known = _KNOWN_SOURCES.get(value)
+    if known is None:
+        known = ContextSource(value)
+        if len(_KNOWN_SOURCES) < _KNOWN_LIMIT:
+            _KNOWN_SOURCES[value] = known
+    return known
+
+
+def _as_tags(value: Any) -> tuple[str, ...]:
+    # A string is an iterable of strings too, of one letter each, which is never meant.
+    if type(value) is not list and (isinstance(value, str) or not isinstance(value, Iterable)):
+        raise wrong_type("tags", "an iterable of str", value)
+    tags = tuple(cast(Iterable[Any], value))
+    for tag in tags:
+        if type(tag) is not str and not isinstance(tag, str):
+            raise wrong_type("every tag in tags", "a str", tag)
+    return tags
+
+
+def _as_metadata(value: Any) -> Mapping[str, Any]:
+    if type(value) is not dict and not isinstance(value, Mapping):
+        raise wrong_type("metadata", "a mapping", value)
+    metadata = dict(cast(Mapping[Any, Any], value))
+    for key in metadata:
+        if type(key) is not str and not isinstance(key, str):
+            raise wrong_type("every key in metadata", "a str", key)
+    return MappingProxyType(metadata)
+
+
+def _as_utc(value: Any) -> datetime:
+    """The same instant in UTC, because Python compares times of one zone by the wall clock (DM-07, PY-02)."""
+    if type(value) is datetime and value.tzinfo is UTC:
+        return value
+    if not isinstance(value, datetime):
+        raise wrong_type("timestamp", "a datetime", value)
+    if value.utcoffset() is None:
+        raise InvalidItemError(
+            f"timestamp must have a time zone, {value!r} has none; use datetime.now(timezone.utc) or add tzinfo",
+            argument="timestamp",
+            value=value,
+        )
+    moved = value.astimezone(UTC)
+    return datetime.combine(moved.date(), moved.time(), UTC)
+
+
+_PLAIN = ContextItem("-", 0)

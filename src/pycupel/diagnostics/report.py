@@ -1,0 +1,110 @@
+"""`SelectionReport`: what a run selected, what it left out, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pycupel.diagnostics.events import TraceEvent
+from pycupel.diagnostics.reasons import ExclusionReason, InclusionReason
+from pycupel.errors import InvalidArgumentError
+from pycupel.model import ContextBudget, ContextItem, ContextKind
+
+__all__ = ["CountRequirementShortfall", "ExcludedItem", "IncludedItem", "SelectionReport"]
+
+
+class IncludedItem(NamedTuple):
+    item: ContextItem
+    score: float
+    reason: InclusionReason
+
+
+class ExcludedItem(NamedTuple):
+    item: ContextItem
+    score: float
+    reason: ExclusionReason
+
+
+class CountRequirementShortfall(NamedTuple):
+    """A kind of which fewer items were there than a count slicer requires."""
+
+    kind: ContextKind
+    required_count: int
+    satisfied_count: int
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class SelectionReport:
+    """The complete account of one run. Every candidate is in `included` or in `excluded`, exactly once.
+
+    Attributes:
+        events: What was recorded, in order.
+        included: The selection, in the order in which it was placed.
+        excluded: The rest, best score first; at equal scores, what was excluded earlier comes first.
+        total_candidates: How many items there were.
+        total_tokens_considered: Their tokens, negative counts included.
+        count_requirement_shortfalls: The count requirements that could not be met.
+        budget: The budget in force, if it is known.
+
+    Raises:
+        InvalidArgumentError: the totals are not those of the items.
+    """
+
+    events: tuple[TraceEvent, ...]
+    included: tuple[IncludedItem, ...]
+    excluded: tuple[ExcludedItem, ...]
+    total_candidates: int
+    total_tokens_considered: int
+    count_requirement_shortfalls: tuple[CountRequirementShortfall, ...]
+    budget: ContextBudget | None
+
+    def __init__(
+        self,
+        events: Iterable[TraceEvent],
+        included: Iterable[IncludedItem],
+        excluded: Iterable[ExcludedItem],
+        total_candidates: int,
+        total_tokens_considered: int,
+        count_requirement_shortfalls: Iterable[CountRequirementShortfall] = (),
+        budget: ContextBudget | None = None,
+    ) -> None:
+        put = object.__setattr__
+        put(self, "events", tuple(events))
+        put(self, "included", tuple(included))
+        put(self, "excluded", tuple(excluded))
+        put(self, "total_candidates", total_candidates)
+        put(self, "total_tokens_considered", total_tokens_considered)
+        put(self, "count_requirement_shortfalls", tuple(count_requirement_shortfalls))
+        put(self, "budget", budget)
+        self._check_totals()
+
+    def _check_totals(self) -> None:
+        candidates = len(self.included) + len(self.excluded)
+        if self.total_candidates != candidates:
+            raise InvalidArgumentError(
+                f"total_candidates is {self.total_candidates}, but there are {len(self.included)} included "
+                f"and {len(self.excluded)} excluded items"
+            )
+        tokens = self.included_tokens + sum(excluded.item.tokens for excluded in self.excluded)
+        if self.total_tokens_considered != tokens:
+            raise InvalidArgumentError(
+                f"total_tokens_considered is {self.total_tokens_considered}, but the items have {tokens} tokens"
+            )
+
+    @property
+    def items(self) -> list[ContextItem]:
+        """The selected items, in the order in which they were placed: what `Pipeline.run` returns."""
+        return [included.item for included in self.included]
+
+    @property
+    def included_tokens(self) -> int:
+        return sum(included.item.tokens for included in self.included)
+
+    def same_selection(self, other: SelectionReport) -> bool:
+        """Equal but for the events, whose durations differ between any two runs (SR-09)."""
+        return (
+            self.included == other.included
+            and self.excluded == other.excluded
+            and self.count_requirement_shortfalls == other.count_requirement_shortfalls
+        )

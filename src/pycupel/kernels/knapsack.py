@@ -1,0 +1,194 @@
+"""The 0/1 knapsack without its table, with the answer of the table, tie for tie.
+
+The specification's dynamic program keeps an item only on strict improvement and reconstructs from the last item. So, reading a set of items as an
+integer with bit i for item i, it returns the optimal set with the smallest integer. That set is found here directly:
+
+1. Items are sorted by value per weight and taken until one does not fit, the *break*. Its density is the price of a unit of weight. Taking an item
+   behind the break, or leaving out one before it, *loses* `|value * break_weight - weight * break_value|` against that price.
+2. A greedy completion gives a lower bound of what can be gained. What loses more than the gap between the two is decided; equality stays open,
+   because it may matter for a tie.
+3. The rest, the *core*, is enumerated outward from the break. For each weight only the best state survives, and only while its own bound reaches
+   the best gain known.
+
+Items of equal weight and value are interchangeable: of k of them, the first k make the smallest integer. They are enumerated as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+__all__ = ["StateLimitError", "solve"]
+
+_SWAP_WINDOW = 25
+
+# A state is (weight, -value, set), all relative to the greedy fill, so that tuples sort by weight first, then best first.
+_State = tuple[int, int, int]
+
+
+class StateLimitError(Exception):
+    """The enumeration needs more live states than allowed."""
+
+    def __init__(self, states: int) -> None:
+        super().__init__(states)
+        self.states = states
+
+
+class _Option(NamedTuple):
+    """Equal items of the core on one side of the break, the nearest first. `loss` is what each of them loses."""
+
+    weight: int
+    value: int
+    loss: int
+    members: list[int]
+
+
+def solve(weights: Sequence[int], values: Sequence[int], capacity: int, max_states: int) -> list[int]:
+    """The indices that the dynamic program selects, ascending. Weights are positive, values are not negative."""
+    usable = [i for i, value in enumerate(values) if value > 0 and weights[i] <= capacity]
+    if sum([weights[i] for i in usable]) <= capacity:
+        return usable
+    order = _by_density(usable, weights, values)
+    slack = capacity
+    at = 0
+    while weights[order[at]] <= slack:
+        slack -= weights[order[at]]
+        at += 1
+    before, after = order[:at], order[at:]
+    unit, price = weights[after[0]], values[after[0]]
+    gain = max(_gain_by_filling(after, weights, values, slack), _gain_by_swapping(before, after, weights, values, slack))
+    room = slack * price - gain * unit
+    removals = _options([i for i in reversed(before) if values[i] * unit - weights[i] * price <= room], weights, values, unit, price)
+    additions = _options([i for i in after if weights[i] * price - values[i] * unit <= room], weights, values, unit, price)
+    core = sorted(i for option in (*removals, *additions) for i in option.members)
+    bits = {item: 1 << place for place, item in enumerate(core)}
+    filled = sum(bits[i] for option in removals for i in option.members)
+    best = filled + _Core(removals, additions, bits, slack, unit, price, max_states).best(gain)
+    chosen = [i for i in before if i not in bits]
+    chosen += [item for item in core if best & bits[item]]
+    chosen.sort()
+    return chosen
+
+
+def _by_density(usable: Iterable[int], weights: Sequence[int], values: Sequence[int]) -> list[int]:
+    """By value per weight, descending, equal items side by side. The shift makes the quotients of different densities different integers."""
+    bits = max(weights[i] for i in usable).bit_length()
+    keys = {i: ((values[i] << 2 * bits) // weights[i] << bits) + weights[i] for i in usable}
+    return sorted(keys, key=keys.__getitem__, reverse=True)
+
+
+def _gain_by_filling(after: Iterable[int], weights: Sequence[int], values: Sequence[int], slack: int) -> int:
+    gain = 0
+    for i in after:
+        if weights[i] <= slack:
+            slack -= weights[i]
+            gain += values[i]
+            if not slack:
+                break
+    return gain
+
+
+def _gain_by_swapping(
+    before: Sequence[int], after: Sequence[int], weights: Sequence[int], values: Sequence[int], slack: int
+) -> int:
+    """The best of taking one item from near behind the break for one from near before it."""
+    gain = 0
+    for out in before[-_SWAP_WINDOW:]:
+        room = slack + weights[out]
+        for into in after[:_SWAP_WINDOW]:
+            if weights[into] <= room and values[into] - values[out] > gain:
+                gain = values[into] - values[out]
+    return gain
+
+
+def _options(core: Iterable[int], weights: Sequence[int], values: Sequence[int], unit: int, price: int) -> list[_Option]:
+    options: list[_Option] = []
+    for i in core:
+        weight, value = weights[i], values[i]
+        if options and options[-1].weight == weight and options[-1].value == value:
+            options[-1].members.append(i)
+        else:
+            options.append(_Option(weight, value, abs(value * unit - weight * price), [i]))
+    return options
+
+
+class _Core:
+    """The enumeration of what is not decided yet."""
+
+    def __init__(
+        self,
+        removals: list[_Option],
+        additions: list[_Option],
+        bits: dict[int, int],
+        slack: int,
+        unit: int,
+        price: int,
+        max_states: int,
+    ) -> None:
+        self.removals = removals[::-1]
+        self.additions = additions[::-1]
+        self.bits = bits
+        self.slack = slack
+        self.unit = unit
+        self.price = price
+        self.max_states = max_states
+
+    def best(self, gain: int) -> int:
+        """The set of the best state, relative to the greedy fill."""
+        removals, additions = self.removals, self.additions
+        states: list[_State] = [(0, 0, 0)]
+        # Of the items that equal the break, some may be added or some removed, never both: the first ones stay the first ones.
+        grown = self._deviate(states, additions.pop(), 1, gain)
+        if removals and (removals[-1].weight, removals[-1].value) == (self.unit, self.price):
+            grown += self._deviate(states, removals.pop(), -1, gain)
+        states, gain = self._prune(states + grown, gain)
+        outward = 1
+        while removals or additions:
+            outward = -outward
+            if outward < 0 and removals or not additions:
+                grown = self._deviate(states, removals.pop(), -1, gain)
+            else:
+                grown = self._deviate(states, additions.pop(), 1, gain)
+            states, gain = self._prune(states + grown, gain)
+        return min((negated, chosen) for weight, negated, chosen in states if weight <= self.slack)[1]
+
+    def _deviate(self, states: Sequence[_State], option: _Option, sign: int, gain: int) -> list[_State]:
+        """The states with one item of the option added (or removed), with two of them, and so on, as long as the loss allows."""
+        room = self.slack * self.price - gain * self.unit
+        count = min(len(option.members), room // option.loss) if option.loss else len(option.members)
+        grown: list[_State] = []
+        weight = value = change = 0
+        for item in option.members[:count]:
+            weight += sign * option.weight
+            value += sign * option.value
+            change += sign * self.bits[item]
+            grown += [(w + weight, negated - value, chosen + change) for w, negated, chosen in states]
+        return grown
+
+    def _prune(self, states: list[_State], gain: int) -> tuple[list[_State], int]:
+        """Drop what a lighter state beats, and what cannot reach the best gain any more."""
+        slack = self.slack
+        # Free capacity is worth at most what the next addition makes of it; excess costs at least what the next removal takes for it.
+        add_weight, add_value = (self.additions[-1].weight, self.additions[-1].value) if self.additions else (1, 0)
+        out_weight, out_value = (self.removals[-1].weight, self.removals[-1].value) if self.removals else (0, 1)
+        kept: list[_State] = []
+        best: int | None = None
+        smallest = 0
+        states.sort()
+        for state in states:
+            weight, negated, chosen = state
+            if best is not None and (negated > best or (negated == best and chosen >= smallest)):
+                continue
+            best, smallest = negated, chosen
+            left = slack - weight
+            if left >= 0:
+                if -negated > gain:
+                    gain = -negated
+                if left * add_value < (gain + negated) * add_weight:
+                    continue
+            elif left * out_value < (gain + negated) * out_weight:
+                continue
+            kept.append(state)
+        if len(kept) > self.max_states:
+            raise StateLimitError(len(kept))
+        return kept, gain

@@ -1,0 +1,23 @@
+"""Min-max normalisation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+
+__all__ = ["min_max"]
+
+
+def min_max(values: Sequence[float]) -> list[float]:
+    """Each value as a share of the way from the smallest to the largest; 0.5 if there is no way, or no finite value (SS-01)."""
+    smallest, largest = float("inf"), float("-inf")
+    for value in values:
+        # Both comparisons are false for NaN, which is thereby ignored (SS-02).
+        if value < smallest:
+            smallest = value
+        if value > largest:
+            largest = value
+    if smallest == largest:
+        return [0.5] * len(values)
+    span = largest - smallest
+    return [(value - smallest) / span if isfinite(value) else 0.5 for value in values]

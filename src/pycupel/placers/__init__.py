@@ -1,0 +1,15 @@
+"""The placers: they position, and nothing else.
+
+| placer | order |
+|---|---|
+| `ChronologicalPlacer` | oldest first; what has no timestamp comes last |
+| `UShapedPlacer` | the highest scores at both edges, the lowest in the middle |
+"""
+
+from __future__ import annotations
+
+from pycupel.placers._base import place_by_index
+from pycupel.placers.chronological import ChronologicalPlacer
+from pycupel.placers.u_shaped import UShapedPlacer
+
+__all__ = ["ChronologicalPlacer", "UShapedPlacer", "place_by_index"]

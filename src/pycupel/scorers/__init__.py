@@ -1,0 +1,55 @@
+"""The scorers: they rank, and nothing else.
+
+| scorer | reads | score |
+|---|---|---|
+| `RecencyScorer` | timestamp | rank among the items that have one |
+| `PriorityScorer` | priority | rank among the items that have one |
+| `KindScorer` | kind | a weight for each kind |
+| `TagScorer` | tags | weight of the matching tags, as a share of all weights |
+| `FrequencyScorer` | tags | share of the other items that have a tag in common |
+| `ReflexiveScorer` | future_relevance_hint | the hint itself |
+| `MetadataTrustScorer` | metadata["cupel:trust"] | the trust value itself |
+| `MetadataKeyScorer` | metadata[key] | a multiplier: `boost` on a match, else 1.0 |
+| `DecayScorer` | timestamp | age, through a curve |
+| `CompositeScorer` | | weighted average of other scorers |
+| `ScaledScorer` | | another scorer, stretched to the range from 0 to 1 |
+| `BoostedScorer` | | another scorer, multiplied (an extension) |
+
+`score` is the specification's pseudocode. `score_all` gives the same numbers for all items at once, bit for bit.
+"""
+
+from __future__ import annotations
+
+from pycupel.scorers._base import score_all
+from pycupel.scorers.boosted import BoostedScorer
+from pycupel.scorers.composite import CompositeScorer
+from pycupel.scorers.decay import DecayScorer, Exponential, Step, SystemTimeProvider, Window
+from pycupel.scorers.frequency import FrequencyScorer
+from pycupel.scorers.kind import KindScorer
+from pycupel.scorers.metadata_key import MetadataKeyScorer
+from pycupel.scorers.metadata_trust import MetadataTrustScorer
+from pycupel.scorers.priority import PriorityScorer
+from pycupel.scorers.recency import RecencyScorer
+from pycupel.scorers.reflexive import ReflexiveScorer
+from pycupel.scorers.scaled import ScaledScorer
+from pycupel.scorers.tag import TagScorer
+
+__all__ = [
+    "BoostedScorer",
+    "CompositeScorer",
+    "DecayScorer",
+    "Exponential",
+    "FrequencyScorer",
+    "KindScorer",
+    "MetadataKeyScorer",
+    "MetadataTrustScorer",
+    "PriorityScorer",
+    "RecencyScorer",
+    "ReflexiveScorer",
+    "ScaledScorer",
+    "Step",
+    "SystemTimeProvider",
+    "TagScorer",
+    "Window",
+    "score_all",
+]

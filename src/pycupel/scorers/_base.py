@@ -1,0 +1,96 @@
+"""What the scorers share: asking any scorer for all scores at once, and looking inside those that wrap others."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from pycupel.errors import CycleError, ScorerConfigError
+from pycupel.model import ContextItem
+from pycupel.model.checks import wrong_type
+from pycupel.protocols import Scorer
+
+__all__ = ["WrappingScorer", "check_nesting", "score_all", "score_one"]
+
+MAX_DEPTH = 100
+
+
+class WrappingScorer(ABC):
+    """The base of scorers that delegate to others."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def children(self) -> tuple[Scorer, ...]: ...
+
+
+def score_one(scorer: Scorer, item: ContextItem, all_items: Sequence[ContextItem]) -> float:
+    """One score, as a float whatever number the scorer returns (SC-04)."""
+    return _as_score(scorer, scorer.score(item, all_items))
+
+
+def score_all(scorer: Scorer, items: Sequence[ContextItem]) -> list[float]:
+    """The scores of all items: through `score_all` where the scorer has one, else by asking once for each item, in order (SC-02)."""
+    batch, trusted = _batch_method(type(scorer))
+    if batch is None:
+        return [_as_score(scorer, scorer.score(item, items)) for item in items]
+    scores: list[float] = batch(scorer, items)
+    if trusted:
+        return scores
+    scores = [_as_score(scorer, score) for score in scores]
+    if len(scores) != len(items):
+        raise ScorerConfigError(f"{type(scorer).__name__}.score_all returned {len(scores)} scores for {len(items)} items")
+    return scores
+
+
+@lru_cache(maxsize=512)
+def _batch_method(cls: type[Any]) -> tuple[Callable[[Any, Sequence[ContextItem]], Any] | None, bool]:
+    """The class's `score_all`, and whether it is ours. A subclass that overrides `score` alone has none: it would be ignored."""
+    for owner in cls.__mro__:
+        if "score_all" in vars(owner):
+            return cls.score_all, owner.__module__.startswith("pycupel.scorers.")
+        if "score" in vars(owner):
+            break
+    return None, False
+
+
+def _as_score(scorer: Scorer, value: Any) -> float:
+    if type(value) is float:
+        return value
+    try:
+        if isinstance(value, (str, bytes, bool)):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise wrong_type(f"the score that {type(scorer).__name__} returns", "a number", value) from None
+
+
+def check_nesting(root: WrappingScorer) -> None:
+    """Refuse a scorer that contains itself, or that nests too deeply to be shown, compared or run (CS-01, PY-08).
+
+    A depth-first search by identity, iterative so that it cannot hit the recursion limit itself. Sharing one scorer in several places is legal.
+    """
+    depth: dict[int, int] = {}
+    in_path: set[int] = set()
+    stack: list[Any] = [root]
+    while stack:
+        node = stack[-1]
+        if id(node) in depth:
+            stack.pop()
+            continue
+        children = [child for child in node.children if isinstance(child, WrappingScorer)]
+        pending = [child for child in children if id(child) not in depth]
+        in_path.add(id(node))
+        if not pending:
+            depth[id(node)] = 1 + max((depth[id(child)] for child in children), default=0)
+            in_path.discard(id(node))
+            stack.pop()
+        elif any(id(child) in in_path for child in pending):
+            raise CycleError("Cycle detected: scorer appears in its own dependency graph")
+        else:
+            stack.append(pending[0])
+    if depth[id(root)] > MAX_DEPTH:
+        raise CycleError(f"scorers may be nested {MAX_DEPTH} levels deep, not {depth[id(root)]}")

@@ -1,0 +1,80 @@
+"""CompositeScorer: the weighted average of other scorers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any, cast
+
+from pycupel.errors import ScorerConfigError
+from pycupel.kernels.blend import weighted_sum
+from pycupel.model import ContextItem
+from pycupel.model.checks import as_float, wrong_type
+from pycupel.protocols import Scorer, checked_scorer
+from pycupel.scorers._base import WrappingScorer, check_nesting, score_all, score_one
+
+__all__ = ["CompositeScorer"]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class CompositeScorer(WrappingScorer):
+    """Scores with every entry's scorer and averages by the entries' weights, which are relative: 3 and 1 are 0.75 and 0.25."""
+
+    entries: tuple[tuple[Scorer, float], ...]
+    _normalized: tuple[float, ...] = field(init=False, repr=False, compare=False)
+
+    def __init__(self, entries: Iterable[tuple[Scorer, float]]) -> None:
+        checked: list[tuple[Scorer, float]] = []
+        total_weight = 0.0
+        for i, (scorer, weight) in enumerate(_pairs(entries)):
+            checked.append((_scorer(i, scorer), _weight(i, weight)))
+            total_weight += checked[-1][1]
+        if not checked:
+            raise ScorerConfigError("At least one scorer entry is required")
+        if not isfinite(total_weight):
+            raise ScorerConfigError("the sum of all weights must be finite")
+        object.__setattr__(self, "entries", tuple(checked))
+        object.__setattr__(self, "_normalized", tuple(weight / total_weight for _, weight in checked))
+        check_nesting(self)
+
+    @property
+    def children(self) -> tuple[Scorer, ...]:
+        return tuple(scorer for scorer, _ in self.entries)
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        result = 0.0
+        for (scorer, _), weight in zip(self.entries, self._normalized, strict=True):
+            result += score_one(scorer, item, all_items) * weight
+        return result
+
+    def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        return weighted_sum([score_all(scorer, items) for scorer, _ in self.entries], self._normalized)
+
+
+def _pairs(entries: Any) -> list[tuple[Any, Any]]:
+    if isinstance(entries, (str, bytes)) or not isinstance(entries, Iterable):
+        raise wrong_type("entries", "an iterable of (scorer, weight) pairs", entries)
+    pairs: list[tuple[Any, Any]] = []
+    for i, entry in enumerate(cast(Iterable[Any], entries)):
+        if not isinstance(entry, (tuple, list)) or len(cast(Sequence[Any], entry)) != 2:
+            raise wrong_type(f"entries[{i}]", "a (scorer, weight) pair", cast(Any, entry))
+        scorer, weight = cast(Sequence[Any], entry)
+        pairs.append((scorer, weight))
+    return pairs
+
+
+def _scorer(i: int, value: Any) -> Scorer:
+    if value is None:
+        raise ScorerConfigError("Scorer must not be null", argument=f"entries[{i}]", hint=f"The scorer of entries[{i}] is None.")
+    return checked_scorer(f"the scorer of entries[{i}]", value)
+
+
+def _weight(i: int, value: Any) -> float:
+    where = f"the weight of entries[{i}]"
+    weight = as_float(where, value)
+    if weight <= 0.0:
+        raise ScorerConfigError("Weight must be positive", argument=where, value=weight, hint=f"{where} is {weight}")
+    if not isfinite(weight):
+        raise ScorerConfigError("Weight must be finite", argument=where, value=weight, hint=f"{where} is {weight}")
+    return weight

@@ -1,0 +1,45 @@
+"""MetadataKeyScorer: a multiplier for items whose metadata has a certain value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from pycupel.errors import ScorerConfigError
+from pycupel.model import ContextItem
+from pycupel.model.checks import as_float, checked_str
+
+__all__ = ["MetadataKeyScorer"]
+
+_NEUTRAL = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataKeyScorer:
+    """`boost` where `metadata[key]` is `value`, compared as strings, else 1.0.
+
+    This is a multiplier. A `CompositeScorer` averages it like any score; to multiply, use `BoostedScorer`.
+    """
+
+    key: str
+    value: str
+    boost: float
+
+    def __post_init__(self) -> None:
+        checked_str("key", self.key)
+        checked_str("value", self.value)
+        boost = as_float("boost", self.boost)
+        if not (boost > 0.0 and isfinite(boost)):
+            raise ScorerConfigError(f"boost must be finite and greater than 0.0, not {boost}", argument="boost", value=boost)
+        object.__setattr__(self, "boost", boost)
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
+        raw = item.metadata.get(self.key)
+        if raw is None:
+            return _NEUTRAL
+        text = raw if isinstance(raw, str) else str(raw)
+        return self.boost if text == self.value else _NEUTRAL
+
+    def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        return [self.score(item, items) if item.metadata else _NEUTRAL for item in items]

@@ -1,0 +1,52 @@
+"""MetadataTrustScorer: the caller's trust in an item is the score."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from numbers import Real
+from typing import Any
+
+from pycupel.errors import ScorerConfigError
+from pycupel.model import ContextItem
+from pycupel.model.checks import checked_float
+
+__all__ = ["MetadataTrustScorer"]
+
+_KEY = "cupel:trust"
+
+# Python's float() would also accept spaces, underscores and the digits of other scripts (MT-02).
+_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataTrustScorer:
+    """`metadata["cupel:trust"]`, a number or a decimal string, clamped to [0, 1]; `default_score` if there is nothing of the sort."""
+
+    default_score: float = 0.5
+
+    def __post_init__(self) -> None:
+        default = checked_float("default_score", self.default_score, ScorerConfigError, low=0.0, high=1.0)
+        object.__setattr__(self, "default_score", default)
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
+        value = _as_number(item.metadata.get(_KEY))
+        if value is None or not isfinite(value):
+            return self.default_score
+        return 0.0 if value < 0.0 else min(value, 1.0)
+
+    def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        return [self.score(item, items) if item.metadata else self.default_score for item in items]
+
+
+def _as_number(raw: Any) -> float | None:
+    if isinstance(raw, str):
+        return float(raw) if _DECIMAL.fullmatch(raw) else None
+    if isinstance(raw, Real) and not isinstance(raw, bool):
+        try:
+            return float(raw)
+        except OverflowError:
+            return None
+    return None

@@ -1,0 +1,34 @@
+"""PriorityScorer: a higher priority scores higher, by its rank among the items that have one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pycupel.kernels.ranks import rank_shares
+from pycupel.model import ContextItem
+
+__all__ = ["PriorityScorer"]
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityScorer:
+    """The highest priority scores 1.0, the lowest 0.0. Equal priorities share a score; without one it is 0.0."""
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        if item.priority is None:
+            return 0.0
+        count_with_priority = 0
+        rank = 0
+        for other in all_items:
+            if other.priority is None:
+                continue
+            count_with_priority += 1
+            if other.priority < item.priority:
+                rank += 1
+        if count_with_priority <= 1:
+            return 1.0
+        return rank / (count_with_priority - 1)
+
+    def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        return rank_shares([item.priority for item in items])

@@ -1,0 +1,34 @@
+"""RecencyScorer: newer items score higher, by their rank among the items that have a timestamp."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pycupel.kernels.ranks import rank_shares
+from pycupel.model import ContextItem
+
+__all__ = ["RecencyScorer"]
+
+
+@dataclass(frozen=True, slots=True)
+class RecencyScorer:
+    """The newest item scores 1.0, the oldest 0.0. Equal timestamps share a score; without one it is 0.0."""
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        if item.timestamp is None:
+            return 0.0
+        count_with_timestamp = 0
+        rank = 0
+        for other in all_items:
+            if other.timestamp is None:
+                continue
+            count_with_timestamp += 1
+            if other.timestamp < item.timestamp:
+                rank += 1
+        if count_with_timestamp <= 1:
+            return 1.0
+        return rank / (count_with_timestamp - 1)
+
+    def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        return rank_shares([item.timestamp for item in items])

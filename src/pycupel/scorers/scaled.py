@@ -1,0 +1,47 @@
+"""ScaledScorer: another scorer, stretched so that its scores span the range from 0 to 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from pycupel.kernels.scale import min_max
+from pycupel.model import ContextItem
+from pycupel.protocols import Scorer, checked_scorer
+from pycupel.scorers._base import WrappingScorer, check_nesting, score_all, score_one
+
+__all__ = ["ScaledScorer"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScaledScorer(WrappingScorer):
+    """`(raw - min) / (max - min)` over all items; 0.5 where that says nothing: all equal, not finite, or not one of the items."""
+
+    inner: Scorer
+
+    def __post_init__(self) -> None:
+        checked_scorer("inner", self.inner)
+        check_nesting(self)
+
+    @property
+    def children(self) -> tuple[Scorer, ...]:
+        return (self.inner,)
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        raw_score = float("nan")
+        smallest, largest = float("inf"), float("-inf")
+        for other in all_items:
+            score = score_one(self.inner, other, all_items)
+            if score < smallest:
+                smallest = score
+            if score > largest:
+                largest = score
+            if other is item:
+                raw_score = score
+        if smallest == largest or not isfinite(raw_score):
+            return 0.5
+        return (raw_score - smallest) / (largest - smallest)
+
+    def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        return min_max(score_all(self.inner, items))

@@ -1,0 +1,29 @@
+"""The slicers: they drop, and nothing else.
+
+| slicer | selects |
+|---|---|
+| `GreedySlice` | by score per token, as long as it fits: fast, and good enough for most |
+| `KnapsackSlice` | the combination with the highest total score: best when the budget is tight |
+| `QuotaSlice` | within shares of the budget for each kind, through another slicer |
+| `CountQuotaSlice` | a minimum and a maximum number of items of a kind, through another slicer |
+| `CountConstrainedKnapsackSlice` | the same, through a knapsack |
+"""
+
+from __future__ import annotations
+
+from pycupel.slicers._base import IndexSlice, slice_by_index
+from pycupel.slicers.count_constrained_knapsack import CountConstrainedKnapsackSlice
+from pycupel.slicers.count_quota import CountQuotaSlice
+from pycupel.slicers.greedy import GreedySlice
+from pycupel.slicers.knapsack import KnapsackSlice
+from pycupel.slicers.quota import QuotaSlice
+
+__all__ = [
+    "CountConstrainedKnapsackSlice",
+    "CountQuotaSlice",
+    "GreedySlice",
+    "IndexSlice",
+    "KnapsackSlice",
+    "QuotaSlice",
+    "slice_by_index",
+]

@@ -1,0 +1,117 @@
+"""The three phases that the two count slicers share: commit what is required, delegate the rest, enforce the caps."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import ClassVar, NamedTuple
+
+from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall
+from pycupel.errors import CountRequirementError
+from pycupel.kernels.order import descending
+from pycupel.model import ContextBudget, ContextItem, CountQuotaEntry, ScarcityBehavior
+from pycupel.protocols import Slicer
+from pycupel.slicers._base import IndexedSlicer, IndexSlice, delegate
+from pycupel.slicers._entries import partition_by_kind
+
+__all__ = ["CountingSlicer"]
+
+
+class _Committed(NamedTuple):
+    """Phase 1: the items that count requirements commit, and how many that makes of each kind."""
+
+    selected: list[int]
+    counts: dict[str, int]
+    shortfalls: list[CountRequirementShortfall]
+
+
+class CountingSlicer(IndexedSlicer):
+    """Requirements come before the budget: what phase 1 commits may exceed the target, and then the overflow strategy decides (CQ-06).
+
+    The requirements are not a guarantee even with `ScarcityBehavior.THROW`: with no candidates at all, or nothing left of the budget, a
+    slicer has to return nothing. The report then lists every requirement as a shortfall (CQ-09). Pinned items are not counted (CQ-10).
+    """
+
+    __slots__ = ()
+
+    supports_min_budget: ClassVar[bool] = False
+
+    entries: tuple[CountQuotaEntry, ...]
+    scarcity: ScarcityBehavior
+
+    @property
+    @abstractmethod
+    def engine(self) -> Slicer: ...
+
+    @abstractmethod
+    def cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]: ...
+
+    def slice_indices(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /) -> IndexSlice:
+        if not items or budget.target_tokens <= 0:
+            unmet = tuple(CountRequirementShortfall(entry.kind, entry.require_count, 0) for entry in self._requirements())
+            return IndexSlice([], unmet + delegate(self.engine, [], [], budget).shortfalls)
+        committed = self._commit(items, scores)
+        taken = set(committed.selected)
+        residual = [i for i in range(len(items)) if i not in taken]
+        left = max(0, budget.target_tokens - sum(items[i].tokens for i in taken))
+        inner = delegate(
+            self.engine,
+            [items[i] for i in residual],
+            [scores[i] for i in residual],
+            ContextBudget(budget.max_tokens, min(left, budget.max_tokens)),
+        )
+        walk = self.cap_walk([residual[i] for i in inner.selected], scores)
+        kept, capped = self._enforce_caps(walk, items, committed.counts)
+        capped += [(residual[i], reason) for i, reason in inner.cap_excluded]
+        return IndexSlice(committed.selected + kept, (*committed.shortfalls, *inner.shortfalls), tuple(capped))
+
+    def for_kind(self, key: str) -> IndexedSlicer:
+        return self.with_entries([entry for entry in self.entries if entry.kind.key == key], key)
+
+    @abstractmethod
+    def with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer: ...
+
+    def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
+        absent = [entry for entry in self._requirements() if entry.kind.key not in present]
+        inner = self.engine.judge_absent(present) if isinstance(self.engine, IndexedSlicer) else ()
+        return (*(self._scarce(entry, 0) for entry in absent), *inner)
+
+    def _requirements(self) -> list[CountQuotaEntry]:
+        return [entry for entry in self.entries if entry.require_count > 0]
+
+    def _commit(self, items: Sequence[ContextItem], scores: Sequence[float]) -> _Committed:
+        """For each entry, in their order, its best candidates."""
+        partitions = partition_by_kind(items)
+        committed = _Committed([], {}, [])
+        for entry in self._requirements():
+            candidates = descending(scores, partitions.get(entry.kind.key, ()))
+            best = candidates[: entry.require_count]
+            committed.selected.extend(best)
+            committed.counts[entry.kind.key] = len(best)
+            if len(best) < entry.require_count:
+                committed.shortfalls.append(self._scarce(entry, len(best)))
+        return committed
+
+    def _scarce(self, entry: CountQuotaEntry, satisfied: int) -> CountRequirementShortfall:
+        if self.scarcity is ScarcityBehavior.THROW:
+            raise CountRequirementError(type(self).__name__, entry.kind.value, entry.require_count, satisfied)
+        return CountRequirementShortfall(entry.kind, entry.require_count, satisfied)
+
+    def _enforce_caps(
+        self, walk: Iterable[int], items: Sequence[ContextItem], committed: Mapping[str, int]
+    ) -> tuple[list[int], list[tuple[int, CountCapExceeded]]]:
+        """Phase 3. What phase 1 committed counts, but is never removed."""
+        counts = dict(committed)
+        caps = {entry.kind.key: entry for entry in self.entries}
+        kept: list[int] = []
+        capped: list[tuple[int, CountCapExceeded]] = []
+        for i in walk:
+            key = items[i].kind.key
+            count = counts.get(key, 0)
+            entry = caps.get(key)
+            if entry is not None and count >= entry.cap_count:
+                capped.append((i, CountCapExceeded(entry.kind.value, entry.cap_count, count)))
+            else:
+                kept.append(i)
+                counts[key] = count + 1
+        return kept, capped

@@ -1,0 +1,37 @@
+"""The entries of quota slicers, and the partitions that they apply to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar, cast
+
+from pycupel.errors import SlicerConfigError
+from pycupel.model import ContextItem, CountQuotaEntry, QuotaEntry
+from pycupel.model.checks import wrong_type
+
+__all__ = ["checked_entries", "partition_by_kind"]
+
+_Entry = TypeVar("_Entry", QuotaEntry, CountQuotaEntry)
+
+
+def checked_entries(entries: Any, entry_type: type[_Entry]) -> dict[str, _Entry]:
+    """The entries by folded kind, in their order. A kind may be named once (QS-02, CQ-04)."""
+    name = entry_type.__name__
+    if isinstance(entries, (str, bytes)) or not isinstance(entries, Iterable):
+        raise wrong_type("entries", f"an iterable of {name}", entries)
+    by_key: dict[str, _Entry] = {}
+    for i, entry in enumerate(cast(Iterable[Any], entries)):
+        if not isinstance(entry, entry_type):
+            raise wrong_type(f"entries[{i}]", f"a {name}", entry)
+        if entry.kind.key in by_key:
+            raise SlicerConfigError(f"entries names the kind {entry.kind.value!r} twice; kinds do not differ by case")
+        by_key[entry.kind.key] = entry
+    return by_key
+
+
+def partition_by_kind(items: Sequence[ContextItem]) -> dict[str, list[int]]:
+    """The indices of each kind's items, kinds in order of first appearance (QS-01)."""
+    partitions: dict[str, list[int]] = {}
+    for i, item in enumerate(items):
+        partitions.setdefault(item.kind.key, []).append(i)
+    return partitions

@@ -1,0 +1,54 @@
+"""CountConstrainedKnapsackSlice: a minimum and a maximum number of items of a kind, and the best combination for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pycupel.errors import SlicerConfigError
+from pycupel.kernels.order import descending
+from pycupel.model import CountQuotaEntry, ScarcityBehavior
+from pycupel.model.checks import checked_choice, wrong_type
+from pycupel.protocols import Slicer
+from pycupel.slicers._base import IndexedSlicer
+from pycupel.slicers._counts import CountingSlicer
+from pycupel.slicers._entries import checked_entries
+from pycupel.slicers.knapsack import KnapsackSlice
+
+__all__ = ["CountConstrainedKnapsackSlice"]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class CountConstrainedKnapsackSlice(CountingSlicer):
+    """Commits the best items of each kind that requires some, lets a knapsack select from the rest, and removes what exceeds a cap.
+
+    Caps keep the highest scores. What a cap removes was paid for in the knapsack and is not filled again.
+    """
+
+    entries: tuple[CountQuotaEntry, ...]
+    knapsack: KnapsackSlice
+    scarcity: ScarcityBehavior
+
+    def __init__(
+        self,
+        entries: Iterable[CountQuotaEntry],
+        knapsack: KnapsackSlice = KnapsackSlice(),
+        scarcity: ScarcityBehavior | str = ScarcityBehavior.DEGRADE,
+    ) -> None:
+        object.__setattr__(self, "entries", tuple(checked_entries(entries, CountQuotaEntry).values()))
+        if not isinstance(cast(Any, knapsack), KnapsackSlice):
+            raise wrong_type("knapsack", "a KnapsackSlice", knapsack)
+        object.__setattr__(self, "knapsack", knapsack)
+        object.__setattr__(self, "scarcity", checked_choice("scarcity", scarcity, ScarcityBehavior, SlicerConfigError))
+
+    @property
+    def engine(self) -> Slicer:
+        return self.knapsack
+
+    def cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
+        # Stable on the knapsack's own order, which is descending by index: of equal scores the later item comes first (CK-02).
+        return descending(scores, selected)
+
+    def with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:  # noqa: ARG002
+        return CountConstrainedKnapsackSlice(entries, self.knapsack, self.scarcity)

@@ -1,0 +1,86 @@
+"""KnapsackSlice: the combination with the highest total score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import floor
+from typing import Any
+
+from pycupel.errors import SlicerConfigError, TableTooLargeError
+from pycupel.kernels.fill import fill
+from pycupel.kernels.knapsack import StateLimitError, solve
+from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.checks import checked_bool, checked_int
+from pycupel.slicers._base import IndexedSlicer, IndexSlice
+
+__all__ = ["KnapsackSlice"]
+
+
+@dataclass(frozen=True, slots=True)
+class KnapsackSlice(IndexedSlicer):
+    """Optimal at the granularity of `bucket_size` tokens: an item's tokens are rounded up to buckets, the budget is rounded down.
+
+    Two things surprise people, and are as specified. An item with a score below 0.0001 is never selected, even if there is room for
+    everything; Recency and Priority always give such a score to somebody. `fill_free=True` adds what still fits afterwards (KN-01). And with the
+    default bucket of 100, a budget below 100 holds nothing, and an item of 101 tokens costs 200; `bucket_size=1` is exact (KN-02).
+
+    `max_cells` is the specification's limit on candidates times buckets (KN-03). No table is built, so it may be lifted with None; what the
+    search really holds in memory is limited by `max_states`.
+    """
+
+    bucket_size: int = 100
+    max_cells: int | None = 50_000_000
+    max_states: int = 2_000_000
+    fill_free: bool = False
+
+    def __post_init__(self) -> None:
+        _checked_positive("bucket_size", self.bucket_size)
+        if self.max_cells is not None:
+            _checked_positive("max_cells", self.max_cells)
+        _checked_positive("max_states", self.max_states)
+        checked_bool("fill_free", self.fill_free)
+
+    def slice_indices(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /) -> IndexSlice:
+        if not items or budget.target_tokens <= 0:
+            return IndexSlice([])
+        tokens = [item.tokens for item in items]
+        selected = [i for i, cost in enumerate(tokens) if cost == 0]
+        candidates = [i for i, cost in enumerate(tokens) if cost > 0]
+        capacity = budget.target_tokens // self.bucket_size
+        if candidates and capacity:
+            size = self.bucket_size
+            weights = [-(-tokens[i] // size) for i in candidates]
+            values = _integer_values([scores[i] for i in candidates])
+            # The table's reconstruction runs from the last item to the first.
+            selected += [candidates[i] for i in reversed(self._solve(weights, values, capacity))]
+        if self.fill_free:
+            taken = set(selected)
+            remaining = budget.target_tokens - sum(tokens[i] for i in selected)
+            selected += fill((i for i in candidates if i not in taken), tokens, remaining)
+        return IndexSlice(selected)
+
+    def _solve(self, weights: Sequence[int], values: Sequence[int], capacity: int) -> list[int]:
+        cells = len(weights) * (capacity + 1)
+        if self.max_cells is not None and cells > self.max_cells:
+            raise TableTooLargeError(len(weights), capacity, cells, "max_cells", self.max_cells)
+        try:
+            return solve(weights, values, capacity, self.max_states)
+        except StateLimitError as error:
+            raise TableTooLargeError(len(weights), capacity, error.states, "max_states", self.max_states) from None
+
+
+def _integer_values(scores: Sequence[float]) -> list[int]:
+    """Scores in units of 1/10000, never negative. NaN is worth nothing, and plus infinity more than all finite scores together (SC-03)."""
+    scaled = [score * 10000 for score in scores]
+    infinity = float("inf")
+    if infinity in scaled or any(value != value for value in scaled):  # noqa: PLR0124 - only NaN differs from itself
+        finite = [floor(value) if 0.0 < value < infinity else 0 for value in scaled]
+        beyond = 1 + sum(finite)
+        return [beyond if value == infinity else units for value, units in zip(scaled, finite, strict=True)]
+    return [int(value) if value > 0.0 else 0 for value in scaled]
+
+
+def _checked_positive(name: str, value: Any) -> None:
+    if checked_int(name, value) <= 0:
+        raise SlicerConfigError(f"{name} must be greater than 0, not {value}", argument=name, value=value)

@@ -1,0 +1,122 @@
+"""QuotaSlice: shares of the budget for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from math import floor
+from typing import ClassVar, NamedTuple
+
+from pycupel.diagnostics import CountRequirementShortfall
+from pycupel.errors import SlicerConfigError
+from pycupel.model import ContextBudget, ContextItem, QuotaEntry
+from pycupel.model.checks import checked_bool
+from pycupel.protocols import Slicer, checked_slicer
+from pycupel.slicers._base import IndexedSlicer, IndexSlice, delegate, restricted
+from pycupel.slicers._entries import checked_entries, partition_by_kind
+from pycupel.slicers.greedy import GreedySlice
+
+__all__ = ["QuotaSlice"]
+
+
+class _Share(NamedTuple):
+    """The candidates of one kind, by index, with the tokens they may use and the most that they may ever use."""
+
+    members: list[int]
+    tokens: int
+    cap: int
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class QuotaSlice(IndexedSlicer):
+    """Divides the target between the kinds and lets `inner` select within each.
+
+    A kind gets what it requires and, in proportion to the tokens of its candidates, a part of what nobody requires, up to its cap. All shares are
+    rounded down, and what one kind leaves unused is not given to another, so a budget can stay partly empty, and a kind of zero-token items
+    gets nothing (QS-05, QS-06). `redistribute=True` offers the rest to the kinds once more, in order of their best item, each up to its cap.
+    """
+
+    supports_marginal_items: ClassVar[bool] = False
+    supports_min_budget: ClassVar[bool] = False
+
+    entries: tuple[QuotaEntry, ...]
+    inner: Slicer
+    redistribute: bool
+    _by_key: dict[str, QuotaEntry] = field(init=False, repr=False, compare=False)
+
+    def __init__(
+        self, entries: Iterable[QuotaEntry], inner: Slicer = GreedySlice(), *, redistribute: bool = False
+    ) -> None:
+        by_key = checked_entries(entries, QuotaEntry)
+        required = 0.0
+        for entry in by_key.values():
+            required += entry.require
+        if required > 100.0 + 1e-9:
+            raise SlicerConfigError(f"the required percentages must not exceed 100 together, but are {required}")
+        object.__setattr__(self, "entries", tuple(by_key.values()))
+        object.__setattr__(self, "inner", checked_slicer("inner", inner))
+        object.__setattr__(self, "redistribute", checked_bool("redistribute", redistribute))
+        object.__setattr__(self, "_by_key", by_key)
+
+    def slice_indices(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /) -> IndexSlice:
+        if not items or budget.target_tokens <= 0:
+            return delegate(self.inner, [], [], budget)
+        shares = self._distribute(partition_by_kind(items), items, budget.target_tokens)
+        outcomes = {key: self._slice_share(key, share, items, scores) for key, share in shares.items()}
+        if self.redistribute:
+            self._offer_the_rest(shares, outcomes, items, scores, budget.target_tokens)
+        shortfalls = [shortfall for outcome in outcomes.values() for shortfall in outcome.shortfalls]
+        return IndexSlice(
+            [i for outcome in outcomes.values() for i in outcome.selected],
+            (*shortfalls, *self.judge_absent(shares)),
+            tuple(capped for outcome in outcomes.values() for capped in outcome.cap_excluded),
+        )
+
+    def _distribute(self, partitions: dict[str, list[int]], items: Sequence[ContextItem], target: int) -> dict[str, _Share]:
+        """DISTRIBUTE-BUDGET: percentages become tokens, rounded down; the rest is divided by token mass, in integers (QS-07, QS-08)."""
+        require = {key: floor(entry.require / 100.0 * target) for key, entry in self._by_key.items()}
+        cap = {key: floor(entry.cap / 100.0 * target) for key, entry in self._by_key.items()}
+        mass = {key: sum(items[i].tokens for i in members) for key, members in partitions.items()}
+        unassigned = max(0, target - sum(require.values()))
+        grows = {key for key in partitions if cap.get(key, target) > require.get(key, 0)}
+        total_mass = sum(mass[key] for key in grows)
+        shares: dict[str, _Share] = {}
+        for key, members in partitions.items():
+            proportional = unassigned * mass[key] // total_mass if total_mass > 0 and key in grows else 0
+            limit = cap.get(key, target)
+            shares[key] = _Share(members, min(require.get(key, 0) + proportional, limit), limit)
+        return shares
+
+    def _slice_share(self, key: str, share: _Share, items: Sequence[ContextItem], scores: Sequence[float]) -> IndexSlice:
+        members = share.members
+        tokens = max(0, share.tokens)
+        outcome = delegate(
+            restricted(self.inner, key),
+            [items[i] for i in members],
+            [scores[i] for i in members],
+            ContextBudget(max(share.cap, tokens), tokens),
+        )
+        capped = tuple((members[i], reason) for i, reason in outcome.cap_excluded)
+        return IndexSlice([members[i] for i in outcome.selected], outcome.shortfalls, capped)
+
+    def _offer_the_rest(
+        self,
+        shares: dict[str, _Share],
+        outcomes: dict[str, IndexSlice],
+        items: Sequence[ContextItem],
+        scores: Sequence[float],
+        target: int,
+    ) -> None:
+        used = {key: sum(items[i].tokens for i in outcome.selected) for key, outcome in outcomes.items()}
+        rest = target - sum(used.values())
+        for key, share in shares.items():
+            larger = share._replace(tokens=min(share.cap, used[key] + rest))
+            if larger.tokens > share.tokens:
+                outcomes[key] = self._slice_share(key, larger, items, scores)
+                rest += used[key] - sum(items[i].tokens for i in outcomes[key].selected)
+
+    def for_kind(self, key: str) -> IndexedSlicer:
+        return replace(self, inner=restricted(self.inner, key))
+
+    def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
+        return self.inner.judge_absent(present) if isinstance(self.inner, IndexedSlicer) else ()

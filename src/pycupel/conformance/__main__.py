@@ -1,0 +1,42 @@
+"""`python -m pycupel.conformance DIRECTORY`: exit code 0 only if at least one vector ran and all of them passed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from pycupel import __version__
+from pycupel.conformance.suite import SPECIFICATION, run_suite
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m pycupel.conformance", description="Run Cupel conformance vectors.")
+    parser.add_argument("directory", help="where the *.toml files are, in any depth")
+    parser.add_argument("-v", "--verbose", action="store_true", help="name the vectors that pass, too")
+    options = parser.parse_args(arguments)
+    try:
+        suite = run_suite(options.directory)
+    except FileNotFoundError as error:
+        print(error, file=sys.stderr)
+        return 2
+    for result in suite.results:
+        if not result.passed:
+            print(f"FAILED  {result.path}: {result.name}\n        {result.problem}")
+        elif options.verbose:
+            print(f"passed  {result.path}")
+    if not suite.results:
+        print(f"no vectors (*.toml) found in {options.directory}", file=sys.stderr)
+        return 1
+    for tier, (passed, total) in suite.tiers.items():
+        print(f"{tier}: {passed} of {total}")
+    passed = len(suite.results) - len(suite.failures)
+    print(f"{passed} of {len(suite.results)} vectors passed: {suite.level}")
+    print(f"pycupel {__version__}, {SPECIFICATION}")
+    return 0 if suite.ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

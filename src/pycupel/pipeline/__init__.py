@@ -1,0 +1,7 @@
+"""The six stages, one file each, and the pipeline that runs them."""
+
+from __future__ import annotations
+
+from pycupel.pipeline.pipeline import Pipeline
+
+__all__ = ["Pipeline"]

@@ -1,0 +1,54 @@
+"""Stage 1, Classify: sort out the invalid, set the pinned aside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple, cast
+
+from pycupel.errors import PinnedExceedsBudgetError
+from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.checks import wrong_type
+
+__all__ = ["Classified", "check_pinned_budget", "classify_items"]
+
+
+class Classified(NamedTuple):
+    """Three partitions, each in input order."""
+
+    pinned: list[ContextItem]
+    scoreable: tuple[ContextItem, ...]
+    invalid: list[ContextItem]
+    pinned_tokens: int
+
+
+def classify_items(items: Iterable[ContextItem]) -> Classified:
+    """A negative token count is invalid, pinned or not. This part does not depend on the budget."""
+    candidates = _materialised(items)
+    pinned: list[ContextItem] = []
+    scoreable: list[ContextItem] = []
+    invalid: list[ContextItem] = []
+    for item in candidates:
+        if item.tokens < 0:
+            invalid.append(item)
+        elif item.pinned:
+            pinned.append(item)
+        else:
+            scoreable.append(item)
+    return Classified(pinned, tuple(scoreable), invalid, sum([item.tokens for item in pinned]))
+
+
+def check_pinned_budget(classified: Classified, budget: ContextBudget) -> None:
+    """Pinned items cannot be dropped, so they have to fit into what the output leaves of the window, not just into the target (EB-03)."""
+    available = budget.max_tokens - budget.output_reserve
+    if classified.pinned_tokens > available:
+        raise PinnedExceedsBudgetError(classified.pinned_tokens, available)
+
+
+def _materialised(items: Any) -> list[ContextItem]:
+    if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
+        raise wrong_type("items", "an iterable of ContextItem", items)
+    candidates = list(cast(Iterable[Any], items))
+    if not set(map(type, candidates)) <= {ContextItem}:
+        i, wrong = next((i, item) for i, item in enumerate(candidates) if type(item) is not ContextItem)
+        raise wrong_type(f"items[{i}]", "a ContextItem", wrong)
+    return candidates

@@ -1,0 +1,46 @@
+"""Stage 3, Deduplicate: of equal contents, only the best stays."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from pycupel.model import ContextItem
+
+__all__ = ["Deduplicated", "deduplicate_items"]
+
+
+class Deduplicated(NamedTuple):
+    """Positions in the scored list, both ascending."""
+
+    kept: Sequence[int]
+    dropped: list[int]
+
+
+def deduplicate_items(
+    items: Sequence[ContextItem], scores: Sequence[float], *, enabled: bool, taken: Collection[str] = ()
+) -> Deduplicated:
+    """Contents are equal if every character is. The highest score stays, at equal scores the first; `taken` contents do not stay at all."""
+    everything = range(len(items))
+    if not enabled:
+        return Deduplicated(everything, [])
+    best: dict[str, int] = {}
+    losers: set[int] = set()
+    for i, item in enumerate(items):
+        winner = best.setdefault(item.content, i)
+        if winner != i:
+            if _beats(scores[i], scores[winner]):
+                best[item.content] = i
+                losers.add(winner)
+            else:
+                losers.add(i)
+    if taken:
+        losers.update(i for i, item in enumerate(items) if item.content in taken)
+    if not losers:
+        return Deduplicated(everything, [])
+    return Deduplicated([i for i in everything if i not in losers], sorted(losers))
+
+
+def _beats(challenger: float, holder: float) -> bool:
+    """Strictly more; and any number beats NaN (DD-02)."""
+    return challenger > holder or (holder != holder and challenger == challenger)  # noqa: PLR0124

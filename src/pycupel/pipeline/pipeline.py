@@ -1,0 +1,130 @@
+"""The pipeline: six stages, always in this order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, NamedTuple, cast
+
+from pycupel.diagnostics import OverflowEvent, SelectionReport
+from pycupel.errors import PipelineConfigError
+from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
+from pycupel.model.checks import checked_bool, checked_choice, wrong_type
+from pycupel.pipeline.classify import check_pinned_budget, classify_items
+from pycupel.pipeline.deduplicate import deduplicate_items
+from pycupel.pipeline.explain import explain
+from pycupel.pipeline.place import Placement, place_items
+from pycupel.pipeline.rank import Ranking
+from pycupel.pipeline.score import score_items
+from pycupel.pipeline.slice import Sliced, slice_items
+from pycupel.pipeline.sort import sort_items
+from pycupel.placers import ChronologicalPlacer
+from pycupel.protocols import Placer, Scorer, Slicer, checked_placer, checked_scorer, checked_slicer
+from pycupel.slicers import GreedySlice
+
+__all__ = ["Pipeline", "Selection"]
+
+
+class Selection(NamedTuple):
+    """A completed run: everything that `explain` needs."""
+
+    ranking: Ranking
+    sliced: Sliced
+    placement: Placement
+    budget: ContextBudget
+
+    @property
+    def items(self) -> list[ContextItem]:
+        placed = self.placement.items
+        return [placed[i] for i in self.placement.order]
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Selects and orders context items: a scorer ranks, a slicer drops, a placer positions.
+
+    A pipeline is immutable and holds nothing of a run, so it may be shared between threads.
+
+    Attributes:
+        deduplication: Whether only the best of several items with the same content stays. Pinned items are not looked at, unless
+            `dedupe_against_pinned` says so.
+        overflow_strategy: What happens if pinned and selected items together exceed the target: raise, drop the lowest scores, or accept.
+        on_overflow: Called with an `OverflowEvent` after a run that went over the budget; for `OverflowStrategy.PROCEED` only.
+    """
+
+    scorer: Scorer
+    slicer: Slicer = GreedySlice()
+    placer: Placer = ChronologicalPlacer()
+    _: KW_ONLY
+    deduplication: bool = True
+    overflow_strategy: OverflowStrategy = OverflowStrategy.THROW
+    on_overflow: Callable[[OverflowEvent], object] | None = None
+    dedupe_against_pinned: bool = False
+
+    def __post_init__(self) -> None:
+        checked_scorer("scorer", self.scorer)
+        checked_slicer("slicer", self.slicer)
+        checked_placer("placer", self.placer)
+        checked_bool("deduplication", self.deduplication)
+        checked_bool("dedupe_against_pinned", self.dedupe_against_pinned)
+        strategy = checked_choice("overflow_strategy", self.overflow_strategy, OverflowStrategy, PipelineConfigError)
+        object.__setattr__(self, "overflow_strategy", strategy)
+        if self.on_overflow is not None:
+            if not callable(cast(Any, self.on_overflow)):
+                raise wrong_type("on_overflow", "a function that takes an OverflowEvent", self.on_overflow)
+            if strategy is not OverflowStrategy.PROCEED:
+                raise PipelineConfigError(
+                    f"on_overflow is called with OverflowStrategy.PROCEED only, but overflow_strategy is {strategy.value!r}",
+                    argument="on_overflow",
+                )
+        if self.dedupe_against_pinned and not self.deduplication:
+            raise PipelineConfigError("dedupe_against_pinned needs deduplication=True", argument="dedupe_against_pinned")
+
+    def run(self, items: Iterable[ContextItem], budget: ContextBudget) -> list[ContextItem]:
+        """The selected items, in the order in which the model should see them.
+
+        Raises:
+            PinnedExceedsBudgetError: the pinned items alone do not fit.
+            BudgetOverflowError: the selection does not fit, and the strategy is Throw.
+        """
+        selection = self._run(items, budget)
+        if self.on_overflow is not None and selection.placement.overflow is not None:
+            self.on_overflow(selection.placement.overflow)
+        return selection.items
+
+    def dry_run(self, items: Iterable[ContextItem], budget: ContextBudget) -> SelectionReport:
+        """What `run` would do, and why. Calls no observer."""
+        return explain(*self._run(items, budget))
+
+    def _run(self, items: Iterable[ContextItem], budget: ContextBudget) -> Selection:
+        if not isinstance(cast(Any, budget), ContextBudget):
+            raise wrong_type("budget", "a ContextBudget", budget)
+        return self.select(self.rank(items, budget), budget)
+
+    def rank(self, items: Iterable[ContextItem], budget: ContextBudget | None = None) -> Ranking:
+        """The stages that do not depend on the budget. With one, pinned items that cannot fit are found out before anything is scored."""
+        classified = classify_items(items)
+        if budget is not None:
+            check_pinned_budget(classified, budget)
+        scoreable = classified.scoreable
+        scores = score_items(scoreable, self.scorer)
+        pinned_contents = {item.content for item in classified.pinned} if self.dedupe_against_pinned else ()
+        unique = deduplicate_items(scoreable, scores, enabled=self.deduplication, taken=pinned_contents)
+        order = sort_items(scores, unique.kept)
+        return Ranking(classified, scores, unique.dropped, [scoreable[i] for i in order], [scores[i] for i in order])
+
+    def select(self, ranking: Ranking, budget: ContextBudget) -> Selection:
+        """The stages that do depend on the budget. A ranking may be used for many budgets."""
+        classified, items, scores = ranking.classified, ranking.items, ranking.scores
+        check_pinned_budget(classified, budget)
+        sliced = slice_items(items, scores, budget, classified.pinned_tokens, self.slicer)
+        chosen = sliced.selected
+        placement = place_items(
+            classified.pinned,
+            [items[i] for i in chosen],
+            [scores[i] for i in chosen],
+            budget,
+            self.overflow_strategy,
+            self.placer,
+        )
+        return Selection(ranking, sliced, placement, budget)

@@ -1,0 +1,72 @@
+"""Stage 6, Place: merge with the pinned items, handle overflow, put into order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pycupel.diagnostics import OverflowEvent
+from pycupel.errors import BudgetOverflowError
+from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
+from pycupel.placers import place_by_index
+from pycupel.protocols import Placer
+
+__all__ = ["PINNED_SCORE", "Placement", "overflow_limit", "place_items", "truncate"]
+
+PINNED_SCORE = 1.0
+
+
+class Placement(NamedTuple):
+    """The merged list, pinned items first, with what is kept of it (positions ascending) and the order in which it is placed."""
+
+    items: list[ContextItem]
+    scores: list[float]
+    kept: Sequence[int]
+    order: list[int]
+    overflow: OverflowEvent | None
+
+
+def overflow_limit(budget: ContextBudget) -> int:
+    """The target, or the window without the output reserve if that is less: the ceiling that must never be exceeded (EB-05)."""
+    return min(budget.target_tokens, budget.max_tokens - budget.output_reserve)
+
+
+def place_items(
+    pinned: Sequence[ContextItem],
+    sliced: Sequence[ContextItem],
+    scores: Sequence[float],
+    budget: ContextBudget,
+    strategy: OverflowStrategy,
+    placer: Placer,
+) -> Placement:
+    # Step 1: merge.
+    merged = [*pinned, *sliced]
+    merged_scores = [PINNED_SCORE] * len(pinned) + [*scores]
+    # Step 2: detect and handle overflow.
+    tokens = [item.tokens for item in merged]
+    kept: Sequence[int] = range(len(merged))
+    overflow = None
+    excess = sum(tokens) - overflow_limit(budget)
+    if excess > 0:
+        if strategy is OverflowStrategy.THROW:
+            raise BudgetOverflowError(sum(tokens), overflow_limit(budget))
+        if strategy is OverflowStrategy.TRUNCATE:
+            kept = truncate(tokens, len(pinned), overflow_limit(budget))
+        else:
+            overflow = OverflowEvent(excess, tuple(merged), budget)
+    # Step 3: let the placer decide about the order.
+    if len(kept) == len(merged):
+        return Placement(merged, merged_scores, kept, place_by_index(placer, merged, merged_scores), overflow)
+    order = place_by_index(placer, [merged[i] for i in kept], [merged_scores[i] for i in kept])
+    return Placement(merged, merged_scores, kept, [kept[i] for i in order], overflow)
+
+
+def truncate(tokens: Sequence[int], pinned: int, limit: int) -> list[int]:
+    """Keep the pinned ones, then from the front whatever still fits: a later, smaller item may stay where a larger one had to go."""
+    kept = list(range(pinned))
+    current = sum(tokens[:pinned])
+    for i in range(pinned, len(tokens)):
+        if current + tokens[i] <= limit:
+            kept.append(i)
+            current += tokens[i]
+    return kept

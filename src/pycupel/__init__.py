@@ -11,47 +11,51 @@ It is an implementation of the Cupel specification. `docs/` has the rest.
 
 from __future__ import annotations
 
-from pycupel.diagnostics import SelectionReport
-from pycupel.errors import CupelError
-from pycupel.model import (
-    ContextBudget,
-    ContextItem,
-    ContextKind,
-    ContextSource,
-    CountQuotaEntry,
-    OverflowStrategy,
-    QuotaEntry,
-    ScarcityBehavior,
-    ScoredItem,
-)
-from pycupel.pipeline import Pipeline
-from pycupel.placers import ChronologicalPlacer, UShapedPlacer
-from pycupel.protocols import Placer, Scorer, SliceOutcome, Slicer, TimeProvider, TokenCounter
-from pycupel.scorers import (
-    BoostedScorer,
-    CompositeScorer,
-    DecayScorer,
-    Exponential,
-    FrequencyScorer,
-    KindScorer,
-    MetadataKeyScorer,
-    MetadataTrustScorer,
-    PriorityScorer,
-    RecencyScorer,
-    ReflexiveScorer,
-    ScaledScorer,
-    Step,
-    SystemTimeProvider,
-    TagScorer,
-    Window,
-)
-from pycupel.slicers import (
-    CountConstrainedKnapsackSlice,
-    CountQuotaSlice,
-    GreedySlice,
-    KnapsackSlice,
-    QuotaSlice,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pycupel.diagnostics import SelectionReport
+    from pycupel.errors import CupelError
+    from pycupel.model import (
+        ContextBudget,
+        ContextItem,
+        ContextKind,
+        ContextSource,
+        CountQuotaEntry,
+        OverflowStrategy,
+        QuotaEntry,
+        ScarcityBehavior,
+        ScoredItem,
+    )
+    from pycupel.pipeline import Pipeline
+    from pycupel.placers import ChronologicalPlacer, UShapedPlacer
+    from pycupel.protocols import Placer, Scorer, SliceOutcome, Slicer, TimeProvider, TokenCounter
+    from pycupel.scorers import (
+        BoostedScorer,
+        CompositeScorer,
+        DecayScorer,
+        Exponential,
+        FrequencyScorer,
+        KindScorer,
+        MetadataKeyScorer,
+        MetadataTrustScorer,
+        PriorityScorer,
+        RecencyScorer,
+        ReflexiveScorer,
+        ScaledScorer,
+        Step,
+        SystemTimeProvider,
+        TagScorer,
+        Window,
+    )
+    from pycupel.slicers import (
+        CountConstrainedKnapsackSlice,
+        CountQuotaSlice,
+        GreedySlice,
+        KnapsackSlice,
+        QuotaSlice,
+    )
 
 __version__ = "0.1.0"
 
@@ -99,3 +103,62 @@ __all__ = [
     "Window",
     "__version__",
 ]
+
+# Names are loaded when they are first used, so that importing the package costs next to nothing.
+_HOME = {
+    "SelectionReport": "pycupel.diagnostics",
+    "CupelError": "pycupel.errors",
+    "ContextBudget": "pycupel.model",
+    "ContextItem": "pycupel.model",
+    "ContextKind": "pycupel.model",
+    "ContextSource": "pycupel.model",
+    "CountQuotaEntry": "pycupel.model",
+    "OverflowStrategy": "pycupel.model",
+    "QuotaEntry": "pycupel.model",
+    "ScarcityBehavior": "pycupel.model",
+    "ScoredItem": "pycupel.model",
+    "Pipeline": "pycupel.pipeline",
+    "ChronologicalPlacer": "pycupel.placers",
+    "UShapedPlacer": "pycupel.placers",
+    "Placer": "pycupel.protocols",
+    "Scorer": "pycupel.protocols",
+    "SliceOutcome": "pycupel.protocols",
+    "Slicer": "pycupel.protocols",
+    "TimeProvider": "pycupel.protocols",
+    "TokenCounter": "pycupel.protocols",
+    "BoostedScorer": "pycupel.scorers",
+    "CompositeScorer": "pycupel.scorers",
+    "DecayScorer": "pycupel.scorers",
+    "Exponential": "pycupel.scorers",
+    "FrequencyScorer": "pycupel.scorers",
+    "KindScorer": "pycupel.scorers",
+    "MetadataKeyScorer": "pycupel.scorers",
+    "MetadataTrustScorer": "pycupel.scorers",
+    "PriorityScorer": "pycupel.scorers",
+    "RecencyScorer": "pycupel.scorers",
+    "ReflexiveScorer": "pycupel.scorers",
+    "ScaledScorer": "pycupel.scorers",
+    "Step": "pycupel.scorers",
+    "SystemTimeProvider": "pycupel.scorers",
+    "TagScorer": "pycupel.scorers",
+    "Window": "pycupel.scorers",
+    "CountConstrainedKnapsackSlice": "pycupel.slicers",
+    "CountQuotaSlice": "pycupel.slicers",
+    "GreedySlice": "pycupel.slicers",
+    "KnapsackSlice": "pycupel.slicers",
+    "QuotaSlice": "pycupel.slicers",
+}
+_MODULES = ("conformance", "diagnostics", "errors", "model", "pipeline", "placers", "protocols", "registry", "scorers", "slicers")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"pycupel.{name}")
+    if name not in _HOME:
+        raise AttributeError(f"module 'pycupel' has no attribute {name!r}", name=name, obj=__import__("pycupel"))
+    value = globals()[name] = getattr(import_module(_HOME[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_MODULES})

@@ -79,7 +79,7 @@ def same_report(report: SelectionReport, expected: OracleReport) -> None:
 
 
 def fields_of(reason: Any) -> dict[str, Any]:
-    return dataclasses.asdict(reason)
+    return dict(reason._asdict())
 
 
 def bits(score: float) -> str:

@@ -6,8 +6,8 @@ give them (ER-01). Two more are about counts (ER-02).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any, NamedTuple, cast
 
 __all__ = [
     "BudgetExceeded",
@@ -36,78 +36,74 @@ class ExclusionReason:
 
     __slots__ = ()
 
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and tuple.__eq__(cast(Any, self), other)
 
-@dataclass(frozen=True, slots=True)
-class BudgetExceeded(ExclusionReason):
-    """The item did not fit: Slice, or Place with the Truncate strategy. `available_tokens` is what the final selection left over."""
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
-    item_tokens: int
-    available_tokens: int
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, tuple.__hash__(cast(Any, self))))
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredTooLow(ExclusionReason):
+class BudgetExceeded(ExclusionReason, NamedTuple("_", [("item_tokens", int), ("available_tokens", int)])):
+    """The item did not fit: Slice, or Place with the Truncate strategy.
+
+    `available_tokens` is what the final selection left over.
+    """
+
+    __slots__ = ()
+
+
+class ScoredTooLow(ExclusionReason, NamedTuple("_", [("score", float), ("threshold", float)])):
     """Reserved."""
 
-    score: float
-    threshold: float
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Deduplicated(ExclusionReason):
+class Deduplicated(ExclusionReason, NamedTuple("_", [("deduplicated_against", str)])):
     """Another item with the same content was kept: Deduplicate."""
 
-    deduplicated_against: str
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaCapExceeded(ExclusionReason):
+class QuotaCapExceeded(ExclusionReason, NamedTuple("_", [("kind", str), ("cap", int), ("actual", int)])):
     """Reserved."""
 
-    kind: str
-    cap: int
-    actual: int
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaRequireDisplaced(ExclusionReason):
+class QuotaRequireDisplaced(ExclusionReason, NamedTuple("_", [("displaced_by_kind", str)])):
     """Reserved."""
 
-    displaced_by_kind: str
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class NegativeTokens(ExclusionReason):
+class NegativeTokens(ExclusionReason, NamedTuple("_", [("tokens", int)])):
     """The item has a negative token count: Classify."""
 
-    tokens: int
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PinnedOverride(ExclusionReason):
+class PinnedOverride(ExclusionReason, NamedTuple("_", [("displaced_by", str)])):
     """The item would have fitted, had nothing been pinned: Slice, or Place with the Truncate strategy."""
 
-    displaced_by: str
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Filtered(ExclusionReason):
+class Filtered(ExclusionReason, NamedTuple("_", [("filter_name", str)])):
     """Reserved."""
 
-    filter_name: str
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CountCapExceeded(ExclusionReason):
+class CountCapExceeded(ExclusionReason, NamedTuple("_", [("kind", str), ("cap", int), ("count", int)])):
     """The item was selected and then removed, because `count` items of its kind had already reached the `cap`: Slice."""
 
-    kind: str
-    cap: int
-    count: int
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CountRequireCandidatesExhausted(ExclusionReason):
-    """Defined for exchange with other implementations; never given, since what is missing is no item (see the report's shortfalls)."""
+class CountRequireCandidatesExhausted(ExclusionReason, NamedTuple("_", [("kind", str)])):
+    """Defined for exchange with other implementations, and never given: what is missing is no item but a shortfall."""
 
-    kind: str
+    __slots__ = ()

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 __all__ = ["StateLimitError", "solve"]
 
-_SWAP_WINDOW = 25
+_SWAP_WINDOW = 10
 
 # A state is (weight, -value, set), all relative to the greedy fill, so that tuples sort by weight first, then best first.
 _State = tuple[int, int, int]
@@ -51,9 +51,10 @@ def solve(weights: Sequence[int], values: Sequence[int], capacity: int, max_stat
     order = _by_density(usable, weights, values)
     slack = capacity
     at = 0
-    while weights[order[at]] <= slack:
-        slack -= weights[order[at]]
-        at += 1
+    for at, i in enumerate(order):  # noqa: B007 - the break comes for certain
+        if weights[i] > slack:
+            break
+        slack -= weights[i]
     before, after = order[:at], order[at:]
     unit, price = weights[after[0]], values[after[0]]
     gain = max(_gain_by_filling(after, weights, values, slack), _gain_by_swapping(before, after, weights, values, slack))
@@ -72,9 +73,10 @@ def solve(weights: Sequence[int], values: Sequence[int], capacity: int, max_stat
 
 def _by_density(usable: Iterable[int], weights: Sequence[int], values: Sequence[int]) -> list[int]:
     """By value per weight, descending, equal items side by side. The shift makes the quotients of different densities different integers."""
-    bits = max(weights[i] for i in usable).bit_length()
-    keys = {i: ((values[i] << 2 * bits) // weights[i] << bits) + weights[i] for i in usable}
-    return sorted(keys, key=keys.__getitem__, reverse=True)
+    bits = max(weights).bit_length()
+    shift = 2 * bits
+    keys = [((value << shift) // weight << bits) + weight for weight, value in zip(weights, values, strict=True)]
+    return sorted(usable, key=keys.__getitem__, reverse=True)
 
 
 def _gain_by_filling(after: Iterable[int], weights: Sequence[int], values: Sequence[int], slack: int) -> int:

@@ -11,18 +11,23 @@ __all__ = ["rank_shares"]
 def rank_shares(values: Sequence[Any]) -> list[float]:
     """For each value `smaller / (known - 1)`; 1.0 for a single known value, 0.0 for None.
 
-    One sort instead of N comparisons for each of N values. The quotients are the literal algorithm's, so they are equal bit for bit.
+    One sort instead of N comparisons for each of N values. The quotients are the literal algorithm's, so they are equal
+    bit for bit.
     """
     shares = [0.0] * len(values)
-    known = [i for i, value in enumerate(values) if value is not None]
-    others = len(known) - 1
+    try:
+        order = sorted(range(len(values)), key=values.__getitem__)
+    except TypeError:
+        # None does not compare, so some values are unknown.
+        order = sorted((i for i, value in enumerate(values) if value is not None), key=values.__getitem__)
+    others = len(order) - 1
     if others <= 0:
-        for i in known:
-            shares[i] = 1.0
+        for i in order:
+            shares[i] = 0.0 if values[i] is None else 1.0
         return shares
     previous: Any = None
     share = 0.0
-    for smaller, i in enumerate(sorted(known, key=values.__getitem__)):
+    for smaller, i in enumerate(order):
         value = values[i]
         if value != previous:
             share = smaller / others

@@ -13,6 +13,8 @@ from pycupel.model.kind import ContextKind
 
 __all__ = ["ContextBudget"]
 
+_NO_SLOTS: Mapping[ContextKind, int] = MappingProxyType({})
+
 
 @dataclass(frozen=True, slots=True, init=False)
 class ContextBudget:
@@ -43,7 +45,7 @@ class ContextBudget:
         target_tokens: int | None = None,
         *,
         output_reserve: int = 0,
-        reserved_slots: Mapping[ContextKind, int] | Mapping[str, int] = MappingProxyType({}),
+        reserved_slots: Mapping[ContextKind, int] | Mapping[str, int] = _NO_SLOTS,
         estimation_safety_margin_percent: float = 0.0,
     ) -> None:
         limit = _count("max_tokens", max_tokens)
@@ -53,14 +55,14 @@ class ContextBudget:
         target = limit - reserve if target_tokens is None else _count("target_tokens", target_tokens)
         if target > limit:
             raise InvalidBudgetError(f"target_tokens ({target}) must not exceed max_tokens ({limit})")
-        margin = checked_float(
-            "estimation_safety_margin_percent", estimation_safety_margin_percent, InvalidBudgetError, low=0.0, high=100.0
-        )
+        margin = estimation_safety_margin_percent
+        if margin != 0.0 or type(margin) is not float:
+            margin = checked_float("estimation_safety_margin_percent", margin, InvalidBudgetError, low=0.0, high=100.0)
         put = object.__setattr__
         put(self, "max_tokens", limit)
         put(self, "target_tokens", target)
         put(self, "output_reserve", reserve)
-        put(self, "reserved_slots", _slots(reserved_slots))
+        put(self, "reserved_slots", reserved_slots if reserved_slots is _NO_SLOTS else _slots(reserved_slots))
         put(self, "estimation_safety_margin_percent", margin)
 
     @property
@@ -94,7 +96,7 @@ def _rebuild(limit: int, target: int, reserve: int, slots: dict[ContextKind, int
 
 
 def _count(name: str, value: Any) -> int:
-    number = checked_int(name, value)
+    number = value if type(value) is int else checked_int(name, value)
     if number < 0:
         raise InvalidBudgetError(f"{name} must not be negative, but is {number}", argument=name, value=number)
     return number

@@ -12,6 +12,9 @@ from pycupel.model.checks import wrong_type
 __all__ = ["Classified", "check_pinned_budget", "classify_items"]
 
 
+_ITEMS_ONLY = {ContextItem}
+
+
 class Classified(NamedTuple):
     """Three partitions, each in input order."""
 
@@ -23,7 +26,10 @@ class Classified(NamedTuple):
 
 def classify_items(items: Iterable[ContextItem]) -> Classified:
     """A negative token count is invalid, pinned or not. This part does not depend on the budget."""
-    candidates = _materialised(items)
+    candidates = items if type(items) is list else _materialised(items)
+    if not set(map(type, candidates)) <= _ITEMS_ONLY:
+        i, wrong = next((i, item) for i, item in enumerate(candidates) if type(item) is not ContextItem)
+        raise wrong_type(f"items[{i}]", "a ContextItem", wrong)
     pinned: list[ContextItem] = []
     scoreable: list[ContextItem] = []
     invalid: list[ContextItem] = []
@@ -34,7 +40,7 @@ def classify_items(items: Iterable[ContextItem]) -> Classified:
             pinned.append(item)
         else:
             scoreable.append(item)
-    return Classified(pinned, tuple(scoreable), invalid, sum([item.tokens for item in pinned]))
+    return Classified(pinned, tuple(scoreable), invalid, sum([item.tokens for item in pinned]) if pinned else 0)
 
 
 def check_pinned_budget(classified: Classified, budget: ContextBudget) -> None:
@@ -47,8 +53,4 @@ def check_pinned_budget(classified: Classified, budget: ContextBudget) -> None:
 def _materialised(items: Any) -> list[ContextItem]:
     if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
         raise wrong_type("items", "an iterable of ContextItem", items)
-    candidates = list(cast(Iterable[Any], items))
-    if not set(map(type, candidates)) <= {ContextItem}:
-        i, wrong = next((i, item) for i, item in enumerate(candidates) if type(item) is not ContextItem)
-        raise wrong_type(f"items[{i}]", "a ContextItem", wrong)
-    return candidates
+    return list(cast(Iterable[Any], items))

@@ -26,8 +26,9 @@ def deduplicate_items(
         return Deduplicated(everything, [])
     best: dict[str, int] = {}
     losers: set[int] = set()
+    best_so_far = best.setdefault
     for i, item in enumerate(items):
-        winner = best.setdefault(item.content, i)
+        winner = best_so_far(item.content, i)
         if winner != i:
             if _beats(scores[i], scores[winner]):
                 best[item.content] = i

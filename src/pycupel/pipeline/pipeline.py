@@ -97,7 +97,7 @@ class Pipeline:
         return explain(*self._run(items, budget))
 
     def _run(self, items: Iterable[ContextItem], budget: ContextBudget) -> Selection:
-        if not isinstance(cast(Any, budget), ContextBudget):
+        if type(budget) is not ContextBudget:
             raise wrong_type("budget", "a ContextBudget", budget)
         return self.select(self.rank(items, budget), budget)
 

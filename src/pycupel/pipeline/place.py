@@ -33,27 +33,27 @@ def overflow_limit(budget: ContextBudget) -> int:
 
 def place_items(
     pinned: Sequence[ContextItem],
-    sliced: Sequence[ContextItem],
-    scores: Sequence[float],
+    sliced: list[ContextItem],
+    scores: list[float],
     budget: ContextBudget,
     strategy: OverflowStrategy,
     placer: Placer,
 ) -> Placement:
     # Step 1: merge.
-    merged = [*pinned, *sliced]
-    merged_scores = [PINNED_SCORE] * len(pinned) + [*scores]
+    merged = [*pinned, *sliced] if pinned else sliced
+    merged_scores = [PINNED_SCORE] * len(pinned) + scores
     # Step 2: detect and handle overflow.
     tokens = [item.tokens for item in merged]
     kept: Sequence[int] = range(len(merged))
     overflow = None
-    excess = sum(tokens) - overflow_limit(budget)
-    if excess > 0:
+    merged_tokens, limit = sum(tokens), overflow_limit(budget)
+    if merged_tokens > limit:
         if strategy is OverflowStrategy.THROW:
-            raise BudgetOverflowError(sum(tokens), overflow_limit(budget))
+            raise BudgetOverflowError(merged_tokens, limit)
         if strategy is OverflowStrategy.TRUNCATE:
-            kept = truncate(tokens, len(pinned), overflow_limit(budget))
+            kept = truncate(tokens, len(pinned), limit)
         else:
-            overflow = OverflowEvent(excess, tuple(merged), budget)
+            overflow = OverflowEvent(merged_tokens - limit, tuple(merged), budget)
     # Step 3: let the placer decide about the order.
     if len(kept) == len(merged):
         return Placement(merged, merged_scores, kept, place_by_index(placer, merged, merged_scores), overflow)

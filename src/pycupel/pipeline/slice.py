@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 from math import floor
 from typing import NamedTuple
 
@@ -25,6 +26,8 @@ class Sliced(NamedTuple):
 
 def effective_budget(budget: ContextBudget, pinned_tokens: int) -> ContextBudget:
     """COMPUTE-EFFECTIVE-BUDGET: what is left when output, pinned items, reserved slots and the safety margin are taken off."""
+    if not (pinned_tokens or budget.output_reserve or budget.reserved_slots or budget.estimation_safety_margin_percent):
+        return budget
     reserved_tokens = sum(budget.reserved_slots.values())
     effective_max = max(0, budget.max_tokens - budget.output_reserve - pinned_tokens - reserved_tokens)
     effective_target = max(0, budget.target_tokens - pinned_tokens - reserved_tokens)
@@ -42,4 +45,8 @@ def slice_items(
 ) -> Sliced:
     effective = effective_budget(budget, pinned_tokens)
     outcome = slice_by_index(slicer, items, scores, effective)
-    return Sliced(effective, sorted(outcome.selected), outcome.shortfalls, dict(outcome.cap_excluded))
+    is_selected = bytearray(len(items))
+    for i in outcome.selected:
+        is_selected[i] = True
+    selected = list(compress(range(len(items)), is_selected))
+    return Sliced(effective, selected, outcome.shortfalls, dict(outcome.cap_excluded))

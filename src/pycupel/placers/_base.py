@@ -30,10 +30,11 @@ class IndexedPlacer(ABC):
     def place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]: ...
 
 
-def place_by_index(placer: Placer, items: Sequence[ContextItem], scores: Sequence[float]) -> list[int]:
+def place_by_index(placer: Any, items: Sequence[ContextItem], scores: Sequence[float]) -> list[int]:
     """Ask any placer. What a custom one returns has to be what it was given, object for object, in whatever order (SL-04)."""
     if _is_indexed(type(placer)):
-        return cast(IndexedPlacer, placer).place_indices(items, scores)
+        order: list[int] = placer.place_indices(items, scores)
+        return order
     returned: Any = placer.place(tuple(map(ScoredItem, items, scores)))
     if not isinstance(returned, Sequence) or isinstance(returned, (str, bytes)):
         raise PlacerContractError(f"{type(placer).__name__} must return a list of items, not {describe(returned)}")

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pycupel.model import ContextItem
+from pycupel.model.optionless import Optionless
 from pycupel.placers._base import IndexedPlacer
 
 __all__ = ["ChronologicalPlacer"]
 
 
-@dataclass(frozen=True, slots=True)
-class ChronologicalPlacer(IndexedPlacer):
+class ChronologicalPlacer(Optionless, IndexedPlacer):
     """By timestamp ascending, then what has none. Equal ones keep their order; scores do not matter."""
+
+    __slots__ = ()
 
     def place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:  # noqa: ARG002
         # None never reaches a comparison.

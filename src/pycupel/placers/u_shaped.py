@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pycupel.kernels.order import descending, u_shaped
 from pycupel.model import ContextItem
+from pycupel.model.optionless import Optionless
 from pycupel.placers._base import IndexedPlacer
 
 __all__ = ["UShapedPlacer"]
 
 
-@dataclass(frozen=True, slots=True)
-class UShapedPlacer(IndexedPlacer):
+class UShapedPlacer(Optionless, IndexedPlacer):
     """The best item first, the second best last, and so on inwards. Pinned items come with a score of 1.0 and are not special."""
+
+    __slots__ = ()
 
     def place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:  # noqa: ARG002
         return u_shaped(descending(scores))

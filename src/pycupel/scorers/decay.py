@@ -10,6 +10,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_float, wrong_type
+from pycupel.model.optionless import Optionless
 from pycupel.protocols import TimeProvider
 
 __all__ = ["Curve", "DecayScorer", "Exponential", "Step", "SystemTimeProvider", "Window"]
@@ -79,9 +80,10 @@ class Window:
         return 1.0 if age < self.max_age else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class SystemTimeProvider:
+class SystemTimeProvider(Optionless):
     """The clock of this machine."""
+
+    __slots__ = ()
 
     def now(self) -> datetime:
         return datetime.now(UTC)

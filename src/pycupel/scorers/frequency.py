@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from pycupel.kernels.overlap import overlap_counts
 from pycupel.model import ContextItem
 from pycupel.model.checks import fold
+from pycupel.model.optionless import Optionless
 
 __all__ = ["FrequencyScorer"]
 
 
-@dataclass(frozen=True, slots=True)
-class FrequencyScorer:
+class FrequencyScorer(Optionless):
     """1.0 if every other item shares a tag with this one, 0.0 if none does or it has no tags. Tags fold ASCII case."""
+
+    __slots__ = ()
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         if len(item.tags) == 0 or len(all_items) <= 1:
@@ -31,27 +32,24 @@ class FrequencyScorer:
         return matching_items / (len(all_items) - 1)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        scores = [0.0] * len(items)
         others = len(items) - 1
         if others <= 0:
-            return [0.0] * len(items)
-        folded: dict[tuple[str, ...], frozenset[str]] = {}
-        groups: dict[frozenset[str], list[int]] = {}
+            return scores
+        groups: dict[tuple[str, ...], list[int]] = {}
         for i, item in enumerate(items):
             tags = item.tags
-            if tags:
-                labels = folded.get(tags)
-                if labels is None:
-                    labels = folded[tags] = frozenset(map(fold, tags))
-                    groups.setdefault(labels, [])
-                groups[labels].append(i)
-        counts = overlap_counts(groups, len(items))
+            if tags in groups:
+                groups[tags].append(i)
+            else:
+                groups[tags] = [i]
+        groups.pop((), None)
         # An item is no peer of itself, in however many places it stands.
-        standing = Counter(map(id, items))
-        scores = [0.0] * len(items)
-        for labels, members in groups.items():
-            count = counts[labels]
+        standing = Counter(map(id, items)) if len(set(map(id, items))) < len(items) else None
+        for members, count in zip(groups.values(), overlap_counts(groups, len(items), fold), strict=True):
+            share = (count - 1) / others
             for i in members:
-                scores[i] = (count - standing[id(items[i])]) / others
+                scores[i] = share if standing is None else (count - standing[id(items[i])]) / others
         return scores
 
 

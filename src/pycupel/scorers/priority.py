@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pycupel.kernels.ranks import rank_shares
 from pycupel.model import ContextItem
+from pycupel.model.optionless import Optionless
 
 __all__ = ["PriorityScorer"]
 
 
-@dataclass(frozen=True, slots=True)
-class PriorityScorer:
+class PriorityScorer(Optionless):
     """The highest priority scores 1.0, the lowest 0.0. Equal priorities share a score; without one it is 0.0."""
+
+    __slots__ = ()
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         if item.priority is None:

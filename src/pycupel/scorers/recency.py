@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pycupel.kernels.ranks import rank_shares
 from pycupel.model import ContextItem
+from pycupel.model.optionless import Optionless
 
 __all__ = ["RecencyScorer"]
 
 
-@dataclass(frozen=True, slots=True)
-class RecencyScorer:
+class RecencyScorer(Optionless):
     """The newest item scores 1.0, the oldest 0.0. Equal timestamps share a score; without one it is 0.0."""
+
+    __slots__ = ()
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         if item.timestamp is None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isfinite
 
 from pycupel.model import ContextItem
+from pycupel.model.optionless import Optionless
 
 __all__ = ["ReflexiveScorer"]
 
 
-@dataclass(frozen=True, slots=True)
-class ReflexiveScorer:
+class ReflexiveScorer(Optionless):
     """`future_relevance_hint`, clamped to [0, 1]; 0.0 if it is absent or not finite."""
+
+    __slots__ = ()
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
         hint = item.future_relevance_hint

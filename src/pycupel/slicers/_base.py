@@ -63,17 +63,16 @@ class IndexedSlicer(ABC):
 
 
 def slice_by_index(
-    slicer: Slicer, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget
+    slicer: Any, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget
 ) -> IndexSlice:
     """Ask any slicer. What a custom one returns is found again by identity, each occurrence of an object once (SL-02, SL-03)."""
     method = _method(type(slicer))
     if method == "slice_indices":
-        return cast(IndexedSlicer, slicer).slice_indices(items, scores, budget)
+        picked: IndexSlice = slicer.slice_indices(items, scores, budget)
+        return picked
     scored = tuple(map(ScoredItem, items, scores))
-    if method == "slice_detailed":
-        outcome = cast(IndexedSlicer, slicer).slice_detailed(scored, budget)
-    else:
-        outcome = SliceOutcome(slicer.slice(scored, budget))
+    detailed = method == "slice_detailed"
+    outcome = slicer.slice_detailed(scored, budget) if detailed else SliceOutcome(slicer.slice(scored, budget))
     places = places_by_identity(items)
     selected = _find(slicer, outcome.selected, places)
     capped = _find(slicer, [item for item, _ in outcome.cap_excluded], places)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pycupel.kernels.fill import by_density, fill
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.optionless import Optionless
 from pycupel.slicers._base import IndexedSlicer, IndexSlice
 
 __all__ = ["GreedySlice"]
 
 
-@dataclass(frozen=True, slots=True)
-class GreedySlice(IndexedSlicer):
+class GreedySlice(Optionless, IndexedSlicer):
     """Takes items by density, `score / tokens`, descending. Items without tokens always fit; at equal density the earlier one comes first."""
+
+    __slots__ = ()
 
     def slice_indices(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /) -> IndexSlice:
         if not items or budget.target_tokens <= 0:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor
 from typing import Any
 
 from pycupel.errors import SlicerConfigError, TableTooLargeError
@@ -45,19 +44,21 @@ class KnapsackSlice(IndexedSlicer):
         if not items or budget.target_tokens <= 0:
             return IndexSlice([])
         tokens = [item.tokens for item in items]
-        selected = [i for i, cost in enumerate(tokens) if cost == 0]
-        candidates = [i for i, cost in enumerate(tokens) if cost > 0]
+        everything = range(len(items))
+        free = [i for i in everything if tokens[i] == 0]
+        candidates = everything if min(tokens) > 0 else [i for i in everything if tokens[i] > 0]
         capacity = budget.target_tokens // self.bucket_size
+        selected = free
         if candidates and capacity:
             size = self.bucket_size
             weights = [-(-tokens[i] // size) for i in candidates]
             values = _integer_values([scores[i] for i in candidates])
             # The table's reconstruction runs from the last item to the first.
-            selected += [candidates[i] for i in reversed(self._solve(weights, values, capacity))]
+            selected = free + [candidates[i] for i in reversed(self._solve(weights, values, capacity))]
         if self.fill_free:
             taken = set(selected)
             remaining = budget.target_tokens - sum(tokens[i] for i in selected)
-            selected += fill((i for i in candidates if i not in taken), tokens, remaining)
+            selected = selected + fill((i for i in candidates if i not in taken), tokens, remaining)
         return IndexSlice(selected)
 
     def _solve(self, weights: Sequence[int], values: Sequence[int], capacity: int) -> list[int]:
@@ -72,13 +73,15 @@ class KnapsackSlice(IndexedSlicer):
 
 def _integer_values(scores: Sequence[float]) -> list[int]:
     """Scores in units of 1/10000, never negative. NaN is worth nothing, and plus infinity more than all finite scores together (SC-03)."""
-    scaled = [score * 10000 for score in scores]
-    infinity = float("inf")
-    if infinity in scaled or any(value != value for value in scaled):  # noqa: PLR0124 - only NaN differs from itself
-        finite = [floor(value) if 0.0 < value < infinity else 0 for value in scaled]
+    try:
+        # NaN is not greater than anything, and infinity is no int.
+        return [int(score * 10000) if score > 0.0 else 0 for score in scores]
+    except OverflowError:
+        infinity = float("inf")
+        scaled = [score * 10000 for score in scores]
+        finite = [int(value) if 0.0 < value < infinity else 0 for value in scaled]
         beyond = 1 + sum(finite)
         return [beyond if value == infinity else units for value, units in zip(scaled, finite, strict=True)]
-    return [int(value) if value > 0.0 else 0 for value in scaled]
 
 
 def _checked_positive(name: str, value: Any) -> None:

@@ -1,0 +1,1 @@
+"""Speed and memory, as multiples of what cannot be avoided."""

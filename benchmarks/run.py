@@ -1,0 +1,174 @@
+"""`python -m benchmarks.run`: what pycupel needs, in floors, beside the public reference's figures and our own limits."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks import workloads
+from benchmarks.floor import best_of, floor_work
+from pycupel import (
+    CompositeScorer,
+    ContextBudget,
+    ContextItem,
+    FrequencyScorer,
+    GreedySlice,
+    KindScorer,
+    KnapsackSlice,
+    Pipeline,
+    PriorityScorer,
+    RecencyScorer,
+    ReflexiveScorer,
+    ScaledScorer,
+    UShapedPlacer,
+)
+
+SIZES = (10, 100, 300, 500, 1_000, 2_000, 5_000, 10_000)
+COMPOSITE = CompositeScorer([(RecencyScorer(), 0.5), (PriorityScorer(), 0.3), (KindScorer(), 0.2)])
+RICH = CompositeScorer(
+    [
+        (RecencyScorer(), 0.4),
+        (PriorityScorer(), 0.2),
+        (KindScorer(), 0.2),
+        (FrequencyScorer(), 0.1),
+        (ReflexiveScorer(), 0.1),
+    ]
+)
+# Above some size, candidates times buckets exceed the default max_cells, so it is lifted; the selection is the same.
+CASES = {
+    "composite-greedy": Pipeline(COMPOSITE, GreedySlice(), UShapedPlacer()),
+    "rich-greedy": Pipeline(RICH, GreedySlice(), UShapedPlacer()),
+    "scaled-greedy": Pipeline(ScaledScorer(RecencyScorer()), GreedySlice(), UShapedPlacer()),
+    "composite-knapsack": Pipeline(COMPOSITE, KnapsackSlice(100, max_cells=None), UShapedPlacer()),
+    "composite-knapsack-exact": Pipeline(COMPOSITE, KnapsackSlice(1, max_cells=None), UShapedPlacer()),
+}
+
+
+def limit(case: str, n: int) -> float | None:
+    """The most floors that `run` may need."""
+    if n < 100:
+        return 10.0 if case == "composite-greedy" else None
+    if case == "composite-knapsack":
+        return 10.0 if n == 100 else 8.0 if n >= 500 else None
+    if case == "composite-knapsack-exact":
+        return 12.0 if n in {1_000, 10_000} else None
+    return 9.0 if case == "rich-greedy" else 6.0
+
+
+def to_items(rows: list[dict[str, Any]]) -> list[ContextItem]:
+    return [
+        ContextItem(
+            row["content"],
+            row["tokens"],
+            kind=row["kind"],
+            timestamp=datetime.fromtimestamp(row["timestamp_ms"] / 1_000, UTC),
+            priority=row["priority"],
+            future_relevance_hint=row["future_relevance_hint"],
+            tags=row["tags"],
+        )
+        for row in rows
+    ]
+
+
+def time_sizes(sizes: tuple[int, ...], seconds: float) -> dict[tuple[str, int], float]:
+    """Print a line for every case and size, and return the times in microseconds."""
+    reference = json.loads((Path(__file__).parent / "reference.json").read_text(encoding="utf-8"))["cases"]
+    times: dict[tuple[str, int], float] = {}
+    print(f"{'case':26}{'n':>7}{'run':>8}{'limit':>7}{'ref.':>8}{'dry_run':>9}{'ref.':>9}  us/run")
+    for n in sizes:
+        rows = workloads.items(n)
+        items, budget = to_items(rows), ContextBudget(*workloads.budget(rows))
+        works: dict[str, Callable[[], object]] = {"floor": floor_work(rows)}
+        for case, pipeline in CASES.items():
+            works[case] = lambda pipeline=pipeline: pipeline.run(items, budget)
+            works[f"{case} dry"] = lambda pipeline=pipeline: pipeline.dry_run(items, budget)
+        best = best_of(works, seconds)
+        for case in CASES:
+            times[case, n] = best[case]
+            floors, dry = best[case] / best["floor"], best[f"{case} dry"] / best["floor"]
+            most, ref = limit(case, n), reference.get(f"{case}-{n}", {})
+            over = " OVER" if most is not None and floors > most else ""
+            print(
+                f"{case:26}{n:7}{floors:8.2f}{most or '-':>7}{ref.get('run_over_floor', '-'):>8}"
+                f"{dry:9.2f}{ref.get('dry_run_over_floor', '-'):>9}{best[case]:8.0f}{over}",
+                flush=True,
+            )
+    return times
+
+
+def print_growth(times: dict[tuple[str, int], float]) -> None:
+    print("\ntime at n = 10 000 over time at n = 1 000 (limit 15)")
+    for case in CASES:
+        print(f"{case:26}{times[case, 10_000] / times[case, 1_000]:8.1f}")
+
+
+def print_memory() -> None:
+    print("\npeak extra memory of one run at n = 100 000, bytes an item")
+    rows = workloads.items(100_000)
+    items, budget = to_items(rows), ContextBudget(*workloads.budget(rows))
+    for case, most in (("composite-greedy", 650), ("rich-greedy", 900)):
+        tracemalloc.start()
+        before, _ = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        CASES[case].run(items, budget)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        print(f"{case:26}{(peak - before) / len(items):8.0f}  limit {most}")
+
+
+class Plain:
+    """A class with five slots and no checks, to compare the construction of a ContextItem with."""
+
+    __slots__ = ("content", "kind", "priority", "timestamp", "tokens")
+
+    def __init__(self, content: str, tokens: int, *, kind: str, priority: int, timestamp: datetime) -> None:
+        self.content = content
+        self.tokens = tokens
+        self.kind = kind
+        self.priority = priority
+        self.timestamp = timestamp
+
+
+def print_construction() -> None:
+    now = datetime.now(UTC)
+    rounds = range(2_000)
+    best = best_of(
+        {
+            "plain": lambda: [Plain("text", 5, kind="Document", priority=3, timestamp=now) for _ in rounds],
+            "item": lambda: [ContextItem("text", 5, kind="Document", priority=3, timestamp=now) for _ in rounds],
+        },
+        0.5,
+    )
+    print("\nconstructing a ContextItem with five fields, over a plain slots class (limit 3.5)")
+    print(f"{'':26}{best['item'] / best['plain']:8.2f}  {best['item'] / len(rounds) * 1e3:.0f} ns")
+
+
+def print_import_time() -> None:
+    def took(statement: str) -> float:
+        command = [sys.executable, "-I", "-c", f"import time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)"]
+        return min(float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(7))  # noqa: S603
+
+    print("\nimport pycupel over bare Python (limit 60 ms)")
+    print(f"{'':26}{took('import pycupel') * 1e3:8.1f} ms")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer sizes and shorter measurements")
+    quick = parser.parse_args().quick
+    times = time_sizes((10, 100, 1_000, 10_000) if quick else SIZES, 0.1 if quick else 0.5)
+    print_growth(times)
+    print_memory()
+    print_construction()
+    print_import_time()
+
+
+if __name__ == "__main__":
+    main()

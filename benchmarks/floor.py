@@ -1,8 +1,8 @@
 """The unit of speed: work on the same items that no implementation in Python can do without.
 
-One read of three fields of every item, one hash of every content, three sorts of as many floats as there are items: for
-scores, densities and placement. A time divided by the floor of the same items, measured in the same run, can be compared
-between machines.
+One read of three fields of every item, one hash of every content, three sorts of as many floats as there are items:
+for scores, densities and placement. A time divided by the floor of the same items, measured in the same run, can be
+compared between machines.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.run`: what pycupel needs, in floors, beside the public reference's figures and our own limits."""
+"""`python -m benchmarks.run`: what pycupel needs, in floors, beside the public reference's figures and the limits."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 import tracemalloc
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +88,8 @@ def time_sizes(sizes: tuple[int, ...], seconds: float) -> dict[tuple[str, int], 
         items, budget = to_items(rows), ContextBudget(*workloads.budget(rows))
         works: dict[str, Callable[[], object]] = {"floor": floor_work(rows)}
         for case, pipeline in CASES.items():
-            works[case] = lambda pipeline=pipeline: pipeline.run(items, budget)
-            works[f"{case} dry"] = lambda pipeline=pipeline: pipeline.dry_run(items, budget)
+            works[case] = partial(pipeline.run, items, budget)
+            works[f"{case} dry"] = partial(pipeline.dry_run, items, budget)
         best = best_of(works, seconds)
         for case in CASES:
             times[case, n] = best[case]
@@ -152,7 +153,12 @@ def print_construction() -> None:
 
 def print_import_time() -> None:
     def took(statement: str) -> float:
-        command = [sys.executable, "-I", "-c", f"import time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)"]
+        command = [
+            sys.executable,
+            "-I",
+            "-c",
+            f"import time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)",
+        ]
         return min(float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(7))  # noqa: S603
 
     print("\nimport pycupel over bare Python (limit 60 ms)")

@@ -1,7 +1,8 @@
 """The workload: candidate items as plain dicts, the same for a given size and seed on every machine.
 
-Chat messages, documents, tool outputs and memories with 5 to 600 tokens each; one content in twenty is a repetition. The
-budget holds 40 % of all tokens. The public reference's figures in `reference.json` were taken on just these items.
+Chat messages, documents, tool outputs and memories with 5 to 600 tokens each; one content in twenty is a repetition.
+The budget holds 40 % of all tokens. The public reference's figures in `reference.json` were taken on just these
+items.
 """
 
 from __future__ import annotations

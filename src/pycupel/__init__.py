@@ -148,7 +148,18 @@ _HOME = {
     "KnapsackSlice": "pycupel.slicers",
     "QuotaSlice": "pycupel.slicers",
 }
-_MODULES = ("conformance", "diagnostics", "errors", "model", "pipeline", "placers", "protocols", "registry", "scorers", "slicers")
+_MODULES = (
+    "conformance",
+    "diagnostics",
+    "errors",
+    "model",
+    "pipeline",
+    "placers",
+    "protocols",
+    "registry",
+    "scorers",
+    "slicers",
+)
 
 
 def __getattr__(name: str) -> Any:

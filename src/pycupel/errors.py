@@ -15,8 +15,8 @@
     ├── SlicerContractError                   a slicer returned something that it was not given
     └── PlacerContractError                   a placer returned something else than it was given
 
-Numbers travel as attributes. Where the specification prescribes a sentence, the text of the error is that sentence, and what to do about
-it follows as a note (`__notes__`), which every traceback shows.
+Numbers travel as attributes. Where the specification prescribes a sentence, the text of the error is that sentence,
+and what to do about it follows as a note (`__notes__`), which every traceback shows.
 """
 
 from __future__ import annotations
@@ -43,10 +43,12 @@ class CupelError(Exception):
     """The root of the tree: catching it catches everything that pycupel finds wrong with values."""
 
 
-class _ValueProblem(CupelError, ValueError):
+class _ValueRefusedError(CupelError, ValueError):
     """A refused value, with the argument's name and the value itself where there is just one."""
 
-    def __init__(self, message: str, *, argument: str | None = None, value: object = None, hint: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, argument: str | None = None, value: object = None, hint: str | None = None
+    ) -> None:
         super().__init__(message)
         self.argument = argument
         self.value = value
@@ -54,19 +56,19 @@ class _ValueProblem(CupelError, ValueError):
             self.add_note(hint)
 
 
-class InvalidArgumentError(_ValueProblem):
+class InvalidArgumentError(_ValueRefusedError):
     pass
 
 
-class InvalidItemError(_ValueProblem):
+class InvalidItemError(_ValueRefusedError):
     pass
 
 
-class InvalidBudgetError(_ValueProblem):
+class InvalidBudgetError(_ValueRefusedError):
     pass
 
 
-class ScorerConfigError(_ValueProblem):
+class ScorerConfigError(_ValueRefusedError):
     pass
 
 
@@ -74,11 +76,11 @@ class CycleError(ScorerConfigError):
     pass
 
 
-class SlicerConfigError(_ValueProblem):
+class SlicerConfigError(_ValueRefusedError):
     pass
 
 
-class PipelineConfigError(_ValueProblem):
+class PipelineConfigError(_ValueRefusedError):
     pass
 
 
@@ -94,15 +96,15 @@ class PinnedExceedsBudgetError(CupelError):
 
 
 class BudgetOverflowError(CupelError):
-    """The merged selection exceeds the limit: the target, or what the output reserve leaves of the window if that is less."""
+    """The merged selection exceeds the limit: the target, or what the output reserve leaves of the window, if less."""
 
     def __init__(self, merged_tokens: int, target_tokens: int) -> None:
         super().__init__(merged_tokens, target_tokens)
         self.merged_tokens = merged_tokens
         self.target_tokens = target_tokens
         self.add_note(
-            "Pinned items and count requirements come before the budget. Pin or require less, raise target_tokens, or choose "
-            "OverflowStrategy.TRUNCATE or PROCEED."
+            "Pinned items and count requirements come before the budget. Pin or require less, raise target_tokens, "
+            "or choose OverflowStrategy.TRUNCATE or PROCEED."
         )
 
     def __str__(self) -> str:
@@ -110,9 +112,11 @@ class BudgetOverflowError(CupelError):
 
 
 class TableTooLargeError(CupelError):
-    """`limit` names the option that was exceeded, `max_cells` or `max_states`; `cells` is what the run would have needed of it."""
+    """`limit` names the option that was exceeded, `max_cells` or `max_states`; `cells` is what was needed of it."""
 
-    def __init__(self, candidates: int, capacity: int, cells: int, limit: str = "max_cells", allowed: int | None = None) -> None:
+    def __init__(
+        self, candidates: int, capacity: int, cells: int, limit: str = "max_cells", allowed: int | None = None
+    ) -> None:
         super().__init__(candidates, capacity, cells, limit, allowed)
         self.candidates = candidates
         self.capacity = capacity
@@ -124,8 +128,8 @@ class TableTooLargeError(CupelError):
     def __str__(self) -> str:
         what = "table cells" if self.limit == "max_cells" else "live states"
         return (
-            f"KnapsackSlice needs {self.cells} {what} for {self.candidates} candidates and a capacity of {self.capacity} buckets, "
-            f"more than {self.limit}={self.allowed}"
+            f"KnapsackSlice needs {self.cells} {what} for {self.candidates} candidates and a capacity of "
+            f"{self.capacity} buckets, more than {self.limit}={self.allowed}"
         )
 
 

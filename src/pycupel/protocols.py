@@ -1,14 +1,15 @@
 """What a plug-in has to be: one method, no base class.
 
-Extra speed and extra detail are optional methods. A scorer may have `score_all(items)`, which must equal `score` for each item bit for bit; a
-slicer may have `slice_detailed(scored_items, budget)`, which returns a `SliceOutcome` and must select what `slice` selects.
+Extra speed and extra detail are optional methods. A scorer may have `score_all(items)`, which must equal `score` for
+each item bit for bit; a slicer may have `slice_detailed(scored_items, budget)`, which returns a `SliceOutcome` and
+must select what `slice` selects.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
@@ -64,7 +65,8 @@ class TokenCounter(Protocol):
 class SliceOutcome(NamedTuple):
     """What a slicer can tell beside its selection.
 
-    `shortfalls` are count requirements that could not be met; `cap_excluded` are the items that were selected and then removed by a cap.
+    `shortfalls` are count requirements that could not be met; `cap_excluded` are the items that were selected and
+    then removed by a cap.
     """
 
     selected: list[ContextItem]
@@ -72,24 +74,27 @@ class SliceOutcome(NamedTuple):
     cap_excluded: tuple[tuple[ContextItem, CountCapExceeded], ...] = ()
 
 
-_Strategy = TypeVar("_Strategy")
-
-
 def checked_scorer(name: str, value: Any) -> Scorer:
-    return _checked(name, value, Scorer, "a scorer: an object with score(item, all_items)")
+    if isinstance(value, Scorer) and not isinstance(value, type):
+        return value
+    raise _no_strategy(name, "a scorer: an object with score(item, all_items)", value)
 
 
 def checked_slicer(name: str, value: Any) -> Slicer:
-    return _checked(name, value, Slicer, "a slicer: an object with slice(scored_items, budget)")
+    if isinstance(value, Slicer) and not isinstance(value, type):
+        return value
+    raise _no_strategy(name, "a slicer: an object with slice(scored_items, budget)", value)
 
 
 def checked_placer(name: str, value: Any) -> Placer:
-    return _checked(name, value, Placer, "a placer: an object with place(scored_items)")
+    if isinstance(value, Placer) and not isinstance(value, type):
+        return value
+    raise _no_strategy(name, "a placer: an object with place(scored_items)", value)
 
 
-def _checked(name: str, value: Any, protocol: type[_Strategy], expected: str) -> _Strategy:
+def _no_strategy(name: str, expected: str, value: Any) -> TypeError:
     if isinstance(value, type):
-        raise TypeError(f"{name} must be {expected}, not the class {value.__name__}; did you mean {value.__name__}(...)?")
-    if not isinstance(value, protocol):
-        raise wrong_type(name, expected, value)
-    return value
+        return TypeError(
+            f"{name} must be {expected}, not the class {value.__name__}; did you mean {value.__name__}(...)?"
+        )
+    return wrong_type(name, expected, value)

@@ -190,7 +190,7 @@ def redistribute(
     target_tokens: int,
     config: QuotaSlice,
 ) -> None:
-    """QuotaSlice, an extension (QS-06): each kind is sliced again with what it used and all that is left, up to its cap."""
+    """QuotaSlice, an extension (QS-06): each kind is sliced again with what it used and what is left, up to its cap."""
     for key, part in partitions.items():
         used = {k: tokens_of(partitions[k], parts[k].selected) for k in partitions}
         left = target_tokens - sum(used.values())

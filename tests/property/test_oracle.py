@@ -69,9 +69,9 @@ def same_report(report: SelectionReport, expected: OracleReport) -> None:
     assert [(id(e.item), bits(e.score), e.reason.value) for e in report.included] == [
         (id(item), bits(score), reason) for item, score, reason in expected.included
     ]
-    assert [
-        (id(e.item), bits(e.score), type(e.reason).__name__, fields_of(e.reason)) for e in report.excluded
-    ] == [(id(item), bits(score), reason, fields) for item, score, reason, fields in expected.excluded]
+    assert [(id(e.item), bits(e.score), type(e.reason).__name__, fields_of(e.reason)) for e in report.excluded] == [
+        (id(item), bits(score), reason, fields) for item, score, reason, fields in expected.excluded
+    ]
     assert report.total_candidates == expected.total_candidates
     assert report.total_tokens_considered == expected.total_tokens_considered
     shortfalls = [(s.kind.value, s.required_count, s.satisfied_count) for s in report.count_requirement_shortfalls]

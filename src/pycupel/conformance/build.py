@@ -53,17 +53,23 @@ def build_scored_item(table: Table) -> ScoredItem:
 
 def build_budget(table: Table) -> ContextBudget:
     """Slicing vectors give only the target, and then it is the maximum, too (CV-05)."""
-    target = table["target_tokens"]
-    options = {name: table[name] for name in ("output_reserve", "reserved_slots", "estimation_safety_margin_percent") if name in table}
+    target: int = table["target_tokens"]
+    options = {
+        name: table[name]
+        for name in ("output_reserve", "reserved_slots", "estimation_safety_margin_percent")
+        if name in table
+    }
     return ContextBudget(table.get("max_tokens", target), target, **options)
 
 
 def build_scorer(name: str, config: Table) -> Scorer:
-    return _lookup("scorer", name, _SCORERS)(SCORERS[name], config)
+    scorer: Scorer = _lookup("scorer", name, _SCORERS)(SCORERS[name], config)
+    return scorer
 
 
 def build_slicer(name: str, config: Table) -> Slicer:
-    return _lookup("slicer", name, _SLICERS)(SLICERS[name], config)
+    slicer: Slicer = _lookup("slicer", name, _SLICERS)(SLICERS[name], config)
+    return slicer
 
 
 def build_placer(name: str) -> Placer:
@@ -124,7 +130,7 @@ def _weights(entries: list[Table], name: str) -> dict[str, float]:
 
 
 def _composite(cls: type[Any], config: Table) -> Scorer:
-    entries = config.get("children", config.get("scorers", []))
+    entries: list[Table] = config["children"] if "children" in config else config.get("scorers", [])
     return cls([(_nested(entry), entry.get("weight", 1.0)) for entry in entries])  # type: ignore[no-any-return]
 
 

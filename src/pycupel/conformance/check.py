@@ -63,8 +63,8 @@ def check_vector(vector: Table) -> None:
 
 def _expected(vector: Table) -> Table:
     """The table of that name; in scoring vectors it is a list of scores instead."""
-    expected = vector.get("expected", {})
-    return expected if isinstance(expected, dict) else {}
+    expected: Table = {} if isinstance(vector.get("expected"), list) else vector.get("expected", {})
+    return expected
 
 
 def _expect_failure(action: Callable[[], object], expected: Table) -> None:

@@ -11,7 +11,7 @@ __all__ = ["OverflowEvent", "TraceEvent"]
 
 
 class TraceEvent(NamedTuple):
-    """One observation: a completed stage with its duration, or a decision about one item, with a message and no duration."""
+    """One observation: a completed stage with its duration, or a decision about one item with a message."""
 
     stage: PipelineStage
     duration_ms: float

@@ -1,7 +1,7 @@
 """Why an item is in the selection, or not. One record for each reason; the class name is the name on the wire.
 
-The specification defines eight exclusion reasons. Four of them are reserved, for custom stages and later versions: the built-in stages never
-give them (ER-01). Two more are about counts (ER-02).
+The specification defines eight exclusion reasons. Four of them are reserved, for custom stages and later versions:
+the built-in stages never give them (ER-01). Two more are about counts (ER-02).
 """
 
 from __future__ import annotations
@@ -37,13 +37,17 @@ class ExclusionReason:
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and tuple.__eq__(cast(Any, self), other)
+        return type(self) is type(other) and _fields(self) == _fields(other)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
     def __hash__(self) -> int:
-        return hash((type(self).__name__, tuple.__hash__(cast(Any, self))))
+        return hash((type(self).__name__, _fields(self)))
+
+
+def _fields(reason: object) -> tuple[Any, ...]:
+    return (*cast(tuple[Any, ...], reason),)
 
 
 class BudgetExceeded(ExclusionReason, NamedTuple("_", [("item_tokens", int), ("available_tokens", int)])):
@@ -98,7 +102,7 @@ class Filtered(ExclusionReason, NamedTuple("_", [("filter_name", str)])):
 
 
 class CountCapExceeded(ExclusionReason, NamedTuple("_", [("kind", str), ("cap", int), ("count", int)])):
-    """The item was selected and then removed, because `count` items of its kind had already reached the `cap`: Slice."""
+    """The item was selected and then removed, because `count` items of its kind had reached the `cap`: Slice."""
 
     __slots__ = ()
 

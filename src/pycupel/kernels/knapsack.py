@@ -1,16 +1,19 @@
 """The 0/1 knapsack without its table, with the answer of the table, tie for tie.
 
-The specification's dynamic program keeps an item only on strict improvement and reconstructs from the last item. So, reading a set of items as an
-integer with bit i for item i, it returns the optimal set with the smallest integer. That set is found here directly:
+The specification's dynamic program keeps an item only on strict improvement and reconstructs from the last item. So,
+reading a set of items as an integer with bit i for item i, it returns the optimal set with the smallest integer. That
+set is found here directly:
 
-1. Items are sorted by value per weight and taken until one does not fit, the *break*. Its density is the price of a unit of weight. Taking an item
-   behind the break, or leaving out one before it, *loses* `|value * break_weight - weight * break_value|` against that price.
-2. A greedy completion gives a lower bound of what can be gained. What loses more than the gap between the two is decided; equality stays open,
-   because it may matter for a tie.
-3. The rest, the *core*, is enumerated outward from the break. For each weight only the best state survives, and only while its own bound reaches
-   the best gain known.
+1. Items are sorted by value per weight and taken until one does not fit, the *break*. Its density is the price of a
+   unit of weight. Taking an item behind the break, or leaving out one before it, *loses* `|value * break_weight -
+   weight * break_value|` against that price.
+2. A greedy completion gives a lower bound of what can be gained. What loses more than the gap between the two is
+   decided; equality stays open, because it may matter for a tie.
+3. The rest, the *core*, is enumerated outward from the break. For each weight only the best state survives, and only
+   while its own bound reaches the best gain known.
 
-Items of equal weight and value are interchangeable: of k of them, the first k make the smallest integer. They are enumerated as one.
+Items of equal weight and value are interchangeable: of k of them, the first k make the smallest integer. They are
+enumerated as one.
 """
 
 from __future__ import annotations
@@ -22,7 +25,8 @@ __all__ = ["StateLimitError", "solve"]
 
 _SWAP_WINDOW = 10
 
-# A state is (weight, -value, set), all relative to the greedy fill, so that tuples sort by weight first, then best first.
+# A state is (weight, -value, set), all relative to the greedy fill, so that tuples sort by weight first, then best
+# first.
 _State = tuple[int, int, int]
 
 
@@ -57,10 +61,16 @@ def solve(weights: Sequence[int], values: Sequence[int], capacity: int, max_stat
         slack -= weights[i]
     before, after = order[:at], order[at:]
     unit, price = weights[after[0]], values[after[0]]
-    gain = max(_gain_by_filling(after, weights, values, slack), _gain_by_swapping(before, after, weights, values, slack))
+    gain = max(
+        _gain_by_filling(after, weights, values, slack), _gain_by_swapping(before, after, weights, values, slack)
+    )
     room = slack * price - gain * unit
-    removals = _options([i for i in reversed(before) if values[i] * unit - weights[i] * price <= room], weights, values, unit, price)
-    additions = _options([i for i in after if weights[i] * price - values[i] * unit <= room], weights, values, unit, price)
+    removals = _options(
+        [i for i in reversed(before) if values[i] * unit - weights[i] * price <= room], weights, values, unit, price
+    )
+    additions = _options(
+        [i for i in after if weights[i] * price - values[i] * unit <= room], weights, values, unit, price
+    )
     core = sorted(i for option in (*removals, *additions) for i in option.members)
     bits = {item: 1 << place for place, item in enumerate(core)}
     filled = sum(bits[i] for option in removals for i in option.members)
@@ -72,7 +82,10 @@ def solve(weights: Sequence[int], values: Sequence[int], capacity: int, max_stat
 
 
 def _by_density(usable: Iterable[int], weights: Sequence[int], values: Sequence[int]) -> list[int]:
-    """By value per weight, descending, equal items side by side. The shift makes the quotients of different densities different integers."""
+    """By value per weight, descending, equal items side by side.
+
+    The shift makes the quotients of different densities different integers.
+    """
     bits = max(weights).bit_length()
     shift = 2 * bits
     keys = [((value << shift) // weight << bits) + weight for weight, value in zip(weights, values, strict=True)]
@@ -103,7 +116,9 @@ def _gain_by_swapping(
     return gain
 
 
-def _options(core: Iterable[int], weights: Sequence[int], values: Sequence[int], unit: int, price: int) -> list[_Option]:
+def _options(
+    core: Iterable[int], weights: Sequence[int], values: Sequence[int], unit: int, price: int
+) -> list[_Option]:
     options: list[_Option] = []
     for i in core:
         weight, value = weights[i], values[i]
@@ -139,7 +154,8 @@ class _Core:
         """The set of the best state, relative to the greedy fill."""
         removals, additions = self.removals, self.additions
         states: list[_State] = [(0, 0, 0)]
-        # Of the items that equal the break, some may be added or some removed, never both: the first ones stay the first ones.
+        # Of the items that equal the break, some may be added or some removed, never both: the first ones stay the
+        # first ones.
         grown = self._deviate(states, additions.pop(), 1, gain)
         if removals and (removals[-1].weight, removals[-1].value) == (self.unit, self.price):
             grown += self._deviate(states, removals.pop(), -1, gain)
@@ -147,7 +163,7 @@ class _Core:
         outward = 1
         while removals or additions:
             outward = -outward
-            if outward < 0 and removals or not additions:
+            if (outward < 0 and removals) or not additions:
                 grown = self._deviate(states, removals.pop(), -1, gain)
             else:
                 grown = self._deviate(states, additions.pop(), 1, gain)
@@ -155,7 +171,7 @@ class _Core:
         return min((negated, chosen) for weight, negated, chosen in states if weight <= self.slack)[1]
 
     def _deviate(self, states: Sequence[_State], option: _Option, sign: int, gain: int) -> list[_State]:
-        """The states with one item of the option added (or removed), with two of them, and so on, as long as the loss allows."""
+        """The states with one item of the option added or removed, with two, and so on, as long as the loss allows."""
         room = self.slack * self.price - gain * self.unit
         count = min(len(option.members), room // option.loss) if option.loss else len(option.members)
         grown: list[_State] = []
@@ -170,7 +186,8 @@ class _Core:
     def _prune(self, states: list[_State], gain: int) -> tuple[list[_State], int]:
         """Drop what a lighter state beats, and what cannot reach the best gain any more."""
         slack = self.slack
-        # Free capacity is worth at most what the next addition makes of it; excess costs at least what the next removal takes for it.
+        # Free capacity is worth at most what the next addition makes of it; excess costs at least what the next
+        # removal takes for it.
         add_weight, add_value = (self.additions[-1].weight, self.additions[-1].value) if self.additions else (1, 0)
         out_weight, out_value = (self.removals[-1].weight, self.removals[-1].value) if self.removals else (0, 1)
         kept: list[_State] = []

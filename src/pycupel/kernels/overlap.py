@@ -15,10 +15,10 @@ def overlap_counts(
 ) -> list[int]:
     """For each group, the number of rows that have a label in common with it, its own rows included.
 
-    A group is a tuple of labels, not empty, with the rows that have just these; labels are the same if their canonical
-    form is. A common label is a bit mask over all rows, so that groups are united by one bit operation for a pair of rows:
-    at most rows^2/64 words, and much less where rows have equal labels. A label on few rows is a list instead, since masks
-    for many rare labels would take far more memory than the rows.
+    A group is a tuple of labels, not empty, with the rows that have just these; labels are the same if their
+    canonical form is. A common label is a bit mask over all rows, so that groups are united by one bit operation for
+    a pair of rows: at most rows^2/64 words, and much less where rows have equal labels. A label on few rows is a list
+    instead, since masks for many rare labels would take far more memory than the rows.
     """
     rows_of: dict[_Label, list[int]] = {}
     for labels, members in groups.items():

@@ -9,7 +9,7 @@ __all__ = ["min_max"]
 
 
 def min_max(values: Sequence[float]) -> list[float]:
-    """Each value as a share of the way from the smallest to the largest; 0.5 if there is no way, or no finite value (SS-01)."""
+    """Each value as a share of the way from the smallest to the largest; 0.5 where that says nothing (SS-01)."""
     smallest, largest = float("inf"), float("-inf")
     for value in values:
         # Both comparisons are false for NaN, which is thereby ignored (SS-02).

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 from pycupel.errors import InvalidBudgetError
-from pycupel.model.checks import checked_float, checked_int, wrong_type
+from pycupel.model.checks import checked_float, checked_int, checked_mapping
 from pycupel.model.kind import ContextKind
 
 __all__ = ["ContextBudget"]
@@ -24,8 +24,8 @@ class ContextBudget:
         max_tokens: The hard ceiling: the size of the model's context window.
         target_tokens: The soft goal of the slicer. Left out, it is `max_tokens - output_reserve`.
         output_reserve: Tokens kept free for the model's answer.
-        reserved_slots: Tokens carved out, by kind, for content that you add outside the pipeline. Nothing fills them: to guarantee
-            that a kind is represented, use `QuotaSlice` or `CountQuotaSlice` (DM-16).
+        reserved_slots: Tokens carved out, by kind, for content that you add outside the pipeline. Nothing fills them:
+            to guarantee that a kind is represented, use `QuotaSlice` or `CountQuotaSlice` (DM-16).
         estimation_safety_margin_percent: A buffer for token counts that are estimates.
 
     Raises:
@@ -81,11 +81,19 @@ class ContextBudget:
 
     def __hash__(self) -> int:
         slots = frozenset(self.reserved_slots.items())
-        return hash((self.max_tokens, self.target_tokens, self.output_reserve, slots, self.estimation_safety_margin_percent))
+        return hash(
+            (self.max_tokens, self.target_tokens, self.output_reserve, slots, self.estimation_safety_margin_percent)
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         slots = dict(self.reserved_slots)
-        return _rebuild, (self.max_tokens, self.target_tokens, self.output_reserve, slots, self.estimation_safety_margin_percent)
+        return _rebuild, (
+            self.max_tokens,
+            self.target_tokens,
+            self.output_reserve,
+            slots,
+            self.estimation_safety_margin_percent,
+        )
 
 
 def _rebuild(limit: int, target: int, reserve: int, slots: dict[ContextKind, int], margin: float) -> ContextBudget:
@@ -103,10 +111,8 @@ def _count(name: str, value: Any) -> int:
 
 
 def _slots(value: Any) -> Mapping[ContextKind, int]:
-    if not isinstance(value, Mapping):
-        raise wrong_type("reserved_slots", "a mapping from kind to tokens", value)
     slots: dict[ContextKind, int] = {}
-    for name, tokens in cast(Mapping[Any, Any], value).items():
+    for name, tokens in checked_mapping("reserved_slots", "a mapping from kind to tokens", value).items():
         kind = ContextKind.of(name)
         if kind in slots:
             raise InvalidBudgetError(f"reserved_slots names the kind {kind.value!r} twice, in different case")

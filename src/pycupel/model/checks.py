@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from operator import index
 from typing import Any, TypeVar
 
-__all__ = ["as_float", "checked_bool", "checked_choice", "checked_float", "checked_int", "checked_str", "describe", "fold", "wrong_type"]
+__all__ = [
+    "as_float",
+    "checked_bool",
+    "checked_choice",
+    "checked_float",
+    "checked_int",
+    "checked_iterable",
+    "checked_mapping",
+    "checked_pairs",
+    "checked_str",
+    "describe",
+    "fold",
+    "wrong_type",
+]
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
@@ -35,6 +49,36 @@ def checked_str(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise wrong_type(name, "a str", value)
     return value
+
+
+def checked_iterable(name: str, expected: str, value: Any) -> Iterable[Any]:
+    """Anything to iterate over but a string, which is an iterable of letters and never meant."""
+    if not _is_a(value, Iterable) or _is_a(value, (str, bytes)):
+        raise wrong_type(name, expected, value)
+    iterable: Iterable[Any] = value
+    return iterable
+
+
+def checked_pairs(name: str, expected: str, value: Any) -> list[tuple[Any, Any]]:
+    """An iterable of pairs, each a tuple or a list; `expected` says what a pair is."""
+    pairs: list[tuple[Any, Any]] = []
+    for i, pair in enumerate(checked_iterable(name, f"an iterable of {expected} pairs", value)):
+        if not _is_a(pair, (tuple, list)) or len(pair) != 2:
+            raise wrong_type(f"{name}[{i}]", f"a {expected} pair", pair)
+        pairs.append((pair[0], pair[1]))
+    return pairs
+
+
+def checked_mapping(name: str, expected: str, value: Any) -> Mapping[Any, Any]:
+    if not _is_a(value, Mapping):
+        raise wrong_type(name, expected, value)
+    mapping: Mapping[Any, Any] = value
+    return mapping
+
+
+def _is_a(value: object, types: Any) -> bool:
+    """`isinstance` for values from outside, whose element types nobody knows yet."""
+    return isinstance(value, types)
 
 
 def checked_bool(name: str, value: Any) -> bool:

@@ -9,7 +9,15 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Never, cast, final
 
 from pycupel.errors import InvalidItemError
-from pycupel.model.checks import as_float, checked_bool, checked_int, checked_str, wrong_type
+from pycupel.model.checks import (
+    as_float,
+    checked_bool,
+    checked_int,
+    checked_iterable,
+    checked_mapping,
+    checked_str,
+    wrong_type,
+)
 from pycupel.model.kind import ContextKind, ContextSource
 
 __all__ = ["ContextItem", "ScoredItem"]
@@ -26,8 +34,9 @@ _KNOWN_LIMIT = 1_000
 class _Draft:
     """A `ContextItem` that is not frozen yet.
 
-    Writing eleven attributes past a frozen class costs more than validating them, and items are built by the thousand on every request.
-    So a new item is written as a draft, with plain assignments, and then becomes a `ContextItem`, which has the same slots.
+    Writing eleven attributes past a frozen class costs more than validating them, and items are built by the thousand
+    on every request. So a new item is written as a draft, with plain assignments, and then becomes a `ContextItem`,
+    which has the same slots.
     """
 
     __slots__ = (
@@ -104,19 +113,19 @@ class ContextItem(_Draft):
         draft.kind = kind if type(kind) is ContextKind else _as_kind(kind)
         draft.source = source if type(source) is ContextSource else _as_source(source)
         draft.priority = priority if priority is None or type(priority) is int else checked_int("priority", priority)
-        draft.tags = tags if tags is _NO_TAGS else _as_tags(tags)
+        draft.tags = _NO_TAGS if tags is _NO_TAGS else _as_tags(tags)
         draft.metadata = metadata if metadata is _NO_METADATA else _as_metadata(metadata)
         draft.timestamp = timestamp if timestamp is None else _as_utc(timestamp)
         hint = future_relevance_hint
         draft.future_relevance_hint = (
             hint if hint is None or type(hint) is float else as_float("future_relevance_hint", hint)
         )
-        draft.pinned = pinned if pinned is False or pinned is True else checked_bool("pinned", pinned)
+        draft.pinned = pinned if pinned is False else checked_bool("pinned", pinned)
         original = original_tokens
         draft.original_tokens = (
             original if original is None or type(original) is int else checked_int("original_tokens", original)
         )
-        draft.__class__ = cls  # type: ignore[assignment]
+        draft.__class__ = cls
         return cast(ContextItem, draft)
 
     def __init_subclass__(cls) -> Never:
@@ -170,23 +179,25 @@ def _as_source(value: Any) -> ContextSource:
 
 
 def _as_tags(value: Any) -> tuple[str, ...]:
-    # A string is an iterable of strings too, of one letter each, which is never meant.
-    if type(value) is not list and (isinstance(value, str) or not isinstance(value, Iterable)):
-        raise wrong_type("tags", "an iterable of str", value)
-    tags = tuple(cast(Iterable[Any], value))
+    # Asking for an abstract base class costs more than all the rest.
+    given: Iterable[Any] = value
+    if type(value) is not list:
+        given = checked_iterable("tags", "an iterable of str", value)
+    tags = tuple(given)
     for tag in tags:
-        if type(tag) is not str and not isinstance(tag, str):
-            raise wrong_type("every tag in tags", "a str", tag)
+        if type(tag) is not str:
+            checked_str("every tag in tags", tag)
     return tags
 
 
 def _as_metadata(value: Any) -> Mapping[str, Any]:
-    if type(value) is not dict and not isinstance(value, Mapping):
-        raise wrong_type("metadata", "a mapping", value)
-    metadata = dict(cast(Mapping[Any, Any], value))
+    given: Mapping[Any, Any] = value
+    if type(value) is not dict:
+        given = checked_mapping("metadata", "a mapping", value)
+    metadata = dict(given)
     for key in metadata:
-        if type(key) is not str and not isinstance(key, str):
-            raise wrong_type("every key in metadata", "a str", key)
+        if type(key) is not str:
+            checked_str("every key in metadata", key)
     return MappingProxyType(metadata)
 
 

@@ -1,7 +1,7 @@
 """`ContextKind` and `ContextSource`: open enumerations of strings, compared without regard to ASCII case.
 
-`==` also accepts a plain string, because people write `item.kind == "document"`. A hash cannot fold what it does not see, so this is for
-comparison only: in dicts and sets use `.key`.
+`==` also accepts a plain string, because people write `item.kind == "document"`. A hash cannot fold what it does not
+see, so this is for comparison only: in dicts and sets use `.key`.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from pycupel.errors import PinnedExceedsBudgetError
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import wrong_type
+from pycupel.model.checks import checked_iterable, wrong_type
 
 __all__ = ["Classified", "check_pinned_budget", "classify_items"]
 
@@ -26,7 +26,7 @@ class Classified(NamedTuple):
 
 def classify_items(items: Iterable[ContextItem]) -> Classified:
     """A negative token count is invalid, pinned or not. This part does not depend on the budget."""
-    candidates = items if type(items) is list else _materialised(items)
+    candidates: list[Any] = items if isinstance(items, list) else _materialised(items)
     if not set(map(type, candidates)) <= _ITEMS_ONLY:
         i, wrong = next((i, item) for i, item in enumerate(candidates) if type(item) is not ContextItem)
         raise wrong_type(f"items[{i}]", "a ContextItem", wrong)
@@ -44,13 +44,11 @@ def classify_items(items: Iterable[ContextItem]) -> Classified:
 
 
 def check_pinned_budget(classified: Classified, budget: ContextBudget) -> None:
-    """Pinned items cannot be dropped, so they have to fit into what the output leaves of the window, not just into the target (EB-03)."""
+    """Pinned items cannot be dropped: they have to fit into what the output reserve leaves of the window (EB-03)."""
     available = budget.max_tokens - budget.output_reserve
     if classified.pinned_tokens > available:
         raise PinnedExceedsBudgetError(classified.pinned_tokens, available)
 
 
-def _materialised(items: Any) -> list[ContextItem]:
-    if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
-        raise wrong_type("items", "an iterable of ContextItem", items)
-    return list(cast(Iterable[Any], items))
+def _materialised(items: Any) -> list[Any]:
+    return list(checked_iterable("items", "an iterable of ContextItem", items))

@@ -20,7 +20,10 @@ class Deduplicated(NamedTuple):
 def deduplicate_items(
     items: Sequence[ContextItem], scores: Sequence[float], *, enabled: bool, taken: Collection[str] = ()
 ) -> Deduplicated:
-    """Contents are equal if every character is. The highest score stays, at equal scores the first; `taken` contents do not stay at all."""
+    """Contents are equal if every character is.
+
+    The highest score stays, at equal scores the first; `taken` contents do not stay at all.
+    """
     everything = range(len(items))
     if not enabled:
         return Deduplicated(everything, [])

@@ -46,10 +46,12 @@ class Pipeline:
     A pipeline is immutable and holds nothing of a run, so it may be shared between threads.
 
     Attributes:
-        deduplication: Whether only the best of several items with the same content stays. Pinned items are not looked at, unless
-            `dedupe_against_pinned` says so.
-        overflow_strategy: What happens if pinned and selected items together exceed the target: raise, drop the lowest scores, or accept.
-        on_overflow: Called with an `OverflowEvent` after a run that went over the budget; for `OverflowStrategy.PROCEED` only.
+        deduplication: Whether only the best of several items with the same content stays. Pinned items are not looked
+            at, unless `dedupe_against_pinned` says so.
+        overflow_strategy: What happens if pinned and selected items together exceed the target: raise, drop the
+            lowest scores, or accept.
+        on_overflow: Called with an `OverflowEvent` after a run that went over the budget; for
+            `OverflowStrategy.PROCEED` only.
     """
 
     scorer: Scorer
@@ -74,11 +76,13 @@ class Pipeline:
                 raise wrong_type("on_overflow", "a function that takes an OverflowEvent", self.on_overflow)
             if strategy is not OverflowStrategy.PROCEED:
                 raise PipelineConfigError(
-                    f"on_overflow is called with OverflowStrategy.PROCEED only, but overflow_strategy is {strategy.value!r}",
+                    f"on_overflow is for OverflowStrategy.PROCEED only, but overflow_strategy is {strategy.value!r}",
                     argument="on_overflow",
                 )
         if self.dedupe_against_pinned and not self.deduplication:
-            raise PipelineConfigError("dedupe_against_pinned needs deduplication=True", argument="dedupe_against_pinned")
+            raise PipelineConfigError(
+                "dedupe_against_pinned needs deduplication=True", argument="dedupe_against_pinned"
+            )
 
     def run(self, items: Iterable[ContextItem], budget: ContextBudget) -> list[ContextItem]:
         """The selected items, in the order in which the model should see them.
@@ -102,7 +106,10 @@ class Pipeline:
         return self.select(self.rank(items, budget), budget)
 
     def rank(self, items: Iterable[ContextItem], budget: ContextBudget | None = None) -> Ranking:
-        """The stages that do not depend on the budget. With one, pinned items that cannot fit are found out before anything is scored."""
+        """The stages that do not depend on the budget.
+
+        With one, pinned items that cannot fit are found out before anything is scored.
+        """
         classified = classify_items(items)
         if budget is not None:
             check_pinned_budget(classified, budget)

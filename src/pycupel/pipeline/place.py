@@ -17,7 +17,7 @@ PINNED_SCORE = 1.0
 
 
 class Placement(NamedTuple):
-    """The merged list, pinned items first, with what is kept of it (positions ascending) and the order in which it is placed."""
+    """The merged list, pinned items first, the positions in it that are kept, and the order that they are placed in."""
 
     items: list[ContextItem]
     scores: list[float]
@@ -27,7 +27,7 @@ class Placement(NamedTuple):
 
 
 def overflow_limit(budget: ContextBudget) -> int:
-    """The target, or the window without the output reserve if that is less: the ceiling that must never be exceeded (EB-05)."""
+    """The target, or the window without the output reserve if that is less: the true ceiling (EB-05)."""
     return min(budget.target_tokens, budget.max_tokens - budget.output_reserve)
 
 
@@ -62,7 +62,7 @@ def place_items(
 
 
 def truncate(tokens: Sequence[int], pinned: int, limit: int) -> list[int]:
-    """Keep the pinned ones, then from the front whatever still fits: a later, smaller item may stay where a larger one had to go."""
+    """Keep the pinned ones, then from the front whatever still fits: a smaller item may stay after a larger went."""
     kept = list(range(pinned))
     current = sum(tokens[:pinned])
     for i in range(pinned, len(tokens)):

@@ -1,4 +1,4 @@
-"""What the first four stages produce: a value that does not depend on the budget and can be sliced as often as one likes."""
+"""What the first four stages produce: a value that does not depend on the budget and can be sliced many times."""
 
 from __future__ import annotations
 

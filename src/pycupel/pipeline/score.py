@@ -10,5 +10,8 @@ __all__ = ["score_items"]
 
 
 def score_items(scoreable: tuple[ContextItem, ...], scorer: Scorer) -> list[float]:
-    """Scores in the order of the items. The scorer sees all scoreable items, as a tuple, and is not asked if there are none."""
+    """Scores in the order of the items.
+
+    The scorer sees all scoreable items, as a tuple, and is not asked if there are none.
+    """
     return score_all(scorer, scoreable) if scoreable else []

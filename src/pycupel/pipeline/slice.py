@@ -16,7 +16,7 @@ __all__ = ["Sliced", "effective_budget", "slice_items"]
 
 
 class Sliced(NamedTuple):
-    """Positions in the sorted list, ascending: whatever order the slicer has, the selection stays sorted by score (SL-01)."""
+    """Positions in the sorted list, ascending: the selection stays sorted, whatever the slicer does (SL-01)."""
 
     effective: ContextBudget
     selected: list[int]
@@ -25,7 +25,7 @@ class Sliced(NamedTuple):
 
 
 def effective_budget(budget: ContextBudget, pinned_tokens: int) -> ContextBudget:
-    """COMPUTE-EFFECTIVE-BUDGET: what is left when output, pinned items, reserved slots and the safety margin are taken off."""
+    """COMPUTE-EFFECTIVE-BUDGET: what output, pinned items, reserved slots and the safety margin leave."""
     if not (pinned_tokens or budget.output_reserve or budget.reserved_slots or budget.estimation_safety_margin_percent):
         return budget
     reserved_tokens = sum(budget.reserved_slots.values())

@@ -6,13 +6,12 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 from pycupel.errors import PlacerContractError
 from pycupel.kernels.identity import places_by_identity
 from pycupel.model import ContextItem, ScoredItem
-from pycupel.model.checks import describe
-from pycupel.protocols import Placer
+from pycupel.model.checks import checked_iterable
 
 __all__ = ["IndexedPlacer", "place_by_index"]
 
@@ -31,17 +30,21 @@ class IndexedPlacer(ABC):
 
 
 def place_by_index(placer: Any, items: Sequence[ContextItem], scores: Sequence[float]) -> list[int]:
-    """Ask any placer. What a custom one returns has to be what it was given, object for object, in whatever order (SL-04)."""
-    if _is_indexed(type(placer)):
+    """Ask any placer.
+
+    What a custom one returns has to be what it was given, object for object, in whatever order (SL-04).
+    """
+    if _is_indexed(placer.__class__):
         order: list[int] = placer.place_indices(items, scores)
         return order
     returned: Any = placer.place(tuple(map(ScoredItem, items, scores)))
-    if not isinstance(returned, Sequence) or isinstance(returned, (str, bytes)):
-        raise PlacerContractError(f"{type(placer).__name__} must return a list of items, not {describe(returned)}")
-    placed = cast(Sequence[Any], returned)
+    try:
+        placed = list(checked_iterable(f"what {type(placer).__name__} returns", "a list of items", returned))
+    except TypeError as error:
+        raise PlacerContractError(str(error)) from None
     if Counter(map(id, placed)) != Counter(map(id, items)):
         raise PlacerContractError(
-            f"{type(placer).__name__} was given {len(items)} items and returned {len(placed)} that are not the same objects; "
+            f"{type(placer).__name__} was given {len(items)} items and returned {len(placed)}, not the same objects; "
             "a placer returns all the items themselves, each as often as it got it"
         )
     places = places_by_identity(items)
@@ -49,7 +52,7 @@ def place_by_index(placer: Any, items: Sequence[ContextItem], scores: Sequence[f
 
 
 @lru_cache(maxsize=512)
-def _is_indexed(cls: type[Any]) -> bool:
+def _is_indexed(cls: type[object]) -> bool:
     """Whether `place_indices` speaks for the class. In a subclass that overrides `place` alone, it does not."""
     for owner in cls.__mro__:
         if "place_indices" in vars(owner):

@@ -17,7 +17,7 @@ class ChronologicalPlacer(Optionless, IndexedPlacer):
     __slots__ = ()
 
     def place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:  # noqa: ARG002
-        # None never reaches a comparison.
-        timestamps = [item.timestamp for item in items]
-        timed = sorted((i for i, stamp in enumerate(timestamps) if stamp is not None), key=timestamps.__getitem__)  # type: ignore[arg-type]
-        return timed + [i for i, stamp in enumerate(timestamps) if stamp is None]
+        # Only what has a timestamp reaches a comparison.
+        stamps = {i: item.timestamp for i, item in enumerate(items) if item.timestamp is not None}
+        timed = sorted(stamps, key=stamps.__getitem__)
+        return timed + [i for i in range(len(items)) if i not in stamps]

@@ -13,7 +13,10 @@ __all__ = ["UShapedPlacer"]
 
 
 class UShapedPlacer(Optionless, IndexedPlacer):
-    """The best item first, the second best last, and so on inwards. Pinned items come with a score of 1.0 and are not special."""
+    """The best item first, the second best last, and so on inwards.
+
+    Pinned items come with a score of 1.0 and are not special.
+    """
 
     __slots__ = ()
 

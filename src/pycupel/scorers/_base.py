@@ -9,7 +9,7 @@ from typing import Any
 
 from pycupel.errors import CycleError, ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.checks import wrong_type
+from pycupel.model.checks import as_float
 from pycupel.protocols import Scorer
 
 __all__ = ["WrappingScorer", "check_nesting", "score_all", "score_one"]
@@ -33,7 +33,7 @@ def score_one(scorer: Scorer, item: ContextItem, all_items: Sequence[ContextItem
 
 
 def score_all(scorer: Scorer, items: Sequence[ContextItem]) -> list[float]:
-    """The scores of all items: through `score_all` where the scorer has one, else by asking once for each item, in order (SC-02)."""
+    """The scores of all items: through the scorer's `score_all`, or by asking once for each item, in order (SC-02)."""
     batch, trusted = _batch_method(type(scorer))
     if batch is None:
         return [_as_score(scorer, scorer.score(item, items)) for item in items]
@@ -42,13 +42,18 @@ def score_all(scorer: Scorer, items: Sequence[ContextItem]) -> list[float]:
         return scores
     scores = [_as_score(scorer, score) for score in scores]
     if len(scores) != len(items):
-        raise ScorerConfigError(f"{type(scorer).__name__}.score_all returned {len(scores)} scores for {len(items)} items")
+        raise ScorerConfigError(
+            f"{type(scorer).__name__}.score_all returned {len(scores)} scores for {len(items)} items"
+        )
     return scores
 
 
 @lru_cache(maxsize=512)
 def _batch_method(cls: type[Any]) -> tuple[Callable[[Any, Sequence[ContextItem]], Any] | None, bool]:
-    """The class's `score_all`, and whether it is ours. A subclass that overrides `score` alone has none: it would be ignored."""
+    """The class's `score_all`, and whether it is ours.
+
+    A subclass that overrides `score` alone has none: it would be ignored.
+    """
     for owner in cls.__mro__:
         if "score_all" in vars(owner):
             return cls.score_all, owner.__module__.startswith("pycupel.scorers.")
@@ -60,18 +65,14 @@ def _batch_method(cls: type[Any]) -> tuple[Callable[[Any, Sequence[ContextItem]]
 def _as_score(scorer: Scorer, value: Any) -> float:
     if type(value) is float:
         return value
-    try:
-        if isinstance(value, (str, bytes, bool)):
-            raise TypeError
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise wrong_type(f"the score that {type(scorer).__name__} returns", "a number", value) from None
+    return as_float(f"the score that {type(scorer).__name__} returns", value)
 
 
 def check_nesting(root: WrappingScorer) -> None:
     """Refuse a scorer that contains itself, or that nests too deeply to be shown, compared or run (CS-01, PY-08).
 
-    A depth-first search by identity, iterative so that it cannot hit the recursion limit itself. Sharing one scorer in several places is legal.
+    A depth-first search by identity, iterative so that it cannot hit the recursion limit itself. Sharing one scorer
+    in several places is legal.
     """
     depth: dict[int, int] = {}
     in_path: set[int] = set()

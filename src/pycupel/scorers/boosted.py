@@ -1,7 +1,8 @@
 """BoostedScorer: another scorer, really multiplied. An extension of pycupel.
 
-`MetadataKeyScorer` returns a multiplier, but in a `CompositeScorer`, which averages, it only adds a constant to the items that match (CS-03).
-`BoostedScorer(inner, MetadataKeyScorer("cupel:priority", "high", 1.5))` does what its description promises.
+`MetadataKeyScorer` returns a multiplier, but in a `CompositeScorer`, which averages, it only adds a constant to the
+items that match (CS-03). `BoostedScorer(inner, MetadataKeyScorer("cupel:priority", "high", 1.5))` does what its
+description promises.
 """
 
 from __future__ import annotations

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any, cast
+from typing import Any
 
 from pycupel.errors import ScorerConfigError
 from pycupel.kernels.blend import weighted_sum
 from pycupel.model import ContextItem
-from pycupel.model.checks import as_float, wrong_type
+from pycupel.model.checks import as_float, checked_pairs
 from pycupel.protocols import Scorer, checked_scorer
 from pycupel.scorers._base import WrappingScorer, check_nesting, score_all, score_one
 
@@ -19,7 +19,7 @@ __all__ = ["CompositeScorer"]
 
 @dataclass(frozen=True, slots=True, init=False)
 class CompositeScorer(WrappingScorer):
-    """Scores with every entry's scorer and averages by the entries' weights, which are relative: 3 and 1 are 0.75 and 0.25."""
+    """The average of the entries' scores by the entries' weights, which are relative: 3 and 1 are 0.75 and 0.25."""
 
     entries: tuple[tuple[Scorer, float], ...]
     _normalized: tuple[float, ...] = field(init=False, repr=False, compare=False)
@@ -27,7 +27,7 @@ class CompositeScorer(WrappingScorer):
     def __init__(self, entries: Iterable[tuple[Scorer, float]]) -> None:
         checked: list[tuple[Scorer, float]] = []
         total_weight = 0.0
-        for i, (scorer, weight) in enumerate(_pairs(entries)):
+        for i, (scorer, weight) in enumerate(checked_pairs("entries", "(scorer, weight)", entries)):
             checked.append((_scorer(i, scorer), _weight(i, weight)))
             total_weight += checked[-1][1]
         if not checked:
@@ -52,21 +52,11 @@ class CompositeScorer(WrappingScorer):
         return weighted_sum([score_all(scorer, items) for scorer, _ in self.entries], self._normalized)
 
 
-def _pairs(entries: Any) -> list[tuple[Any, Any]]:
-    if isinstance(entries, (str, bytes)) or not isinstance(entries, Iterable):
-        raise wrong_type("entries", "an iterable of (scorer, weight) pairs", entries)
-    pairs: list[tuple[Any, Any]] = []
-    for i, entry in enumerate(cast(Iterable[Any], entries)):
-        if not isinstance(entry, (tuple, list)) or len(cast(Sequence[Any], entry)) != 2:
-            raise wrong_type(f"entries[{i}]", "a (scorer, weight) pair", cast(Any, entry))
-        scorer, weight = cast(Sequence[Any], entry)
-        pairs.append((scorer, weight))
-    return pairs
-
-
 def _scorer(i: int, value: Any) -> Scorer:
     if value is None:
-        raise ScorerConfigError("Scorer must not be null", argument=f"entries[{i}]", hint=f"The scorer of entries[{i}] is None.")
+        raise ScorerConfigError(
+            "Scorer must not be null", argument=f"entries[{i}]", hint=f"The scorer of entries[{i}] is None."
+        )
     return checked_scorer(f"the scorer of entries[{i}]", value)
 
 

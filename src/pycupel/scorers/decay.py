@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from math import pow  # noqa: A004 - of floats only
 from typing import Any, Protocol, cast, runtime_checkable
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.checks import checked_float, wrong_type
+from pycupel.model.checks import checked_float, checked_pairs, wrong_type
 from pycupel.model.optionless import Optionless
 from pycupel.protocols import TimeProvider
 
@@ -35,7 +36,7 @@ class Exponential:
         _checked_duration("half_life (halfLife)", self.half_life)
 
     def at(self, age: timedelta, /) -> float:
-        return 2.0 ** (-age.total_seconds() / self.half_life.total_seconds())
+        return pow(2.0, -age.total_seconds() / self.half_life.total_seconds())
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -45,17 +46,16 @@ class Step:
     windows: tuple[tuple[timedelta, float], ...]
 
     def __init__(self, windows: Iterable[tuple[timedelta, float]]) -> None:
-        if isinstance(windows, (str, bytes)) or not isinstance(windows, Iterable):
-            raise wrong_type("windows", "an iterable of (max_age, score) pairs", windows)
         checked: list[tuple[timedelta, float]] = []
-        for i, window in enumerate(cast(Iterable[Any], windows)):
-            if not isinstance(window, (tuple, list)) or len(cast(Sequence[Any], window)) != 2:
-                raise wrong_type(f"windows[{i}]", "a (max_age, score) pair", cast(Any, window))
-            max_age, score = cast(Sequence[Any], window)
+        for i, (max_age, score) in enumerate(checked_pairs("windows", "(max_age, score)", windows)):
             age = _checked_duration(f"the max_age (maxAge) of windows[{i}]", max_age)
             if checked and age <= checked[-1][0]:
-                raise ScorerConfigError(f"windows must be sorted from youngest to oldest, but windows[{i}] ends at {age}")
-            checked.append((age, checked_float(f"the score of windows[{i}]", score, ScorerConfigError, low=0.0, high=1.0)))
+                raise ScorerConfigError(
+                    f"windows must be sorted from youngest to oldest, but windows[{i}] ends at {age}"
+                )
+            checked.append(
+                (age, checked_float(f"the score of windows[{i}]", score, ScorerConfigError, low=0.0, high=1.0))
+            )
         if not checked:
             raise ScorerConfigError("windows must contain at least one entry", argument="windows")
         object.__setattr__(self, "windows", tuple(checked))
@@ -91,10 +91,10 @@ class SystemTimeProvider(Optionless):
 
 @dataclass(frozen=True, slots=True)
 class DecayScorer:
-    """The curve's score for the item's age; `null_timestamp_score` without a timestamp. An item from the future has age zero.
+    """The curve's score for the item's age, which is zero in the future; without a timestamp `null_timestamp_score`.
 
-    There is no default clock: pass `SystemTimeProvider()`, any object with `now()`, or a function. `score_all` reads it once, so that all ages in
-    a run are consistent (DS-02); with a live clock, two runs may differ.
+    There is no default clock: pass `SystemTimeProvider()`, any object with `now()`, or a function. `score_all` reads
+    it once, so that all ages in a run are consistent (DS-02); with a live clock, two runs may differ.
     """
 
     time_provider: TimeProvider | Callable[[], datetime]

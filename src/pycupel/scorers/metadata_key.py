@@ -31,7 +31,9 @@ class MetadataKeyScorer:
         checked_str("value", self.value)
         boost = as_float("boost", self.boost)
         if not (boost > 0.0 and isfinite(boost)):
-            raise ScorerConfigError(f"boost must be finite and greater than 0.0, not {boost}", argument="boost", value=boost)
+            raise ScorerConfigError(
+                f"boost must be finite and greater than 0.0, not {boost}", argument="boost", value=boost
+            )
         object.__setattr__(self, "boost", boost)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute

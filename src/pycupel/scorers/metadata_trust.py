@@ -23,7 +23,7 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 @dataclass(frozen=True, slots=True)
 class MetadataTrustScorer:
-    """`metadata["cupel:trust"]`, a number or a decimal string, clamped to [0, 1]; `default_score` if there is nothing of the sort."""
+    """`metadata["cupel:trust"]`, a number or a decimal string, clamped to [0, 1]; without one, `default_score`."""
 
     default_score: float = 0.5
 
@@ -44,9 +44,9 @@ class MetadataTrustScorer:
 def _as_number(raw: Any) -> float | None:
     if isinstance(raw, str):
         return float(raw) if _DECIMAL.fullmatch(raw) else None
-    if isinstance(raw, Real) and not isinstance(raw, bool):
-        try:
-            return float(raw)
-        except OverflowError:
-            return None
-    return None
+    if isinstance(raw, bool) or not isinstance(raw, Real):
+        return None
+    try:
+        return float(raw)
+    except OverflowError:
+        return None

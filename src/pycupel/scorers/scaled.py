@@ -16,7 +16,7 @@ __all__ = ["ScaledScorer"]
 
 @dataclass(frozen=True, slots=True)
 class ScaledScorer(WrappingScorer):
-    """`(raw - min) / (max - min)` over all items; 0.5 where that says nothing: all equal, not finite, or not one of the items."""
+    """`(raw - min) / (max - min)` over all items; 0.5 where all are equal, or the item has no finite score."""
 
     inner: Scorer
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, cast
 
@@ -11,7 +11,7 @@ from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall
 from pycupel.errors import SlicerContractError
 from pycupel.kernels.identity import places_by_identity
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
-from pycupel.model.checks import describe, wrong_type
+from pycupel.model.checks import checked_iterable, describe, wrong_type
 from pycupel.protocols import SliceOutcome, Slicer
 
 __all__ = ["IndexSlice", "IndexedSlicer", "delegate", "restricted", "slice_by_index"]
@@ -28,7 +28,8 @@ class IndexSlice(NamedTuple):
 class IndexedSlicer(ABC):
     """The base of the built-in slicers.
 
-    The two class attributes say whether budget simulation makes sense with a slicer (BS-09); a custom one may have them, too.
+    The two class attributes say whether budget simulation makes sense with a slicer (BS-09); a custom one may have
+    them, too.
     """
 
     __slots__ = ()
@@ -51,10 +52,12 @@ class IndexedSlicer(ABC):
         )
 
     @abstractmethod
-    def slice_indices(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /) -> IndexSlice: ...
+    def slice_indices(
+        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
+    ) -> IndexSlice: ...
 
     def for_kind(self, key: str) -> IndexedSlicer:  # noqa: ARG002 - most slicers treat all kinds alike
-        """This slicer, judging only what concerns one kind: what `QuotaSlice` gives to the partition of that kind (CQ-03)."""
+        """This slicer, judging only what concerns one kind: for the partitions of `QuotaSlice` (CQ-03)."""
         return self
 
     def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:  # noqa: ARG002
@@ -65,8 +68,11 @@ class IndexedSlicer(ABC):
 def slice_by_index(
     slicer: Any, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget
 ) -> IndexSlice:
-    """Ask any slicer. What a custom one returns is found again by identity, each occurrence of an object once (SL-02, SL-03)."""
-    method = _method(type(slicer))
+    """Ask any slicer.
+
+    What a custom one returns is found again by identity, each occurrence of an object once (SL-02, SL-03).
+    """
+    method = _method(slicer.__class__)
     if method == "slice_indices":
         picked: IndexSlice = slicer.slice_indices(items, scores, budget)
         return picked
@@ -80,10 +86,11 @@ def slice_by_index(
     return IndexSlice(selected, tuple(outcome.shortfalls), tuple(zip(capped, reasons, strict=True)))
 
 
-def delegate(
-    inner: Slicer, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget
-) -> IndexSlice:
-    """Ask an inner slicer. With nothing to select, a built-in one may still have requirements to report; a custom one is not asked (CQ-12)."""
+def delegate(inner: Slicer, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> IndexSlice:
+    """Ask an inner slicer.
+
+    With nothing to select, a built-in one may still have requirements to report; a custom one is not asked (CQ-12).
+    """
     if (items and budget.target_tokens > 0) or isinstance(inner, IndexedSlicer):
         return slice_by_index(inner, items, scores, budget)
     return IndexSlice([])
@@ -94,8 +101,8 @@ def restricted(inner: Slicer, key: str) -> Slicer:
 
 
 @lru_cache(maxsize=512)
-def _method(cls: type[Any]) -> str:
-    """The method that speaks for the class: the one that its most derived ancestor defines, and the richest of those."""
+def _method(cls: type[object]) -> str:
+    """The method that speaks for the class: of those that its most derived ancestor defines, the richest."""
     for owner in cls.__mro__:
         for name in ("slice_indices", "slice_detailed", "slice"):
             if name in vars(owner) and (name != "slice_indices" or issubclass(cls, IndexedSlicer)):
@@ -105,10 +112,12 @@ def _method(cls: type[Any]) -> str:
 
 def _find(slicer: Slicer, returned: Any, places: dict[int, list[int]]) -> list[int]:
     name = type(slicer).__name__
-    if isinstance(returned, (str, bytes)) or not isinstance(returned, Iterable):
-        raise SlicerContractError(f"{name} must return a list of the items that it selects, not {describe(returned)}")
+    try:
+        items = list(checked_iterable(f"what {name} returns", "a list of the items that it selects", returned))
+    except TypeError as error:
+        raise SlicerContractError(str(error)) from None
     found: list[int] = []
-    for item in cast(Iterable[Any], returned):
+    for item in items:
         free = places.get(id(item))
         if free is None:
             raise SlicerContractError(

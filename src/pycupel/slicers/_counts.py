@@ -26,10 +26,11 @@ class _Committed(NamedTuple):
 
 
 class CountingSlicer(IndexedSlicer):
-    """Requirements come before the budget: what phase 1 commits may exceed the target, and then the overflow strategy decides (CQ-06).
+    """Requirements come before the budget: they may exceed it, and then the overflow strategy decides (CQ-06).
 
-    The requirements are not a guarantee even with `ScarcityBehavior.THROW`: with no candidates at all, or nothing left of the budget, a
-    slicer has to return nothing. The report then lists every requirement as a shortfall (CQ-09). Pinned items are not counted (CQ-10).
+    The requirements are not a guarantee even with `ScarcityBehavior.THROW`: with no candidates at all, or nothing
+    left of the budget, a slicer has to return nothing. The report then lists every requirement as a shortfall
+    (CQ-09). Pinned items are not counted (CQ-10).
     """
 
     __slots__ = ()
@@ -46,9 +47,13 @@ class CountingSlicer(IndexedSlicer):
     @abstractmethod
     def cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]: ...
 
-    def slice_indices(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /) -> IndexSlice:
+    def slice_indices(
+        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
+    ) -> IndexSlice:
         if not items or budget.target_tokens <= 0:
-            unmet = tuple(CountRequirementShortfall(entry.kind, entry.require_count, 0) for entry in self._requirements())
+            unmet = tuple(
+                CountRequirementShortfall(entry.kind, entry.require_count, 0) for entry in self._requirements()
+            )
             return IndexSlice([], unmet + delegate(self.engine, [], [], budget).shortfalls)
         committed = self._commit(items, scores)
         taken = set(committed.selected)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar, cast
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 from pycupel.errors import SlicerConfigError
 from pycupel.model import ContextItem, CountQuotaEntry, QuotaEntry
-from pycupel.model.checks import wrong_type
+from pycupel.model.checks import checked_iterable, wrong_type
 
 __all__ = ["checked_entries", "partition_by_kind"]
 
@@ -17,10 +17,8 @@ _Entry = TypeVar("_Entry", QuotaEntry, CountQuotaEntry)
 def checked_entries(entries: Any, entry_type: type[_Entry]) -> dict[str, _Entry]:
     """The entries by folded kind, in their order. A kind may be named once (QS-02, CQ-04)."""
     name = entry_type.__name__
-    if isinstance(entries, (str, bytes)) or not isinstance(entries, Iterable):
-        raise wrong_type("entries", f"an iterable of {name}", entries)
     by_key: dict[str, _Entry] = {}
-    for i, entry in enumerate(cast(Iterable[Any], entries)):
+    for i, entry in enumerate(checked_iterable("entries", f"an iterable of {name}", entries)):
         if not isinstance(entry, entry_type):
             raise wrong_type(f"entries[{i}]", f"a {name}", entry)
         if entry.kind.key in by_key:

@@ -1,4 +1,4 @@
-"""CountConstrainedKnapsackSlice: a minimum and a maximum number of items of a kind, and the best combination for the rest."""
+"""CountConstrainedKnapsackSlice: a minimum and a maximum number of items of a kind, and the best of the rest."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["CountConstrainedKnapsackSlice"]
 
 @dataclass(frozen=True, slots=True, init=False)
 class CountConstrainedKnapsackSlice(CountingSlicer):
-    """Commits the best items of each kind that requires some, lets a knapsack select from the rest, and removes what exceeds a cap.
+    """Commits the best items of kinds that require some, fills up through a knapsack, and removes what exceeds a cap.
 
     Caps keep the highest scores. What a cap removes was paid for in the knapsack and is not filled again.
     """
@@ -47,7 +47,8 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
         return self.knapsack
 
     def cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
-        # Stable on the knapsack's own order, which is descending by index: of equal scores the later item comes first (CK-02).
+        # Stable on the knapsack's own order, which is descending by index: of equal scores the later item comes first
+        # (CK-02).
         return descending(scores, selected)
 
     def with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:  # noqa: ARG002

@@ -22,10 +22,11 @@ __all__ = ["CountQuotaSlice"]
 
 @dataclass(frozen=True, slots=True, init=False)
 class CountQuotaSlice(CountingSlicer):
-    """Commits the best items of each kind that requires some, lets `inner` select from the rest, and removes what exceeds a cap.
+    """Commits the best items of kinds that require some, fills up through `inner`, and removes what exceeds a cap.
 
-    Caps are enforced in the order of the inner selection. With `GreedySlice` that is by density, so that of one kind the densest items stay,
-    not those with the highest score (CQ-07). `cap_order="score"` keeps the latter. The tokens of removed items are not filled again (CQ-17).
+    Caps are enforced in the order of the inner selection. With `GreedySlice` that is by density, so that of one kind
+    the densest items stay, not those with the highest score (CQ-07). `cap_order="score"` keeps the latter. The tokens
+    of removed items are not filled again (CQ-17).
     """
 
     entries: tuple[CountQuotaEntry, ...]
@@ -44,15 +45,15 @@ class CountQuotaSlice(CountingSlicer):
         object.__setattr__(self, "entries", tuple(checked_entries(entries, CountQuotaEntry).values()))
         if isinstance(inner, KnapsackSlice):
             raise SlicerConfigError(
-                "CountQuotaSlice does not support KnapsackSlice as its inner slicer. Use GreedySlice as the inner slicer, "
-                "or CountConstrainedKnapsackSlice instead of CountQuotaSlice.",
+                "CountQuotaSlice does not support KnapsackSlice as its inner slicer. "
+                "Use GreedySlice inside, or CountConstrainedKnapsackSlice instead of CountQuotaSlice.",
                 argument="inner",
                 value=inner,
             )
         object.__setattr__(self, "inner", checked_slicer("inner", inner))
         object.__setattr__(self, "scarcity", checked_choice("scarcity", scarcity, ScarcityBehavior, SlicerConfigError))
         if cap_order not in ("inner", "score"):
-            raise SlicerConfigError(f"cap_order must be 'inner' or 'score', not {cap_order!r}", argument="cap_order", value=cap_order)
+            raise SlicerConfigError(f"cap_order must be 'inner' or 'score', not {cap_order!r}", argument="cap_order")
         object.__setattr__(self, "cap_order", cap_order)
 
     @property

@@ -13,11 +13,16 @@ __all__ = ["GreedySlice"]
 
 
 class GreedySlice(Optionless, IndexedSlicer):
-    """Takes items by density, `score / tokens`, descending. Items without tokens always fit; at equal density the earlier one comes first."""
+    """Takes items by density, `score / tokens`, descending.
+
+    Items without tokens always fit; at equal density the earlier one comes first.
+    """
 
     __slots__ = ()
 
-    def slice_indices(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /) -> IndexSlice:
+    def slice_indices(
+        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
+    ) -> IndexSlice:
         if not items or budget.target_tokens <= 0:
             return IndexSlice([])
         tokens = [item.tokens for item in items]

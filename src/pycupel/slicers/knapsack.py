@@ -18,14 +18,15 @@ __all__ = ["KnapsackSlice"]
 
 @dataclass(frozen=True, slots=True)
 class KnapsackSlice(IndexedSlicer):
-    """Optimal at the granularity of `bucket_size` tokens: an item's tokens are rounded up to buckets, the budget is rounded down.
+    """Optimal at the granularity of `bucket_size` tokens: items are rounded up to buckets, the budget is rounded down.
 
-    Two things surprise people, and are as specified. An item with a score below 0.0001 is never selected, even if there is room for
-    everything; Recency and Priority always give such a score to somebody. `fill_free=True` adds what still fits afterwards (KN-01). And with the
-    default bucket of 100, a budget below 100 holds nothing, and an item of 101 tokens costs 200; `bucket_size=1` is exact (KN-02).
+    Two things surprise people, and are as specified. An item with a score below 0.0001 is never selected, even if
+    there is room for everything; Recency and Priority always give such a score to somebody. `fill_free=True` adds
+    what still fits afterwards (KN-01). And with the default bucket of 100, a budget below 100 holds nothing, and an
+    item of 101 tokens costs 200; `bucket_size=1` is exact (KN-02).
 
-    `max_cells` is the specification's limit on candidates times buckets (KN-03). No table is built, so it may be lifted with None; what the
-    search really holds in memory is limited by `max_states`.
+    `max_cells` is the specification's limit on candidates times buckets (KN-03). No table is built, so it may be
+    lifted with None; what the search really holds in memory is limited by `max_states`.
     """
 
     bucket_size: int = 100
@@ -40,7 +41,9 @@ class KnapsackSlice(IndexedSlicer):
         _checked_positive("max_states", self.max_states)
         checked_bool("fill_free", self.fill_free)
 
-    def slice_indices(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /) -> IndexSlice:
+    def slice_indices(
+        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
+    ) -> IndexSlice:
         if not items or budget.target_tokens <= 0:
             return IndexSlice([])
         tokens = [item.tokens for item in items]
@@ -72,7 +75,10 @@ class KnapsackSlice(IndexedSlicer):
 
 
 def _integer_values(scores: Sequence[float]) -> list[int]:
-    """Scores in units of 1/10000, never negative. NaN is worth nothing, and plus infinity more than all finite scores together (SC-03)."""
+    """Scores in units of 1/10000, never negative.
+
+    NaN is worth nothing, and plus infinity more than all finite scores together (SC-03).
+    """
     try:
         # NaN is not greater than anything, and infinity is no int.
         return [int(score * 10000) if score > 0.0 else 0 for score in scores]

@@ -31,9 +31,10 @@ class _Share(NamedTuple):
 class QuotaSlice(IndexedSlicer):
     """Divides the target between the kinds and lets `inner` select within each.
 
-    A kind gets what it requires and, in proportion to the tokens of its candidates, a part of what nobody requires, up to its cap. All shares are
-    rounded down, and what one kind leaves unused is not given to another, so a budget can stay partly empty, and a kind of zero-token items
-    gets nothing (QS-05, QS-06). `redistribute=True` offers the rest to the kinds once more, in order of their best item, each up to its cap.
+    A kind gets what it requires and, in proportion to the tokens of its candidates, a part of what nobody requires,
+    up to its cap. All shares are rounded down, and what one kind leaves unused is not given to another, so a budget
+    can stay partly empty, and a kind of zero-token items gets nothing (QS-05, QS-06). `redistribute=True` offers the
+    rest to the kinds once more, in order of their best item, each up to its cap.
     """
 
     supports_marginal_items: ClassVar[bool] = False
@@ -58,7 +59,9 @@ class QuotaSlice(IndexedSlicer):
         object.__setattr__(self, "redistribute", checked_bool("redistribute", redistribute))
         object.__setattr__(self, "_by_key", by_key)
 
-    def slice_indices(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /) -> IndexSlice:
+    def slice_indices(
+        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
+    ) -> IndexSlice:
         if not items or budget.target_tokens <= 0:
             return delegate(self.inner, [], [], budget)
         shares = self._distribute(partition_by_kind(items), items, budget.target_tokens)
@@ -72,8 +75,10 @@ class QuotaSlice(IndexedSlicer):
             tuple(capped for outcome in outcomes.values() for capped in outcome.cap_excluded),
         )
 
-    def _distribute(self, partitions: dict[str, list[int]], items: Sequence[ContextItem], target: int) -> dict[str, _Share]:
-        """DISTRIBUTE-BUDGET: percentages become tokens, rounded down; the rest is divided by token mass, in integers (QS-07, QS-08)."""
+    def _distribute(
+        self, partitions: dict[str, list[int]], items: Sequence[ContextItem], target: int
+    ) -> dict[str, _Share]:
+        """DISTRIBUTE-BUDGET: percentages become tokens, rounded down; the rest goes by token mass (QS-07, QS-08)."""
         require = {key: floor(entry.require / 100.0 * target) for key, entry in self._by_key.items()}
         cap = {key: floor(entry.cap / 100.0 * target) for key, entry in self._by_key.items()}
         mass = {key: sum(items[i].tokens for i in members) for key, members in partitions.items()}
@@ -87,7 +92,9 @@ class QuotaSlice(IndexedSlicer):
             shares[key] = _Share(members, min(require.get(key, 0) + proportional, limit), limit)
         return shares
 
-    def _slice_share(self, key: str, share: _Share, items: Sequence[ContextItem], scores: Sequence[float]) -> IndexSlice:
+    def _slice_share(
+        self, key: str, share: _Share, items: Sequence[ContextItem], scores: Sequence[float]
+    ) -> IndexSlice:
         members = share.members
         tokens = max(0, share.tokens)
         outcome = delegate(

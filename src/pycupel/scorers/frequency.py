@@ -32,25 +32,17 @@ class FrequencyScorer(Optionless):
         return matching_items / (len(all_items) - 1)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        scores = [0.0] * len(items)
         others = len(items) - 1
         if others <= 0:
-            return scores
-        groups: dict[tuple[str, ...], list[int]] = {}
-        for i, item in enumerate(items):
-            tags = item.tags
-            if tags in groups:
-                groups[tags].append(i)
-            else:
-                groups[tags] = [i]
-        groups.pop((), None)
+            return [0.0] * len(items)
+        counts = overlap_counts([item.tags for item in items], fold)
         # An item is no peer of itself, in however many places it stands.
-        standing = Counter(map(id, items)) if len(set(map(id, items))) < len(items) else None
-        for members, count in zip(groups.values(), overlap_counts(groups, len(items), fold), strict=True):
-            share = (count - 1) / others
-            for i in members:
-                scores[i] = share if standing is None else (count - standing[id(items[i])]) / others
-        return scores
+        if len(set(map(id, items))) == len(items):
+            return [(count - 1) / others if count else 0.0 for count in counts]
+        standing = Counter(map(id, items))
+        return [
+            (count - standing[id(item)]) / others if count else 0.0 for item, count in zip(items, counts, strict=True)
+        ]
 
 
 def _shares_any_tag(tags_a: Iterable[str], tags_b: Iterable[str]) -> bool:

@@ -1,0 +1,67 @@
+# `make help` explains the targets. PYTHON may name any interpreter from 3.11 on: make PYTHON=python3.12 test
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SHARED_VECTORS := ../shared/conformance
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-pythons format format-check lint types layers bench conformance wheel-smoke clean
+
+help: ## show this help
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/.core: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "pycupel needs Python 3.11 or newer; name one: make PYTHON=python3.12 ..."; exit 1; }
+	@echo "setting up $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.core
+	@echo "installing the tools for development"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+setup: $(VENV)/.dev ## set up .venv with everything for development
+
+demo: $(VENV)/.core ## select context for a bundled agent session, and say why
+	@$(BIN)/python examples/demo.py
+
+test: setup ## run all tests with coverage, the documentation's examples and the project's own vectors
+	@$(BIN)/python -m coverage run -m pytest
+	@$(BIN)/python -m coverage report
+	@$(BIN)/python -m pycupel.conformance vectors
+
+test-pythons: ## run all tests on Python 3.11, 3.12 and 3.13
+	@sh tools/test_pythons.sh 3.11 3.12 3.13
+
+format: setup ## format the code
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix-only --quiet .
+
+format-check: setup ## check the format
+	@$(BIN)/ruff format --check .
+
+lint: setup ## run the linter
+	@$(BIN)/ruff check .
+
+types: setup ## run mypy and pyright, both strict
+	@$(BIN)/mypy
+	@$(BIN)/pyright
+
+layers: setup ## check who imports whom
+	@$(BIN)/lint-imports
+
+conformance: setup ## run the project's own vectors, and the upstream suite if it is beside the project
+	@$(BIN)/python -m pycupel.conformance vectors
+	@if [ -d $(SHARED_VECTORS) ]; then $(BIN)/python -m pycupel.conformance $(SHARED_VECTORS); fi
+
+bench: $(VENV)/.core ## measure speed and memory, in multiples of what cannot be avoided
+	@$(BIN)/python -m benchmarks.run
+
+wheel-smoke: setup ## build the wheel, install it alone into a new environment, use it from outside the tree
+	@sh tools/wheel_smoke.sh $(BIN)/python
+
+clean: ## remove what the other targets have made
+	@rm -rf .venv .venv-3.* build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

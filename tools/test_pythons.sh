@@ -1,0 +1,38 @@
+#!/bin/sh
+# Run the tests on each of the given Python versions, in an environment of its own. A version that cannot be found is a
+# failure, not a reason to skip.
+set -eu
+
+find_python() {
+    # A shim on PATH may exist and still not run.
+    if "python$1" -c '' 2>/dev/null; then
+        command -v "python$1"
+        return
+    fi
+    for candidate in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$1".*/bin/python "/usr/local/bin/python$1" "/opt/python/$1/bin/python"; do
+        if [ -x "$candidate" ]; then
+            echo "$candidate"
+            return
+        fi
+    done
+    if command -v pyenv >/dev/null 2>&1; then
+        for candidate in "$(pyenv root)"/versions/"$1".*/bin/python; do
+            if [ -x "$candidate" ]; then
+                echo "$candidate"
+                return
+            fi
+        done
+    fi
+    echo "Python $1 was not found; install it, or put python$1 on PATH" >&2
+    return 1
+}
+
+for version in "$@"; do
+    python=$(find_python "$version")
+    environment=".venv-$version"
+    echo "== Python $version"
+    [ -x "$environment/bin/python" ] || "$python" -m venv "$environment"
+    "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+    "$environment/bin/python" -m pytest -q -p no:cacheprovider
+    "$environment/bin/python" -m pycupel.conformance vectors
+done

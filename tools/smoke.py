@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import sys
+
+before = set(sys.modules)
+
+import importlib.metadata
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pycupel
 from pycupel import CompositeScorer, ContextBudget, ContextItem, KindScorer, Pipeline, RecencyScorer, UShapedPlacer
 
-here = Path(__file__).parent
-assert here not in Path(pycupel.__file__).parents or "env" in Path(pycupel.__file__).parts, pycupel.__file__
+assert "site-packages" in Path(pycupel.__file__).parts, pycupel.__file__
 assert importlib.metadata.version("pycupel") == pycupel.__version__
-assert importlib.metadata.requires("pycupel") is None or all(
-    "extra ==" in r for r in importlib.metadata.requires("pycupel") or []
-)
+assert all("extra ==" in requirement for requirement in importlib.metadata.requires("pycupel") or [])
 assert (Path(pycupel.__file__).parent / "py.typed").exists()
 
 now = datetime(2026, 1, 1, tzinfo=UTC)
@@ -31,8 +31,6 @@ assert 0 < len(selected) < len(items)
 assert sum(item.tokens for item in selected) <= 800
 assert report.items == selected
 assert report.total_candidates == len(items)
-third_party = (
-    {name.partition(".")[0] for name in sys.modules} - sys.stdlib_module_names - {"pycupel", "__main__", "__mp_main__"}
-)
-assert not third_party, third_party
+loaded = {name.partition(".")[0] for name in sys.modules.keys() - before}
+assert loaded - sys.stdlib_module_names == {"pycupel"}, loaded
 print(f"smoke test: {len(selected)} of {len(items)} items selected with pycupel {pycupel.__version__}")  # noqa: T201

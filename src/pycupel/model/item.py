@@ -15,12 +15,13 @@ from pycupel.model.checks import (
     checked_int,
     checked_iterable,
     checked_mapping,
+    checked_pairs,
     checked_str,
     wrong_type,
 )
 from pycupel.model.kind import ContextKind, ContextSource
 
-__all__ = ["ContextItem", "ScoredItem"]
+__all__ = ["ContextItem", "ScoredItem", "split_scored"]
 
 _NO_TAGS: tuple[str, ...] = ()
 _NO_METADATA: Mapping[str, Any] = MappingProxyType({})
@@ -149,6 +150,18 @@ class ScoredItem(NamedTuple):
 
     item: ContextItem
     score: float
+
+
+def split_scored(scored_items: Any) -> tuple[list[ContextItem], list[float]]:
+    """The items and their scores, as two lists. Any pair will do for a `ScoredItem`."""
+    items: list[ContextItem] = []
+    scores: list[float] = []
+    for i, (item, score) in enumerate(checked_pairs("scored_items", "(item, score)", scored_items)):
+        if not isinstance(item, ContextItem):
+            raise wrong_type(f"the item of scored_items[{i}]", "a ContextItem", item)
+        items.append(item)
+        scores.append(as_float(f"the score of scored_items[{i}]", score))
+    return items, scores
 
 
 def _rebuild(values: dict[str, Any]) -> ContextItem:

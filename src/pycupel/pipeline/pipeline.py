@@ -101,9 +101,7 @@ class Pipeline:
         return explain(*self._run(items, budget))
 
     def _run(self, items: Iterable[ContextItem], budget: ContextBudget) -> Selection:
-        if type(budget) is not ContextBudget:
-            raise wrong_type("budget", "a ContextBudget", budget)
-        return self.select(self.rank(items, budget), budget)
+        return self.select(self.rank(items, _checked_budget(budget)), budget)
 
     def rank(self, items: Iterable[ContextItem], budget: ContextBudget | None = None) -> Ranking:
         """The stages that do not depend on the budget.
@@ -123,7 +121,7 @@ class Pipeline:
     def select(self, ranking: Ranking, budget: ContextBudget) -> Selection:
         """The stages that do depend on the budget. A ranking may be used for many budgets."""
         classified, items, scores = ranking.classified, ranking.items, ranking.scores
-        check_pinned_budget(classified, budget)
+        check_pinned_budget(classified, _checked_budget(budget))
         sliced = slice_items(items, scores, budget, classified.pinned_tokens, self.slicer)
         chosen = sliced.selected
         placement = place_items(
@@ -135,3 +133,9 @@ class Pipeline:
             self.placer,
         )
         return Selection(ranking, sliced, placement, budget)
+
+
+def _checked_budget(budget: ContextBudget) -> ContextBudget:
+    if type(budget) is not ContextBudget:
+        raise wrong_type("budget", "a ContextBudget", budget)
+    return budget

@@ -12,6 +12,7 @@ from pycupel.errors import PlacerContractError
 from pycupel.kernels.identity import places_by_identity
 from pycupel.model import ContextItem, ScoredItem
 from pycupel.model.checks import checked_iterable
+from pycupel.model.item import split_scored
 
 __all__ = ["IndexedPlacer", "place_by_index"]
 
@@ -22,8 +23,8 @@ class IndexedPlacer(ABC):
     __slots__ = ()
 
     def place(self, scored_items: Sequence[ScoredItem], /) -> list[ContextItem]:
-        items = [item for item, _ in scored_items]
-        return [items[i] for i in self.place_indices(items, [score for _, score in scored_items])]
+        items, scores = split_scored(scored_items)
+        return [items[i] for i in self.place_indices(items, scores)]
 
     @abstractmethod
     def place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]: ...

@@ -12,6 +12,7 @@ from pycupel.errors import SlicerContractError
 from pycupel.kernels.identity import places_by_identity
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
 from pycupel.model.checks import checked_iterable, describe, wrong_type
+from pycupel.model.item import split_scored
 from pycupel.protocols import SliceOutcome, Slicer
 
 __all__ = ["IndexSlice", "IndexedSlicer", "delegate", "restricted", "slice_by_index"]
@@ -43,8 +44,8 @@ class IndexedSlicer(ABC):
     def slice_detailed(self, scored_items: Sequence[ScoredItem], budget: ContextBudget, /) -> SliceOutcome:
         if not isinstance(cast(Any, budget), ContextBudget):
             raise wrong_type("budget", "a ContextBudget", budget)
-        items = [item for item, _ in scored_items]
-        outcome = self.slice_indices(items, [score for _, score in scored_items], budget)
+        items, scores = split_scored(scored_items)
+        outcome = self.slice_indices(items, scores, budget)
         return SliceOutcome(
             [items[i] for i in outcome.selected],
             outcome.shortfalls,

@@ -15,7 +15,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pycupel.diagnostics import SelectionReport
+    from pycupel.diagnostics import (
+        DiagnosticTraceCollector,
+        NullTraceCollector,
+        SelectionReport,
+        TraceCollector,
+        TraceDetailLevel,
+    )
     from pycupel.errors import CupelError
     from pycupel.model import (
         ContextBudget,
@@ -72,6 +78,7 @@ __all__ = [
     "CountQuotaSlice",
     "CupelError",
     "DecayScorer",
+    "DiagnosticTraceCollector",
     "Exponential",
     "FrequencyScorer",
     "GreedySlice",
@@ -79,6 +86,7 @@ __all__ = [
     "KnapsackSlice",
     "MetadataKeyScorer",
     "MetadataTrustScorer",
+    "NullTraceCollector",
     "OverflowStrategy",
     "Pipeline",
     "Placer",
@@ -99,6 +107,8 @@ __all__ = [
     "TagScorer",
     "TimeProvider",
     "TokenCounter",
+    "TraceCollector",
+    "TraceDetailLevel",
     "UShapedPlacer",
     "Window",
     "__version__",
@@ -106,7 +116,11 @@ __all__ = [
 
 # Names are loaded when they are first used, so that importing the package costs next to nothing.
 _HOME = {
+    "DiagnosticTraceCollector": "pycupel.diagnostics",
+    "NullTraceCollector": "pycupel.diagnostics",
     "SelectionReport": "pycupel.diagnostics",
+    "TraceCollector": "pycupel.diagnostics",
+    "TraceDetailLevel": "pycupel.diagnostics",
     "CupelError": "pycupel.errors",
     "ContextBudget": "pycupel.model",
     "ContextItem": "pycupel.model",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pycupel.diagnostics.events import OverflowEvent, TraceEvent
+from pycupel.diagnostics.collector import DiagnosticTraceCollector, NullTraceCollector, TraceCollector
+from pycupel.diagnostics.events import OverflowEvent, StageTraceSnapshot, TraceDetailLevel, TraceEvent
 from pycupel.diagnostics.reasons import (
     BudgetExceeded,
     CountCapExceeded,
@@ -26,12 +27,14 @@ __all__ = [
     "CountRequireCandidatesExhausted",
     "CountRequirementShortfall",
     "Deduplicated",
+    "DiagnosticTraceCollector",
     "ExcludedItem",
     "ExclusionReason",
     "Filtered",
     "IncludedItem",
     "InclusionReason",
     "NegativeTokens",
+    "NullTraceCollector",
     "OverflowEvent",
     "PinnedOverride",
     "PipelineStage",
@@ -39,5 +42,8 @@ __all__ = [
     "QuotaRequireDisplaced",
     "ScoredTooLow",
     "SelectionReport",
+    "StageTraceSnapshot",
+    "TraceCollector",
+    "TraceDetailLevel",
     "TraceEvent",
 ]

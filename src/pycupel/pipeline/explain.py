@@ -1,11 +1,8 @@
-"""Why every item is in or out: the report of a run, told from what the stages left behind.
-
-The stages know nothing of this. Nothing here runs unless somebody asks.
-"""
+"""Why every item is in or out, told from what the stages left behind. Nothing here runs unless somebody asks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from pycupel.diagnostics import (
     BudgetExceeded,
@@ -16,96 +13,101 @@ from pycupel.diagnostics import (
     InclusionReason,
     NegativeTokens,
     PinnedOverride,
-    SelectionReport,
 )
-from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.pipeline.classify import Classified
 from pycupel.pipeline.place import Placement, overflow_limit, truncate
 from pycupel.pipeline.rank import Ranking
 from pycupel.pipeline.slice import Sliced, effective_budget
+from pycupel.protocols import Slicer
+from pycupel.slicers import exclusion_notes
 
-__all__ = ["explain"]
+__all__ = [
+    "excluded_by_classify",
+    "excluded_by_deduplicate",
+    "excluded_by_place",
+    "excluded_by_slice",
+    "included",
+    "slice_notes",
+]
 
 
-def explain(ranking: Ranking, sliced: Sliced, placement: Placement, budget: ContextBudget) -> SelectionReport:
-    included = [_included(placement, i, len(ranking.classified.pinned)) for i in placement.order]
-    excluded = [
-        *_excluded_by_classify(ranking),
-        *_excluded_by_deduplicate(ranking),
-        *_excluded_by_slice(ranking, sliced, budget),
-        *_excluded_by_place(ranking, placement, budget),
+def included(ranking: Ranking, placement: Placement) -> list[IncludedItem]:
+    """In placed order. Pinned comes before everything else (ER-07)."""
+    pinned = len(ranking.classified.pinned)
+    items, scores = placement.items, placement.scores
+    scored, zero = InclusionReason.SCORED, InclusionReason.ZERO_TOKEN
+    return [
+        IncludedItem(items[i], scores[i], InclusionReason.PINNED if i < pinned else scored if items[i].tokens else zero)
+        for i in placement.order
     ]
-    # The highest score first; at equal scores, what was excluded earlier (SR-07).
-    by_score = descending([each.score for each in excluded])
-    tokens = sum([each.item.tokens for each in included]) + sum([each.item.tokens for each in excluded])
-    return SelectionReport(
-        events=(),
-        included=included,
-        excluded=[excluded[i] for i in by_score],
-        total_candidates=len(included) + len(excluded),
-        total_tokens_considered=tokens,
-        count_requirement_shortfalls=sliced.shortfalls,
-        budget=budget,
-    )
 
 
-def _included(placement: Placement, i: int, pinned: int) -> IncludedItem:
-    item = placement.items[i]
-    if i < pinned:
-        reason = InclusionReason.PINNED
-    elif item.tokens == 0:
-        reason = InclusionReason.ZERO_TOKEN
-    else:
-        reason = InclusionReason.SCORED
-    return IncludedItem(item, placement.scores[i], reason)
+def excluded_by_classify(classified: Classified) -> list[ExcludedItem]:
+    """What was never scored has a score of 0.0 (SR-02)."""
+    return [ExcludedItem(item, 0.0, NegativeTokens(item.tokens)) for item in classified.invalid]
 
 
-def _excluded_by_classify(ranking: Ranking) -> Iterator[ExcludedItem]:
-    for item in ranking.classified.invalid:
-        yield ExcludedItem(item, 0.0, NegativeTokens(item.tokens))
+def excluded_by_deduplicate(
+    items: Sequence[ContextItem], scores: Sequence[float], dropped: Sequence[int]
+) -> list[ExcludedItem]:
+    """The survivor has the same content, byte for byte, so that is what the reason names (ER-06)."""
+    return [ExcludedItem(items[i], scores[i], Deduplicated(items[i].content)) for i in dropped]
 
 
-def _excluded_by_deduplicate(ranking: Ranking) -> Iterator[ExcludedItem]:
-    for i in ranking.duplicates:
-        item = ranking.classified.scoreable[i]
-        # The survivor has the same content, byte for byte (ER-06).
-        yield ExcludedItem(item, ranking.raw_scores[i], Deduplicated(item.content))
-
-
-def _excluded_by_slice(ranking: Ranking, sliced: Sliced, budget: ContextBudget) -> Iterator[ExcludedItem]:
-    selected = set(sliced.selected)
+def excluded_by_slice(ranking: Ranking, sliced: Sliced, budget: ContextBudget) -> list[ExcludedItem]:
+    """In sorted order. What a cap removed comes first, then what pinned items displaced (ER-03, PL-04)."""
     target = sliced.effective.target_tokens
-    available = target - sum(ranking.items[i].tokens for i in selected)
-    unpinned_target = effective_budget(budget, 0).target_tokens
-    for i, (item, score) in enumerate(zip(ranking.items, ranking.scores, strict=True)):
-        if i in selected:
-            continue
-        # What a cap removed comes first, then what would have fitted without pinned items (ER-03, PL-04).
-        reason: ExclusionReason | None = sliced.cap_excluded.get(i)
-        if reason is None:
-            if ranking.classified.pinned_tokens > 0 and target < item.tokens <= unpinned_target:
-                reason = _displaced(ranking.classified.pinned)
-            else:
-                reason = BudgetExceeded(item.tokens, available)
-        yield ExcludedItem(item, score, reason)
+    available = target - sum([ranking.items[i].tokens for i in sliced.selected])
+    pinned = ranking.classified.pinned
+    # Without pinned tokens nothing is displaced by them, and no item is smaller than the smallest that was.
+    unpinned_target = effective_budget(budget, 0).target_tokens if ranking.classified.pinned_tokens > 0 else target
+    excluded: list[ExcludedItem] = []
+    for i in unselected(ranking, sliced):
+        item = ranking.items[i]
+        reason: ExclusionReason
+        if i in sliced.cap_excluded:
+            reason = sliced.cap_excluded[i]
+        elif target < item.tokens <= unpinned_target:
+            reason = PinnedOverride(pinned[0].content)
+        else:
+            reason = BudgetExceeded(item.tokens, available)
+        excluded.append(ExcludedItem(item, ranking.scores[i], reason))
+    return excluded
 
 
-def _excluded_by_place(ranking: Ranking, placement: Placement, budget: ContextBudget) -> Iterator[ExcludedItem]:
+def excluded_by_place(ranking: Ranking, placement: Placement, budget: ContextBudget) -> list[ExcludedItem]:
+    """What truncation removed, in merged order."""
+    if len(placement.kept) == len(placement.items):
+        return []
     kept = set(placement.kept)
-    if len(kept) == len(placement.items):
-        return
     pinned = ranking.classified.pinned
     limit = overflow_limit(budget)
     tokens = [item.tokens for item in placement.items]
-    available = limit - sum(tokens[i] for i in kept)
+    available = limit - sum([tokens[i] for i in kept])
     # What would have been kept, had the pinned items cost nothing (PL-04).
     without_pins = set(truncate([0] * len(pinned) + tokens[len(pinned) :], len(pinned), limit))
+    excluded: list[ExcludedItem] = []
     for i, item in enumerate(placement.items):
         if i not in kept:
             displaced = ranking.classified.pinned_tokens > 0 and i in without_pins
-            reason = _displaced(pinned) if displaced else BudgetExceeded(item.tokens, available)
-            yield ExcludedItem(item, placement.scores[i], reason)
+            reason = PinnedOverride(pinned[0].content) if displaced else BudgetExceeded(item.tokens, available)
+            excluded.append(ExcludedItem(item, placement.scores[i], reason))
+    return excluded
 
 
-def _displaced(pinned: list[ContextItem]) -> PinnedOverride:
-    return PinnedOverride(pinned[0].content)
+def slice_notes(ranking: Ranking, sliced: Sliced, slicer: Slicer) -> list[str]:
+    """For each item that Slice excluded, the true cause where the reason alone would mislead (ER-05), or nothing."""
+    available = sliced.effective.target_tokens - sum([ranking.items[i].tokens for i in sliced.selected])
+    out = unselected(ranking, sliced)
+    fitting = [i for i in out if ranking.items[i].tokens <= available and i not in sliced.cap_excluded]
+    if not fitting:
+        return [""] * len(out)
+    notes = exclusion_notes(slicer, ranking.items, ranking.scores, sliced.effective)
+    surprising = set(fitting)
+    return [notes.get(i, "") if i in surprising else "" for i in out]
+
+
+def unselected(ranking: Ranking, sliced: Sliced) -> list[int]:
+    selected = set(sliced.selected)
+    return [i for i in range(len(ranking.items)) if i not in selected]

@@ -10,14 +10,14 @@ from pycupel.diagnostics import OverflowEvent, SelectionReport
 from pycupel.errors import PipelineConfigError
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
 from pycupel.model.checks import checked_bool, checked_choice, wrong_type
-from pycupel.pipeline.classify import check_pinned_budget, classify_items
+from pycupel.pipeline.classify import Classified, check_pinned_budget, classify_items
 from pycupel.pipeline.deduplicate import deduplicate_items
-from pycupel.pipeline.explain import explain
 from pycupel.pipeline.place import Placement, place_items
 from pycupel.pipeline.rank import Ranking
 from pycupel.pipeline.score import score_items
 from pycupel.pipeline.slice import Sliced, slice_items
 from pycupel.pipeline.sort import sort_items
+from pycupel.pipeline.trace import Trace
 from pycupel.placers import ChronologicalPlacer
 from pycupel.protocols import Placer, Scorer, Slicer, checked_placer, checked_scorer, checked_slicer
 from pycupel.slicers import GreedySlice
@@ -26,7 +26,7 @@ __all__ = ["Pipeline", "Selection"]
 
 
 class Selection(NamedTuple):
-    """A completed run: everything that `explain` needs."""
+    """A completed run."""
 
     ranking: Ranking
     sliced: Sliced
@@ -84,45 +84,70 @@ class Pipeline:
                 "dedupe_against_pinned needs deduplication=True", argument="dedupe_against_pinned"
             )
 
-    def run(self, items: Iterable[ContextItem], budget: ContextBudget) -> list[ContextItem]:
+    def run(self, items: Iterable[ContextItem], budget: ContextBudget, *, collector: Any = None) -> list[ContextItem]:
         """The selected items, in the order in which the model should see them.
+
+        Args:
+            items: The candidates, in any iterable.
+            budget: The limits of this run.
+            collector: Who watches: a `TraceCollector`, or any object with some of its methods.
 
         Raises:
             PinnedExceedsBudgetError: the pinned items alone do not fit.
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
         """
-        selection = self._run(items, budget)
+        trace = Trace.of(_checked_budget(budget), collector)
+        selection = self._run(items, budget, trace)
+        if trace is not None:
+            trace.completed()
         if self.on_overflow is not None and selection.placement.overflow is not None:
             self.on_overflow(selection.placement.overflow)
         return selection.items
 
     def dry_run(self, items: Iterable[ContextItem], budget: ContextBudget) -> SelectionReport:
-        """What `run` would do, and why. Calls no observer."""
-        return explain(*self._run(items, budget))
+        """What `run` would do, and why, with an event for every decision. Calls no observer."""
+        trace = Trace(_checked_budget(budget))
+        self._run(items, budget, trace)
+        return trace.completed()
 
-    def _run(self, items: Iterable[ContextItem], budget: ContextBudget) -> Selection:
-        return self.select(self.rank(items, _checked_budget(budget)), budget)
+    def rank(self, items: Iterable[ContextItem]) -> Ranking:
+        """The stages that do not depend on the budget. The ranking may be given to `select` many times."""
+        return self._rank(classify_items(items), None)
 
-    def rank(self, items: Iterable[ContextItem], budget: ContextBudget | None = None) -> Ranking:
-        """The stages that do not depend on the budget.
+    def select(self, ranking: Ranking, budget: ContextBudget) -> Selection:
+        """The stages that do depend on the budget."""
+        check_pinned_budget(ranking.classified, _checked_budget(budget))
+        return self._select(ranking, budget, None)
 
-        With one, pinned items that cannot fit are found out before anything is scored.
-        """
-        classified = classify_items(items)
-        if budget is not None:
+    def _run(self, items: Iterable[ContextItem], budget: ContextBudget, trace: Trace | None) -> Selection:
+        try:
+            classified = classify_items(items)
             check_pinned_budget(classified, budget)
+            if trace is not None:
+                trace.classified(classified)
+            return self._select(self._rank(classified, trace), budget, trace)
+        except Exception as error:
+            if trace is not None:
+                trace.failed(error)
+            raise
+
+    def _rank(self, classified: Classified, trace: Trace | None) -> Ranking:
         scoreable = classified.scoreable
         scores = score_items(scoreable, self.scorer)
+        if trace is not None:
+            trace.scored(scores)
         pinned_contents = {item.content for item in classified.pinned} if self.dedupe_against_pinned else ()
         unique = deduplicate_items(scoreable, scores, enabled=self.deduplication, taken=pinned_contents)
+        if trace is not None:
+            trace.deduplicated(scoreable, scores, unique.dropped)
         order = sort_items(scores, unique.kept)
         return Ranking(classified, scores, unique.dropped, [scoreable[i] for i in order], [scores[i] for i in order])
 
-    def select(self, ranking: Ranking, budget: ContextBudget) -> Selection:
-        """The stages that do depend on the budget. A ranking may be used for many budgets."""
+    def _select(self, ranking: Ranking, budget: ContextBudget, trace: Trace | None) -> Selection:
         classified, items, scores = ranking.classified, ranking.items, ranking.scores
-        check_pinned_budget(classified, _checked_budget(budget))
         sliced = slice_items(items, scores, budget, classified.pinned_tokens, self.slicer)
+        if trace is not None:
+            trace.sliced(ranking, sliced, self.slicer)
         chosen = sliced.selected
         placement = place_items(
             classified.pinned,
@@ -132,6 +157,8 @@ class Pipeline:
             self.overflow_strategy,
             self.placer,
         )
+        if trace is not None:
+            trace.placed(ranking, placement)
         return Selection(ranking, sliced, placement, budget)
 
 

@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from pycupel.slicers._base import IndexSlice, slice_by_index
+from pycupel.slicers._base import IndexSlice, exclusion_notes, slice_by_index
 from pycupel.slicers.count_constrained_knapsack import CountConstrainedKnapsackSlice
 from pycupel.slicers.count_quota import CountQuotaSlice
 from pycupel.slicers.greedy import GreedySlice
@@ -25,5 +25,6 @@ __all__ = [
     "IndexSlice",
     "KnapsackSlice",
     "QuotaSlice",
+    "exclusion_notes",
     "slice_by_index",
 ]

@@ -15,7 +15,7 @@ from pycupel.model.checks import checked_iterable, describe, wrong_type
 from pycupel.model.item import split_scored
 from pycupel.protocols import SliceOutcome, Slicer
 
-__all__ = ["IndexSlice", "IndexedSlicer", "delegate", "restricted", "slice_by_index"]
+__all__ = ["IndexSlice", "IndexedSlicer", "delegate", "exclusion_notes", "restricted", "slice_by_index"]
 
 
 class IndexSlice(NamedTuple):
@@ -57,6 +57,10 @@ class IndexedSlicer(ABC):
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice: ...
 
+    def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
+        """Why items may be left out although there is room, by position. Asked only for a report (ER-05)."""
+        return {}
+
     def for_kind(self, key: str) -> IndexedSlicer:  # noqa: ARG002 - most slicers treat all kinds alike
         """This slicer, judging only what concerns one kind: for the partitions of `QuotaSlice` (CQ-03)."""
         return self
@@ -95,6 +99,13 @@ def delegate(inner: Slicer, items: Sequence[ContextItem], scores: Sequence[float
     if (items and budget.target_tokens > 0) or isinstance(inner, IndexedSlicer):
         return slice_by_index(inner, items, scores, budget)
     return IndexSlice([])
+
+
+def exclusion_notes(
+    slicer: Slicer, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget
+) -> dict[int, str]:
+    """What a slicer can say about items that it leaves out although there is room; a custom one says nothing."""
+    return slicer.notes(items, scores, budget) if isinstance(slicer, IndexedSlicer) else {}
 
 
 def restricted(inner: Slicer, key: str) -> Slicer:

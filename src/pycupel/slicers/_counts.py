@@ -11,7 +11,7 @@ from pycupel.errors import CountRequirementError
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem, CountQuotaEntry, ScarcityBehavior
 from pycupel.protocols import Slicer
-from pycupel.slicers._base import IndexedSlicer, IndexSlice, delegate
+from pycupel.slicers._base import IndexedSlicer, IndexSlice, delegate, exclusion_notes
 from pycupel.slicers._entries import partition_by_kind
 
 __all__ = ["CountingSlicer"]
@@ -69,6 +69,9 @@ class CountingSlicer(IndexedSlicer):
         kept, capped = self._enforce_caps(walk, items, committed.counts)
         capped += [(residual[i], reason) for i, reason in inner.cap_excluded]
         return IndexSlice(committed.selected + kept, (*committed.shortfalls, *inner.shortfalls), tuple(capped))
+
+    def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
+        return exclusion_notes(self.engine, items, scores, budget)
 
     def for_kind(self, key: str) -> IndexedSlicer:
         return self.with_entries([entry for entry in self.entries if entry.kind.key == key], key)

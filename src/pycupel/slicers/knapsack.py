@@ -15,6 +15,8 @@ from pycupel.slicers._base import IndexedSlicer, IndexSlice
 
 __all__ = ["KnapsackSlice"]
 
+_UNITS = 10_000
+
 
 @dataclass(frozen=True, slots=True)
 class KnapsackSlice(IndexedSlicer):
@@ -64,6 +66,17 @@ class KnapsackSlice(IndexedSlicer):
             selected = selected + fill((i for i in candidates if i not in taken), tokens, remaining)
         return IndexSlice(selected)
 
+    def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
+        """Zero values and rounding are what nobody expects (KN-01, KN-02)."""
+        worthless = f"a score below {1 / _UNITS:g} is worth nothing to a knapsack"
+        rounded = f"tokens are rounded up to buckets of {self.bucket_size}"
+        values = _integer_values(scores)
+        return {
+            i: worthless if value == 0 else rounded
+            for i, value in enumerate(values)
+            if value == 0 or (self.bucket_size > 1 and items[i].tokens > 0)
+        }
+
     def _solve(self, weights: Sequence[int], values: Sequence[int], capacity: int) -> list[int]:
         cells = len(weights) * (capacity + 1)
         if self.max_cells is not None and cells > self.max_cells:
@@ -75,16 +88,16 @@ class KnapsackSlice(IndexedSlicer):
 
 
 def _integer_values(scores: Sequence[float]) -> list[int]:
-    """Scores in units of 1/10000, never negative.
+    """Scores in units of 1/10 000, never negative.
 
     NaN is worth nothing, and plus infinity more than all finite scores together (SC-03).
     """
     try:
         # NaN is not greater than anything, and infinity is no int.
-        return [int(score * 10000) if score > 0.0 else 0 for score in scores]
+        return [int(score * _UNITS) if score > 0.0 else 0 for score in scores]
     except OverflowError:
         infinity = float("inf")
-        scaled = [score * 10000 for score in scores]
+        scaled = [score * _UNITS for score in scores]
         finite = [int(value) if 0.0 < value < infinity else 0 for value in scaled]
         beyond = 1 + sum(finite)
         return [beyond if value == infinity else units for value, units in zip(scaled, finite, strict=True)]

@@ -12,7 +12,7 @@ from pycupel.errors import SlicerConfigError
 from pycupel.model import ContextBudget, ContextItem, QuotaEntry
 from pycupel.model.checks import checked_bool
 from pycupel.protocols import Slicer, checked_slicer
-from pycupel.slicers._base import IndexedSlicer, IndexSlice, delegate, restricted
+from pycupel.slicers._base import IndexedSlicer, IndexSlice, delegate, exclusion_notes, restricted
 from pycupel.slicers._entries import checked_entries, partition_by_kind
 from pycupel.slicers.greedy import GreedySlice
 
@@ -121,6 +121,21 @@ class QuotaSlice(IndexedSlicer):
             if larger.tokens > share.tokens:
                 outcomes[key] = self._slice_share(key, larger, items, scores)
                 rest += used[key] - sum(items[i].tokens for i in outcomes[key].selected)
+
+    def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
+        """The share that the kind had, and what the inner slicer has to add."""
+        if not items or budget.target_tokens <= 0:
+            return {}
+        notes: dict[int, str] = {}
+        for share in self._distribute(partition_by_kind(items), items, budget.target_tokens).values():
+            members = share.members
+            kind = items[members[0]].kind.value
+            within = ContextBudget(max(share.cap, share.tokens, 0), max(share.tokens, 0))
+            inner = exclusion_notes(self.inner, [items[i] for i in members], [scores[i] for i in members], within)
+            for place, i in enumerate(members):
+                text = f"kind {kind!r} has a share of {share.tokens} tokens"
+                notes[i] = f"{text}; {inner[place]}" if place in inner else text
+        return notes
 
     def for_kind(self, key: str) -> IndexedSlicer:
         return replace(self, inner=restricted(self.inner, key))

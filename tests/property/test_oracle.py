@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from pycupel import ContextBudget, ContextItem, OverflowStrategy, Pipeline
+from pycupel import ContextBudget, ContextItem, DiagnosticTraceCollector, OverflowStrategy, Pipeline
 from pycupel.diagnostics import OverflowEvent, SelectionReport
 from pycupel.errors import BudgetOverflowError, CountRequirementError, PinnedExceedsBudgetError, TableTooLargeError
 from tests import strategies
@@ -41,6 +41,9 @@ def test_a_run_selects_what_the_pseudocode_selects_and_gives_its_reasons(
     report = pipeline.dry_run(items, budget)
     assert len(overflows) <= 1, "a dry run calls no observer (PL-06)"
     same_report(report, expected)
+    collector = DiagnosticTraceCollector("Item")
+    assert pipeline.run(items, budget, collector=collector) == selected
+    same_report(collector.build_report(), expected)
 
 
 def expect_the_same_error(

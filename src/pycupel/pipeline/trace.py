@@ -16,6 +16,7 @@ from pycupel.diagnostics import (
     ExcludedItem,
     IncludedItem,
     NegativeTokens,
+    NullTraceCollector,
     PinnedOverride,
     PipelineStage,
     SelectionReport,
@@ -54,7 +55,7 @@ class Trace:
     @classmethod
     def of(cls, budget: ContextBudget, collector: Any) -> Trace | None:
         """A trace for the collector, or None if there is none or it is not enabled (TC-04)."""
-        if collector is None:
+        if collector is None or type(collector) is NullTraceCollector:
             return None
         if isinstance(collector, type):
             raise TypeError(

@@ -1,0 +1,375 @@
+"""The TraceCollector chapter: who watches a run, and what it hears."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pycupel import (
+    ContextBudget,
+    ContextItem,
+    CountQuotaEntry,
+    CountQuotaSlice,
+    DiagnosticTraceCollector,
+    NullTraceCollector,
+    OverflowStrategy,
+    Pipeline,
+    ReflexiveScorer,
+    SelectionReport,
+    TraceCollector,
+    TraceDetailLevel,
+)
+from pycupel.diagnostics import (
+    ExcludedItem,
+    IncludedItem,
+    OverflowEvent,
+    PipelineStage,
+    StageTraceSnapshot,
+    TraceEvent,
+)
+from pycupel.errors import BudgetOverflowError, InvalidArgumentError, PinnedExceedsBudgetError
+
+STAGES = ["Classify", "Score", "Deduplicate", "Slice", "Place"]
+
+
+def item(content: str, tokens: int, hint: float = 0.5, **fields: Any) -> ContextItem:
+    return ContextItem(content, tokens, future_relevance_hint=hint, **fields)
+
+
+ITEMS = [
+    item("broken", -1),
+    item("pinned", 10, pinned=True),
+    item("best", 20, 0.9),
+    item("copy", 20, 0.4),
+    item("copy", 20, 0.3),
+    item("large", 500, 0.8),
+]
+BUDGET = ContextBudget(60)
+PIPELINE = Pipeline(ReflexiveScorer())
+
+
+class Listener(TraceCollector):
+    """Writes down every call, in order."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, Any]] = []
+
+    def record_stage_event(self, event: TraceEvent, /) -> None:
+        self.calls.append(("stage", event))
+
+    def record_item_event(self, event: TraceEvent, /) -> None:
+        self.calls.append(("item", event))
+
+    def set_candidates(self, count: int, tokens: int, /) -> None:
+        self.calls.append(("candidates", (count, tokens)))
+
+    def record_included(self, included_item: IncludedItem, /) -> None:
+        self.calls.append(("included", included_item))
+
+    def record_excluded(self, excluded_item: ExcludedItem, /) -> None:
+        self.calls.append(("excluded", excluded_item))
+
+    def on_overflow(self, event: OverflowEvent, /) -> None:
+        self.calls.append(("overflow", event))
+
+    def on_pipeline_started(self, budget: ContextBudget, /) -> None:
+        self.calls.append(("started", budget))
+
+    def on_pipeline_completed(
+        self, report: SelectionReport, budget: ContextBudget, snapshots: Sequence[StageTraceSnapshot], /
+    ) -> None:
+        self.calls.append(("completed", (report, budget, snapshots)))
+
+    def on_pipeline_failed(
+        self, error: BaseException, budget: ContextBudget, snapshots: Sequence[StageTraceSnapshot], /
+    ) -> None:
+        self.calls.append(("failed", (error, budget, snapshots)))
+
+    def heard(self, name: str) -> list[Any]:
+        return [value for kind, value in self.calls if kind == name]
+
+
+def test_every_stage_tells_what_it_excluded_then_its_items_then_itself() -> None:
+    """EV-02: item events precede the event of their stage."""
+    listener = Listener()
+    PIPELINE.run(ITEMS, BUDGET, collector=listener)
+    order = [(kind, str(value.stage)) for kind, value in listener.calls if kind in ("item", "stage")]
+    assert order == [
+        ("item", "Classify"),
+        ("stage", "Classify"),
+        *[("item", "Score")] * 4,
+        ("stage", "Score"),
+        ("item", "Deduplicate"),
+        ("stage", "Deduplicate"),
+        ("item", "Slice"),
+        ("stage", "Slice"),
+        *[("item", "Place")] * 3,
+        ("stage", "Place"),
+    ]
+    assert [kind for kind, _ in listener.calls][:3] == ["started", "candidates", "excluded"]
+    assert listener.calls[-1][0] == "completed"
+
+
+def test_the_messages_tell_numbers_and_never_content() -> None:
+    """EV-01: item events have a message of the form "<Variant>: <numbers>", a count of 1 and no duration."""
+    collector = DiagnosticTraceCollector(TraceDetailLevel.ITEM)
+    PIPELINE.run(ITEMS, BUDGET, collector=collector)
+    messages = [event.message for event in collector.events if event.message is not None]
+    assert messages == [
+        "NegativeTokens: -1 tokens",
+        "Score: 0.9",
+        "Score: 0.4",
+        "Score: 0.3",
+        "Score: 0.8",
+        "Deduplicated: score 0.3",
+        "BudgetExceeded: 500 tokens requested, 10 available",
+        "Pinned: 1",
+        "Scored: 0.9",
+        "Scored: 0.4",
+    ]
+    for event in collector.events:
+        if event.message is not None:
+            assert (event.duration_ms, event.item_count) == (0.0, 1)
+            assert not any(content in event.message for content in ("broken", "pinned ", "best", "copy", "large"))
+
+
+@pytest.mark.parametrize("items", [[], ITEMS, [item("only", -5)]], ids=["nothing", "some", "invalid"])
+def test_each_stage_has_exactly_one_event_even_with_no_items(items: list[ContextItem]) -> None:
+    """EV-05, EV-03: five stage events, in order; the counts are what comes out."""
+    collector = DiagnosticTraceCollector()
+    selected = PIPELINE.run(items, BUDGET, collector=collector)
+    assert [str(event.stage) for event in collector.events] == STAGES
+    assert all(event.message is None and event.duration_ms >= 0.0 for event in collector.events)
+    assert collector.events[-1].item_count == len(selected)
+
+
+def test_stage_events_count_what_comes_out() -> None:
+    """EV-03."""
+    collector = DiagnosticTraceCollector()
+    PIPELINE.run(ITEMS, BUDGET, collector=collector)
+    assert [event.item_count for event in collector.events] == [5, 4, 3, 2, 3]
+
+
+def test_item_events_are_discarded_at_stage_detail() -> None:
+    """TC-02: the lists are complete at any level; only the events differ."""
+    stage, both = DiagnosticTraceCollector("stage"), DiagnosticTraceCollector("Item")
+    for collector in (stage, both):
+        PIPELINE.run(ITEMS, BUDGET, collector=collector)
+    assert len(stage.events) == 5 < len(both.events)
+    assert stage.build_report().same_selection(both.build_report())
+    stage.record_item_event(TraceEvent(PipelineStage.SCORE, 0.0, 1, "ignored"))
+    assert len(stage.events) == 5
+
+
+def test_run_with_a_collector_and_dry_run_report_the_same() -> None:
+    """TraceCollector, BS-02: a dry run has item detail."""
+    collector = DiagnosticTraceCollector(TraceDetailLevel.ITEM)
+    selected = PIPELINE.run(ITEMS, BUDGET, collector=collector)
+    report, dry = collector.build_report(), PIPELINE.dry_run(ITEMS, BUDGET)
+    assert report.same_selection(dry)
+    assert report.items == selected == dry.items
+    assert [(e.stage, e.item_count, e.message) for e in report.events] == [
+        (e.stage, e.item_count, e.message) for e in dry.events
+    ]
+    assert report.budget == BUDGET
+    assert report != dry or report.events == dry.events, "durations differ, and == is exact (SR-09)"
+
+
+def test_the_hooks_get_candidates_lists_report_and_snapshots() -> None:
+    """TC-01."""
+    listener = Listener()
+    PIPELINE.run(ITEMS, BUDGET, collector=listener)
+    assert listener.heard("started") == [BUDGET]
+    assert listener.heard("candidates") == [(6, 569)]
+    ((report, budget, snapshots),) = listener.heard("completed")
+    assert budget == BUDGET
+    assert listener.heard("included") == list(report.included)
+    assert sorted(listener.heard("excluded"), key=lambda e: -e.score) == list(report.excluded)
+    assert [(s.stage, s.item_count_in, s.item_count_out, len(s.excluded)) for s in snapshots] == [
+        ("Classify", 6, 5, 1),
+        ("Score", 4, 4, 0),
+        ("Deduplicate", 4, 3, 1),
+        ("Slice", 3, 2, 1),
+        ("Place", 3, 3, 0),
+    ]
+    assert [s.duration_ms for s in snapshots] == [e.duration_ms for e in listener.heard("stage")]
+
+
+def test_a_failed_run_keeps_the_events_of_completed_stages() -> None:
+    """TC-06, CL-02: a stage that raises has no event."""
+    collector, listener = DiagnosticTraceCollector(), Listener()
+    pipeline = Pipeline(ReflexiveScorer(), CountQuotaSlice([CountQuotaEntry("Message", require_count=3, cap_count=3)]))
+    for each in (collector, listener):
+        with pytest.raises(BudgetOverflowError):
+            pipeline.run(ITEMS, BUDGET, collector=each)
+    assert [str(event.stage) for event in collector.events] == STAGES[:4]
+    ((error, budget, snapshots),) = listener.heard("failed")
+    assert isinstance(error, BudgetOverflowError)
+    assert (budget, len(snapshots)) == (BUDGET, 4)
+    assert not listener.heard("completed")
+    with pytest.raises(InvalidArgumentError, match="no run has completed"):
+        collector.build_report()
+
+
+def test_a_classify_error_comes_before_any_event() -> None:
+    """CL-02."""
+    collector = DiagnosticTraceCollector()
+    with pytest.raises(PinnedExceedsBudgetError):
+        PIPELINE.run(ITEMS, ContextBudget(5), collector=collector)
+    assert collector.events == ()
+
+
+def test_a_collector_before_any_run_says_that_there_is_none() -> None:
+    """TC-06."""
+    with pytest.raises(InvalidArgumentError, match="no run has completed"):
+        DiagnosticTraceCollector().build_report()
+
+
+def test_a_second_run_replaces_the_first() -> None:
+    """TC-05."""
+    collector = DiagnosticTraceCollector()
+    PIPELINE.run(ITEMS, BUDGET, collector=collector)
+    PIPELINE.run(ITEMS[:2], BUDGET, collector=collector)
+    assert collector.build_report().total_candidates == 2
+    assert len(collector.events) == 5
+
+
+def test_the_callback_comes_after_the_recording_and_may_raise(caplog: pytest.LogCaptureFixture) -> None:
+    """TC-03: never fatal, never silent."""
+    seen: list[int] = []
+
+    def callback(event: TraceEvent) -> None:
+        seen.append(len(collector.events))
+        raise RuntimeError(f"cannot take {event.stage}")
+
+    collector = DiagnosticTraceCollector(callback=callback)
+    with caplog.at_level(logging.ERROR, logger="pycupel"):
+        PIPELINE.run(ITEMS, BUDGET, collector=collector)
+    assert seen == [1, 2, 3, 4, 5]
+    assert len(caplog.records) == 5
+    assert "cannot take Classify" in str(caplog.records[0].exc_info)
+
+
+def test_overflow_reaches_collector_and_observer_for_proceed_only() -> None:
+    """PL-05, PL-06: never from a dry run."""
+    events: list[OverflowEvent] = []
+    slicer = CountQuotaSlice([CountQuotaEntry("Message", require_count=3, cap_count=3)])
+    proceed = Pipeline(ReflexiveScorer(), slicer, overflow_strategy=OverflowStrategy.PROCEED, on_overflow=events.append)
+    listener = Listener()
+    proceed.run(ITEMS, BUDGET, collector=listener)
+    assert listener.heard("overflow") == events
+    assert [event.tokens_over_budget for event in events] == [490]
+    proceed.dry_run(ITEMS, BUDGET)
+    assert len(events) == 1
+    listener = Listener()
+    Pipeline(ReflexiveScorer(), slicer, overflow_strategy="truncate").run(  # type: ignore[arg-type]
+        ITEMS, BUDGET, collector=listener
+    )
+    assert not listener.heard("overflow")
+
+
+class Counting:
+    """A duck: no base class, `is_enabled` as a method, one hook."""
+
+    def __init__(self, *, enabled: bool = True) -> None:
+        self.enabled = enabled
+        self.asked = 0
+        self.stages = 0
+
+    def is_enabled(self) -> bool:
+        self.asked += 1
+        return self.enabled
+
+    def record_stage_event(self, event: TraceEvent) -> None:
+        self.stages += 1
+
+
+def test_a_collector_needs_no_base_class_and_no_complete_set_of_hooks() -> None:
+    """TC-01, TC-04: a missing hook is ignored; `is_enabled` is read once, as a property or a method."""
+    duck = Counting()
+    PIPELINE.run(ITEMS, BUDGET, collector=duck)
+    assert (duck.asked, duck.stages) == (1, 5)
+    asleep = Counting(enabled=False)
+    PIPELINE.run(ITEMS, BUDGET, collector=asleep)
+    assert (asleep.asked, asleep.stages) == (1, 0)
+
+
+class OnlyStages:
+    def __init__(self) -> None:
+        self.stages = 0
+
+    def record_stage_event(self, event: TraceEvent) -> None:
+        self.stages += 1
+
+
+def test_a_collector_without_is_enabled_is_enabled() -> None:
+    """TC-01: duck-typed."""
+    collector = OnlyStages()
+    PIPELINE.run(ITEMS, BUDGET, collector=collector)
+    assert collector.stages == 5
+
+
+def test_the_base_class_does_nothing_and_is_enabled() -> None:
+    assert TraceCollector().is_enabled
+    assert PIPELINE.run(ITEMS, BUDGET, collector=TraceCollector()) == PIPELINE.run(ITEMS, BUDGET)
+    with pytest.raises(PinnedExceedsBudgetError):
+        PIPELINE.run(ITEMS, ContextBudget(5), collector=TraceCollector())
+
+
+def test_a_class_instead_of_a_collector_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="DiagnosticTraceCollector; did you mean"):
+        PIPELINE.run(ITEMS, BUDGET, collector=DiagnosticTraceCollector)
+
+
+@pytest.mark.parametrize("level", ["verbose", "", "items"])
+def test_an_unknown_detail_level_is_refused(level: str) -> None:
+    with pytest.raises(InvalidArgumentError, match="detail_level"):
+        DiagnosticTraceCollector(level)
+
+
+def test_a_callback_that_cannot_be_called_is_refused() -> None:
+    with pytest.raises(TypeError, match="callback"):
+        DiagnosticTraceCollector(callback="print")  # type: ignore[arg-type]
+
+
+def test_detail_levels_are_ordered() -> None:
+    """TraceDetailLevel: a higher ordinal includes the lower ones; strings would compare the other way round."""
+    stage, detail = TraceDetailLevel.STAGE, TraceDetailLevel.ITEM
+    assert stage < detail
+    assert stage <= detail
+    assert detail > stage
+    assert detail >= stage
+    assert [level.ordinal for level in (stage, detail)] == [0, 1]
+
+
+@pytest.mark.parametrize("collector", [None, NullTraceCollector()], ids=["none", "null"])
+def test_nothing_is_built_and_no_clock_is_read_when_nobody_watches(
+    monkeypatch: pytest.MonkeyPatch, collector: TraceCollector | None
+) -> None:
+    """The null-path guarantee: no event, no record, no report, no clock."""
+    made: list[str] = []
+
+    def count(module: str, name: str) -> None:
+        def refuse(*args: object, **kwargs: object) -> None:
+            made.append(name)
+
+        monkeypatch.setattr(f"{module}.{name}", refuse)
+
+    for name in ("SelectionReport", "TraceEvent", "StageTraceSnapshot", "perf_counter"):
+        count("pycupel.pipeline.trace", name)
+    for name in ("IncludedItem", "ExcludedItem", "BudgetExceeded", "Deduplicated", "NegativeTokens", "PinnedOverride"):
+        count("pycupel.pipeline.explain", name)
+    for name in ("perf_counter", "monotonic", "time"):
+        count("time", name)
+    assert len(PIPELINE.run(ITEMS, BUDGET, collector=collector)) == 3
+    assert made == []
+
+
+def test_the_null_collector_is_not_enabled_and_records_nothing() -> None:
+    null = NullTraceCollector()
+    assert null.is_enabled is False
+    null.record_stage_event(TraceEvent(PipelineStage.SCORE, 1.0, 1))
+    null.record_item_event(TraceEvent(PipelineStage.SCORE, 0.0, 1, "x"))

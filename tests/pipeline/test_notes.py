@@ -1,0 +1,113 @@
+"""ER-05: where the letter's reason would mislead, the item event says the true cause."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pycupel import (
+    ContextBudget,
+    ContextItem,
+    CountConstrainedKnapsackSlice,
+    CountQuotaEntry,
+    CountQuotaSlice,
+    GreedySlice,
+    KnapsackSlice,
+    Pipeline,
+    QuotaEntry,
+    QuotaSlice,
+    ReflexiveScorer,
+    ScoredItem,
+)
+from pycupel.diagnostics import TraceEvent
+from pycupel.protocols import Slicer
+
+
+def item(content: str, tokens: int, hint: float, kind: str = "Message") -> ContextItem:
+    return ContextItem(content, tokens, kind=kind, future_relevance_hint=hint)
+
+
+def slice_messages(slicer: Slicer, items: list[ContextItem], target: int) -> list[str]:
+    events: tuple[TraceEvent, ...] = Pipeline(ReflexiveScorer(), slicer).dry_run(items, ContextBudget(target)).events
+    return [event.message for event in events if event.stage == "Slice" and event.message is not None]
+
+
+def test_a_quota_names_the_share_of_the_kind() -> None:
+    items = [item("a", 60, 0.9), item("b", 60, 0.8, "Document")]
+    assert slice_messages(QuotaSlice([QuotaEntry("Document", cap=10)]), items, 130) == [
+        "BudgetExceeded: 60 tokens requested, 70 available (kind 'Document' has a share of 13 tokens)"
+    ]
+
+
+def test_a_knapsack_says_that_a_score_is_worth_nothing() -> None:
+    """KN-01."""
+    assert slice_messages(KnapsackSlice(1), [item("a", 10, 0.9), item("b", 10, 0.0)], 100) == [
+        "BudgetExceeded: 10 tokens requested, 90 available (a score below 0.0001 is worth nothing to a knapsack)"
+    ]
+
+
+def test_a_knapsack_names_its_buckets() -> None:
+    """KN-02."""
+    assert slice_messages(KnapsackSlice(), [item("a", 101, 0.9), item("b", 50, 0.8)], 200) == [
+        "BudgetExceeded: 50 tokens requested, 99 available (tokens are rounded up to buckets of 100)"
+    ]
+
+
+def test_notes_of_inner_slicers_are_passed_on() -> None:
+    items = [item("a", 10, 0.9), item("b", 10, 0.0)]
+    assert slice_messages(QuotaSlice([], KnapsackSlice(1)), items, 100) == [
+        (
+            "BudgetExceeded: 10 tokens requested, 90 available (kind 'Message' has a share of 100 tokens; "
+            "a score below 0.0001 is worth nothing to a knapsack)"
+        )
+    ]
+    counts = CountConstrainedKnapsackSlice([CountQuotaEntry("Message", cap_count=2)], KnapsackSlice(1))
+    assert "worth nothing" in slice_messages(counts, items, 100)[0]
+
+
+def test_there_is_no_note_where_the_reason_is_the_whole_truth() -> None:
+    items = [item("a", 60, 0.9), item("b", 60, 0.8)]
+    for slicer in (GreedySlice(), KnapsackSlice(1), QuotaSlice([])):
+        assert slice_messages(slicer, items, 100) == ["BudgetExceeded: 60 tokens requested, 40 available"]
+
+
+def test_what_a_cap_removed_says_so() -> None:
+    items = [item("a", 10, 0.9), item("b", 10, 0.8)]
+    assert slice_messages(CountQuotaSlice([CountQuotaEntry("message", cap_count=1)]), items, 100) == [
+        "CountCapExceeded: kind 'message', cap 1, 1 selected"
+    ]
+
+
+def test_shortfalls_are_item_events_of_slice() -> None:
+    """EV-01."""
+    slicer = CountQuotaSlice([CountQuotaEntry("Tool", require_count=3, cap_count=3)])
+    assert slice_messages(slicer, [item("a", 10, 0.9)], 100) == [
+        "CountRequirementShortfall: kind 'Tool', 3 required, 0 satisfied"
+    ]
+
+
+def test_a_displaced_item_says_that_pinned_items_took_the_room() -> None:
+    """PL-04: without the pinned item's content."""
+    items = [ContextItem("secret", 80, pinned=True), item("b", 60, 0.9)]
+    assert slice_messages(GreedySlice(), items, 100) == [
+        "PinnedOverride: 60 tokens requested, no room beside the pinned items"
+    ]
+
+
+class Lazy:
+    """A custom slicer that selects nothing."""
+
+    def slice(self, scored_items: Any, budget: ContextBudget, /) -> list[ContextItem]:
+        return []
+
+
+def test_a_custom_slicer_has_nothing_to_add() -> None:
+    assert slice_messages(Lazy(), [item("a", 10, 0.9)], 100) == ["BudgetExceeded: 10 tokens requested, 100 available"]
+
+
+@pytest.mark.parametrize("target", [0, 50])
+def test_notes_for_nothing_are_nothing(target: int) -> None:
+    quota = QuotaSlice([])
+    assert quota.notes([], [], ContextBudget(target)) == {}
+    assert quota.slice([ScoredItem(item("a", 10, 0.9), 0.9)], ContextBudget(0)) == []

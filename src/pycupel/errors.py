@@ -8,6 +8,7 @@
     │   └── CycleError                        a scorer contains itself, or scorers nest too deeply
     ├── SlicerConfigError (ValueError)        a slicer or a quota entry cannot be built
     ├── PipelineConfigError (ValueError)      the parts of a pipeline do not go together
+    ├── DocumentError (ValueError)            a document cannot be read, or a value cannot be written
     ├── PinnedExceedsBudgetError              the pinned items alone are too large
     ├── BudgetOverflowError                   the selection is too large, and the strategy is Throw
     ├── TableTooLargeError                    a knapsack is larger than its limits allow
@@ -26,6 +27,7 @@ __all__ = [
     "CountRequirementError",
     "CupelError",
     "CycleError",
+    "DocumentError",
     "InvalidArgumentError",
     "InvalidBudgetError",
     "InvalidItemError",
@@ -82,6 +84,26 @@ class SlicerConfigError(_ValueRefusedError):
 
 class PipelineConfigError(_ValueRefusedError):
     pass
+
+
+class DocumentError(_ValueRefusedError):
+    """`path` says where in the document, like `included[3].item.tokens`; it is empty for the document as a whole."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str = "",
+        argument: str | None = None,
+        value: object = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, argument=argument, value=value, hint=hint)
+        self.path = path
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        return f"{self.path}: {message}" if self.path else message
 
 
 class PinnedExceedsBudgetError(CupelError):

@@ -75,26 +75,25 @@ class SliceOutcome(NamedTuple):
 
 
 def checked_scorer(name: str, value: Any) -> Scorer:
-    if isinstance(value, Scorer) and not isinstance(value, type):
-        return value
-    raise _no_strategy(name, "a scorer: an object with score(item, all_items)", value)
+    scorer: Scorer = _checked(name, value, "score", "a scorer: an object with score(item, all_items)")
+    return scorer
 
 
 def checked_slicer(name: str, value: Any) -> Slicer:
-    if isinstance(value, Slicer) and not isinstance(value, type):
-        return value
-    raise _no_strategy(name, "a slicer: an object with slice(scored_items, budget)", value)
+    slicer: Slicer = _checked(name, value, "slice", "a slicer: an object with slice(scored_items, budget)")
+    return slicer
 
 
 def checked_placer(name: str, value: Any) -> Placer:
-    if isinstance(value, Placer) and not isinstance(value, type):
-        return value
-    raise _no_strategy(name, "a placer: an object with place(scored_items)", value)
+    placer: Placer = _checked(name, value, "place", "a placer: an object with place(scored_items)")
+    return placer
 
 
-def _no_strategy(name: str, expected: str, value: Any) -> TypeError:
+def _checked(name: str, value: Any, method: str, expected: str) -> Any:
     if isinstance(value, type):
-        return TypeError(
+        raise TypeError(
             f"{name} must be {expected}, not the class {value.__name__}; did you mean {value.__name__}(...)?"
         )
-    return wrong_type(name, expected, value)
+    if not callable(getattr(value, method, None)):
+        raise wrong_type(name, expected, value)
+    return value

@@ -151,10 +151,18 @@ def _decay(cls: type[Any], config: Table) -> Scorer:
 
 
 def _curve(table: Table) -> Curve:
-    if table["type"] == "exponential":
-        return Exponential(timedelta(seconds=table["half_life_secs"]))
-    if table["type"] == "window":
-        return Window(timedelta(seconds=table["max_age_secs"]))
+    return _lookup("curve", table["type"], _CURVES)(table)  # type: ignore[no-any-return]
+
+
+def _exponential(table: Table) -> Curve:
+    return Exponential(timedelta(seconds=table["half_life_secs"]))
+
+
+def _window(table: Table) -> Curve:
+    return Window(timedelta(seconds=table["max_age_secs"]))
+
+
+def _step(table: Table) -> Curve:
     return Step([(timedelta(seconds=window["max_age_secs"]), window["score"]) for window in table["windows"]])
 
 
@@ -168,7 +176,9 @@ def _knapsack(cls: type[Any], config: Table) -> Any:
 def _inner_slicer(config: Table) -> Slicer:
     """A name, whose fields then stand beside it, or a table of its own."""
     inner = config.get("inner_slicer", "greedy")
-    return build_slicer(inner, config) if isinstance(inner, str) else build_slicer(inner["type"], inner)
+    if isinstance(inner, str):
+        return build_slicer(inner, {name: value for name, value in config.items() if name != "inner_slicer"})
+    return build_slicer(inner["type"], inner)
 
 
 def _quota(cls: type[Any], config: Table) -> Slicer:
@@ -199,6 +209,8 @@ def _lookup(what: str, name: str, names: Mapping[str, Any]) -> Any:
         raise ValueError(f"unknown {what} {name!r}; known are {', '.join(names)}")
     return names[name]
 
+
+_CURVES: Mapping[str, Callable[[Table], Curve]] = {"exponential": _exponential, "window": _window, "step": _step}
 
 _SCORERS: Mapping[str, Callable[[type[Any], Table], Scorer]] = {
     "recency": _plain,

@@ -14,7 +14,7 @@ Table = dict[str, Any]
 # Strings and comments are matched first, so that nothing in them is taken for a time. A time without seconds is TOML
 # 1.1 (CV-01).
 _TOKEN = re.compile(
-    r'"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*'
+    r'"""(?:\\[\s\S]|[^\\])*?"""|\'\'\'[\s\S]*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*'
     r"|(?P<time>\d\d\d\d-\d\d-\d\d[Tt ]\d\d:\d\d)(?=[Zz+\-\s,\]}#]|$)"
 )
 

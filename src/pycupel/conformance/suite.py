@@ -65,9 +65,9 @@ def run_suite(directory: str | Path) -> SuiteResult:
     Raises:
         FileNotFoundError: there is no such directory.
     """
-    root = Path(directory)
+    root = Path(directory).resolve()
     if not root.is_dir():
-        raise FileNotFoundError(f"no such directory: {root}")
+        raise FileNotFoundError(f"no such directory: {directory}")
     return SuiteResult(tuple(_run(path, root) for path in sorted(root.rglob("*.toml"))))
 
 

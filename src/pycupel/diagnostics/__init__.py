@@ -17,6 +17,7 @@ from pycupel.diagnostics.reasons import (
     QuotaCapExceeded,
     QuotaRequireDisplaced,
     ScoredTooLow,
+    UnknownReason,
 )
 from pycupel.diagnostics.report import CountRequirementShortfall, ExcludedItem, IncludedItem, SelectionReport
 from pycupel.diagnostics.stages import PipelineStage
@@ -46,4 +47,5 @@ __all__ = [
     "TraceCollector",
     "TraceDetailLevel",
     "TraceEvent",
+    "UnknownReason",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import isnan
 from typing import NamedTuple
 
 from pycupel.diagnostics.events import TraceEvent
@@ -102,9 +103,27 @@ class SelectionReport:
         return sum(included.item.tokens for included in self.included)
 
     def same_selection(self, other: SelectionReport) -> bool:
-        """Equal but for the events, whose durations differ between any two runs (SR-09)."""
+        """Whether the same items are in and out, with equal scores and reasons; whatever the events (SR-09)."""
         return (
-            self.included == other.included
-            and self.excluded == other.excluded
+            _comparable(self.included) == _comparable(other.included)
+            and _comparable(self.excluded) == _comparable(other.excluded)
             and self.count_requirement_shortfalls == other.count_requirement_shortfalls
         )
+
+    def to_text(self, *, color: bool = False) -> str:
+        """The whole report for a terminal of 80 columns; `pycupel.render` has more options."""
+        # Rendering is built on top of everything here, and most runs never need it.
+        from pycupel.render.text import render_report  # noqa: PLC0415
+
+        return render_report(self, color=color)
+
+    def __str__(self) -> str:
+        """A few lines. `to_text` tells the whole story."""
+        from pycupel.render.text import render_summary  # noqa: PLC0415
+
+        return render_summary(self)
+
+
+def _comparable(entries: Iterable[IncludedItem | ExcludedItem]) -> list[tuple[object, ...]]:
+    """The entries with NaN made equal to itself."""
+    return [(item, None if isnan(score) else score, reason) for item, score, reason in entries]

@@ -115,6 +115,6 @@ def _slots(value: Any) -> Mapping[ContextKind, int]:
     for name, tokens in checked_mapping("reserved_slots", "a mapping from kind to tokens", value).items():
         kind = ContextKind.of(name)
         if kind in slots:
-            raise InvalidBudgetError(f"reserved_slots names the kind {kind.value!r} twice, in different case")
+            raise InvalidBudgetError(f"reserved_slots names the kind {kind.value!r} twice; kinds do not differ by case")
         slots[kind] = _count(f"reserved_slots[{kind.value!r}]", tokens)
     return MappingProxyType(slots)

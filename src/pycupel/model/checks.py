@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from operator import index
 from typing import Any, TypeVar
@@ -35,7 +35,11 @@ def fold(text: str) -> str:
 
 def describe(value: object) -> str:
     """A value and its type, short enough for an error message."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:
+        # An int with too many digits refuses to be shown.
+        text = "..."
     if len(text) > 60:
         text = f"{text[:57]}..."
     return f"{text} ({type(value).__name__})"
@@ -98,28 +102,30 @@ def checked_int(name: str, value: Any) -> int:
 
 
 def checked_float(
-    name: str, value: Any, error: type[ValueError], *, low: float | None = None, high: float | None = None
+    name: str, value: Any, error: Callable[..., ValueError], *, low: float = -math.inf, high: float = math.inf
 ) -> float:
     """A finite number, optionally within `[low, high]` (DM-14)."""
     number = as_float(name, value)
     if not math.isfinite(number):
-        raise error(f"{name} must be finite, not {number}")
-    if (low is not None and number < low) or (high is not None and number > high):
-        bounds = f"at least {low}" if high is None else f"between {low} and {high}"
-        raise error(f"{name} must be {bounds}, not {number}")
+        raise error(f"{name} must be finite, not {number}", argument=name, value=number)
+    if not low <= number <= high:
+        raise error(f"{name} must be between {low} and {high}, not {number}", argument=name, value=number)
     return number
 
 
 def as_float(name: str, value: Any) -> float:
+    """Any real number, Decimal and Fraction included. What is beyond the range of floats is infinite."""
     if isinstance(value, (bool, str, bytes)):
         raise wrong_type(name, "a number", value)
     try:
         return float(value)
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except (TypeError, ValueError):
         raise wrong_type(name, "a number", value) from None
 
 
-def checked_choice(name: str, value: Any, choices: type[_Choice], error: type[ValueError]) -> _Choice:
+def checked_choice(name: str, value: Any, choices: type[_Choice], error: Callable[..., ValueError]) -> _Choice:
     """A member of a StrEnum, or its value in any case."""
     if isinstance(value, choices):
         return value
@@ -127,4 +133,5 @@ def checked_choice(name: str, value: Any, choices: type[_Choice], error: type[Va
     for choice in choices:
         if fold(choice.value) == text:
             return choice
-    raise error(f"{name} must be one of {', '.join(repr(c.value) for c in choices)}, not {value!r}")
+    known = ", ".join(repr(choice.value) for choice in choices)
+    raise error(f"{name} must be one of {known}, not {value!r}", argument=name, value=value)

@@ -226,7 +226,12 @@ def _as_utc(value: Any) -> datetime:
             argument="timestamp",
             value=value,
         )
-    moved = value.astimezone(UTC)
+    try:
+        moved = value.astimezone(UTC)
+    except OverflowError:
+        raise InvalidItemError(
+            f"timestamp {value!r} has no equivalent in UTC", argument="timestamp", value=value
+        ) from None
     return datetime.combine(moved.date(), moved.time(), UTC)
 
 

@@ -6,7 +6,7 @@ see, so this is for comparison only: in dicts and sets use `.key`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from pycupel.errors import InvalidItemError
@@ -20,7 +20,7 @@ class _FoldedName:
     """A name that keeps its spelling (`value`) and is compared by its folded form (`key`)."""
 
     value: str
-    key: str
+    key: str = field(init=False)
 
     def __init__(self, value: str) -> None:
         text = checked_str(f"{type(self).__name__} value", value)

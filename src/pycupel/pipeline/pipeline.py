@@ -163,6 +163,6 @@ class Pipeline:
 
 
 def _checked_budget(budget: ContextBudget) -> ContextBudget:
-    if type(budget) is not ContextBudget:
+    if not isinstance(cast(Any, budget), ContextBudget):
         raise wrong_type("budget", "a ContextBudget", budget)
     return budget

@@ -1,0 +1,312 @@
+"""Running a directory of vectors, the project's own above all, and the decisions that everything refers to."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pycupel import conformance
+from pycupel.conformance import SPECIFICATION, SuiteResult, VectorResult, run_suite
+from pycupel.diagnostics import Filtered, QuotaCapExceeded, QuotaRequireDisplaced, ScoredTooLow
+
+ROOT = Path(__file__).parents[2]
+VECTORS = ROOT / "vectors"
+DECISION = re.compile(
+    r"\b(?:META|DM|EB|CL|SC|DD|SO|SL|PL|RS|KS|TS|FS|RX|CS|SS|MT|MK|DS|GS|KN|QS|CQ|CK|CP|UP|TC|EV|ER|SR|WF|PB|AN|OT|BS|PO"
+    r"|TV|CV|PY)-\d\d\b"
+)
+
+RIGHT = '[test]\nname = "A right one"\nstage = "placing"\nplacer = "u-shaped"\n'
+WRONG = f'{RIGHT}[expected]\nordered_contents = ["x"]\n'.replace("right", "wrong")
+
+
+def write(root: Path, *files: tuple[str, str]) -> Path:
+    for name, text in files:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return root
+
+
+def result(tier: str, *, passed: bool = True) -> VectorResult:
+    return VectorResult(Path(tier) / "x.toml", tier, "a vector", "" if passed else "a problem")
+
+
+def suite(**tiers: list[bool]) -> SuiteResult:
+    return SuiteResult(
+        tuple(result(tier, passed=passed) for tier, all_passed in tiers.items() for passed in all_passed)
+    )
+
+
+# --- results
+
+
+def test_a_vector_passed_if_it_has_no_problem() -> None:
+    assert VectorResult(Path("x.toml"), "required", "name").passed
+    assert not VectorResult(Path("x.toml"), "required", "name", "problem").passed
+
+
+@pytest.mark.parametrize(
+    ("outcome", "level"),
+    [
+        (suite(required=[True]), "Cupel Conformant"),
+        (suite(required=[True, True], optional=[True]), "Cupel Fully Conformant"),
+        (suite(required=[True], optional=[True, False]), "Cupel Conformant"),
+        (suite(required=[True, False], optional=[True]), "not conformant"),
+        (suite(required=[False]), "not conformant"),
+        (suite(required=[True], optional=[True], extended=[False]), "Cupel Fully Conformant"),
+        (suite(required=[True], other=[False]), "Cupel Conformant"),
+        (suite(optional=[True]), "no level: there are no required vectors"),
+        (suite(extended=[True]), "no level: there are no required vectors"),
+        (suite(), "no level: there are no required vectors"),
+    ],
+)
+def test_the_level_follows_from_the_tiers(outcome: SuiteResult, level: str) -> None:
+    """Claiming Conformance: all Required vectors, or all Required and all Optional ones."""
+    assert outcome.level == level
+
+
+@pytest.mark.parametrize(
+    ("outcome", "ok"),
+    [
+        (suite(required=[True], optional=[True]), True),
+        (suite(other=[True]), True),
+        (suite(required=[True, False]), False),
+        (suite(required=[True], optional=[False]), False),
+        (suite(required=[True], extended=[False]), False),
+        (suite(), False),
+    ],
+)
+def test_a_suite_is_fine_if_all_passed_and_there_was_something_to_pass(outcome: SuiteResult, ok: bool) -> None:
+    assert outcome.ok is ok
+
+
+def test_the_tiers_are_counted_in_a_fixed_order() -> None:
+    outcome = suite(other=[True], extended=[False], optional=[True, False, False], required=[True, True])
+    assert list(outcome.tiers.items()) == [
+        ("required", (2, 2)),
+        ("optional", (1, 3)),
+        ("extended", (0, 1)),
+        ("other", (1, 1)),
+    ]
+
+
+def test_tiers_that_do_not_occur_are_left_out() -> None:
+    assert suite(optional=[True]).tiers == {"optional": (1, 1)}
+
+
+def test_failures_are_the_results_that_did_not_pass() -> None:
+    outcome = suite(required=[True, False], optional=[False])
+    assert outcome.failures == (result("required", passed=False), result("optional", passed=False))
+
+
+@pytest.mark.parametrize("value", [result("required"), suite(required=[True])])
+def test_results_cannot_be_changed(value: Any) -> None:
+    field = "problem" if isinstance(value, VectorResult) else "results"
+    with pytest.raises(FrozenInstanceError):
+        setattr(value, field, ())
+
+
+# --- running
+
+
+def test_every_toml_file_in_any_depth_is_run_in_the_order_of_names(tmp_path: Path) -> None:
+    """RUN-CONFORMANCE-SUITE: GLOB(vectorDir, "**/*.toml"). CV-10: optional ones too."""
+    write(
+        tmp_path,
+        ("required/b.toml", RIGHT),
+        ("required/a/deep/er.toml", RIGHT),
+        ("optional/c.toml", RIGHT),
+        ("extended/d.toml", RIGHT),
+        ("e.toml", RIGHT),
+        ("required/readme.md", "no vector"),
+    )
+    outcome = run_suite(tmp_path)
+    assert [(result.path.as_posix(), result.tier) for result in outcome.results] == [
+        ("e.toml", "other"),
+        ("extended/d.toml", "extended"),
+        ("optional/c.toml", "optional"),
+        ("required/a/deep/er.toml", "required"),
+        ("required/b.toml", "required"),
+    ]
+    assert outcome.ok
+    assert outcome.level == "Cupel Fully Conformant"
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+def test_the_directory_may_be_a_string_and_a_tier_itself(tmp_path: Path, as_text: bool) -> None:
+    directory = write(tmp_path / "required", ("a.toml", RIGHT))
+    assert run_suite(str(directory) if as_text else directory).tiers == {"required": (1, 1)}
+
+
+def test_a_failing_vector_is_reported_with_path_name_and_problem(tmp_path: Path) -> None:
+    write(tmp_path, ("required/right.toml", RIGHT), ("required/wrong.toml", WRONG))
+    outcome = run_suite(tmp_path)
+    assert outcome.failures == (
+        VectorResult(
+            Path("required/wrong.toml"), "required", "A wrong one", "MismatchError: order: expected ['x'], got []"
+        ),
+    )
+    assert not outcome.ok
+    assert outcome.level == "not conformant"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[test\n", "TOMLDecodeError: "),
+        ("", "KeyError: 'test'"),
+        ("[test]\n", "KeyError: 'stage'"),
+        ('[test]\nstage = "nowhere"\n', "MismatchError: unknown stage 'nowhere'"),
+        ('[test]\nstage = "placing"\nplacer = "novelty"\n', "ValueError: unknown placer 'novelty'"),
+        (
+            '[test]\nstage = "placing"\nplacer = "u-shaped"\n[[items]]\ncontent = ""\ntokens = 1\nscore = 1.0\n',
+            "InvalidItemError: content must not be empty",
+        ),
+        (
+            '[test]\nstage = "placing"\nplacer = "u-shaped"\n[[items]]\ncontent = "x"\ntokens = 1.5\nscore = 1.0\n',
+            "TypeError: tokens must be an int",
+        ),
+    ],
+)
+def test_whatever_a_vector_brings_about_is_its_result(tmp_path: Path, text: str, problem: str) -> None:
+    """RUN-CONFORMANCE-SUITE: errors are collected, and the others still run."""
+    write(tmp_path, ("a.toml", text), ("b.toml", RIGHT))
+    broken, right = run_suite(tmp_path).results
+    assert broken.problem.startswith(problem)
+    assert broken.name == "a.toml"
+    assert right.passed
+
+
+def test_a_file_that_is_no_utf_8_is_a_failure(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_bytes(b'[test]\nname = "\xff"\n')
+    assert run_suite(tmp_path).failures[0].problem.startswith("UnicodeDecodeError: ")
+
+
+def test_toml_1_1_is_read(tmp_path: Path) -> None:
+    """CV-01."""
+    items = '[[items]]\ncontent = "x"\ntokens = 1\ntimestamp = 2024-01-01T00:00Z\n'
+    text = f'[test]\nstage = "scoring"\nscorer = "recency"\n{items}[[expected]]\ncontent = "x"\nscore_approx = 1.0\n'
+    assert run_suite(write(tmp_path, ("a.toml", text))).ok
+
+
+def test_a_directory_without_vectors_is_not_fine(tmp_path: Path) -> None:
+    outcome = run_suite(write(tmp_path, ("readme.md", "")))
+    assert outcome.results == ()
+    assert not outcome.ok
+
+
+@pytest.mark.parametrize("name", ["missing", "file.toml"])
+def test_a_directory_must_be_there(tmp_path: Path, name: str) -> None:
+    write(tmp_path, ("file.toml", RIGHT))
+    with pytest.raises(FileNotFoundError) as caught:
+        run_suite(tmp_path / name)
+    assert str(caught.value) == f"no such directory: {tmp_path / name}"
+
+
+def test_the_package_exports_what_the_api_names() -> None:
+    assert conformance.__all__ == ["SPECIFICATION", "SuiteResult", "VectorResult", "run_suite"]
+
+
+def test_the_specification_is_identified() -> None:
+    """META-01: the version numbers inside the text do not agree, so text and suite are named by date and commit."""
+    assert SPECIFICATION == "Cupel spec text of 2026-03-25 (post-1.3.0), 67-vector suite at commit 0b82dad"
+
+
+# --- the project's own vectors
+
+
+@pytest.fixture(scope="module")
+def outcome() -> SuiteResult:
+    return run_suite(VECTORS)
+
+
+def test_all_vectors_of_the_project_pass(outcome: SuiteResult) -> None:
+    """CV-11."""
+    assert [(failure.path.as_posix(), failure.problem) for failure in outcome.failures] == []
+    assert outcome.ok
+    assert outcome.level == "Cupel Fully Conformant"
+
+
+def test_the_project_has_vectors_of_every_tier_and_stage(outcome: SuiteResult) -> None:
+    """CV-11: a suite that finds no vectors must not look like one that passes."""
+    assert len(outcome.results) >= 150
+    assert set(outcome.tiers) == {"required", "optional", "extended"}
+    places = {result.path.parent.as_posix() for result in outcome.results}
+    assert places == {f"{t}/{s}" for t in outcome.tiers for s in ("scoring", "slicing", "placing", "pipeline")}
+
+
+def test_no_two_vectors_have_one_name(outcome: SuiteResult) -> None:
+    names = [result.name for result in outcome.results]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
+
+
+def own_vectors() -> list[tuple[Path, dict[str, Any]]]:
+    return [(path, tomllib.loads(path.read_text(encoding="utf-8"))) for path in sorted(VECTORS.rglob("*.toml"))]
+
+
+def test_the_vectors_of_the_project_are_toml_1_0() -> None:
+    """CV-01: any parser reads them."""
+    assert len(own_vectors()) >= 150
+
+
+def test_every_vector_is_in_the_directory_of_its_stage() -> None:
+    misplaced = [path for path, vector in own_vectors() if path.parent.name != vector["test"]["stage"]]
+    assert misplaced == []
+
+
+def test_every_vector_explains_itself() -> None:
+    """`docs/vectors.md`: a comment names the chapter or the decision."""
+    silent = [path for path, _ in own_vectors() if not re.search(r"(?m)^\s*#", path.read_text(encoding="utf-8"))]
+    assert silent == []
+
+
+def test_no_vector_expects_a_reserved_reason() -> None:
+    """ER-01: reserved variants MUST NOT be emitted by built-in stages."""
+    reserved = {cls.__name__ for cls in (ScoredTooLow, QuotaCapExceeded, QuotaRequireDisplaced, Filtered)}
+    reasons = {
+        entry["exclusion_reason"]
+        for _, vector in own_vectors()
+        if isinstance(vector.get("expected"), dict)
+        for entry in vector["expected"].get("diagnostics", {}).get("excluded", [])
+    }
+    assert {"BudgetExceeded", "Deduplicated", "NegativeTokens", "PinnedOverride", "CountCapExceeded"} <= reasons
+    assert not reasons & reserved
+
+
+# --- the decisions
+
+
+def decided() -> list[str]:
+    """The ids that have a row in the page."""
+    rows = re.findall(r"(?m)^\| ([A-Z]+-\d\d) \|", (ROOT / "docs" / "decisions.md").read_text(encoding="utf-8"))
+    return [str(row) for row in rows]
+
+
+def mentioned() -> Iterator[tuple[str, str]]:
+    """Every id that is named anywhere, and where."""
+    for top, pattern in [("src", "*.py"), ("tests", "*.py"), ("vectors", "*.toml"), ("docs", "*.md")]:
+        for path in sorted((ROOT / top).rglob(pattern)):
+            for decision in DECISION.findall(path.read_text(encoding="utf-8")):
+                yield decision, path.relative_to(ROOT).as_posix()
+
+
+def test_every_decision_is_listed_once() -> None:
+    ids = decided()
+    assert len(ids) >= 200
+    assert sorted({each for each in ids if ids.count(each) > 1}) == []
+    assert [each for each in ids if not DECISION.fullmatch(each)] == []
+
+
+def test_every_decision_that_is_named_anywhere_exists() -> None:
+    """Code, tests, vectors and documents refer to rows of `docs/decisions.md`."""
+    known = set(decided())
+    everywhere = list(mentioned())
+    assert {place.partition("/")[0] for _, place in everywhere} == {"src", "tests", "vectors", "docs"}
+    assert sorted({(decision, place) for decision, place in everywhere if decision not in known}) == []

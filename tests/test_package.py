@@ -1,0 +1,269 @@
+"""The package as a whole: what it exports, what it loads, what it says about itself."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.resources
+import inspect
+import json
+import pkgutil
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+import pycupel
+
+HEAVY = {
+    "argparse",
+    "asyncio",
+    "concurrent",
+    "ctypes",
+    "email",
+    "http",
+    "json",
+    "logging",
+    "multiprocessing",
+    "pickle",
+    "random",
+    "socket",
+    "sqlite3",
+    "ssl",
+    "subprocess",
+    "tempfile",
+    "threading",
+    "tomllib",
+    "unittest",
+    "urllib",
+    "xml",
+    "zoneinfo",
+}
+
+# What the public API promises today, by home.
+API = {
+    "pycupel": """
+        ContextItem ContextBudget ContextKind ContextSource ScoredItem OverflowStrategy Pipeline
+        RecencyScorer PriorityScorer KindScorer TagScorer FrequencyScorer ReflexiveScorer CompositeScorer ScaledScorer
+        MetadataTrustScorer MetadataKeyScorer DecayScorer Exponential Step Window SystemTimeProvider BoostedScorer
+        GreedySlice KnapsackSlice QuotaSlice CountQuotaSlice CountConstrainedKnapsackSlice
+        ChronologicalPlacer UShapedPlacer ScarcityBehavior QuotaEntry CountQuotaEntry
+        Scorer Slicer Placer TimeProvider TokenCounter SelectionReport CupelError
+        TraceCollector NullTraceCollector DiagnosticTraceCollector TraceDetailLevel
+    """,
+    "pycupel.diagnostics": """
+        SelectionReport IncludedItem ExcludedItem InclusionReason
+        BudgetExceeded ScoredTooLow Deduplicated QuotaCapExceeded QuotaRequireDisplaced NegativeTokens PinnedOverride
+        Filtered CountCapExceeded CountRequireCandidatesExhausted
+        TraceEvent PipelineStage OverflowEvent CountRequirementShortfall StageTraceSnapshot
+    """,
+    "pycupel.errors": """
+        CupelError InvalidItemError InvalidBudgetError ScorerConfigError CycleError SlicerConfigError
+        PipelineConfigError PinnedExceedsBudgetError BudgetOverflowError TableTooLargeError CountRequirementError
+        SlicerContractError PlacerContractError InvalidArgumentError
+    """,
+    "pycupel.conformance": "run_suite",
+}
+
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(pycupel.__path__, "pycupel.")
+    if not module.name.endswith("__main__")
+)
+
+
+def isolated(code: str) -> Any:
+    """What a fresh interpreter prints as JSON. It imports json only after the code has run."""
+    script = f"import sys\n{code}\nimport json\nprint(json.dumps(result))"
+    done = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+LOADED = "result = sorted(sys.modules)"
+USE_EVERYTHING = "import pycupel\nfor name in pycupel.__all__: getattr(pycupel, name)\n"
+
+
+def loaded_by(code: str) -> set[str]:
+    """The modules that a bare interpreter has not loaded yet, without our own."""
+    new = set(isolated(code + LOADED)) - set(isolated(LOADED))
+    return {name for name in new if name.partition(".")[0] != "pycupel"}
+
+
+# --- what importing costs
+
+
+@pytest.mark.parametrize("code", ["import pycupel\n", USE_EVERYTHING], ids=["import", "use"])
+def test_nothing_third_party_is_loaded(code: str) -> None:
+    """API: `import pycupel` loads no third-party package; nor does using it."""
+    tops = {name.partition(".")[0] for name in loaded_by(code)}
+    assert tops
+    assert tops <= sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("code", ["import pycupel\n", USE_EVERYTHING], ids=["import", "use"])
+def test_nothing_heavy_is_loaded(code: str) -> None:
+    """API: `import pycupel` loads no heavy module of the standard library; nor does using it."""
+    tops = {name.partition(".")[0] for name in loaded_by(code)}
+    assert not tops & HEAVY
+
+
+def test_the_check_for_heavy_modules_would_notice_one() -> None:
+    assert {"asyncio", "json"} <= {name.partition(".")[0] for name in loaded_by("import asyncio, json\n")}
+
+
+def test_importing_the_package_loads_none_of_its_modules() -> None:
+    own = isolated("import pycupel\nresult = sorted(name for name in sys.modules if name.startswith('pycupel'))")
+    assert own == ["pycupel"]
+
+
+def test_the_model_does_not_load_the_strategies() -> None:
+    own = isolated("import pycupel\npycupel.ContextItem\n" + LOADED)
+    assert "pycupel.model.item" in own
+    assert not [name for name in own if name.startswith(("pycupel.scorers", "pycupel.slicers", "pycupel.pipeline"))]
+
+
+# --- names
+
+
+@pytest.mark.parametrize("home", API)
+def test_every_name_of_the_api_is_where_it_belongs(home: str) -> None:
+    module = importlib.import_module(home)
+    missing = [name for name in API[home].split() if not hasattr(module, name) or name not in module.__all__]
+    assert missing == []
+
+
+@pytest.mark.parametrize("name", pycupel.__all__)
+def test_every_exported_name_can_be_imported(name: str) -> None:
+    value = getattr(pycupel, name)
+    assert value is pycupel.__getattr__(name) if name != "__version__" else isinstance(value, str)
+
+
+def test_everyday_names_are_the_very_objects_of_their_homes() -> None:
+    homes = [importlib.import_module(name) for name in MODULES if name.count(".") == 1]
+    exported = {name: getattr(home, name) for home in homes for name in getattr(home, "__all__", ())}
+    for name in set(pycupel.__all__) - {"__version__"}:
+        assert getattr(pycupel, name) is exported[name]
+
+
+def test_a_star_import_brings_exactly_the_exported_names() -> None:
+    names = isolated("space = {}\nexec('from pycupel import *', space)\nresult = sorted(set(space) - {'__builtins__'})")
+    assert names == sorted(pycupel.__all__)
+
+
+def test_there_is_a_module_for_every_exported_name() -> None:
+    assert set(pycupel._HOME) == set(pycupel.__all__) - {"__version__"}
+
+
+def export_order(name: str) -> tuple[int, str]:
+    """Constants, then classes, then functions: the order that ruff keeps."""
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2), name
+
+
+@pytest.mark.parametrize("module", ["pycupel", *MODULES])
+def test_every_export_list_is_sorted_unique_and_true(module: str) -> None:
+    exports = getattr(importlib.import_module(module), "__all__", [])
+    assert list(exports) == sorted(set(exports), key=export_order)
+    assert [name for name in exports if not hasattr(importlib.import_module(module), name)] == []
+
+
+@pytest.mark.parametrize("name", pycupel._MODULES)
+def test_public_modules_are_loaded_when_they_are_used(name: str) -> None:
+    assert pycupel.__getattr__(name) is importlib.import_module(f"pycupel.{name}")
+
+
+def test_public_modules_need_no_import_of_their_own() -> None:
+    assert isolated("import pycupel\nresult = pycupel.conformance.run_suite.__module__") == "pycupel.conformance.suite"
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError) as caught:
+        pycupel.ContextItm  # noqa: B018 - the access is the test
+    assert str(caught.value) == "module 'pycupel' has no attribute 'ContextItm'"
+    assert caught.value.name == "ContextItm"
+    assert caught.value.obj is pycupel
+    assert not hasattr(pycupel, "__path_of_nothing__")
+
+
+def test_a_misspelled_name_gets_a_suggestion() -> None:
+    """Python suggests from `dir`, even before the name has been loaded."""
+    script = "import pycupel; pycupel.ContextItm"
+    done = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "Did you mean: 'ContextItem'?" in done.stderr
+
+
+def test_an_unknown_import_is_an_import_error() -> None:
+    with pytest.raises(ImportError, match="Nonsense"):
+        exec("from pycupel import Nonsense")  # noqa: S102 - no checker accepts the statement
+
+
+def test_a_name_is_looked_up_once() -> None:
+    code = "import pycupel\nbefore = 'GreedySlice' in vars(pycupel)\npycupel.GreedySlice\n"
+    assert isolated(code + "result = [before, 'GreedySlice' in vars(pycupel)]") == [False, True]
+
+
+def test_dir_lists_names_and_modules_before_they_are_loaded() -> None:
+    listed = isolated("import pycupel\nresult = dir(pycupel)")
+    assert set(listed) >= {*pycupel.__all__, *pycupel._MODULES}
+    assert listed == sorted(set(listed))
+    assert pycupel.__dir__() == sorted(set(pycupel.__dir__()))
+
+
+# --- about itself
+
+
+def test_the_version_is_the_distributions() -> None:
+    assert pycupel.__version__ == importlib.metadata.version("pycupel")
+
+
+def test_the_distribution_needs_nothing() -> None:
+    required = [r for r in importlib.metadata.requires("pycupel") or [] if "extra ==" not in r]
+    assert required == []
+
+
+def test_the_package_is_typed() -> None:
+    assert importlib.resources.files("pycupel").joinpath("py.typed").is_file()
+
+
+@pytest.mark.parametrize("module", ["pycupel", *MODULES])
+def test_every_module_says_what_it_is_for(module: str) -> None:
+    assert (importlib.import_module(module).__doc__ or "").strip()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        (
+            "model.ContextItem(content, tokens, *, kind, source, priority, tags, metadata, timestamp, "
+            "future_relevance_hint, pinned, original_tokens)"
+        ),
+        (
+            "model.ContextBudget(max_tokens, target_tokens, *, output_reserve, reserved_slots, "
+            "estimation_safety_margin_percent)"
+        ),
+        "model.ContextKind(value)",
+        "model.ContextSource(value)",
+        "model.ScoredItem(item, score)",
+        "model.QuotaEntry(kind, require, cap)",
+        "model.CountQuotaEntry(kind, *, cap_count, require_count)",
+        (
+            "diagnostics.SelectionReport(events, included, excluded, total_candidates, total_tokens_considered, "
+            "count_requirement_shortfalls, budget)"
+        ),
+        "diagnostics.IncludedItem(item, score, reason)",
+        "diagnostics.ExcludedItem(item, score, reason)",
+        "diagnostics.TraceEvent(stage, duration_ms, item_count, message)",
+        "diagnostics.OverflowEvent(tokens_over_budget, overflowing_items, budget)",
+        "diagnostics.StageTraceSnapshot(stage, item_count_in, item_count_out, duration_ms, excluded)",
+        "diagnostics.CountRequirementShortfall(kind, required_count, satisfied_count)",
+        "conformance.run_suite(directory)",
+    ],
+)
+def test_the_parameters_are_those_of_the_api(path: str) -> None:
+    target, _, expected = path.removesuffix(")").partition("(")
+    module, _, name = target.partition(".")
+    parameters = inspect.signature(getattr(importlib.import_module(f"pycupel.{module}"), name)).parameters.values()
+    before = [p.name for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY]
+    after = [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
+    assert ", ".join([*before, *(["*"] if after else []), *after]) == expected

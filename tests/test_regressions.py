@@ -1,0 +1,133 @@
+"""Mistakes that were made once."""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pycupel import ContextBudget, ContextItem, ContextKind, Pipeline, QuotaEntry, QuotaSlice, RecencyScorer, ScoredItem
+from pycupel.conformance import run_suite
+from pycupel.conformance.build import build_slicer
+from pycupel.conformance.check import MismatchError, check_vector
+from pycupel.conformance.load import add_seconds
+from pycupel.diagnostics import ExclusionReason
+from pycupel.errors import InvalidBudgetError, InvalidItemError, SlicerConfigError
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        datetime.max.replace(tzinfo=timezone(timedelta(hours=-5))),
+        datetime.min.replace(tzinfo=timezone(timedelta(hours=5))),
+    ],
+)
+def test_a_timestamp_that_utc_cannot_hold_is_an_invalid_item(value: datetime) -> None:
+    """DM-07."""
+    with pytest.raises(InvalidItemError, match="no equivalent in UTC"):
+        ContextItem("x", 1, timestamp=value)
+
+
+class Broken:
+    def score(self, item: ContextItem, all_items: Any, /) -> float:
+        return float("nan")
+
+
+def test_two_equal_runs_are_the_same_selection_even_with_nan() -> None:
+    """SR-09."""
+    items = [ContextItem("a", 1), ContextItem("b", 1)]
+    reports = [Pipeline(Broken()).dry_run(items, ContextBudget(1)) for _ in range(2)]
+    assert reports[0].same_selection(reports[1])
+    assert not reports[0].same_selection(Pipeline(RecencyScorer()).dry_run(items, ContextBudget(1)))
+
+
+def test_something_with_a_score_is_no_scorer() -> None:
+    """PB-05."""
+    with pytest.raises(TypeError, match="scorer must be a scorer"):
+        Pipeline(ScoredItem(ContextItem("a", 1), 0.5))  # type: ignore[arg-type]
+
+
+class Tighter(ContextBudget):
+    """A budget with a name."""
+
+
+def test_a_subclass_of_a_budget_is_a_budget() -> None:
+    assert len(Pipeline(RecencyScorer()).run([ContextItem("a", 1)], Tighter(5))) == 1
+
+
+class Mine(ExclusionReason):
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+
+def test_a_custom_reason_that_is_no_record_can_be_compared() -> None:
+    assert Mine("a") == Mine("a")
+    assert Mine("a") != Mine("b")
+    assert len({Mine("a"), Mine("a")}) == 1
+
+
+def test_a_refused_percentage_travels_as_attributes() -> None:
+    with pytest.raises(InvalidBudgetError) as budget:
+        ContextBudget(5, estimation_safety_margin_percent=101)
+    assert (budget.value.argument, budget.value.value) == ("estimation_safety_margin_percent", 101.0)
+    with pytest.raises(SlicerConfigError) as quota:
+        QuotaEntry("x", 101)
+    assert (quota.value.argument, quota.value.value) == ("require", 101.0)
+
+
+def test_one_kind_given_twice_in_one_spelling_is_refused_too() -> None:
+    """DM-12."""
+    with pytest.raises(InvalidBudgetError, match="twice; kinds do not differ by case"):
+        ContextBudget(5, reserved_slots={ContextKind("Note"): 1, "Note": 1})  # type: ignore[arg-type]
+
+
+def test_a_kind_can_be_replaced() -> None:
+    assert dataclasses.replace(ContextKind("a"), value="B").key == "b"
+
+
+def test_a_wrapping_slicer_inside_another_by_name_gets_the_default_inside() -> None:
+    slicer = build_slicer("quota", {"inner_slicer": "count_quota"})
+    assert isinstance(slicer, QuotaSlice)
+
+
+def test_the_tier_is_found_from_within_the_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    required = tmp_path / "required"
+    required.mkdir()
+    (required / "empty.toml").write_text('[test]\nstage = "placing"\nplacer = "u-shaped"\n', encoding="utf-8")
+    monkeypatch.chdir(required)
+    assert run_suite(".").tiers == {"required": (1, 1)}
+
+
+def test_a_time_in_a_string_with_escaped_quotes_is_left_alone() -> None:
+    """CV-01."""
+    text = 'a = """x \\""" 2024-01-01T00:00Z"""\nb = 2024-01-01T00:00Z\n'
+    assert add_seconds(text) == text.replace("b = 2024-01-01T00:00Z", "b = 2024-01-01T00:00:00Z")
+
+
+def scoring_vector(**tables: Any) -> dict[str, Any]:
+    return {"test": {"name": "x", "stage": "scoring", "scorer": "reflexive"}, **tables}
+
+
+def test_a_scoring_vector_that_expects_an_error_and_gets_none_says_so() -> None:
+    with pytest.raises(MismatchError, match="expected ScorerConfigError, but there was no error"):
+        check_vector(scoring_vector(items=[{"content": "a", "tokens": 1}], expected={"error": "ScorerConfig"}))
+
+
+def test_a_type_error_is_a_construction_error() -> None:
+    """CV-03."""
+    check_vector(
+        {
+            "test": {"stage": "slicing", "slicer": "knapsack", "expect_construction_error": True},
+            "config": {"bucket_size": 1.5},
+        }
+    )
+
+
+def test_an_unknown_curve_is_named() -> None:
+    config = {"reference_time": datetime(2024, 1, 1, tzinfo=UTC), "curve": {"type": "wavy"}}
+    vector = {"test": {"stage": "scoring", "scorer": "decay"}, "config": config}
+    with pytest.raises(ValueError, match="unknown curve 'wavy'; known are exponential, window, step"):
+        check_vector(vector)

@@ -171,8 +171,10 @@ _MODULES = (
     "placers",
     "protocols",
     "registry",
+    "render",
     "scorers",
     "slicers",
+    "wire",
 )
 
 

@@ -1,0 +1,7 @@
+"""Reports for people to read: as text for a terminal."""
+
+from __future__ import annotations
+
+from pycupel.render.text import render_report, render_summary
+
+__all__ = ["render_report", "render_summary"]

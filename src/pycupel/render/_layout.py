@@ -1,0 +1,200 @@
+"""Text in columns: numbers and names that fit, tables, and lines that are painted only after they have been laid out.
+
+Nothing here knows about reports. A line is a sequence of spans, and the code of a span says how it is painted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from itertools import accumulate, pairwise
+from math import isfinite
+from textwrap import wrap
+from typing import NamedTuple, TypeAlias
+
+__all__ = [
+    "ALARM",
+    "HEADING",
+    "QUIET",
+    "Line",
+    "Row",
+    "Span",
+    "Table",
+    "bar",
+    "clipped",
+    "count",
+    "finish",
+    "listed",
+    "milliseconds",
+    "number",
+    "paragraph",
+    "plural",
+    "share",
+]
+
+# ANSI's codes for bold, faint and red.
+HEADING, QUIET, ALARM = "1", "2", "31"
+
+_GAP = "  "
+_MARK = "..."
+# A no-break space. No text has one of its own: they are white space, and what is clipped has plain spaces only.
+_GLUE = "\xa0"
+# With less room than this beside the other columns, a text gets a line of its own.
+_LEAST_TEXT = 16
+# Whatever a terminal might act upon, or show in any other width than one column.
+_UNSAFE = re.compile("[^ -~]")
+
+
+class Span(NamedTuple):
+    text: str
+    code: str = ""
+
+
+Line: TypeAlias = Sequence[Span]
+
+
+class Row(NamedTuple):
+    """The cells of a table's columns, and a text for the rest of the line."""
+
+    cells: Sequence[Span]
+    text: str = ""
+
+
+# --- numbers and names
+
+
+def count(value: int, room: int = 13) -> str:
+    """An integer of any size in few characters: exactly if there is room, else by its magnitude."""
+    # Python refuses to write out integers of thousands of digits.
+    text = f"{value:,}" if value.bit_length() < 64 else ""
+    return text if 0 < len(text) <= room else f"{Decimal(value):.1e}"
+
+
+def plural(value: int, noun: str) -> str:
+    return f"{count(value)} {noun}" if value == 1 else f"{count(value)} {noun}s"
+
+
+def number(value: float) -> str:
+    """A score: two decimals, or two digits where the decimals would say nothing."""
+    size = abs(value)
+    if size == 0:
+        return "0.00"
+    if 0.01 <= size < 1_000:
+        return f"{value:.2f}"
+    return f"{value:,.0f}" if 1_000 <= size < 1_000_000 else f"{value:.2g}"
+
+
+def milliseconds(value: float) -> str:
+    return f"{value:,.3f}" if isfinite(value) and abs(value) < 1_000_000 else f"{value:.2g}"
+
+
+def share(part: int, whole: int) -> str:
+    """The part in per cent of the whole: by decimals, because floats overflow where token counts do not."""
+    if whole == 0:
+        return "-"
+    percent = Decimal(100 * part) / Decimal(whole)
+    return f"{percent:.1f}%" if abs(percent) < 10_000 else f"{percent:.1e}%"
+
+
+def clipped(text: str, room: int) -> str:
+    """The first words on one line, and a mark where there were more."""
+    # As many words as there are characters of room always fill it, so that a long text is not taken apart to its end.
+    line = " ".join(text.split(None, room)) or "(blank)"
+    return line if len(line) <= room else line[: room - len(_MARK)] + _MARK
+
+
+# --- lines
+
+
+def paragraph(text: str, width: int, *, code: str = "", indent: str = "") -> list[Line]:
+    """Words on as many lines as they need."""
+    lines = wrap(text, width, initial_indent=indent, subsequent_indent=indent + _GAP, break_on_hyphens=False)
+    return [[Span(line.replace(_GLUE, " "), code)] for line in lines]
+
+
+def listed(parts: Iterable[str]) -> str:
+    """Parts of a paragraph with commas between them, each of which stays on one line."""
+    return ", ".join(part.replace(" ", _GLUE) for part in parts)
+
+
+def bar(stretches: Iterable[tuple[int, Span]], width: int) -> Line:
+    """Stretches in proportion to their sizes, of one character each.
+
+    Borders are rounded instead of sizes, so that the sum is always right.
+    """
+    sizes, spans = zip(*stretches, strict=True)
+    whole = sum(sizes) or 1
+    borders = [(2 * end * width + whole) // (2 * whole) for end in accumulate(sizes, initial=0)]
+    filled = [
+        Span(text * (end - start), code) for (text, code), (start, end) in zip(spans, pairwise(borders), strict=True)
+    ]
+    return [Span(f"{_GAP}["), *filled, Span(" " * (width - borders[-1]) + "]")]
+
+
+class Table:
+    """Columns as wide as their widest cell. What finds no room on a row's line continues below it, its text last."""
+
+    def __init__(self, columns: Sequence[str], rows: Sequence[Row], width: int, *, indent: str = "") -> None:
+        """`columns` are the titles, each with its alignment in front: `<kind`, `>tokens`."""
+        self._sides = [column[:1] for column in columns]
+        self._titles = Row([Span(column[1:], QUIET) for column in columns])
+        cells = [row.cells for row in (self._titles, *rows)]
+        self._widths = [max(len(cell.text) for cell in column) for column in zip(*cells, strict=True)]
+        self._indent, self._below = indent, indent + _GAP * 2
+        self._breaks, used = self._fill(width)
+        self._room = width - used - len(_GAP)
+        self._room_below = width - len(self._below) - len(_GAP)
+
+    def _fill(self, width: int) -> tuple[list[int], int]:
+        """Which columns begin a line, and how much of the last line they use."""
+        breaks, used = [0], len(self._indent)
+        for i, wide in enumerate(self._widths):
+            used += len(_GAP) + wide
+            if used > width and i > breaks[-1]:
+                breaks.append(i)
+                used = len(self._below) + len(_GAP) + wide
+        return breaks, used
+
+    def titles(self, text: str = "") -> list[Line]:
+        lines = self._columns(self._titles)
+        if self._room >= _LEAST_TEXT:
+            lines[-1].append(Span(_GAP + text, QUIET))
+        return [*lines]
+
+    def lines(self, rows: Iterable[Row]) -> list[Line]:
+        return [line for row in rows for line in self._lines(row) if any(span.text.strip() for span in line)]
+
+    def _lines(self, row: Row) -> list[list[Span]]:
+        lines = self._columns(row)
+        if row.text and self._room >= _LEAST_TEXT:
+            lines[-1].append(Span(_GAP + clipped(row.text, self._room)))
+        elif row.text:
+            lines.append([Span(self._below + _GAP + clipped(row.text, self._room_below))])
+        return lines
+
+    def _columns(self, row: Row) -> list[list[Span]]:
+        columns = zip(row.cells, self._sides, self._widths, strict=True)
+        cells = [Span(f"{_GAP}{text:{side}{wide}}", code) for (text, code), side, wide in columns]
+        parts = pairwise([*self._breaks, len(cells)])
+        return [[Span(self._below if start else self._indent), *cells[start:end]] for start, end in parts]
+
+
+def finish(lines: Iterable[Line], width: int, *, color: bool) -> str:
+    """The lines as one text: nothing but printable ASCII, no line too long, and colours only when wanted."""
+    return "\n".join("".join(_painted(span, color=color) for span in _fitted(line, width)) for line in lines)
+
+
+def _fitted(line: Line, width: int) -> list[Span]:
+    length = len("".join(span.text for span in line).rstrip())
+    return _cut(line, length) if length <= width else [*_cut(line, width - len(_MARK)), Span(_MARK)]
+
+
+def _cut(line: Line, room: int) -> list[Span]:
+    starts = accumulate((len(span.text) for span in line), initial=0)
+    return [Span(span.text[: max(0, room - start)], span.code) for span, start in zip(line, starts, strict=False)]
+
+
+def _painted(span: Span, *, color: bool) -> str:
+    text = _UNSAFE.sub("?", span.text)
+    return f"\x1b[{span.code}m{text}\x1b[0m" if color and span.code and text else text

@@ -1,0 +1,64 @@
+"""The page that a report is written on: how wide it is, how long its lists may get, and the colour of each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pycupel.diagnostics import SelectionReport
+from pycupel.errors import InvalidArgumentError
+from pycupel.model import ContextKind
+from pycupel.model.checks import checked_int
+from pycupel.render._layout import HEADING, QUIET, Line, Row, Span, Table, clipped, count, paragraph
+
+__all__ = ["Page"]
+
+_LEAST_WIDTH = 40
+_COLORS = ("36", "32", "33", "35", "34", "96", "92", "93", "95", "94")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    width: int
+    limit: int | None
+    colors: Mapping[str, str]
+
+    @classmethod
+    def of(cls, report: SelectionReport, width: int, limit: int | None) -> Page:
+        columns = checked_int("width", width)
+        if columns < _LEAST_WIDTH:
+            raise InvalidArgumentError(
+                f"width must be at least {_LEAST_WIDTH}, but is {columns}", argument="width", value=columns
+            )
+        rows = limit if limit is None else checked_int("limit", limit)
+        if rows is not None and rows < 0:
+            raise InvalidArgumentError(f"limit must not be negative, but is {rows}", argument="limit", value=rows)
+        kinds = dict.fromkeys(included.item.kind.key for included in report.included)
+        return cls(columns, rows, {key: _COLORS[i % len(_COLORS)] for i, key in enumerate(kinds)})
+
+    @property
+    def digits(self) -> int:
+        """The room for a number: enough for a thousand million, unless the page is narrow."""
+        return 13 if self.width >= 60 else 9
+
+    def count(self, value: int) -> Span:
+        return Span(count(value, self.digits))
+
+    def kind(self, kind: ContextKind) -> Span:
+        return Span(clipped(kind.value, self.width // 5), self.colors.get(kind.key, ""))
+
+    def heading(self, text: str) -> list[Line]:
+        return paragraph(text, self.width, code=HEADING)
+
+    def table(
+        self, columns: Sequence[str], rows: Sequence[Row], last: Sequence[Row] = (), *, text: str = ""
+    ) -> list[Line]:
+        """The rows up to the limit, and the last ones in any case."""
+        shown = rows[: self.limit]
+        table = Table(columns, [*shown, *last], self.width)
+        return [*table.titles(text), *table.lines(shown), *self.rest(rows), *table.lines(last)]
+
+    def rest(self, rows: Sequence[object]) -> list[Line]:
+        """What there is to say about the rows that are not shown."""
+        hidden = 0 if self.limit is None else len(rows) - self.limit
+        return [[Span(f"    ... and {count(hidden)} more", QUIET)]] if hidden > 0 else []

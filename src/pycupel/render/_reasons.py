@@ -1,0 +1,88 @@
+"""Why an item was left out, in words and with the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from pycupel.diagnostics import (
+    BudgetExceeded,
+    CountCapExceeded,
+    Deduplicated,
+    ExcludedItem,
+    ExclusionReason,
+    NegativeTokens,
+    PinnedOverride,
+    UnknownReason,
+)
+from pycupel.render._layout import clipped, count, number
+
+__all__ = ["Explanation", "explain", "name_of"]
+
+_LONGEST_NAME = 40
+_LONGEST_QUOTE = 24
+
+
+class Explanation(NamedTuple):
+    """What all items that were left out in this way have in common, and what is to say about this one."""
+
+    title: str
+    why: str
+
+
+def name_of(reason: ExclusionReason) -> str:
+    """The name on the wire, where it may be anything."""
+    name = reason.name if isinstance(reason, UnknownReason) else type(reason).__name__
+    return clipped(name, _LONGEST_NAME)
+
+
+def explain(excluded: ExcludedItem, positions: Mapping[str, int], digits: int) -> Explanation:
+    """`positions` are those of the selected contents, so that an item can be named by its number."""
+    reason = excluded.reason
+    match reason:
+        case BudgetExceeded(item_tokens=needed, available_tokens=left):
+            # The rest of a budget may go to nobody: a quota or a bucket of a knapsack can be full before (ER-05).
+            title = "Did not fit" if needed > left else "Would fit, but did not get its turn"
+            why = f"needs {count(needed, digits)}, {count(left, digits)} left"
+        case Deduplicated(deduplicated_against=content):
+            title = "Same text as another candidate"
+            itself = "another one left out" if content == excluded.item.content else _quoted(content)
+            why = f"copy of {_selected(content, positions) or itself}"
+        case NegativeTokens(tokens=tokens):
+            title, why = "Impossible token count", f"counted as {count(tokens)}"
+        case PinnedOverride(displaced_by=content):
+            title = "Would fit, had nothing been pinned"
+            why = f"displaced by {_selected(content, positions) or _quoted(content)}"
+        case CountCapExceeded(kind=kind, cap=cap, count=chosen):
+            title = "Enough of its kind"
+            of_kind = "" if excluded.item.kind == kind else f" of kind {_quoted(kind)}"
+            why = f"capped at {count(cap)}, {count(chosen)} selected{of_kind}"
+        case _:
+            return Explanation(name_of(reason), _fields(reason))
+    return Explanation(f"{title} ({name_of(reason)})", why)
+
+
+def _selected(content: str, positions: Mapping[str, int]) -> str:
+    return f"#{positions[content]}" if content in positions else ""
+
+
+def _quoted(text: str) -> str:
+    return f"'{clipped(text, _LONGEST_QUOTE)}'"
+
+
+def _fields(reason: ExclusionReason) -> str:
+    """Whatever a reason carries for which there are no words here. It is made for `match`, and so names its fields."""
+    if isinstance(reason, UnknownReason):
+        fields = reason.fields
+    else:
+        fields = {name: getattr(reason, name) for name in getattr(reason, "__match_args__", ())}
+    told = ", ".join(f"{clipped(name, _LONGEST_QUOTE)} {_value(value)}" for name, value in fields.items())
+    return told and clipped(told, _LONGEST_NAME)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value)
+    if isinstance(value, int):
+        return count(value)
+    return number(value) if isinstance(value, float) else _quoted(str(value))

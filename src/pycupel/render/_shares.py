@@ -1,0 +1,88 @@
+"""Where the tokens go: a bar of the target, and a line for each kind, for what is pinned and for what is left."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pycupel.diagnostics import IncludedItem, InclusionReason, SelectionReport
+from pycupel.model import ContextBudget, ContextKind
+from pycupel.pipeline.slice import effective_budget
+from pycupel.render._layout import ALARM, QUIET, Line, Row, Span, bar, share
+from pycupel.render._page import Page
+
+__all__ = ["share_lines"]
+
+_COLUMNS = ("<", "<kind", ">tokens", ">share", ">items")
+_SYMBOLS = "#=+*o%@x&$"
+
+
+class _Part(NamedTuple):
+    """A stretch of the bar, and its line in the legend."""
+
+    label: Span
+    symbol: str
+    tokens: int
+    items: Span = Span("")
+    note: str = ""
+
+
+def share_lines(report: SelectionReport, page: Page) -> list[Line]:
+    used, unused = _used(report, page), _unused(report)
+    if not used and not unused:
+        return []
+    whole, title = report.included_tokens, "TOKENS, as shares of the selection"
+    if report.budget is not None:
+        whole, title = report.budget.target_tokens, "TOKENS, as shares of the target"
+    stretches = [(max(0, part.tokens), Span(part.symbol, part.label.code)) for part in (*used, *unused) if part.symbol]
+    rows, last = ([_row(part, whole, page) for part in parts] for parts in (used, unused))
+    return [*page.heading(title), bar(stretches, page.width - 4), *page.table(_COLUMNS, rows, last)]
+
+
+def _row(part: _Part, whole: int, page: Page) -> Row:
+    numbers = (page.count(part.tokens), Span(share(part.tokens, whole)), part.items)
+    return Row((Span(part.symbol, part.label.code), part.label, *numbers), part.note)
+
+
+def _used(report: SelectionReport, page: Page) -> list[_Part]:
+    """Pinned items first, because they come before everything else, and then the kinds by their tokens."""
+    groups: dict[tuple[bool, ContextKind], list[IncludedItem]] = {}
+    for included in report.included:
+        is_pinned = included.reason == InclusionReason.PINNED
+        groups.setdefault((is_pinned, included.item.kind), []).append(included)
+    sizes = {group: sum(each.item.tokens for each in items) for group, items in groups.items()}
+    order = sorted(groups, key=lambda group: (not group[0], -sizes[group]))
+    return [
+        _Part(
+            page.kind(kind),
+            _SYMBOLS[i % len(_SYMBOLS)],
+            sizes[is_pinned, kind],
+            page.count(len(groups[is_pinned, kind])),
+            "pinned" if is_pinned else "",
+        )
+        for i, (is_pinned, kind) in enumerate(order)
+    ]
+
+
+def _unused(report: SelectionReport) -> list[_Part]:
+    """What is left of the target, apart from what no slicer is ever given of it; or how much was too much."""
+    budget = report.budget
+    if budget is None:
+        return []
+    left = budget.target_tokens - report.included_tokens
+    if left < 0:
+        # The kinds fill the bar already, so this has a line but no stretch.
+        return [_Part(Span("(over)", ALARM), "", -left)]
+    pinned = sum(each.item.tokens for each in report.included if each.reason == InclusionReason.PINNED)
+    withheld = budget.target_tokens - pinned - effective_budget(budget, pinned).target_tokens
+    held = min(left, max(0, withheld))
+    free = _Part(Span("(free)", QUIET), ".", left - held)
+    return [_Part(Span("(held)", QUIET), "-", held, note=_keepers(budget)), free] if held else [free]
+
+
+def _keepers(budget: ContextBudget) -> str:
+    keepers = {
+        "output reserve": budget.target_tokens > budget.max_tokens - budget.output_reserve,
+        "reserved slots": any(budget.reserved_slots.values()),
+        "margin": budget.estimation_safety_margin_percent > 0,
+    }
+    return ", ".join(name for name, keeps in keepers.items() if keeps)

@@ -1,0 +1,166 @@
+"""A report as text for a terminal: what is in, what is out and why, and where the tokens and the time went.
+
+The text is plain ASCII, so that it survives every terminal, log and bug report: any other character appears as `?`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from pycupel.diagnostics import SelectionReport
+from pycupel.kernels.order import descending
+from pycupel.model import ContextBudget
+from pycupel.model.checks import checked_bool, wrong_type
+from pycupel.render._layout import (
+    HEADING,
+    Line,
+    Row,
+    Span,
+    Table,
+    clipped,
+    count,
+    finish,
+    listed,
+    milliseconds,
+    number,
+    paragraph,
+    plural,
+    share,
+)
+from pycupel.render._page import Page
+from pycupel.render._reasons import explain, name_of
+from pycupel.render._shares import share_lines
+
+__all__ = ["render_report", "render_summary"]
+
+_SUMMARY_WIDTH = 80
+
+
+def render_report(report: SelectionReport, *, color: bool = False, width: int = 80, limit: int | None = 40) -> str:
+    """The whole report, no line longer than `width`. A list of more than `limit` rows is cut, and says so.
+
+    Raises:
+        InvalidArgumentError: the width is less than 40, or the limit negative.
+    """
+    page = Page.of(_checked(report), width, limit)
+    checked_bool("color", color)
+    sections = [
+        _headline(report, page.width),
+        share_lines(report, page),
+        _selected(report, page),
+        _left_out(report, page),
+        _shortfalls(report, page),
+        _times(report, page),
+    ]
+    return "\n\n".join(finish(section, page.width, color=color) for section in sections if section)
+
+
+def render_summary(report: SelectionReport) -> str:
+    """A few lines: how many items and tokens, the budget, and how many items were left out for which reason."""
+    lines = _headline(_checked(report), _SUMMARY_WIDTH)
+    names = Counter(name_of(excluded.reason) for excluded in report.excluded)
+    if names:
+        reasons = listed(f"{count(items)} {name}" for name, items in names.items())
+        lines += paragraph(f"left out: {reasons}", _SUMMARY_WIDTH)
+    missing = [
+        f"{count(found)} of {count(required)} {clipped(kind.value, 40)}"
+        for kind, required, found in report.count_requirement_shortfalls
+    ]
+    if missing:
+        lines += paragraph(f"too few: {listed(missing)}", _SUMMARY_WIDTH)
+    return finish(lines, _SUMMARY_WIDTH, color=False)
+
+
+def _checked(report: Any) -> SelectionReport:
+    if not isinstance(report, SelectionReport):
+        raise wrong_type("report", "a SelectionReport", report)
+    return report
+
+
+def _headline(report: SelectionReport, width: int) -> list[Line]:
+    items = f"{count(len(report.included))} of {plural(report.total_candidates, 'item')} selected"
+    tokens = f"{count(report.included_tokens)} of {plural(report.total_tokens_considered, 'token')}"
+    lines = paragraph(listed((items, tokens)), width, code=HEADING)
+    if report.budget is not None:
+        lines += paragraph(f"budget: {_budget(report.budget, report.included_tokens)}", width)
+    return lines
+
+
+def _budget(budget: ContextBudget, used: int) -> str:
+    target, slots = budget.target_tokens, sum(budget.reserved_slots.values())
+    parts = [f"target {count(target)} ({share(used, target)} used)" if target else "target 0"]
+    if used > target:
+        parts.append(f"exceeded by {count(used - target)}")
+    parts += [f"max {count(budget.max_tokens)}", f"output reserve {count(budget.output_reserve)}"]
+    if slots:
+        parts.append(f"reserved slots {count(slots)}")
+    if budget.estimation_safety_margin_percent:
+        parts.append(f"safety margin {budget.estimation_safety_margin_percent:g}%")
+    return listed(parts)
+
+
+def _selected(report: SelectionReport, page: Page) -> list[Line]:
+    if not report.included:
+        return page.heading("SELECTED: nothing")
+    rows = [
+        Row(
+            (page.count(i), page.kind(item.kind), page.count(item.tokens), Span(number(score)), Span(reason)),
+            item.content,
+        )
+        for i, (item, score, reason) in enumerate(report.included, start=1)
+    ]
+    table = page.table((">#", "<kind", ">tokens", ">score", "<reason"), rows, text="content")
+    return [*page.heading("SELECTED, in the order in which the model reads it"), *table]
+
+
+def _left_out(report: SelectionReport, page: Page) -> list[Line]:
+    if not report.excluded:
+        return page.heading("LEFT OUT: nothing")
+    tokens = sum(excluded.item.tokens for excluded in report.excluded)
+    heading = page.heading(f"LEFT OUT: {plural(len(report.excluded), 'item')}, {plural(tokens, 'token')}")
+    groups = _groups(report, page)
+    shown = [row for rows in groups.values() for row in rows[: page.limit]]
+    table = Table(("<kind", ">score", "<why"), shown, page.width, indent="  ")
+    lines = [*heading, *table.titles("content")]
+    for title, rows in groups.items():
+        lines += [[], *paragraph(f"{title}: {plural(len(rows), 'item')}", page.width, indent="  ")]
+        lines += [*table.lines(rows[: page.limit]), *page.rest(rows)]
+    return lines
+
+
+def _groups(report: SelectionReport, page: Page) -> dict[str, list[Row]]:
+    """By reason, in the order in which the reasons first appear, and within each the best score first."""
+    positions = {included.item.content: i for i, included in reversed([*enumerate(report.included, start=1)])}
+    explanations = [explain(excluded, positions, page.digits) for excluded in report.excluded]
+    groups: dict[str, list[Row]] = {explanation.title: [] for explanation in explanations}
+    for i in descending([excluded.score for excluded in report.excluded]):
+        item, score, _ = report.excluded[i]
+        cells = (page.kind(item.kind), Span(number(score)), Span(explanations[i].why))
+        groups[explanations[i].title].append(Row(cells, item.content))
+    return groups
+
+
+def _shortfalls(report: SelectionReport, page: Page) -> list[Line]:
+    shortfalls = report.count_requirement_shortfalls
+    if not shortfalls:
+        return []
+    rows = [Row((page.kind(kind), page.count(required), page.count(found))) for kind, required, found in shortfalls]
+    return [*page.heading("TOO FEW to meet a count requirement"), *page.table(("<kind", ">required", ">found"), rows)]
+
+
+def _times(report: SelectionReport, page: Page) -> list[Line]:
+    """Stages with their durations. An event with a message is about one item, and took no time."""
+    stages = [event for event in report.events if event.message is None]
+    about_items = plural(len(report.events) - len(stages), "item event")
+    if not report.events:
+        return []
+    if not stages:
+        return page.heading(f"EVENTS: {about_items}")
+    total = milliseconds(sum(event.duration_ms for event in stages))
+    rows = [
+        Row((Span(clipped(stage, page.width // 5)), page.count(items), Span(milliseconds(duration))))
+        for stage, duration, items, _ in stages
+    ]
+    heading = page.heading(f"TIME: {total} ms in {plural(len(stages), 'stage')}, {about_items}")
+    return [*heading, *page.table(("<stage", ">items", ">ms"), rows)]

@@ -69,7 +69,7 @@ def same_overflow(overflows: list[OverflowEvent], expected: OracleReport) -> Non
 
 
 def same_report(report: SelectionReport, expected: OracleReport) -> None:
-    assert [(id(e.item), bits(e.score), e.reason.value) for e in report.included] == [
+    assert [(id(e.item), bits(e.score), str(e.reason)) for e in report.included] == [
         (id(item), bits(score), reason) for item, score, reason in expected.included
     ]
     assert [(id(e.item), bits(e.score), type(e.reason).__name__, fields_of(e.reason)) for e in report.excluded] == [

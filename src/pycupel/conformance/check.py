@@ -171,7 +171,7 @@ def _check_diagnostics(report: SelectionReport, expected: Table, epsilon: float)
         _same("included", [each.item.content for each in report.included], [e["content"] for e in expected["included"]])
         for included, entry in zip(report.included, expected["included"], strict=True):
             _same_score(f"included {entry['content']!r}", included.score, entry["score_approx"], epsilon)
-            _same(f"reason of {entry['content']!r}", included.reason.value, entry["inclusion_reason"])
+            _same(f"reason of {entry['content']!r}", str(included.reason), entry["inclusion_reason"])
     if "excluded" in expected:
         _same("excluded", [each.item.content for each in report.excluded], [e["content"] for e in expected["excluded"]])
         for excluded, entry in zip(report.excluded, expected["excluded"], strict=True):

@@ -16,9 +16,11 @@ __all__ = ["CountRequirementShortfall", "ExcludedItem", "IncludedItem", "Selecti
 
 
 class IncludedItem(NamedTuple):
+    """A selected item. A reason that pycupel does not know, read from elsewhere, is a plain string."""
+
     item: ContextItem
     score: float
-    reason: InclusionReason
+    reason: InclusionReason | str
 
 
 class ExcludedItem(NamedTuple):

@@ -55,10 +55,9 @@ def solve(weights: Sequence[int], values: Sequence[int], capacity: int, max_stat
     order = _by_density(usable, weights, values)
     slack = capacity
     at = 0
-    for at, i in enumerate(order):  # noqa: B007 - the break comes for certain
-        if weights[i] > slack:
-            break
-        slack -= weights[i]
+    while (weight := weights[order[at]]) <= slack:
+        slack -= weight
+        at += 1
     before, after = order[:at], order[at:]
     unit, price = weights[after[0]], values[after[0]]
     gain = max(

@@ -107,7 +107,7 @@ class Trace:
         messages: list[str] = []
         if self._with_item_events:
             messages = [_message(each) for each in excluded]
-            messages += [f"{reason.value}: {score:.6g}" for _, score, reason in self._included]
+            messages += [f"{reason}: {score:.6g}" for _, score, reason in self._included]
         self._complete(PipelineStage.PLACE, took, len(placement.items), len(placement.order), excluded, messages)
 
     def completed(self) -> SelectionReport:

@@ -79,9 +79,6 @@ def check_nesting(root: WrappingScorer) -> None:
     stack: list[Any] = [root]
     while stack:
         node = stack[-1]
-        if id(node) in depth:
-            stack.pop()
-            continue
         children = [child for child in node.children if isinstance(child, WrappingScorer)]
         pending = [child for child in children if id(child) not in depth]
         in_path.add(id(node))

@@ -1,0 +1,82 @@
+"""Filling a budget greedily."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+import pytest
+
+from pycupel.kernels.fill import by_density, fill
+
+HUGE = 10**400
+
+
+@pytest.mark.parametrize(
+    ("order", "tokens", "capacity", "taken"),
+    [
+        pytest.param([], [], 10, [], id="nothing to take"),
+        pytest.param([0, 1, 2], [5, 5, 5], 10, [0, 1], id="until it is full"),
+        pytest.param([2, 1, 0], [5, 5, 5], 10, [2, 1], id="in the order given"),
+        pytest.param([0, 1, 2], [8, 5, 2], 10, [0, 2], id="smaller ones after a large one are tried"),
+        pytest.param([0, 1, 2], [11, 12, 13], 10, [], id="none fits"),
+        pytest.param([0, 1], [10, 1], 10, [0], id="exactly full"),
+        pytest.param([0, 1, 2], [10, 0, 0], 10, [0, 1, 2], id="what costs nothing always fits"),
+        pytest.param([0, 1], [0, 1], 0, [0], id="no capacity"),
+        pytest.param([0, 1], [0, 1], -1, [], id="less than none"),
+        pytest.param([1], [5, 5, 5], 10, [1], id="some of them"),
+        pytest.param([0, 1], [HUGE, 1], 10, [1], id="integers of any size"),
+    ],
+)
+def test_whatever_still_fits_is_taken(order: list[int], tokens: list[int], capacity: int, taken: list[int]) -> None:
+    """GREEDY-SLICE, second half; GS-01: it goes on after an item that did not fit."""
+    assert fill(order, tokens, capacity) == taken
+    assert fill(iter(order), tokens, capacity) == taken
+
+
+@pytest.mark.parametrize(
+    ("scores", "tokens", "order"),
+    [
+        pytest.param([], [], [], id="nothing"),
+        pytest.param([0.9, 0.5], [100, 10], [1, 0], id="by score per token"),
+        pytest.param([0.9, 0.5], [9, 5], [0, 1], id="ties by index"),
+        pytest.param([0.2, 0.4, 0.1], [2, 4, 1], [0, 1, 2], id="a longer tie"),
+        pytest.param([0.9, 0.0, 0.1], [1, 0, 0], [1, 2, 0], id="what costs nothing first, whatever its score"),
+        pytest.param([-1.0, 0.9], [0, 1], [0, 1], id="also with a negative score"),
+        pytest.param([math.nan, 0.9], [0, 1], [0, 1], id="also with no score at all"),
+        pytest.param([0.5, -0.5, 0.0], [5, 5, 5], [0, 2, 1], id="zero and negative scores"),
+        pytest.param([0.0, -0.0, 0.0], [5, 5, 5], [0, 1, 2], id="zeros of both signs tie"),
+        pytest.param([math.nan, -math.inf, 0.1], [1, 1, 1], [2, 1, 0], id="NaN last"),
+        pytest.param([math.inf, 0.5, 0.5], [5, 0, 1], [0, 1, 2], id="infinity even before what costs nothing"),
+    ],
+)
+def test_density_is_score_per_token(scores: list[float], tokens: list[int], order: list[int]) -> None:
+    """GREEDY-SLICE, first half; GS-03, SC-03."""
+    assert by_density(scores, tokens) == order
+
+
+def test_what_costs_nothing_has_the_largest_finite_density() -> None:
+    """GS-03: it ties with what reaches that density by itself."""
+    assert by_density([sys.float_info.max, 0.5], [1, 0]) == [0, 1]
+    assert by_density([0.5, sys.float_info.max], [0, 1]) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("scores", "tokens", "order"),
+    [
+        pytest.param([0.9, 0.1], [HUGE, 5], [1, 0], id="a density of nothing"),
+        pytest.param([0.9, -0.1, 0.0], [HUGE, 5, 0], [2, 0, 1], id="among negative and free ones"),
+        pytest.param([-0.9, 0.0], [HUGE, 5], [0, 1], id="minus nothing ties with nothing"),
+    ],
+)
+def test_token_counts_beyond_floats_are_as_good_as_infinite(
+    scores: list[float], tokens: list[int], order: list[int]
+) -> None:
+    """DM-02: tokens have no upper limit."""
+    assert by_density(scores, tokens) == order
+
+
+def test_scores_and_tokens_go_together() -> None:
+    """SC-02: no row is dropped silently."""
+    with pytest.raises(ValueError, match="zip"):
+        by_density([0.5], [1, 2])

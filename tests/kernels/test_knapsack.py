@@ -1,0 +1,199 @@
+"""The knapsack without its table, against the table."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+
+from pycupel.kernels.knapsack import StateLimitError, solve
+from tests.oracle.slicers import dynamic_program
+
+PLENTY = 10**9
+
+
+class Instance(NamedTuple):
+    weights: list[int]
+    values: list[int]
+    capacity: int
+
+    @property
+    def table(self) -> list[int]:
+        """What the specification's dynamic program selects, ascending."""
+        return sorted(dynamic_program(self.weights, self.values, self.capacity))
+
+    def solved(self, max_states: int = PLENTY) -> list[int]:
+        return solve(self.weights, self.values, self.capacity, max_states)
+
+
+@pytest.mark.parametrize(
+    ("weights", "values", "capacity", "selected"),
+    [
+        pytest.param([], [], 10, [], id="no candidates"),
+        pytest.param([1], [1], 0, [], id="no capacity"),
+        pytest.param([5], [1], 5, [0], id="a single candidate that fits"),
+        pytest.param([6], [1], 5, [], id="a single candidate that does not"),
+        pytest.param([6, 7, 8], [1, 1, 1], 5, [], id="all exceed the capacity"),
+        pytest.param([1, 2, 3], [1, 1, 1], 6, [0, 1, 2], id="all fit exactly"),
+        pytest.param([1, 2, 3], [0, 5, 0], 6, [1], id="no value is never selected"),
+        pytest.param([1, 1], [0, 0], 6, [], id="nothing has a value"),
+        pytest.param([1, 3, 4], [15, 20, 30], 4, [0, 1], id="two small ones beat a large one"),
+        pytest.param([10, 20, 30], [60, 100, 120], 50, [1, 2], id="the densest is left out"),
+        pytest.param([1, 1], [5, 5], 1, [0], id="a tie keeps the earlier"),
+        pytest.param([1, 1, 1, 1], [5, 5, 5, 5], 2, [0, 1], id="a longer tie keeps the earlier ones"),
+        pytest.param([1, 1, 2], [3, 3, 6], 2, [0, 1], id="a pair before a single item"),
+        pytest.param([2, 1, 1], [6, 3, 3], 2, [0], id="a single item before a pair"),
+        pytest.param([1, 2, 1], [3, 6, 3], 2, [1], id="the set without the last item"),
+        pytest.param([2, 2, 1, 1], [4, 4, 2, 2], 3, [0, 2], id="a tie among four sets"),
+    ],
+)
+def test_the_best_set_is_selected_as_the_table_would(
+    weights: list[int], values: list[int], capacity: int, selected: list[int]
+) -> None:
+    """KnapsackSlice, Edge Cases; KN-01, KN-07: strict improvement, reconstruction from the last item."""
+    instance = Instance(weights, values, capacity)
+    assert instance.table == selected
+    assert instance.solved() == selected
+
+
+def random_instance(dice: random.Random, n: int, weight: int, value: int, capacity: int | None = None) -> Instance:
+    """Weights and values in one of the relations that make knapsacks hard or full of ties."""
+    weights = [dice.randint(1, weight) for _ in range(n)]
+    values = [dice.randint(0, value) for _ in range(n)]
+    match dice.randrange(9):
+        case 0:  # uncorrelated
+            pass
+        case 1:  # strongly correlated
+            values = [w + weight // 3 for w in weights]
+        case 2:  # inversely correlated
+            values = [max(w - weight // 3, 0) for w in weights]
+        case 3:  # subset sum: one density
+            values = list(weights)
+        case 4:  # equal values
+            values = [value] * n
+        case 5:  # equal weights
+            weights = [weights[0]] * n if weights else []
+        case 6:  # all the same
+            weights, values = [min(weight, 3)] * n, [7] * n
+        case 7:  # weakly correlated
+            values = [max(w + dice.randint(-1, 1), 0) for w in weights]
+        case _:  # huge values
+            values = [v * 10**30 + dice.randrange(2) for v in values]
+    total = sum(weights)
+    return Instance(weights, values, dice.randint(0, total) if capacity is None else capacity)
+
+
+def small_instances(count: int) -> Iterator[Instance]:
+    dice = random.Random(7)
+    for _ in range(count):
+        yield random_instance(dice, dice.randint(0, 11), dice.choice([1, 2, 5, 12]), dice.choice([1, 2, 5, 30]))
+
+
+def test_thousands_of_small_instances_full_of_ties() -> None:
+    """KN-07: exactly the set that the specified procedure finds."""
+    ties = 0
+    for instance in small_instances(5_000):
+        expected = instance.table
+        assert instance.solved() == expected, instance
+        backwards = Instance(instance.weights[::-1], instance.values[::-1], instance.capacity)
+        ties += expected != sorted(len(instance.weights) - 1 - i for i in backwards.table)
+    assert ties > 1_000, "the instances are full of ties"
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_larger_instances(seed: int) -> None:
+    """KN-07: where the core is a part of the whole."""
+    dice = random.Random(seed)
+    for _ in range(30):
+        instance = random_instance(dice, 60, dice.choice([5, 20, 60]), dice.choice([3, 50, 10_000]), 400)
+        assert instance.solved() == instance.table, instance
+
+
+def test_every_capacity_from_nothing_to_everything() -> None:
+    """KnapsackSlice: whatever the budget."""
+    dice = random.Random(3)
+    for _ in range(25):
+        shape = random_instance(dice, 9, 6, 4)
+        for capacity in range(sum(shape.weights) + 2):
+            instance = shape._replace(capacity=capacity)
+            assert instance.solved() == instance.table, instance
+
+
+def test_huge_numbers_are_exact() -> None:
+    """KN-04: the values are integers, of any size, and no float comes near them."""
+    million = 10**6
+    weights = [3 * million, 2 * million, 2 * million, 5 * million]
+    values = [3 * 10**40, 2 * 10**40, 2 * 10**40 + 1, 5 * 10**40]
+    # In units of a million the table is small enough.
+    reduced = Instance([3, 2, 2, 5], values, 5)
+    assert reduced.table == [0, 2]
+    assert solve(weights, values, 5 * million, PLENTY) == [0, 2]
+    values[2] -= 1
+    assert reduced.table == sorted(solve(weights, values, 5 * million, PLENTY)) == [0, 1]
+
+
+def test_densities_that_floats_cannot_tell_apart_are_told_apart() -> None:
+    """KN-04: the order by density is exact."""
+    # 10**20 / (10**20 + 1) and (10**20 + 1) / (10**20 + 2) are the same float.
+    large = 10**20
+    weights, values = [large + 2, large + 1], [large + 1, large]
+    assert solve(weights, values, large + 2, PLENTY) == [0]
+    assert solve(weights[::-1], values[::-1], large + 2, PLENTY) == [1]
+
+
+def test_all_that_fit_are_taken_without_search() -> None:
+    """KNAPSACK-SLICE: a state limit of nothing is enough when there is nothing to decide."""
+    assert solve([1, 2, 3, 50], [1, 0, 1, 9], 4, 0) == [0, 2]
+
+
+def hard_instance() -> Instance:
+    """Strongly correlated, so that hardly anything is decided by bounds."""
+    weights = [100 + i * 7 % 83 for i in range(40)]
+    return Instance(weights, [weight + 10 for weight in weights], sum(weights) // 2 + 1)
+
+
+def test_too_many_states_are_an_error_that_says_how_many() -> None:
+    """KN-03: max_states limits what the search holds."""
+    with pytest.raises(StateLimitError) as caught:
+        hard_instance().solved(max_states=5)
+    assert caught.value.states > 5
+
+
+def states_needed(instance: Instance, max_states: int) -> int | None:
+    try:
+        instance.solved(max_states)
+    except StateLimitError as error:
+        return error.states
+    return None
+
+
+def test_the_limit_is_what_is_allowed() -> None:
+    """KN-03: as many states as the limit says, and not one more."""
+    instance = Instance([3, 4, 5, 6, 7, 4], [4, 5, 6, 8, 9, 5], 14)
+    limits = [0]
+    while (needed := states_needed(instance, limits[-1])) is not None:
+        assert needed > limits[-1]
+        limits.append(needed)
+    allowed = limits[-1]
+    assert allowed > 1, "the example has something to search"
+    assert instance.solved(max_states=allowed) == instance.table
+    with pytest.raises(StateLimitError) as caught:
+        instance.solved(max_states=allowed - 1)
+    assert caught.value.states == allowed
+
+
+def test_hard_instances_are_solved_within_the_default_limit() -> None:
+    """KN-03: two million states, as KnapsackSlice has it."""
+    instance = hard_instance()
+    assert instance.solved(max_states=2_000_000) == instance.table
+
+
+def test_the_arguments_are_left_alone() -> None:
+    """The kernel is a pure function; any sequences will do."""
+    weights, values = (4, 3, 2, 1), (4, 3, 2, 1)
+    assert solve(weights, values, 5, PLENTY) == [1, 2]
+    lists = [4, 3, 2, 1], [4, 3, 2, 1]
+    solve(*lists, 5, PLENTY)
+    assert lists == ([4, 3, 2, 1], [4, 3, 2, 1])

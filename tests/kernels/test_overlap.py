@@ -1,0 +1,74 @@
+"""How many rows share a label with each row."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from pycupel.kernels.overlap import overlap_counts
+
+Rows = list[tuple[str, ...]]
+
+
+def counted(rows: Rows, canonical: Callable[[str], str] = str) -> list[int]:
+    """The literal definition: every row against every row."""
+    named = [{canonical(label) for label in labels} for labels in rows]
+    return [sum(not one.isdisjoint(other) for other in named) for one in named]
+
+
+@pytest.mark.parametrize(
+    ("rows", "counts"),
+    [
+        pytest.param([], [], id="no rows"),
+        pytest.param([()], [0], id="no labels"),
+        pytest.param([("a",)], [1], id="a row shares with itself"),
+        pytest.param([("a",), ("a",)], [2, 2], id="two rows with one label"),
+        pytest.param([("a",), ("b",), ()], [1, 1, 0], id="nothing in common"),
+        pytest.param([("a", "b"), ("b", "c"), ("c",)], [2, 3, 2], id="a chain"),
+        pytest.param([("a", "b")] * 3, [3, 3, 3], id="two labels in common count once"),
+        pytest.param([("a", "a"), ("a",)], [2, 2], id="a repeated label counts once"),
+        pytest.param([("a",)] * 5 + [("a", "z")] + [("z",)], [6] * 5 + [7, 2], id="a common and a rare label"),
+    ],
+)
+def test_rows_with_a_common_label_are_counted(rows: Rows, counts: list[int]) -> None:
+    """FREQUENCY-SCORE without self-exclusion."""
+    assert overlap_counts(rows, str) == counts
+
+
+def test_labels_are_the_same_if_their_canonical_form_is() -> None:
+    """FS-02: the caller decides what folds."""
+    rows: Rows = [("A",), ("a",), ("a", "A"), ("b",)]
+    assert overlap_counts(rows, str.lower) == [3, 3, 3, 1]
+    assert overlap_counts(rows, str) == [2, 2, 3, 1]
+
+
+def test_labels_may_be_anything_hashable() -> None:
+    """A label is only ever looked up."""
+    assert overlap_counts([(1, 2), (3,), (-2,)], abs) == [2, 1, 2]
+
+
+@pytest.mark.parametrize("rows", [63, 64, 65, 127, 128, 129, 200, 640])
+@pytest.mark.parametrize("step", [-1, 0, 1, 2])
+def test_it_does_not_matter_whether_a_label_is_rare(rows: int, step: int) -> None:
+    """PY-09: a label on just few enough rows for a list, or on just too many."""
+    few = max(rows // 64 + step, 1)
+    labels: Rows = [("common",) if row % 2 else () for row in range(rows)]
+    for row in range(few):
+        labels[row * 3] += ("edge",)
+        labels[row * 5 + 1] += ("EDGE", "alone")
+    assert overlap_counts(labels, str.lower) == counted(labels, str.lower)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize(("common", "rare"), [(1, 0), (6, 0), (0, 30), (3, 300), (12, 12)])
+def test_random_rows_are_counted_one_by_one(common: int, rare: int, seed: int) -> None:
+    """PY-09: masks and lists give what comparing every pair gives."""
+    dice = random.Random(seed)
+    rows: Rows = []
+    for _ in range(dice.randrange(1, 300)):
+        labels = [dice.choice("cC") + str(dice.randrange(common)) for _ in range(dice.randrange(4)) if common]
+        labels += [dice.choice("rR") + str(dice.randrange(rare)) for _ in range(dice.randrange(4)) if rare]
+        rows.append(tuple(labels))
+    assert overlap_counts(rows, str.lower) == counted(rows, str.lower)

@@ -1,0 +1,119 @@
+"""Random knapsacks: the answer of the table, and what makes it the answer."""
+
+from __future__ import annotations
+
+import itertools
+from typing import NamedTuple
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pycupel import ContextBudget, ContextItem, KnapsackSlice, ScoredItem
+from pycupel.kernels.knapsack import StateLimitError, solve
+from tests.oracle.slicers import dynamic_program, knapsack_values
+
+PLENTY = 10**9
+WEIGHTS: tuple[int, ...] = (1, 1, 2, 2, 3, 5, 8, 13)
+
+
+class Instance(NamedTuple):
+    weights: list[int]
+    values: list[int]
+    capacity: int
+
+    def solved(self) -> list[int]:
+        return solve(self.weights, self.values, self.capacity, PLENTY)
+
+    def table(self) -> list[int]:
+        return sorted(dynamic_program(self.weights, self.values, self.capacity))
+
+
+@st.composite
+def instances(draw: st.DrawFn, *, max_size: int = 14) -> Instance:
+    """Draw weights and values with few distinct numbers, so that there are ties of every kind."""
+    weights = draw(st.lists(st.sampled_from(WEIGHTS), max_size=max_size))
+    free = st.sampled_from((0, 1, 1, 2, 3, 5, 8, 10**25))
+    values = [
+        draw(st.sampled_from((weight, weight + 2, 2 * weight)) | free) if draw(st.booleans()) else weight
+        for weight in weights
+    ]
+    return Instance(weights, values, draw(st.integers(0, sum(weights) + 1)))
+
+
+@settings(deadline=None, max_examples=1_000)
+@given(instances())
+def test_the_answer_is_that_of_the_table(instance: Instance) -> None:
+    """KN-07: of several equally good selections exactly the one that the specified procedure finds."""
+    assert instance.solved() == instance.table()
+
+
+@settings(deadline=None, max_examples=200)
+@given(instances(max_size=9))
+def test_the_answer_is_the_best_set_with_the_smallest_number(instance: Instance) -> None:
+    """KN-07, by brute force: read a set as an integer with bit i for item i."""
+    weights, values, capacity = instance
+    best = min(
+        (-sum(values[i] for i in chosen), sum(1 << i for i in chosen), chosen)
+        for size in range(len(weights) + 1)
+        for chosen in itertools.combinations(range(len(weights)), size)
+        if sum(weights[i] for i in chosen) <= capacity
+    )
+    assert instance.solved() == list(best[2])
+
+
+@settings(deadline=None, max_examples=300)
+@given(instances(), st.sampled_from((2, 7, 10**12)))
+def test_units_do_not_matter(instance: Instance, factor: int) -> None:
+    """KNAPSACK-SLICE: neither those of the values nor those of the weights."""
+    weights, values, capacity = instance
+    expected = instance.solved()
+    assert solve(weights, [value * factor for value in values], capacity, PLENTY) == expected
+    assert solve([weight * factor for weight in weights], values, capacity * factor, PLENTY) == expected
+    assert solve([weight * factor for weight in weights], values, capacity * factor + factor - 1, PLENTY) == expected
+
+
+@settings(deadline=None, max_examples=300)
+@given(instances(), instances(max_size=4))
+def test_what_can_never_be_selected_changes_nothing(instance: Instance, others: Instance) -> None:
+    """KN-01: nothing without value, nothing larger than the capacity, wherever it stands."""
+    weights, values, capacity = instance
+    expected = [len(others.weights) + i for i in instance.solved()]
+    without_value = [0] * len(others.weights)
+    assert solve(others.weights + weights, without_value + values, capacity, PLENTY) == expected
+    too_large = [weight + capacity for weight in others.weights]
+    assert solve(too_large + weights, others.values + values, capacity, PLENTY) == expected
+
+
+@settings(deadline=None, max_examples=300)
+@given(instances())
+def test_a_limit_either_stops_the_search_or_changes_nothing(instance: Instance) -> None:
+    """KN-03: never a worse answer."""
+    expected = instance.solved()
+    for limit in (0, 1, 2, 5):
+        try:
+            selected = solve(instance.weights, instance.values, instance.capacity, limit)
+        except StateLimitError as error:
+            needed = error.states
+        else:
+            assert selected == expected
+            continue
+        assert needed > limit
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    st.lists(st.tuples(st.integers(0, 40), st.floats(-1.0, 2.0) | st.sampled_from((0.5, 0.5, 0.00004))), max_size=10),
+    st.integers(0, 200),
+    st.sampled_from((1, 3, 10)),
+)
+def test_the_slicer_selects_what_the_table_selects(pairs: list[tuple[int, float]], target: int, bucket: int) -> None:
+    """KNAPSACK-SLICE, all steps: zero-token items first, then the selection from the last item to the first."""
+    scored = [ScoredItem(ContextItem(f"{i}", tokens), score) for i, (tokens, score) in enumerate(pairs)]
+    candidates = [pair for pair in scored if pair.item.tokens > 0]
+    expected = [pair.item for pair in scored if pair.item.tokens == 0] if target else []
+    weights = [-(-pair.item.tokens // bucket) for pair in candidates]
+    values = knapsack_values([pair.score for pair in candidates])
+    expected += [candidates[i].item for i in dynamic_program(weights, values, target // bucket)]
+    selected = KnapsackSlice(bucket_size=bucket).slice(scored, ContextBudget(target))
+    assert [item.content for item in selected] == [item.content for item in expected]
+    assert sum(item.tokens for item in selected) <= target

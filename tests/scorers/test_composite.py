@@ -1,0 +1,400 @@
+"""CompositeScorer: the weighted average of other scorers."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import math
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from pycupel import (
+    BoostedScorer,
+    CompositeScorer,
+    ContextItem,
+    KindScorer,
+    MetadataKeyScorer,
+    PriorityScorer,
+    RecencyScorer,
+    ReflexiveScorer,
+    ScaledScorer,
+    Scorer,
+)
+from pycupel.errors import CycleError, ScorerConfigError
+from tests.strategies import HOUR, NOW
+
+CYCLE = "Cycle detected: scorer appears in its own dependency graph"
+
+
+@dataclass(frozen=True)
+class Constant:
+    """Scores everything alike."""
+
+    value: float
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        return self.value
+
+
+def expect(scorer: CompositeScorer, items: Sequence[ContextItem], scores: list[float]) -> None:
+    assert [scorer.score(item, items) for item in items] == scores
+    assert scorer.score_all(items) == scores
+
+
+def example_items() -> list[ContextItem]:
+    return [
+        ContextItem("a", 1, timestamp=NOW - 2 * HOUR, priority=9),
+        ContextItem("b", 1, timestamp=NOW - HOUR, priority=1),
+        ContextItem("c", 1, timestamp=NOW, priority=5),
+    ]
+
+
+def test_the_score_is_the_weighted_average() -> None:
+    """COMPOSITE-SCORE."""
+    scorer = CompositeScorer([(RecencyScorer(), 3.0), (PriorityScorer(), 1.0)])
+    expect(scorer, example_items(), [0.25, 0.375, 0.875])
+
+
+@pytest.mark.parametrize(
+    "weights", [(3.0, 1.0), (0.75, 0.25), (3, 1), (Fraction(3, 8), Decimal("0.125")), (3 * 2.0**1000, 2.0**1000)]
+)
+def test_weights_are_relative(weights: tuple[Any, Any]) -> None:
+    """CompositeScorer, Weight Normalization: both normalize to [0.75, 0.25]."""
+    scorer = CompositeScorer([(RecencyScorer(), weights[0]), (PriorityScorer(), weights[1])])
+    expect(scorer, example_items(), [0.25, 0.375, 0.875])
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.3, 7, 1e308, 5e-324])
+def test_a_single_entry_delegates(weight: float) -> None:
+    """CompositeScorer, Edge Cases; CS-04: its normalized weight is 1.0."""
+    expect(CompositeScorer([(RecencyScorer(), weight)]), example_items(), [0.0, 0.5, 1.0])
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+@pytest.mark.parametrize("count", [1, 2, 4, 8])
+def test_unanimous_children_decide(value: float, count: int) -> None:
+    """CompositeScorer, Edge Cases: all 0.0 gives 0.0, all 1.0 gives 1.0."""
+    expect(CompositeScorer([(Constant(value), 5.0)] * count), example_items(), [value] * 3)
+
+
+@pytest.mark.parametrize("count", range(1, 13))
+def test_products_are_added_from_left_to_right(count: int) -> None:
+    """PY-01, META-08: no compensated or pairwise sum, whatever the number of children."""
+    children = [(Constant(0.1 * (i % 7 - 3)), 1.0 + i / 3) for i in range(count)]
+    total_weight = 0.0
+    for _, weight in children:
+        total_weight += weight
+    result = 0.0
+    for child, weight in children:
+        result += child.value * (weight / total_weight)
+    expect(CompositeScorer(children), example_items(), [result] * 3)
+
+
+def test_ten_tenths_are_not_quite_one() -> None:
+    """PY-01: as the pseudocode adds them, also on interpreters whose sum() is compensated."""
+    expect(CompositeScorer([(Constant(1.0), 1.0)] * 10), example_items(), [0.9999999999999999] * 3)
+
+
+def test_scores_beyond_one_are_averaged_as_they_are() -> None:
+    """KindScorer: composite scoring may produce scores outside the conventional range."""
+    scorer = CompositeScorer([(KindScorer({"Message": 4.0}), 1.0), (Constant(-2.0), 1.0)])
+    expect(scorer, example_items(), [1.0] * 3)
+    expect(CompositeScorer([(Constant(math.inf), 1.0), (Constant(1.0), 1.0)]), example_items(), [math.inf] * 3)
+
+
+def test_a_multiplier_is_averaged_too() -> None:
+    """CS-03: the composite stays the average, so a boost only adds."""
+    items = [ContextItem("x", 1, metadata={"cupel:priority": "high"}), ContextItem("y", 1)]
+    boost = MetadataKeyScorer("cupel:priority", "high", 1.5)
+    expect(CompositeScorer([(Constant(0.5), 1.0), (boost, 1.0)]), items, [1.0, 0.75])
+
+
+def test_composites_nest() -> None:
+    """CompositeScorer, Edge Cases: each child is scored recursively."""
+    inner = CompositeScorer([(RecencyScorer(), 1.0), (PriorityScorer(), 1.0)])
+    expect(CompositeScorer([(inner, 1.0), (Constant(0.0), 3.0)]), example_items(), [0.125, 0.0625, 0.1875])
+
+
+def test_an_empty_list_of_items_has_no_scores() -> None:
+    """CL-03: nothing in, nothing out."""
+    assert CompositeScorer([(RecencyScorer(), 1.0), (Constant(1.0), 1.0)]).score_all([]) == []
+
+
+def test_children_are_asked_in_order() -> None:
+    """CompositeScorer: child scorers are invoked in order (index 0, 1, 2, ...)."""
+    log: list[str] = []
+
+    @dataclass(frozen=True)
+    class Named:
+        name: str
+
+        def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+            log.append(self.name + item.content)
+            return 0.0
+
+    scorer = CompositeScorer([(Named("first "), 1.0), (Named("second "), 9.0), (Named("third "), 5.0)])
+    items = example_items()
+    scorer.score(items[1], items)
+    assert log == ["first b", "second b", "third b"]
+    log.clear()
+    scorer.score_all(items)
+    assert log == [f"{name} {item}" for name in ("first", "second", "third") for item in "abc"]
+
+
+@pytest.mark.parametrize("entries", [[], (), iter(())])
+def test_at_least_one_entry_is_required(entries: Any) -> None:
+    """CONSTRUCT-COMPOSITE."""
+    with pytest.raises(ScorerConfigError) as caught:
+        CompositeScorer(entries)
+    assert str(caught.value) == "At least one scorer entry is required"
+
+
+def test_a_scorer_must_not_be_null() -> None:
+    """CONSTRUCT-COMPOSITE: and the null comes before a bad weight."""
+    nothing: Any = None
+    with pytest.raises(ScorerConfigError) as caught:
+        CompositeScorer([(RecencyScorer(), 1.0), (nothing, -1.0)])
+    assert str(caught.value) == "Scorer must not be null"
+    assert "entries[1]" in "".join(caught.value.__notes__)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (0.0, "Weight must be positive"),
+        (-0.0, "Weight must be positive"),
+        (0, "Weight must be positive"),
+        (-1.0, "Weight must be positive"),
+        (-math.inf, "Weight must be positive"),
+        (math.nan, "Weight must be finite"),
+        (math.inf, "Weight must be finite"),
+    ],
+)
+def test_a_weight_must_be_positive_and_finite(weight: float, message: str) -> None:
+    """CONSTRUCT-COMPOSITE; CS-02: NaN passes the first check and fails the second."""
+    with pytest.raises(ScorerConfigError) as caught:
+        CompositeScorer([(RecencyScorer(), 1.0), (PriorityScorer(), 1.0), (ReflexiveScorer(), weight)])
+    assert str(caught.value) == message
+    assert "entries[2]" in "".join(caught.value.__notes__)
+    assert isinstance(caught.value, ValueError)
+
+
+def test_the_first_bad_entry_is_reported() -> None:
+    """CONSTRUCT-COMPOSITE checks the entries one after the other."""
+    with pytest.raises(ScorerConfigError, match="Weight must be finite") as caught:
+        CompositeScorer([(RecencyScorer(), math.inf), (PriorityScorer(), 0.0)])
+    assert "entries[0]" in "".join(caught.value.__notes__)
+
+
+def test_weights_must_have_a_finite_sum() -> None:
+    """CS-02: normalizing by infinity would make every score 0.0."""
+    with pytest.raises(ScorerConfigError, match="sum"):
+        CompositeScorer([(RecencyScorer(), 1e308), (PriorityScorer(), 1e308)])
+    huge = CompositeScorer([(RecencyScorer(), 3 * 2.0**1021), (PriorityScorer(), 2.0**1021)])
+    assert huge.score_all(example_items()) == [0.25, 0.375, 0.875]
+
+
+@pytest.mark.parametrize("weight", ["1", b"1", True, None, [1.0], 1j])
+def test_a_weight_that_is_no_number_is_a_type_error(weight: Any) -> None:
+    """PY-05: no bool, no string; the message names the entry."""
+    with pytest.raises(TypeError, match=r"entries\[1\]"):
+        CompositeScorer([(RecencyScorer(), 1.0), (PriorityScorer(), weight)])
+
+
+@pytest.mark.parametrize("scorer", [3, "recency", object(), KindScorer().score, {"score": 1}])
+def test_a_child_that_cannot_score_is_a_type_error(scorer: Any) -> None:
+    """PB-05: a component of the wrong type is a TypeError on construction."""
+    with pytest.raises(TypeError, match=r"entries\[0\]"):
+        CompositeScorer([(scorer, 1.0)])
+
+
+def test_a_class_instead_of_an_instance_is_a_type_error_that_suggests_the_call() -> None:
+    """PB-05: a class has the method, too, but not its options."""
+    recency: Any = RecencyScorer
+    with pytest.raises(TypeError, match=r"RecencyScorer\(") as caught:
+        CompositeScorer([(PriorityScorer(), 1.0), (recency, 1.0)])
+    assert "entries[1]" in str(caught.value)
+
+
+@pytest.mark.parametrize("entries", [None, 3, "ab", b"ab", RecencyScorer()])
+def test_entries_that_are_no_iterable_are_a_type_error(entries: Any) -> None:
+    """PB-05."""
+    with pytest.raises(TypeError, match="entries"):
+        CompositeScorer(entries)
+
+
+@pytest.mark.parametrize("entry", [RecencyScorer(), "ab", (RecencyScorer(),), (RecencyScorer(), 1.0, 2.0), None, 1.0])
+def test_an_entry_that_is_no_pair_is_a_type_error(entry: Any) -> None:
+    """PB-05: the message names the entry."""
+    with pytest.raises(TypeError, match=r"entries\[1\]"):
+        CompositeScorer([(RecencyScorer(), 1.0), entry])
+
+
+def test_entries_come_from_any_iterable_of_pairs() -> None:
+    """DM-06: they are copied, so that later changes by the caller have no effect."""
+    pairs: list[Any] = [[RecencyScorer(), 3], (PriorityScorer(), 1)]
+    scorer = CompositeScorer(iter(pairs))
+    pairs.clear()
+    assert scorer.entries == ((RecencyScorer(), 3.0), (PriorityScorer(), 1.0))
+    assert scorer.children == (RecencyScorer(), PriorityScorer())
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        scorer.entries = ()  # type: ignore[misc]
+
+
+# Cycles: they need mutation behind the back of frozen scorers.
+
+
+def rewire(scorer: Scorer, **fields: Any) -> None:
+    for name, value in fields.items():
+        object.__setattr__(scorer, name, value)
+
+
+def wrap_composite(scorer: Scorer) -> CompositeScorer:
+    return CompositeScorer([(RecencyScorer(), 1.0), (scorer, 2.0)])
+
+
+def wrap_boost(scorer: Scorer) -> BoostedScorer:
+    return BoostedScorer(PriorityScorer(), scorer)
+
+
+WRAPPERS = [
+    pytest.param(wrap_composite, id="composite"),
+    pytest.param(ScaledScorer, id="scaled"),
+    pytest.param(BoostedScorer, id="boosted inner"),
+    pytest.param(wrap_boost, id="boost"),
+]
+
+
+@pytest.mark.parametrize("wrap", WRAPPERS)
+def test_a_scorer_that_is_its_own_child_is_a_cycle(wrap: Any) -> None:
+    """DETECT-CYCLES: self-referential."""
+    looped = ScaledScorer(RecencyScorer())
+    rewire(looped, inner=looped)
+    with pytest.raises(CycleError) as caught:
+        wrap(looped)
+    assert str(caught.value) == CYCLE
+    assert isinstance(caught.value, ScorerConfigError)
+
+
+@pytest.mark.parametrize("wrap", WRAPPERS)
+@pytest.mark.parametrize("inner_wrap", WRAPPERS)
+def test_a_longer_way_back_is_a_cycle(wrap: Any, inner_wrap: Any) -> None:
+    """DETECT-CYCLES: through CompositeScorer, ScaledScorer and BoostedScorer; CS-01."""
+    bottom = CompositeScorer([(PriorityScorer(), 1.0)])
+    middle = inner_wrap(ScaledScorer(bottom))
+    rewire(bottom, entries=((RecencyScorer(), 1.0), (middle, 1.0)))
+    for start in (bottom, middle):
+        with pytest.raises(CycleError) as caught:
+            wrap(start)
+        assert str(caught.value) == CYCLE
+
+
+def test_a_cycle_behind_an_innocent_sibling_is_found() -> None:
+    """DETECT-CYCLES visits every entry."""
+    looped = BoostedScorer(RecencyScorer(), PriorityScorer())
+    rewire(looped, boosts=(ScaledScorer(looped),))
+    innocent = CompositeScorer([(ScaledScorer(RecencyScorer()), 1.0)])
+    with pytest.raises(CycleError):
+        CompositeScorer([(innocent, 1.0), (RecencyScorer(), 1.0), (innocent, 1.0), (looped, 1.0)])
+
+
+def test_a_scorer_built_around_itself_is_a_cycle() -> None:
+    """DETECT-CYCLES: the new scorer is part of the graph, too."""
+    scorer = CompositeScorer.__new__(CompositeScorer)
+    with pytest.raises(CycleError) as caught:
+        CompositeScorer.__init__(scorer, [(RecencyScorer(), 1.0), (scorer, 1.0)])
+    assert str(caught.value) == CYCLE
+
+
+def test_a_scorer_may_be_used_twice() -> None:
+    """CS-01: visited, but not in its own path; a diamond is legal."""
+    shared = CompositeScorer([(RecencyScorer(), 1.0)])
+    left, right = ScaledScorer(shared), CompositeScorer([(shared, 1.0), (shared, 1.0)])
+    scorer = CompositeScorer([(left, 1.0), (right, 1.0), (shared, 2.0)])
+    expect(scorer, example_items(), [0.0, 0.5, 1.0])
+
+
+def test_a_ladder_of_diamonds_is_checked_node_by_node() -> None:
+    """CompositeScorer, Complexity: O(V + E); path by path this would be 2^80 visits."""
+    scorer = CompositeScorer([(RecencyScorer(), 1.0)])
+    for _ in range(80):
+        scorer = CompositeScorer([(scorer, 1.0), (scorer, 1.0)])
+    assert len(scorer.children) == 2
+
+
+def test_equal_scorers_are_not_the_same_scorer() -> None:
+    """CompositeScorer: cycle detection MUST use reference identity, not structural equality."""
+    one = CompositeScorer([(RecencyScorer(), 1.0)])
+    other = CompositeScorer([(RecencyScorer(), 1.0)])
+    assert one == other
+    rewire(other, entries=((one, 1.0),))
+    expect(CompositeScorer([(other, 1.0), (one, 1.0)]), example_items(), [0.0, 0.5, 1.0])
+
+
+# Depth.
+
+
+def nested(levels: int) -> Scorer:
+    """Composite, scaled and boosted scorers in turn around a leaf."""
+    scorer: Scorer = RecencyScorer()
+    for level in range(levels):
+        if level % 3 == 0:
+            scorer = CompositeScorer([(scorer, 2.0), (PriorityScorer(), 1.0)])
+        elif level % 3 == 1:
+            scorer = ScaledScorer(scorer)
+        else:
+            scorer = BoostedScorer(scorer, MetadataKeyScorer("key", "value", 2.0))
+    return scorer
+
+
+def test_a_hundred_levels_work() -> None:
+    """PY-08: nesting does not meet the recursion limit."""
+    scorer: Any = nested(100)
+    items = example_items()
+    scores = scorer.score_all(items)
+    assert len(scores) == 3
+    assert all(math.isfinite(score) for score in scores)
+    assert scores[1] < scores[0]
+    (alone,) = items[:1]
+    assert [scorer.score(alone, [alone])] == scorer.score_all([alone])
+    assert repr(scorer).count("Scorer(") == 34 * 2 + 33 + 33 * 2 + 1
+    assert scorer == nested(100)
+    assert scorer != nested(99)
+    assert pickle.loads(pickle.dumps(scorer)) == scorer
+    assert copy.deepcopy(scorer) == scorer
+
+
+@pytest.mark.parametrize("wrap", WRAPPERS)
+def test_one_more_level_is_refused(wrap: Any) -> None:
+    """PY-08: it says so at construction, not when it is scored or shown."""
+    wrap(nested(99))
+    with pytest.raises(CycleError, match="100"):
+        wrap(nested(100))
+
+
+def test_the_deepest_path_counts() -> None:
+    """PY-08: wide is not deep."""
+    deep, shallow = nested(99), nested(3)
+    CompositeScorer([(shallow, 1.0), (deep, 1.0), (shallow, 1.0)] * 50)
+    with pytest.raises(CycleError):
+        CompositeScorer([(shallow, 1.0), (ScaledScorer(deep), 1.0)])
+
+
+def test_it_is_a_value() -> None:
+    """PB-04: equal entries, equal scorers; pickle, copy and replace keep them."""
+    scorer = CompositeScorer([(RecencyScorer(), 3), (PriorityScorer(), 1)])
+    assert repr(scorer) == "CompositeScorer(entries=((RecencyScorer(), 3.0), (PriorityScorer(), 1.0)))"
+    assert scorer == CompositeScorer([(RecencyScorer(), 3.0), (PriorityScorer(), 1.0)])
+    assert scorer != CompositeScorer([(PriorityScorer(), 1.0), (RecencyScorer(), 3.0)])
+    assert hash(scorer) == hash(copy.copy(scorer))
+    copied = pickle.loads(pickle.dumps(scorer))
+    assert copied == scorer
+    assert copied.score_all(example_items()) == [0.25, 0.375, 0.875]
+    changed = dataclasses.replace(scorer, entries=((RecencyScorer(), 1.0), (PriorityScorer(), 3.0)))
+    expect(changed, example_items(), [0.75, 0.125, 0.625])

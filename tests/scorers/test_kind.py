@@ -1,0 +1,176 @@
+"""KindScorer: a weight for each kind."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import pickle
+from collections import OrderedDict
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from pycupel import ContextItem, ContextKind, KindScorer
+from pycupel.errors import InvalidItemError, ScorerConfigError
+
+
+def score_of(scorer: KindScorer, kind: str) -> float:
+    """What `score` and `score_all` agree on."""
+    item = ContextItem("x", 1, kind=kind)
+    (batch,) = scorer.score_all([item])
+    assert scorer.score(item, [item]) == batch
+    return batch
+
+
+@pytest.mark.parametrize(
+    ("kind", "weight"),
+    [("SystemPrompt", 1.0), ("Memory", 0.8), ("ToolOutput", 0.6), ("Document", 0.4), ("Message", 0.2)],
+)
+def test_the_five_known_kinds_have_default_weights(kind: str, weight: float) -> None:
+    """KindScorer, Default Weights."""
+    assert score_of(KindScorer(), kind) == weight
+
+
+def test_there_are_no_other_defaults() -> None:
+    """KindScorer: the default weight map MUST contain exactly the five."""
+    weights = {"SystemPrompt": 1.0, "Memory": 0.8, "ToolOutput": 0.6, "Document": 0.4, "Message": 0.2}
+    assert {str(kind): weight for kind, weight in KindScorer().weights.items()} == weights
+    assert KindScorer() == KindScorer(None) == KindScorer(weights)
+    assert score_of(KindScorer(), "Image") == 0.0
+
+
+def test_a_kind_without_weight_scores_zero() -> None:
+    """KindScorer, Edge Cases: a custom map replaces the defaults."""
+    scorer = KindScorer({"Image": 0.7})
+    assert score_of(scorer, "Image") == 0.7
+    assert score_of(scorer, "SystemPrompt") == 0.0
+
+
+@pytest.mark.parametrize("kind", ["Message", "SystemPrompt", "Image"])
+def test_an_empty_map_scores_zero(kind: str) -> None:
+    """KindScorer, Edge Cases: not the defaults."""
+    assert score_of(KindScorer({}), kind) == 0.0
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.25, 1.0, 4.0, 1e308, 5e-324])
+def test_weights_are_returned_as_they_are(weight: float) -> None:
+    """KindScorer, Edge Cases: a weight above 1.0 is not clamped."""
+    assert score_of(KindScorer({"Message": weight}), "Message") == weight
+
+
+def test_minus_zero_is_a_weight() -> None:
+    """KS-01: -0.0 is not negative."""
+    assert score_of(KindScorer({"Message": -0.0}), "Message").hex() == "-0x0.0p+0"
+
+
+@pytest.mark.parametrize("configured", ["Message", "message", "MESSAGE"])
+@pytest.mark.parametrize("spelled", ["Message", "message", "mEsSaGe"])
+def test_kinds_match_in_any_ascii_case(configured: str, spelled: str) -> None:
+    """KindScorer: ContextKind comparison MUST be case-insensitive using ASCII case folding."""
+    assert score_of(KindScorer({configured: 3.0}), spelled) == 3.0
+
+
+@pytest.mark.parametrize(("configured", "spelled"), [("\u00c9tude", "\u00e9tude"), ("\u212aind", "Kind"), ("ß", "SS")])
+def test_letters_outside_ascii_never_fold(configured: str, spelled: str) -> None:
+    """DM-09: only A to Z fold."""
+    assert score_of(KindScorer({configured: 3.0}), spelled) == 0.0
+    assert score_of(KindScorer({configured: 3.0}), configured) == 3.0
+
+
+def test_blanks_are_part_of_a_kind() -> None:
+    """DM-11: nothing is trimmed."""
+    assert score_of(KindScorer({" Message": 3.0}), "Message") == 0.0
+
+
+def test_keys_may_be_kinds_and_weights_any_number() -> None:
+    """DM-11; Scorers: scores are 64-bit floats."""
+    weights: dict[ContextKind, Any] = {ContextKind.MEMORY: 2, ContextKind("Image"): Fraction(1, 4)}
+    scorer = KindScorer(weights)
+    assert score_of(scorer, "memory") == 2.0
+    assert score_of(scorer, "image") == 0.25
+    assert {type(weight) for weight in scorer.weights.values()} == {float}
+
+
+@pytest.mark.parametrize("weight", [-0.1, -1, -math.inf])
+def test_a_negative_weight_is_refused(weight: float) -> None:
+    """VALIDATE-KIND-WEIGHTS: a negative weight, before anything else that is wrong with it."""
+    with pytest.raises(ScorerConfigError) as caught:
+        KindScorer({"Memory": 1.0, "Image": weight})
+    assert str(caught.value) == "Weight for kind must be non-negative"
+    assert "Image" in "".join(caught.value.__notes__)
+
+
+@pytest.mark.parametrize("weight", [math.nan, math.inf])
+def test_a_weight_that_is_not_finite_is_refused(weight: float) -> None:
+    """VALIDATE-KIND-WEIGHTS."""
+    with pytest.raises(ScorerConfigError) as caught:
+        KindScorer({"Memory": 1.0, "Image": weight})
+    assert str(caught.value) == "Weight for kind must be finite"
+    assert "Image" in "".join(caught.value.__notes__)
+    assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("weight", ["1", b"1", True, None, [1.0], 1j])
+def test_a_weight_that_is_no_number_is_a_type_error(weight: Any) -> None:
+    """PY-05 and SC-04: no bool, no string; the message names the entry."""
+    with pytest.raises(TypeError, match="Image"):
+        KindScorer({"Image": weight})
+
+
+@pytest.mark.parametrize("names", [("Message", "message"), ("message", "MESSAGE"), (ContextKind("A"), "A")])
+def test_two_spellings_of_one_kind_are_refused(names: tuple[Any, Any]) -> None:
+    """DM-12: one of the two weights would be lost."""
+    with pytest.raises(ScorerConfigError, match="twice"):
+        KindScorer(OrderedDict([(names[0], 1.0), (names[1], 2.0)]))
+
+
+@pytest.mark.parametrize("name", ["", " ", "\t\n"])
+def test_a_blank_kind_is_refused(name: str) -> None:
+    """DM-12: a blank kind is an InvalidItemError wherever it stands."""
+    with pytest.raises(InvalidItemError):
+        KindScorer({name: 1.0})
+
+
+@pytest.mark.parametrize("weights", [[("Message", 1.0)], "Message", 3, {1: 1.0}, {None: 1.0}])
+def test_anything_but_a_mapping_from_kinds_is_a_type_error(weights: Any) -> None:
+    """PB-05: a wrong type is found on construction."""
+    with pytest.raises(TypeError):
+        KindScorer(weights)
+
+
+def test_the_map_is_copied_and_read_only() -> None:
+    """DM-06: what the caller does to it later has no effect."""
+    weights = {"Message": 0.5}
+    scorer = KindScorer(weights)
+    weights["Message"] = 9.0
+    weights["Image"] = 9.0
+    assert score_of(scorer, "Message") == 0.5
+    assert score_of(scorer, "Image") == 0.0
+    with pytest.raises(TypeError):
+        scorer.weights[ContextKind.MESSAGE] = 9.0  # type: ignore[index]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        scorer.weights = {}  # type: ignore[misc]
+
+
+def test_other_items_do_not_matter() -> None:
+    """KindScorer is absolute: allItems is ignored."""
+    item = ContextItem("x", 1, kind="Memory")
+    assert KindScorer().score(item, []) == KindScorer().score(item, [ContextItem("y", 1)] * 3) == 0.8
+
+
+def test_it_is_a_value() -> None:
+    """PB-04: equal weights, equal scorers; pickle and replace keep them."""
+    scorer = KindScorer({"Message": 0.5, "Image": 2.0})
+    assert scorer == KindScorer({"image": 2.0, "MESSAGE": 0.5})
+    assert scorer != KindScorer({"Message": 0.5})
+    assert scorer != KindScorer()
+    assert "Image" in repr(scorer)
+    assert "2.0" in repr(scorer)
+    copied = pickle.loads(pickle.dumps(scorer))
+    assert copied == scorer
+    assert repr(copied) == repr(scorer)
+    assert score_of(copied, "image") == 2.0
+    changed = dataclasses.replace(scorer, weights={ContextKind.MEMORY: 1.5})
+    assert changed == KindScorer({"Memory": 1.5})
+    assert score_of(changed, "memory") == 1.5

@@ -1,0 +1,564 @@
+"""The CountQuotaSlice chapter, and CQ-*."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import pickle
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pycupel import (
+    ContextBudget,
+    ContextItem,
+    ContextKind,
+    CountConstrainedKnapsackSlice,
+    CountQuotaEntry,
+    CountQuotaSlice,
+    GreedySlice,
+    KnapsackSlice,
+    OverflowStrategy,
+    Pipeline,
+    QuotaSlice,
+    ReflexiveScorer,
+    ScarcityBehavior,
+    ScoredItem,
+    SliceOutcome,
+)
+from pycupel.diagnostics import BudgetExceeded, CountCapExceeded
+from pycupel.errors import BudgetOverflowError, CountRequirementError, CupelError, SlicerConfigError
+
+Rows = list[tuple[str, str, int, float]]
+
+
+def entry(kind: str, require: int, cap: int) -> CountQuotaEntry:
+    return CountQuotaEntry(kind, cap_count=cap, require_count=require)
+
+
+def scored(rows: Rows) -> list[ScoredItem]:
+    """Build scored items from rows of content, kind, tokens, score."""
+    return [ScoredItem(ContextItem(content, tokens, kind=kind), score) for content, kind, tokens, score in rows]
+
+
+def detailed(
+    rows: Rows, target: int, slicer: CountQuotaSlice
+) -> tuple[list[str], list[tuple[str, int, int]], list[tuple[str, CountCapExceeded]]]:
+    """Slice, and give the selected contents, the shortfalls, and the cap exclusions by content."""
+    outcome: SliceOutcome = slicer.slice_detailed(scored(rows), ContextBudget(target))
+    return (
+        [item.content for item in outcome.selected],
+        [(kind.value, required, satisfied) for kind, required, satisfied in outcome.shortfalls],
+        [(item.content, reason) for item, reason in outcome.cap_excluded],
+    )
+
+
+def count_quota(rows: Rows, target: int, slicer: CountQuotaSlice) -> list[str]:
+    return [item.content for item in slicer.slice(scored(rows), ContextBudget(target))]
+
+
+class Recorder:
+    """An inner slicer that takes everything and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[list[str], ContextBudget]] = []
+
+    def slice(self, scored_items: Sequence[ScoredItem], budget: ContextBudget, /) -> list[ContextItem]:
+        self.calls.append(([pair.item.content for pair in scored_items], budget))
+        return [pair.item for pair in scored_items]
+
+
+TOOLS: Rows = [("t1", "tool", 10, 0.9), ("t2", "tool", 10, 0.8), ("t3", "tool", 10, 0.7), ("t4", "tool", 10, 0.6)]
+
+
+@pytest.mark.parametrize(
+    ("slicer", "rows", "target", "expected"),
+    [
+        pytest.param(CountQuotaSlice([]), [], 100, [], id="empty input"),
+        pytest.param(CountQuotaSlice([entry("tool", 1, 2)]), [], 100, [], id="empty input with a requirement"),
+        pytest.param(CountQuotaSlice([entry("tool", 1, 2)]), TOOLS, 0, [], id="target 0"),
+        pytest.param(CountQuotaSlice([]), TOOLS, 25, ["t1", "t2"], id="no entries: the inner slicer alone"),
+        pytest.param(CountQuotaSlice([entry("tool", 2, 2)]), TOOLS, 100, ["t1", "t2"], id="require = cap"),
+        pytest.param(CountQuotaSlice([entry("tool", 0, 3)]), TOOLS, 100, ["t1", "t2", "t3"], id="only a cap"),
+        pytest.param(
+            CountQuotaSlice([entry("tool", 2, 9)]),
+            [("m", "msg", 1, 1.0), *TOOLS, ("free", "msg", 0, 1.0)],
+            20,
+            ["t1", "t2"],
+            id="phase 1 exhausts the budget: not even a zero-token item more",
+        ),
+        pytest.param(
+            CountQuotaSlice([entry("tool", 9, 9)]),
+            [("m", "msg", 10, 1.0), *TOOLS],
+            100,
+            ["t1", "t2", "t3", "t4", "m"],
+            id="fewer candidates than required: all of them",
+        ),
+        pytest.param(
+            CountQuotaSlice([entry("tool", 0, 0)]),
+            [*TOOLS, ("m", "msg", 10, 0.1)],
+            100,
+            ["m"],
+            id="CQ-05: both 0 keeps the kind out",
+        ),
+    ],
+)
+def test_edge_cases(slicer: CountQuotaSlice, rows: Rows, target: int, expected: list[str]) -> None:
+    """CountQuotaSlice: the table of edge cases."""
+    assert count_quota(rows, target, slicer) == expected
+
+
+def test_the_best_of_a_kind_are_committed_first_even_if_others_score_higher() -> None:
+    """CountQuotaSlice: phase 1 comes before the inner slicer."""
+    rows = [("m1", "msg", 10, 1.0), ("m2", "msg", 10, 0.95), *TOOLS]
+    assert count_quota(rows, 30, CountQuotaSlice([entry("tool", 2, 9)])) == ["t1", "t2", "m1"]
+
+
+def test_each_kind_is_sorted_by_score_whatever_the_order_of_the_input() -> None:
+    """CountQuotaSlice: implementations MUST sort per-kind partitions explicitly (SL-05)."""
+    rows = [("t3", "tool", 10, 0.7), ("m", "msg", 10, 0.1), ("t1", "tool", 10, 0.9), ("t2", "tool", 10, 0.8)]
+    assert count_quota(rows, 20, CountQuotaSlice([entry("tool", 2, 2)])) == ["t1", "t2"]
+
+
+def test_committed_items_are_not_offered_again() -> None:
+    """CountQuotaSlice: the residual, in its order, with what the committed items leave of the target."""
+    inner = Recorder()
+    rows = [("t2", "tool", 20, 0.5), ("m", "msg", 10, 0.1), ("t1", "tool", 30, 0.9)]
+    count_quota(rows, 100, CountQuotaSlice([entry("tool", 1, 9)], inner))
+    assert inner.calls == [(["t2", "m"], ContextBudget(100, 70))]
+
+
+def test_the_inner_slicer_gets_the_original_maximum() -> None:
+    """CQ-13: only the target is reduced, and no other field is forwarded."""
+    inner = Recorder()
+    budget = ContextBudget(500, 100, output_reserve=5, reserved_slots={"x": 1}, estimation_safety_margin_percent=1.0)
+    CountQuotaSlice([entry("tool", 2, 9)], inner).slice(scored(TOOLS), budget)
+    assert inner.calls == [(["t3", "t4"], ContextBudget(500, 80))]
+
+
+@pytest.mark.parametrize(
+    ("rows", "target"),
+    [
+        pytest.param(TOOLS, 20, id="no target left"),
+        pytest.param(TOOLS, 19, id="less than no target left"),
+        pytest.param(TOOLS[:2], 100, id="no item left"),
+        pytest.param(TOOLS, 0, id="no target"),
+        pytest.param([], 100, id="no item"),
+    ],
+)
+def test_a_custom_inner_slicer_is_not_asked_if_there_is_nothing_to_select(rows: Rows, target: int) -> None:
+    """CQ-12."""
+    inner = Recorder()
+    count_quota(rows, target, CountQuotaSlice([entry("tool", 2, 9)], inner))
+    assert inner.calls == []
+
+
+def test_requirements_come_before_the_budget() -> None:
+    """CQ-06: phase 1 ignores the budget."""
+    assert count_quota(TOOLS, 5, CountQuotaSlice([entry("tool", 3, 9)])) == ["t1", "t2", "t3"]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "expected"), [(OverflowStrategy.TRUNCATE, ["a"]), (OverflowStrategy.PROCEED, ["a", "b"])]
+)
+def test_required_items_beyond_the_budget_are_left_to_the_overflow_strategy(
+    strategy: OverflowStrategy, expected: list[str]
+) -> None:
+    """CQ-06."""
+    items = [ContextItem("a", 60, future_relevance_hint=0.9), ContextItem("b", 60, future_relevance_hint=0.8)]
+    slicer = CountQuotaSlice([entry("Message", 2, 2)])
+    assert [
+        item.content
+        for item in Pipeline(ReflexiveScorer(), slicer, overflow_strategy=strategy).run(items, ContextBudget(100))
+    ] == expected
+    with pytest.raises(BudgetOverflowError) as caught:
+        Pipeline(ReflexiveScorer(), slicer).run(items, ContextBudget(100))
+    assert (caught.value.merged_tokens, caught.value.target_tokens) == (120, 100)
+
+
+def test_entries_decide_the_order() -> None:
+    """CQ-01: of what is committed, and of shortfalls."""
+    rows = [("a", "A", 10, 0.1), ("b", "B", 10, 0.9), ("c", "C", 10, 0.5)]
+    slicer = CountQuotaSlice([entry("C", 2, 2), entry("A", 3, 3), entry("B", 1, 1), entry("D", 1, 1)])
+    selected, shortfalls, _ = detailed(rows, 100, slicer)
+    assert selected == ["c", "a", "b"]
+    assert shortfalls == [("C", 2, 1), ("A", 3, 1), ("D", 1, 0)]
+
+
+@pytest.mark.parametrize(("first", "second"), [("A", "B"), ("B", "A")])
+def test_the_first_entry_that_falls_short_throws(first: str, second: str) -> None:
+    """CQ-01: not the first in the input or in the alphabet."""
+    slicer = CountQuotaSlice([entry(first, 2, 2), entry(second, 2, 2)], scarcity=ScarcityBehavior.THROW)
+    with pytest.raises(CountRequirementError) as caught:
+        count_quota([("a", "A", 10, 0.1), ("b", "B", 10, 0.9)], 100, slicer)
+    assert caught.value.kind == first
+
+
+def test_a_required_kind_without_any_candidate_is_a_shortfall() -> None:
+    """CQ-02: degrade is the default."""
+    slicer = CountQuotaSlice([entry("tool", 2, 2)])
+    assert slicer.scarcity is ScarcityBehavior.DEGRADE
+    assert detailed([("m", "msg", 10, 0.5)], 100, slicer) == (["m"], [("tool", 2, 0)], [])
+
+
+def test_a_required_kind_without_any_candidate_throws() -> None:
+    """CQ-02: under Throw, as long as there is any candidate at all."""
+    slicer = CountQuotaSlice([entry("tool", 2, 2)], scarcity=ScarcityBehavior.THROW)
+    with pytest.raises(CountRequirementError, match="'tool' has 0 items"):
+        count_quota([("m", "msg", 10, 0.5)], 100, slicer)
+
+
+def test_the_error_has_the_words_of_the_specification_and_the_numbers() -> None:
+    """CQ-08: the text of CK-01 with the name of this slicer."""
+    slicer = CountQuotaSlice([entry("Tool", 3, 5)], scarcity=ScarcityBehavior.THROW)
+    with pytest.raises(CountRequirementError) as caught:
+        count_quota(TOOLS[:2], 100, slicer)
+    error = caught.value
+    assert str(error) == "CountQuotaSlice: candidate pool for kind 'Tool' has 2 items but RequireCount is 3."
+    assert (error.slicer, error.kind, error.required_count, error.satisfied_count) == ("CountQuotaSlice", "Tool", 3, 2)
+    assert isinstance(error, CupelError)
+    copy = pickle.loads(pickle.dumps(error))
+    assert str(copy) == str(error)
+    assert copy.required_count == 3
+
+
+def test_nothing_is_thrown_if_requirements_are_met() -> None:
+    """CountQuotaSlice: Throw is about scarcity only."""
+    slicer = CountQuotaSlice([entry("tool", 4, 4), entry("absent", 0, 1)], scarcity=ScarcityBehavior.THROW)
+    assert detailed(TOOLS, 100, slicer) == (["t1", "t2", "t3", "t4"], [], [])
+
+
+@pytest.mark.parametrize("scarcity", list(ScarcityBehavior))
+@pytest.mark.parametrize(("rows", "target"), [([], 100), ([], 0), (TOOLS, 0)])
+def test_with_nothing_to_select_every_requirement_is_recorded_and_none_throws(
+    scarcity: ScarcityBehavior, rows: Rows, target: int
+) -> None:
+    """CQ-09: the contract's empty list comes first, but the diagnostics tell."""
+    slicer = CountQuotaSlice([entry("B", 2, 2), entry("free", 0, 3), entry("tool", 1, 1)], scarcity=scarcity)
+    assert detailed(rows, target, slicer) == ([], [("B", 2, 0), ("tool", 1, 0)], [])
+
+
+def test_the_pipeline_reports_the_shortfalls_of_a_run_without_budget() -> None:
+    """CQ-09 and CQ-03: pinned items that fill the target, under Throw."""
+    items = [ContextItem("pinned", 100, kind="tool", pinned=True), ContextItem("t", 10, kind="tool")]
+    pipeline = Pipeline(ReflexiveScorer(), CountQuotaSlice([entry("tool", 1, 5)], scarcity=ScarcityBehavior.THROW))
+    report = pipeline.dry_run(items, ContextBudget(100))
+    assert report.items == [items[0]]
+    assert report.count_requirement_shortfalls == ((ContextKind("tool"), 1, 0),)
+
+
+def test_the_pipeline_reports_shortfalls_in_the_spelling_of_the_entry() -> None:
+    """CQ-03 and DM-10."""
+    pipeline = Pipeline(ReflexiveScorer(), CountQuotaSlice([entry("TOOL", 3, 5)]))
+    report = pipeline.dry_run([ContextItem("t", 10, kind="tool")], ContextBudget(100))
+    (shortfall,) = report.count_requirement_shortfalls
+    assert (shortfall.kind.value, shortfall.required_count, shortfall.satisfied_count) == ("TOOL", 3, 1)
+
+
+def test_a_run_leaves_nothing_on_the_slicer() -> None:
+    """CQ-03: the shortfalls of one call do not show in the next."""
+    slicer = CountQuotaSlice([entry("tool", 2, 2)])
+    assert detailed([("m", "msg", 10, 0.5)], 100, slicer)[1] == [("tool", 2, 0)]
+    assert detailed(TOOLS, 100, slicer)[1] == []
+
+
+HI_LO: Rows = [("hi", "tool", 100, 0.9), ("lo", "tool", 1, 0.1)]
+
+
+def test_a_cap_keeps_the_densest_not_the_highest_scored() -> None:
+    """CQ-07: cap 1, hi (0.9, 100 tokens) and lo (0.1, 1 token): lo stays."""
+    slicer = CountQuotaSlice([entry("tool", 0, 1)])
+    assert slicer.cap_order == "inner"
+    assert detailed(HI_LO, 200, slicer) == (["lo"], [], [("hi", CountCapExceeded("tool", 1, 1))])
+
+
+def test_cap_order_score_keeps_the_highest_scored() -> None:
+    """CQ-07: the opt-in."""
+    slicer = CountQuotaSlice([entry("tool", 0, 1)], cap_order="score")
+    assert detailed(HI_LO, 200, slicer) == (["hi"], [], [("lo", CountCapExceeded("tool", 1, 1))])
+
+
+def test_cap_order_score_does_not_change_what_the_inner_slicer_selects() -> None:
+    """CQ-07: it is the order of the walk in phase 3 and nothing more; NaN comes last in it (SC-03)."""
+    slicer = CountQuotaSlice([entry("tool", 0, 1)], cap_order="score")
+    assert detailed(HI_LO, 99, slicer) == (["lo"], [], [])
+    rows = [("nan", "tool", 1, math.nan), ("low", "tool", 1, -1.0)]
+    assert detailed(rows, 10, slicer) == (["low"], [], [("nan", CountCapExceeded("tool", 1, 1))])
+
+
+def test_caps_count_what_phase_1_committed() -> None:
+    """CountQuotaSlice: committed items count toward the cap; `count` is how many are selected already (ER-02)."""
+    slicer = CountQuotaSlice([entry("tool", 1, 2)])
+    assert detailed(TOOLS, 100, slicer) == (
+        ["t1", "t2"],
+        [],
+        [("t3", CountCapExceeded("tool", 2, 2)), ("t4", CountCapExceeded("tool", 2, 2))],
+    )
+
+
+def test_kinds_without_an_entry_are_not_capped() -> None:
+    """CountQuotaSlice: they pass phases 2 and 3 freely."""
+    rows = [*TOOLS, ("m1", "msg", 10, 0.5), ("m2", "msg", 10, 0.4)]
+    assert count_quota(rows, 100, CountQuotaSlice([entry("tool", 0, 1)])) == ["t1", "m1", "m2"]
+
+
+def test_kinds_are_compared_without_regard_to_ascii_case() -> None:
+    """CountQuotaSlice: MUST be case-insensitive throughout; a cap is named as its entry is (DM-10)."""
+    rows = [("1", "tool", 10, 0.9), ("2", "TOOL", 10, 0.8), ("3", "Tool", 10, 0.7)]
+    slicer = CountQuotaSlice([entry("tOOl", 1, 2)])
+    assert detailed(rows, 100, slicer) == (["1", "2"], [], [("3", CountCapExceeded("tOOl", 2, 2))])
+
+
+def test_what_a_cap_removes_is_not_refilled() -> None:
+    """CQ-17: the tokens of t2 are not given to m."""
+    rows = [("t1", "tool", 40, 0.9), ("t2", "tool", 40, 0.8), ("m", "msg", 40, 0.1)]
+    selected, _, capped = detailed(rows, 100, CountQuotaSlice([entry("tool", 0, 1)]))
+    assert selected == ["t1"]
+    assert capped == [("t2", CountCapExceeded("tool", 1, 1))]
+
+
+def test_only_what_the_inner_slicer_chose_is_excluded_by_the_cap() -> None:
+    """ER-03: cap 1, target 150, two 100-token tools: the second would not fit anyway, and that is its reason."""
+    items = [
+        ContextItem("t1", 100, kind="tool", future_relevance_hint=0.9),
+        ContextItem("t2", 100, kind="tool", future_relevance_hint=0.8),
+    ]
+    report = Pipeline(ReflexiveScorer(), CountQuotaSlice([entry("tool", 0, 1)])).dry_run(items, ContextBudget(150))
+    assert [(each.item.content, each.reason) for each in report.excluded] == [("t2", BudgetExceeded(100, 50))]
+
+
+def test_the_report_says_that_a_cap_was_exceeded() -> None:
+    """ER-02: CountCapExceeded with kind, cap and count."""
+    items = [ContextItem(name, 10, kind="tool", future_relevance_hint=0.5) for name in ("t1", "t2", "t3")]
+    report = Pipeline(ReflexiveScorer(), CountQuotaSlice([entry("Tool", 1, 2)])).dry_run(items, ContextBudget(100))
+    (excluded,) = report.excluded
+    assert excluded.item is items[2]
+    assert excluded.reason == CountCapExceeded(kind="Tool", cap=2, count=2)
+
+
+def test_pinned_items_do_not_count() -> None:
+    """CQ-10: neither towards requirements nor towards caps."""
+    items = [
+        ContextItem("pinned", 10, kind="tool", pinned=True),
+        ContextItem("t1", 10, kind="tool", future_relevance_hint=0.9),
+        ContextItem("t2", 10, kind="tool", future_relevance_hint=0.8),
+    ]
+    report = Pipeline(ReflexiveScorer(), CountQuotaSlice([entry("tool", 2, 2)])).dry_run(items, ContextBudget(100))
+    assert report.items == items
+    assert report.count_requirement_shortfalls == ()
+    report = Pipeline(ReflexiveScorer(), CountQuotaSlice([entry("tool", 3, 3)])).dry_run(items, ContextBudget(100))
+    assert report.count_requirement_shortfalls == ((ContextKind("tool"), 3, 2),)
+
+
+def test_ties_are_committed_in_input_order() -> None:
+    """CQ-11: the sort of a partition is stable, and 0.0 and -0.0 tie."""
+    rows = [("first", "tool", 10, -0.0), ("second", "tool", 10, 0.0), ("third", "tool", 10, 0.0)]
+    assert count_quota(rows, 20, CountQuotaSlice([entry("tool", 2, 2)])) == ["first", "second"]
+
+
+def test_nan_is_committed_last() -> None:
+    """SC-03."""
+    rows = [("nan", "tool", 10, math.nan), ("debt", "tool", 10, -math.inf), ("inf", "tool", 10, math.inf)]
+    assert count_quota(rows, 10, CountQuotaSlice([entry("tool", 2, 2)])) == ["inf", "debt"]
+
+
+def test_the_same_object_twice_is_two_candidates() -> None:
+    """SL-03: both can be required, or one required and the other left to the inner slicer."""
+    item = ContextItem("twice", 10, kind="tool")
+    twice = [ScoredItem(item, 0.5), ScoredItem(item, 0.5)]
+    for require, cap, count in [(2, 2, 2), (1, 2, 2), (1, 1, 1), (0, 1, 1)]:
+        selected = CountQuotaSlice([entry("tool", require, cap)]).slice(twice, ContextBudget(100))
+        assert [chosen is item for chosen in selected] == [True] * count
+
+
+def test_nested_count_slicers_tell_everything() -> None:
+    """CQ-03 and ER-03: shortfalls and cap exclusions of the inner slicer come out after those of the outer one."""
+    rows = [*TOOLS, ("m1", "msg", 10, 0.5), ("m2", "msg", 10, 0.4)]
+    inner = CountQuotaSlice([entry("msg", 0, 1), entry("memory", 1, 1)])
+    slicer = CountQuotaSlice([entry("tool", 1, 2), entry("doc", 4, 4)], inner)
+    assert detailed(rows, 100, slicer) == (
+        ["t1", "t2", "m1"],
+        [("doc", 4, 0), ("memory", 1, 0)],
+        [
+            ("t3", CountCapExceeded("tool", 2, 2)),
+            ("t4", CountCapExceeded("tool", 2, 2)),
+            ("m2", CountCapExceeded("msg", 1, 1)),
+        ],
+    )
+
+
+def test_an_inner_requirement_throws_by_its_own_rule() -> None:
+    """CQ-03: the outer slicer degrades, the inner one throws."""
+    inner = CountQuotaSlice([entry("memory", 1, 1)], scarcity=ScarcityBehavior.THROW)
+    slicer = CountQuotaSlice([entry("doc", 1, 1)], inner)
+    with pytest.raises(CountRequirementError) as caught:
+        count_quota(TOOLS, 100, slicer)
+    assert caught.value.kind == "memory"
+
+
+@pytest.mark.parametrize("scarcity", list(ScarcityBehavior))
+def test_an_inner_requirement_is_recorded_if_nothing_is_left_for_it(scarcity: ScarcityBehavior) -> None:
+    """CQ-09: no target or no item left for the inner slicer, which then returns nothing and does not throw."""
+    inner = CountQuotaSlice([entry("memory", 2, 2)], scarcity=scarcity)
+    slicer = CountQuotaSlice([entry("tool", 2, 4)], inner)
+    assert detailed([*TOOLS, ("m", "memory", 1, 0.1)], 20, slicer) == (["t1", "t2"], [("memory", 2, 0)], [])
+    assert detailed(TOOLS[:2], 100, slicer) == (["t1", "t2"], [("memory", 2, 0)], [])
+    assert detailed([], 100, slicer) == ([], [("tool", 2, 0), ("memory", 2, 0)], [])
+
+
+# The constructor.
+
+
+class MyKnapsack(KnapsackSlice):
+    pass
+
+
+@pytest.mark.parametrize("inner", [KnapsackSlice(), KnapsackSlice(1, fill_free=True), MyKnapsack()])
+def test_a_knapsack_as_inner_slicer_is_refused_at_construction(inner: KnapsackSlice) -> None:
+    """CQ-14 and CQ-15: subclasses included; the message names all four slicers concerned."""
+    with pytest.raises(SlicerConfigError) as caught:
+        CountQuotaSlice([], inner)
+    message = str(caught.value)
+    for name in ("CountQuotaSlice", "KnapsackSlice", "GreedySlice", "CountConstrainedKnapsackSlice"):
+        assert re.search(rf"\b{name}\b", message)
+    assert caught.value.argument == "inner"
+    assert isinstance(caught.value, ValueError)
+
+
+def test_a_wrapped_knapsack_is_allowed() -> None:
+    """CQ-15: only the direct inner slicer is looked at."""
+    slicer = CountQuotaSlice([entry("tool", 1, 2)], QuotaSlice([], KnapsackSlice(1)))
+    assert count_quota(TOOLS, 100, slicer) == ["t1", "t4"]
+    constrained = CountQuotaSlice([entry("tool", 1, 2)], CountConstrainedKnapsackSlice([], KnapsackSlice(1)))
+    assert count_quota(TOOLS, 100, constrained) == ["t1", "t2"]
+
+
+def test_the_arguments_have_their_order() -> None:
+    """CQ-18: entries, inner, scarcity; greedy and degrade unless given."""
+    assert CountQuotaSlice([]).inner == GreedySlice()
+    inner = QuotaSlice([])
+    slicer = CountQuotaSlice([entry("tool", 1, 2)], inner, ScarcityBehavior.THROW)
+    assert slicer == CountQuotaSlice(entries=[entry("tool", 1, 2)], inner=inner, scarcity=ScarcityBehavior.THROW)
+    with pytest.raises(TypeError):
+        CountQuotaSlice([], inner, ScarcityBehavior.THROW, "score")  # type: ignore[call-arg]
+
+
+def test_two_entries_for_a_kind_are_refused() -> None:
+    """CQ-04: after folding; the same items would be committed twice."""
+    with pytest.raises(SlicerConfigError, match="'TOOL' twice"):
+        CountQuotaSlice([entry("tool", 2, 2), entry("TOOL", 1, 1)])
+
+
+@pytest.mark.parametrize(("require", "cap"), [(1, 0), (3, 2)])
+def test_an_entry_cannot_require_more_than_its_cap(require: int, cap: int) -> None:
+    """CountQuotaSlice: validation rules 1 and 2."""
+    with pytest.raises(SlicerConfigError, match=rf"require_count \({require}\) must not exceed cap_count \({cap}\)"):
+        entry("tool", require, cap)
+
+
+@pytest.mark.parametrize("counts", [{"cap_count": -1}, {"cap_count": 1, "require_count": -1}])
+def test_counts_are_not_negative(counts: Any) -> None:
+    """CQ-16."""
+    with pytest.raises(SlicerConfigError, match="must not be negative"):
+        CountQuotaEntry("tool", **counts)
+
+
+@pytest.mark.parametrize("name", ["cap_count", "require_count"])
+@pytest.mark.parametrize("count", [True, 1.0, "1", None])
+def test_counts_are_integers(name: str, count: Any) -> None:
+    """CQ-16: and bool is none."""
+    counts: dict[str, Any] = {"cap_count": 5, name: count}
+    with pytest.raises(TypeError, match=f"{name} must be an int"):
+        CountQuotaEntry("tool", **counts)
+
+
+@pytest.mark.parametrize("entries", [None, 5, "tool", b"tool"])
+def test_entries_are_an_iterable(entries: Any) -> None:
+    """PB-05."""
+    with pytest.raises(TypeError, match="entries must be an iterable of CountQuotaEntry"):
+        CountQuotaSlice(entries)
+
+
+@pytest.mark.parametrize("wrong", ["tool", ("tool", 1, 2), CountQuotaEntry, None])
+def test_a_wrong_entry_is_named_by_its_index(wrong: Any) -> None:
+    """PB-05."""
+    with pytest.raises(TypeError, match=r"entries\[1\] must be a CountQuotaEntry"):
+        CountQuotaSlice([entry("doc", 0, 1), wrong])
+
+
+@pytest.mark.parametrize("inner", [None, "greedy", object()])
+def test_the_inner_slicer_is_a_slicer(inner: Any) -> None:
+    """PB-05."""
+    with pytest.raises(TypeError, match="inner must be a slicer"):
+        CountQuotaSlice([], inner)
+
+
+@pytest.mark.parametrize("inner", [GreedySlice, KnapsackSlice])
+def test_a_class_is_no_inner_slicer(inner: Any) -> None:
+    """PB-05: the usual slip, and the error says what was meant."""
+    with pytest.raises(TypeError, match=rf"inner must be .* did you mean {inner.__name__}\(\.\.\.\)\?"):
+        CountQuotaSlice([], inner)
+
+
+@pytest.mark.parametrize("scarcity", ["throw", "Throw", "THROW", ScarcityBehavior.THROW])
+def test_scarcity_may_be_a_string(scarcity: str) -> None:
+    """WF-06: in any case."""
+    assert CountQuotaSlice([], scarcity=scarcity).scarcity is ScarcityBehavior.THROW
+
+
+def test_an_unknown_scarcity_is_refused() -> None:
+    """PB-05: the error lists what there is."""
+    with pytest.raises(SlicerConfigError, match="scarcity must be one of 'degrade', 'throw', not 'ignore'"):
+        CountQuotaSlice([], scarcity="ignore")
+
+
+@pytest.mark.parametrize("scarcity", [None, 1, True])
+def test_scarcity_of_a_wrong_type_is_refused(scarcity: Any) -> None:
+    """PB-05."""
+    with pytest.raises(TypeError, match="scarcity must be"):
+        CountQuotaSlice([], scarcity=scarcity)
+
+
+def test_an_unknown_cap_order_is_refused() -> None:
+    """CQ-07: there are two."""
+    cap_order: Any = "density"
+    with pytest.raises(SlicerConfigError, match="cap_order must be 'inner' or 'score', not 'density'") as caught:
+        CountQuotaSlice([], cap_order=cap_order)
+    assert caught.value.argument == "cap_order"
+
+
+def test_a_budget_of_another_type_is_refused() -> None:
+    """PB-05."""
+    budget: Any = 100
+    with pytest.raises(TypeError, match="budget must be a ContextBudget"):
+        CountQuotaSlice([]).slice([], budget)
+
+
+def test_details_hold_the_selection() -> None:
+    """CQ-03: `slice` gives `slice_detailed(...).selected`."""
+    slicer = CountQuotaSlice([entry("tool", 1, 2), entry("doc", 1, 1)])
+    assert count_quota(TOOLS, 100, slicer) == detailed(TOOLS, 100, slicer)[0]
+
+
+def test_marginal_items_are_supported_and_a_minimum_budget_is_not() -> None:
+    """BS-09: GetMarginalItems guards against QuotaSlice only, so one that wraps it passes, too."""
+    assert CountQuotaSlice.supports_marginal_items is True
+    assert CountQuotaSlice.supports_min_budget is False
+    assert CountQuotaSlice([], QuotaSlice([])).supports_marginal_items is True
+
+
+def test_is_a_value() -> None:
+    """PB-04: immutable, comparable, hashable, picklable, and replaceable."""
+    slicer = CountQuotaSlice([entry("tool", 1, 2)], cap_order="score")
+    same = CountQuotaSlice([entry("TOOL", 1, 2)], GreedySlice(), "degrade", cap_order="score")
+    assert slicer == same
+    assert hash(slicer) == hash(same)
+    assert slicer != CountQuotaSlice([entry("tool", 1, 2)])
+    assert pickle.loads(pickle.dumps(slicer)) == slicer
+    assert "cap_order='score'" in repr(slicer)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        slicer.scarcity = ScarcityBehavior.THROW  # type: ignore[misc]
+    with pytest.raises(SlicerConfigError):
+        dataclasses.replace(slicer, inner=KnapsackSlice())

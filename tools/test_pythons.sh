@@ -4,25 +4,18 @@
 set -eu
 
 find_python() {
-    # A shim on PATH may exist and still not run.
+    # A version manager's shim may be on PATH and still not run; the interpreters are beside its directory.
     if "python$1" -c '' 2>/dev/null; then
         command -v "python$1"
         return
     fi
-    for candidate in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$1".*/bin/python "/usr/local/bin/python$1" "/opt/python/$1/bin/python"; do
+    shim=$(command -v "python$1" || true)
+    for candidate in "${shim%/shims/*}"/versions/"$1".*/bin/python "$HOME"/.pyenv/versions/"$1".*/bin/python; do
         if [ -x "$candidate" ]; then
             echo "$candidate"
             return
         fi
     done
-    if command -v pyenv >/dev/null 2>&1; then
-        for candidate in "$(pyenv root)"/versions/"$1".*/bin/python; do
-            if [ -x "$candidate" ]; then
-                echo "$candidate"
-                return
-            fi
-        done
-    fi
     echo "Python $1 was not found; install it, or put python$1 on PATH" >&2
     return 1
 }

@@ -27,7 +27,6 @@ from pycupel import (
     ScoredItem,
 )
 from pycupel.errors import InvalidItemError
-from pycupel.model import item as item_module
 from pycupel.model.item import split_scored
 
 NOON = datetime(2024, 6, 1, 12, tzinfo=UTC)
@@ -298,14 +297,14 @@ def test_kind_and_source_cannot_be_anything_else(field: str, given: Any) -> None
     assert repr(given) in str(caught.value)
 
 
-REMEMBERED = pytest.mark.parametrize(("field", "cache"), [("kind", "_KNOWN_KINDS"), ("source", "_KNOWN_SOURCES")])
+REMEMBERED = pytest.mark.parametrize(("field", "cls"), [("kind", ContextKind), ("source", ContextSource)])
 
 
 @REMEMBERED
-def test_any_number_of_distinct_names_works(field: str, cache: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_number_of_distinct_names_works(field: str, cls: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Enumerations: arbitrary values. What is remembered of them is bounded, what is possible is not."""
     known: dict[str, Any] = {}
-    monkeypatch.setattr(item_module, cache, known)
+    monkeypatch.setattr(cls, "_known", known)
     names = [f"{field}-{i}" for i in range(2_500)]
     for _ in range(2):
         values = [getattr(full_item(**{field: name}), field) for name in names]
@@ -315,9 +314,9 @@ def test_any_number_of_distinct_names_works(field: str, cache: str, monkeypatch:
 
 @REMEMBERED
 def test_a_name_that_was_given_before_is_not_built_again(
-    field: str, cache: str, monkeypatch: pytest.MonkeyPatch
+    field: str, cls: type[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(item_module, cache, {})
+    monkeypatch.setattr(cls, "_known", {})
     first, second = (getattr(full_item(**{field: "Note"}), field) for _ in range(2))
     assert first is second
 

@@ -26,11 +26,6 @@ __all__ = ["ContextItem", "ScoredItem", "split_scored"]
 _NO_TAGS: tuple[str, ...] = ()
 _NO_METADATA: Mapping[str, Any] = MappingProxyType({})
 
-# Strings that were given as kind or source before. A program uses a handful; the bound is for one that makes them up.
-_KNOWN_KINDS: dict[str, ContextKind] = {}
-_KNOWN_SOURCES: dict[str, ContextSource] = {}
-_KNOWN_LIMIT = 1_000
-
 
 class _Draft:
     """A `ContextItem` that is not frozen yet.
@@ -111,8 +106,8 @@ class ContextItem(_Draft):
         if not content:
             raise InvalidItemError("content must not be empty", argument="content", value=content)
         draft.tokens = tokens if type(tokens) is int else checked_int("tokens", tokens)
-        draft.kind = kind if type(kind) is ContextKind else _as_kind(kind)
-        draft.source = source if type(source) is ContextSource else _as_source(source)
+        draft.kind = kind if type(kind) is ContextKind else ContextKind.of(kind)
+        draft.source = source if type(source) is ContextSource else ContextSource.of(source)
         draft.priority = priority if priority is None or type(priority) is int else checked_int("priority", priority)
         draft.tags = _NO_TAGS if tags is _NO_TAGS else _as_tags(tags)
         draft.metadata = metadata if metadata is _NO_METADATA else _as_metadata(metadata)
@@ -167,28 +162,6 @@ def split_scored(scored_items: Any) -> tuple[list[ContextItem], list[float]]:
 def _rebuild(values: dict[str, Any]) -> ContextItem:
     """What pickle and copy call, because a read-only mapping cannot be pickled."""
     return ContextItem(**values)
-
-
-def _as_kind(value: Any) -> ContextKind:
-    if type(value) is not str:
-        return ContextKind.of(value)
-    known = _KNOWN_KINDS.get(value)
-    if known is None:
-        known = ContextKind(value)
-        if len(_KNOWN_KINDS) < _KNOWN_LIMIT:
-            _KNOWN_KINDS[value] = known
-    return known
-
-
-def _as_source(value: Any) -> ContextSource:
-    if type(value) is not str:
-        return ContextSource.of(value)
-    known = _KNOWN_SOURCES.get(value)
-    if known is None:
-        known = ContextSource(value)
-        if len(_KNOWN_SOURCES) < _KNOWN_LIMIT:
-            _KNOWN_SOURCES[value] = known
-    return known
 
 
 def _as_tags(value: Any) -> tuple[str, ...]:

@@ -14,10 +14,15 @@ from pycupel.model.checks import checked_str, fold
 
 __all__ = ["ContextKind", "ContextSource"]
 
+# A program uses a handful of names; the bound is for one that makes them up.
+_REMEMBERED = 1_000
+
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
 class _FoldedName:
     """A name that keeps its spelling (`value`) and is compared by its folded form (`key`)."""
+
+    _known: ClassVar[dict[str, Any]]
 
     value: str
     key: str = field(init=False)
@@ -31,8 +36,16 @@ class _FoldedName:
 
     @classmethod
     def of(cls, value: Any) -> Self:
-        """The name itself, or a string wrapped in one."""
-        return value if isinstance(value, cls) else cls(value)
+        """The name itself, or a string wrapped in one, which is then remembered."""
+        if type(value) is not str:
+            return value if isinstance(value, cls) else cls(value)
+        known: dict[str, Self] = cls._known
+        name = known.get(value)
+        if name is None:
+            name = cls(value)
+            if len(known) < _REMEMBERED:
+                known[value] = name
+        return name
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, type(self)):
@@ -56,6 +69,8 @@ class ContextKind(_FoldedName):
 
     __slots__ = ()
 
+    _known: ClassVar[dict[str, Any]] = {}
+
     MESSAGE: ClassVar[ContextKind]
     DOCUMENT: ClassVar[ContextKind]
     TOOL_OUTPUT: ClassVar[ContextKind]
@@ -67,6 +82,8 @@ class ContextSource(_FoldedName):
     """Where an item comes from: the chat, a tool, retrieval."""
 
     __slots__ = ()
+
+    _known: ClassVar[dict[str, Any]] = {}
 
     CHAT: ClassVar[ContextSource]
     TOOL: ClassVar[ContextSource]

@@ -163,6 +163,7 @@ _HOME = {
     "QuotaSlice": "pycupel.slicers",
 }
 _MODULES = (
+    "analytics",
     "conformance",
     "diagnostics",
     "errors",

@@ -13,6 +13,7 @@
     ├── BudgetOverflowError                   the selection is too large, and the strategy is Throw
     ├── TableTooLargeError                    a knapsack is larger than its limits allow
     ├── CountRequirementError                 a kind has too few candidates, and scarcity is Throw
+    ├── NonMonotonicSlicerError               budget simulation makes no sense with this slicer
     ├── SlicerContractError                   a slicer returned something that it was not given
     └── PlacerContractError                   a placer returned something else than it was given
 
@@ -31,6 +32,7 @@ __all__ = [
     "InvalidArgumentError",
     "InvalidBudgetError",
     "InvalidItemError",
+    "NonMonotonicSlicerError",
     "PinnedExceedsBudgetError",
     "PipelineConfigError",
     "PlacerContractError",
@@ -176,4 +178,8 @@ class SlicerContractError(CupelError):
 
 
 class PlacerContractError(CupelError):
+    pass
+
+
+class NonMonotonicSlicerError(CupelError):
     pass

@@ -54,6 +54,11 @@ def test_edge_cases(rows: Rows, target: int, expected: list[str]) -> None:
     assert knapsack(rows, target, KnapsackSlice()) == expected
 
 
+def test_a_single_token_is_a_budget() -> None:
+    """KnapsackSlice: only a target of 0 selects nothing."""
+    assert knapsack([("x", 0, 0.1), ("a", 1, 0.5), ("b", 1, 0.6)], 1, EXACT) == ["x", "b"]
+
+
 def test_the_best_combination_wins_over_the_densest_item() -> None:
     """KnapsackSlice: the subset with the highest total value that fits."""
     assert knapsack([("dense", 60, 0.6), ("b", 50, 0.45), ("c", 50, 0.45)], 100, EXACT) == ["c", "b"]
@@ -199,6 +204,12 @@ def test_nan_and_minus_infinity_are_worth_nothing(score: float) -> None:
     assert knapsack([("broken", 10, score)], 1000, EXACT) == []
     assert knapsack([("broken", 10, score), ("a", 10, 0.1)], 10, EXACT) == ["a"]
     assert knapsack([("broken", 10, score), ("infinite", 5, INF), ("a", 10, 0.1)], 10, EXACT) == ["infinite"]
+
+
+def test_beside_an_infinite_score_worthless_items_stay_worthless() -> None:
+    """SC-03 and KN-01: although there is room for all."""
+    rows = [("nan", 10, NAN), ("debt", 10, -INF), ("zero", 10, 0.0), ("tiny", 10, 0.00009), ("infinite", 10, INF)]
+    assert knapsack([*rows, ("a", 10, 0.0001)], 1000, EXACT) == ["a", "infinite"]
 
 
 def test_a_score_too_large_to_be_scaled_counts_as_infinite() -> None:

@@ -1,0 +1,245 @@
+"""The Budget Simulation chapter, with the numbers of the decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pycupel import (
+    ContextBudget,
+    ContextItem,
+    CountConstrainedKnapsackSlice,
+    CountQuotaEntry,
+    CountQuotaSlice,
+    GreedySlice,
+    KnapsackSlice,
+    Pipeline,
+    QuotaSlice,
+    ReflexiveScorer,
+    ScoredItem,
+)
+from pycupel.analytics import find_min_budget_for, get_marginal_items, sweep_budgets
+from pycupel.errors import InvalidArgumentError, NonMonotonicSlicerError, PinnedExceedsBudgetError
+from tests import strategies
+
+GREEDY = Pipeline(ReflexiveScorer())
+
+
+def item(content: str, tokens: int, hint: float = 0.5, **fields: Any) -> ContextItem:
+    return ContextItem(content, tokens, future_relevance_hint=hint, **fields)
+
+
+A = item("A", 100, 1.0)
+B = item("B", 60, 0.3)
+
+
+def test_the_minimum_depends_on_the_ceiling_because_inclusion_is_not_monotonic() -> None:
+    """BS-01: B is in from 60 to 99, out from 100 to 159, and in from 160."""
+    assert find_min_budget_for(GREEDY, [A, B], B, 1_000) == 160
+    assert find_min_budget_for(GREEDY, [A, B], B, 110) == 60
+    assert find_min_budget_for(GREEDY, [A, B], B, 1_000, exhaustive=True) == 60
+
+
+def test_knapsack_is_not_monotonic_either() -> None:
+    """BS-01: A is in at 100 to 119, out at 120, in again at 160."""
+    a, b, c = item("A", 100, 0.5), item("B", 60, 0.35), item("C", 60, 0.35)
+    pipeline = Pipeline(ReflexiveScorer(), KnapsackSlice(1))
+    sizes = [size for size in (100, 119, 120, 159, 160) if a in pipeline.run([a, b, c], ContextBudget(size))]
+    assert sizes == [100, 119, 160]
+
+
+def test_the_lower_bound_is_tried() -> None:
+    """BS-03: a lone item of 100 tokens needs 100, not 101. BS-04: the ceiling may be the bound."""
+    assert find_min_budget_for(GREEDY, [A], A, 1_000) == 100
+    assert find_min_budget_for(GREEDY, [A], A, 100) == 100
+    assert find_min_budget_for(GREEDY, [A], A, 101) == 100
+
+
+@pytest.mark.parametrize("ceiling", [900, 1_000])
+def test_probes_that_pinned_items_do_not_fit_into_count_as_not_selected(ceiling: int) -> None:
+    """BS-06: pinned 500, target 10."""
+    pinned, target = item("pinned", 500, pinned=True), item("target", 10)
+    assert find_min_budget_for(GREEDY, [pinned, target], target, ceiling) == 510
+
+
+def test_a_budget_that_is_never_enough_is_none() -> None:
+    pinned, target = item("pinned", 500, pinned=True), item("target", 10)
+    assert find_min_budget_for(GREEDY, [pinned, target], target, 505) is None
+    assert find_min_budget_for(GREEDY, [pinned, target], target, 505, exhaustive=True) is None
+
+
+def test_negative_and_zero_token_targets() -> None:
+    """BS-08."""
+    broken, free = item("broken", -3), item("free", 0)
+    assert find_min_budget_for(GREEDY, [broken], broken, 100) is None
+    assert find_min_budget_for(GREEDY, [free], free, 100) == 1
+
+
+def test_a_base_budget_carries_reserve_slots_and_margin() -> None:
+    """BS-05: the answer is then the whole window."""
+    base = ContextBudget(1, output_reserve=1, reserved_slots={"Message": 20})
+    assert find_min_budget_for(GREEDY, [A], A, 1_000, base_budget=base) == 121
+    margin = ContextBudget(1, estimation_safety_margin_percent=50.0)
+    assert find_min_budget_for(GREEDY, [A], A, 1_000, base_budget=margin) == 200
+
+
+FIND_GUARD = (
+    "FindMinBudgetFor requires monotonic item inclusion. QuotaSlice and CountQuotaSlice produce non-monotonic "
+    "inclusion as budget changes shift allocations. Use a GreedySlice or KnapsackSlice inner slicer for budget simulation."
+)
+MARGIN_GUARD = (
+    "GetMarginalItems requires monotonic item inclusion. QuotaSlice produces non-monotonic inclusion as budget changes "
+    "shift percentage allocations."
+)
+ENTRIES = [CountQuotaEntry("Message", cap_count=1)]
+
+
+class Moody(GreedySlice):
+    __slots__ = ()
+    supports_marginal_items = False
+    supports_min_budget = False
+
+
+@pytest.mark.parametrize(
+    "slicer", [QuotaSlice([]), CountQuotaSlice(ENTRIES), CountConstrainedKnapsackSlice(ENTRIES), Moody()]
+)
+def test_the_minimum_is_refused_for_slicers_that_are_not_monotonic(slicer: Any) -> None:
+    """BS-09, BS-14: the guard comes before the arguments are looked at; META-04 for the third."""
+    with pytest.raises(NonMonotonicSlicerError) as caught:
+        find_min_budget_for(Pipeline(ReflexiveScorer(), slicer), [], A, -1)
+    assert str(caught.value) == FIND_GUARD
+
+
+@pytest.mark.parametrize("slicer", [QuotaSlice([]), Moody()])
+def test_marginal_items_are_refused_for_slicers_that_are_not_monotonic(slicer: Any) -> None:
+    """BS-09."""
+    with pytest.raises(NonMonotonicSlicerError) as caught:
+        get_marginal_items(Pipeline(ReflexiveScorer(), slicer), [], ContextBudget(1), -1)
+    assert str(caught.value) == MARGIN_GUARD
+
+
+@pytest.mark.parametrize("slicer", [CountQuotaSlice(ENTRIES), CountQuotaSlice(ENTRIES, QuotaSlice([]))])
+def test_marginal_items_are_not_guarded_against_count_quotas(slicer: Any) -> None:
+    """BS-09, CK-04."""
+    assert get_marginal_items(Pipeline(ReflexiveScorer(), slicer), [A], ContextBudget(100), 10) == [A]
+
+
+def test_bad_arguments_have_the_specified_texts() -> None:
+    """BS-07, BS-15: a copy is another item."""
+    copy = item("A", 100, 1.0)
+    assert copy == A
+    with pytest.raises(InvalidArgumentError) as missing:
+        find_min_budget_for(GREEDY, [A], copy, 1_000)
+    assert str(missing.value) == "targetItem must be an element of items"
+    assert "copy" in missing.value.__notes__[0]
+    with pytest.raises(InvalidArgumentError) as low:
+        find_min_budget_for(GREEDY, [A], A, 99)
+    assert str(low.value) == "searchCeiling must be >= targetItem.Tokens"
+    with pytest.raises(InvalidArgumentError, match="slack_tokens"):
+        get_marginal_items(GREEDY, [A], ContextBudget(100), -1)
+    with pytest.raises(TypeError, match="slack_tokens"):
+        get_marginal_items(GREEDY, [A], ContextBudget(100), 1.5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="exhaustive"):
+        find_min_budget_for(GREEDY, [A], A, 100, exhaustive=1)  # type: ignore[arg-type]
+
+
+def test_marginal_items_are_what_less_budget_would_lose() -> None:
+    """GetMarginalItems: primary without margin, by identity, in placed order (BS-13)."""
+    items = [item(f"{i}", 10, 0.9 - i / 10) for i in range(5)]
+    assert get_marginal_items(GREEDY, items, ContextBudget(50), 20) == items[3:]
+    assert get_marginal_items(GREEDY, items, ContextBudget(50), 0) == []
+
+
+def test_marginal_items_count_occurrences() -> None:
+    """BS-13: with multiplicity."""
+    twice = item("twice", 10)
+    pipeline = Pipeline(ReflexiveScorer(), deduplication=False)
+    assert get_marginal_items(pipeline, [twice, twice], ContextBudget(20), 10) == [twice]
+
+
+def test_the_reduced_budget_keeps_what_is_held_back_and_never_goes_below_zero() -> None:
+    """BS-10, BS-11."""
+    budget = ContextBudget(100, 100, output_reserve=30, reserved_slots={"Message": 40})
+    small = item("small", 30)
+    assert get_marginal_items(GREEDY, [small], budget, 1) == [small]
+    assert get_marginal_items(GREEDY, [small], budget, 1_000) == [small]
+
+
+def test_a_reduced_run_that_pinned_items_do_not_fit_into_raises() -> None:
+    """BS-12."""
+    with pytest.raises(PinnedExceedsBudgetError):
+        get_marginal_items(GREEDY, [item("pinned", 50, pinned=True)], ContextBudget(60), 20)
+
+
+def test_a_sweep_gives_a_point_for_each_budget() -> None:
+    items = [item("pinned", 20, pinned=True), item("a", 30, 0.5), item("b", 40, 0.25)]
+    infeasible, pinned, one, both = sweep_budgets(GREEDY, items, [10, 40, ContextBudget(100, 60), 100])
+    assert (infeasible.feasible, infeasible.items, infeasible.budget) == (False, (), ContextBudget(10))
+    assert (pinned.feasible, pinned.tokens, pinned.utilization, pinned.score) == (True, 20, 0.5, 0.0)
+    assert (one.tokens, one.utilization, one.score) == (50, 0.5, 0.5)
+    assert (both.tokens, both.score, len(both.items)) == (90, 0.75, 3)
+
+
+class Recording:
+    """A scorer that counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        self.calls += 1
+        return 0.5
+
+
+def test_a_simulation_scores_once() -> None:
+    scorer = Recording()
+    items = [item(f"{i}", 10) for i in range(20)]
+    sweep_budgets(Pipeline(scorer), items, range(0, 200, 10))
+    assert scorer.calls == 20
+    find_min_budget_for(Pipeline(scorer), items, items[7], 500)
+    assert scorer.calls == 40
+
+
+@pytest.mark.parametrize("budgets", [5, "12", [1.5], [True], [None]])
+def test_budgets_that_are_none_are_type_errors(budgets: Any) -> None:
+    with pytest.raises(TypeError, match="budgets"):
+        sweep_budgets(GREEDY, [A], budgets)
+
+
+def test_other_errors_are_not_swallowed() -> None:
+    """BS-06: only what the size of the budget explains counts as not selected."""
+
+    class Failing:
+        def slice(self, scored_items: Sequence[ScoredItem], budget: ContextBudget, /) -> list[ContextItem]:
+            raise RuntimeError("broken slicer")
+
+    with pytest.raises(RuntimeError, match="broken slicer"):
+        find_min_budget_for(Pipeline(ReflexiveScorer(), Failing()), [A], A, 500)
+
+
+@settings(max_examples=150, deadline=None)
+@given(strategies.item_lists(), st.integers(0, 30), st.data())
+def test_exhaustive_is_brute_force_and_bisection_finds_a_size_that_selects(
+    items: list[ContextItem], ceiling: int, data: st.DataObject
+) -> None:
+    """BS-01: along the bisection, not overall."""
+    if not items:
+        return
+    target = data.draw(st.sampled_from(items))
+    if target.tokens > ceiling:
+        return
+
+    def selects(size: int) -> bool:
+        try:
+            return any(each is target for each in GREEDY.run(items, ContextBudget(size)))
+        except PinnedExceedsBudgetError:
+            return False
+
+    brute = next((size for size in range(max(0, target.tokens), ceiling + 1) if selects(size)), None)
+    assert find_min_budget_for(GREEDY, items, target, ceiling, exhaustive=True) == brute
+    found = find_min_budget_for(GREEDY, items, target, ceiling)
+    assert found is None or (brute is not None and selects(found) and found >= brute)

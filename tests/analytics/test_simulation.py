@@ -89,7 +89,8 @@ def test_a_base_budget_carries_reserve_slots_and_margin() -> None:
 
 FIND_GUARD = (
     "FindMinBudgetFor requires monotonic item inclusion. QuotaSlice and CountQuotaSlice produce non-monotonic "
-    "inclusion as budget changes shift allocations. Use a GreedySlice or KnapsackSlice inner slicer for budget simulation."
+    "inclusion as budget changes shift allocations. Use a GreedySlice or KnapsackSlice inner slicer for budget "
+    "simulation."
 )
 MARGIN_GUARD = (
     "GetMarginalItems requires monotonic item inclusion. QuotaSlice produces non-monotonic inclusion as budget changes "

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pycupel import ContextBudget, ContextItem, ContextKind, Pipeline, QuotaEntry, QuotaSlice, RecencyScorer, ScoredItem
+from pycupel import (
+    ContextBudget,
+    ContextItem,
+    ContextKind,
+    DecayScorer,
+    KindScorer,
+    Pipeline,
+    QuotaEntry,
+    QuotaSlice,
+    RecencyScorer,
+    ScoredItem,
+    SystemTimeProvider,
+    TagScorer,
+)
 from pycupel.conformance import run_suite
 from pycupel.conformance.build import build_slicer
 from pycupel.conformance.check import MismatchError, check_vector
 from pycupel.conformance.load import add_seconds
 from pycupel.diagnostics import ExclusionReason
-from pycupel.errors import InvalidBudgetError, InvalidItemError, SlicerConfigError
+from pycupel.errors import InvalidBudgetError, InvalidItemError, PlacerContractError, SlicerConfigError
 
 
 @pytest.mark.parametrize(
@@ -131,3 +146,63 @@ def test_an_unknown_curve_is_named() -> None:
     vector = {"test": {"stage": "scoring", "scorer": "decay"}, "config": config}
     with pytest.raises(ValueError, match="unknown curve 'wavy'; known are exponential, window, step"):
         check_vector(vector)
+
+
+@dataclasses.dataclass(frozen=True)
+class Curve:
+    value: Any
+
+    def at(self, age: timedelta, /) -> Any:
+        return self.value
+
+
+def test_a_datetime_is_no_clock() -> None:
+    """DS-01."""
+    with pytest.raises(TypeError, match="time_provider"):
+        DecayScorer(datetime(2024, 1, 1, tzinfo=UTC), Curve(0.5))
+
+
+def test_the_scores_of_a_custom_curve_are_coerced_like_any_score() -> None:
+    """SC-04."""
+    item = ContextItem("a", 1, timestamp=datetime(2024, 1, 1, tzinfo=UTC))
+    assert DecayScorer(SystemTimeProvider(), Curve(Decimal("0.5"))).score_all([item]) == [0.5]
+    with pytest.raises(TypeError, match="the score that Curve gives"):
+        DecayScorer(SystemTimeProvider(), Curve("high")).score(item, [item])
+
+
+class Failing:
+    """A placer and slicer whose own mistake is a TypeError."""
+
+    def place(self, scored_items: Any, /) -> Any:
+        yield scored_items[0].item + 1
+
+    def slice(self, scored_items: Any, budget: ContextBudget, /) -> Any:
+        yield scored_items[0].item + 1
+
+
+def test_a_mistake_inside_a_plug_in_is_shown_as_it_is() -> None:
+    for pipeline in (Pipeline(RecencyScorer(), placer=Failing()), Pipeline(RecencyScorer(), Failing())):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            pipeline.run([ContextItem("a", 1)], ContextBudget(5))
+
+
+class Unordered:
+    def place(self, scored_items: Any, /) -> Any:
+        return {scored.item for scored in scored_items}
+
+
+def test_a_set_cannot_decide_an_order() -> None:
+    """PY-16."""
+    with pytest.raises(PlacerContractError, match="Unordered returned a set, which has no order"):
+        Pipeline(RecencyScorer(), placer=Unordered()).run([ContextItem("a", 1)], ContextBudget(5))
+
+
+class Louder(TagScorer):
+    __slots__ = ()
+
+
+def test_scorers_with_mappings_can_be_hashed_and_keep_their_class() -> None:
+    assert hash(KindScorer({"a": 1})) == hash(KindScorer({"A": 1}))
+    assert hash(TagScorer({"a": 1})) == hash(TagScorer({"a": 1.0}))
+    copied = pickle.loads(pickle.dumps(Louder({"a": 1})))
+    assert (type(copied), copied) == (Louder, Louder({"a": 1}))

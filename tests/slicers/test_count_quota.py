@@ -79,6 +79,7 @@ TOOLS: Rows = [("t1", "tool", 10, 0.9), ("t2", "tool", 10, 0.8), ("t3", "tool", 
         pytest.param(CountQuotaSlice([]), [], 100, [], id="empty input"),
         pytest.param(CountQuotaSlice([entry("tool", 1, 2)]), [], 100, [], id="empty input with a requirement"),
         pytest.param(CountQuotaSlice([entry("tool", 1, 2)]), TOOLS, 0, [], id="target 0"),
+        pytest.param(CountQuotaSlice([entry("msg", 1, 2)]), [("m", "msg", 1, 0.5)], 1, ["m"], id="target 1"),
         pytest.param(CountQuotaSlice([]), TOOLS, 25, ["t1", "t2"], id="no entries: the inner slicer alone"),
         pytest.param(CountQuotaSlice([entry("tool", 2, 2)]), TOOLS, 100, ["t1", "t2"], id="require = cap"),
         pytest.param(CountQuotaSlice([entry("tool", 0, 3)]), TOOLS, 100, ["t1", "t2", "t3"], id="only a cap"),
@@ -153,6 +154,13 @@ def test_a_custom_inner_slicer_is_not_asked_if_there_is_nothing_to_select(rows: 
     inner = Recorder()
     count_quota(rows, target, CountQuotaSlice([entry("tool", 2, 9)], inner))
     assert inner.calls == []
+
+
+def test_a_custom_inner_slicer_is_asked_for_the_last_token() -> None:
+    """CQ-12: a target of 1 is one."""
+    inner = Recorder()
+    count_quota(TOOLS[:3], 21, CountQuotaSlice([entry("tool", 2, 9)], inner))
+    assert inner.calls == [(["t3"], ContextBudget(21, 1))]
 
 
 def test_requirements_come_before_the_budget() -> None:

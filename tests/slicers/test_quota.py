@@ -117,6 +117,8 @@ def test_nobody_is_asked_if_there_is_nothing_to_select() -> None:
         ),
         pytest.param([], {"A": 0, "B": 10}, 100, {"B": (100, 100)}, id="no mass, no require: nothing"),
         pytest.param([], {"A": 0, "B": 0}, 100, {}, id="no mass at all"),
+        pytest.param([], {"A": 1}, 100, {"A": (100, 100)}, id="a mass of a single token"),
+        pytest.param([], {"A": 5}, 1, {"A": (1, 1)}, id="a budget of a single token"),
         pytest.param(
             [QuotaEntry("A", 10), QuotaEntry("B", cap=25)],
             {"A": 100, "B": 200, "C": 100},

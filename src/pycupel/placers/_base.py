@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Any
 
@@ -40,9 +41,12 @@ def place_by_index(placer: Any, items: Sequence[ContextItem], scores: Sequence[f
         return order
     returned: Any = placer.place(tuple(map(ScoredItem, items, scores)))
     try:
-        placed = list(checked_iterable(f"what {type(placer).__name__} returns", "a list of items", returned))
+        iterable = checked_iterable(f"what {type(placer).__name__} returns", "a list of items", returned)
     except TypeError as error:
         raise PlacerContractError(str(error)) from None
+    if isinstance(returned, AbstractSet):
+        raise PlacerContractError(f"{type(placer).__name__} returned a set, which has no order")
+    placed = list(iterable)
     if Counter(map(id, placed)) != Counter(map(id, items)):
         raise PlacerContractError(
             f"{type(placer).__name__} was given {len(items)} items and returned {len(placed)}, not the same objects; "

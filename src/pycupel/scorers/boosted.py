@@ -45,4 +45,4 @@ class BoostedScorer(WrappingScorer):
         return product([score_all(scorer, items) for scorer in self.children])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return BoostedScorer, self.children
+        return type(self), self.children

@@ -10,7 +10,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.checks import checked_float, checked_pairs, wrong_type
+from pycupel.model.checks import as_float, checked_float, checked_pairs, wrong_type
 from pycupel.model.optionless import Optionless
 from pycupel.protocols import TimeProvider
 
@@ -103,7 +103,9 @@ class DecayScorer:
 
     def __post_init__(self) -> None:
         provider: Any = self.time_provider
-        if isinstance(provider, type) or not (isinstance(provider, TimeProvider) or callable(provider)):
+        # A datetime has a now(), too, but it would tell the machine's time, without a zone.
+        is_clock = isinstance(provider, TimeProvider) and not isinstance(provider, datetime)
+        if isinstance(provider, type) or not (is_clock or callable(provider)):
             raise wrong_type("time_provider", "an object with now() or a function", provider)
         if isinstance(self.curve, type) or not isinstance(cast(Any, self.curve), Curve):
             raise wrong_type("curve", "a curve: Exponential, Step or Window", self.curve)
@@ -121,7 +123,8 @@ class DecayScorer:
         return [absent if item.timestamp is None else self._at(item.timestamp, now) for item in items]
 
     def _at(self, timestamp: datetime, now: datetime) -> float:
-        return self.curve.at(max(_ZERO, now - timestamp))
+        score: Any = self.curve.at(max(_ZERO, now - timestamp))
+        return score if type(score) is float else as_float(f"the score that {type(self.curve).__name__} gives", score)
 
     def _now(self) -> datetime:
         provider: Any = self.time_provider

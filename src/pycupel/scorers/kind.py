@@ -50,5 +50,8 @@ class KindScorer:
         weight_of = self._by_key.get
         return [weight_of(item.kind.key, 0.0) for item in items]
 
+    def __hash__(self) -> int:
+        return hash(frozenset(self.weights.items()))
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return KindScorer, (dict(self.weights),)
+        return type(self), (dict(self.weights),)

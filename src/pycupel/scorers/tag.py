@@ -61,9 +61,12 @@ class TagScorer:
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
         return [self.score(item, items) if item.tags else 0.0 for item in items]
 
+    def __hash__(self) -> int:
+        return hash((frozenset(self.tag_weights.items()), self.case_insensitive))
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (dict(self.tag_weights), self.case_insensitive)
+        return _rebuild, (type(self), dict(self.tag_weights), self.case_insensitive)
 
 
-def _rebuild(tag_weights: dict[str, float], case_insensitive: bool) -> TagScorer:  # noqa: FBT001 - called by pickle
-    return TagScorer(tag_weights, case_insensitive=case_insensitive)
+def _rebuild(cls: type[TagScorer], tag_weights: dict[str, float], case_insensitive: bool) -> TagScorer:  # noqa: FBT001
+    return cls(tag_weights, case_insensitive=case_insensitive)

@@ -125,11 +125,11 @@ def _method(cls: type[object]) -> str:
 def _find(slicer: Slicer, returned: Any, places: dict[int, list[int]]) -> list[int]:
     name = type(slicer).__name__
     try:
-        items = list(checked_iterable(f"what {name} returns", "a list of the items that it selects", returned))
+        iterable = checked_iterable(f"what {name} returns", "a list of the items that it selects", returned)
     except TypeError as error:
         raise SlicerContractError(str(error)) from None
     found: list[int] = []
-    for item in items:
+    for item in iterable:
         free = places.get(id(item))
         if free is None:
             raise SlicerContractError(

@@ -51,10 +51,16 @@ class ContextBudget:
         limit = _count("max_tokens", max_tokens)
         reserve = _count("output_reserve", output_reserve)
         if reserve > limit:
-            raise InvalidBudgetError(f"output_reserve ({reserve}) must not exceed max_tokens ({limit})")
+            raise InvalidBudgetError(
+                f"output_reserve ({reserve}) must not exceed max_tokens ({limit})",
+                argument="output_reserve",
+                value=reserve,
+            )
         target = limit - reserve if target_tokens is None else _count("target_tokens", target_tokens)
         if target > limit:
-            raise InvalidBudgetError(f"target_tokens ({target}) must not exceed max_tokens ({limit})")
+            raise InvalidBudgetError(
+                f"target_tokens ({target}) must not exceed max_tokens ({limit})", argument="target_tokens", value=target
+            )
         margin = estimation_safety_margin_percent
         if margin != 0.0 or type(margin) is not float:
             margin = checked_float("estimation_safety_margin_percent", margin, InvalidBudgetError, low=0.0, high=100.0)

@@ -25,7 +25,11 @@ class QuotaEntry:
         object.__setattr__(self, "require", checked_float("require", require, SlicerConfigError, low=0.0, high=100.0))
         object.__setattr__(self, "cap", checked_float("cap", cap, SlicerConfigError, low=0.0, high=100.0))
         if self.require > self.cap:
-            raise SlicerConfigError(f"{self.kind}: require ({self.require}) must not exceed cap ({self.cap})")
+            raise SlicerConfigError(
+                f"{self.kind}: require ({self.require}) must not exceed cap ({self.cap})",
+                argument="require",
+                value=self.require,
+            )
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -45,7 +49,9 @@ class CountQuotaEntry:
         object.__setattr__(self, "require_count", _count("require_count", require_count))
         if self.require_count > self.cap_count:
             raise SlicerConfigError(
-                f"{self.kind}: require_count ({self.require_count}) must not exceed cap_count ({self.cap_count})"
+                f"{self.kind}: require_count ({self.require_count}) must not exceed cap_count ({self.cap_count})",
+                argument="require_count",
+                value=self.require_count,
             )
 
 

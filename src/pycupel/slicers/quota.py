@@ -53,7 +53,11 @@ class QuotaSlice(IndexedSlicer):
         for entry in by_key.values():
             required += entry.require
         if required > 100.0 + 1e-9:
-            raise SlicerConfigError(f"the required percentages must not exceed 100 together, but are {required}")
+            raise SlicerConfigError(
+                f"the required percentages must not exceed 100 together, but are {required}",
+                argument="entries",
+                value=required,
+            )
         object.__setattr__(self, "entries", tuple(by_key.values()))
         object.__setattr__(self, "inner", checked_slicer("inner", inner))
         object.__setattr__(self, "redistribute", checked_bool("redistribute", redistribute))

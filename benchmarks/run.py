@@ -32,6 +32,7 @@ from pycupel import (
     ScaledScorer,
     UShapedPlacer,
 )
+from pycupel.analytics import find_min_budget_for, sweep_budgets
 
 SIZES = (10, 100, 300, 500, 1_000, 2_000, 5_000, 10_000)
 COMPOSITE = CompositeScorer([(RecencyScorer(), 0.5), (PriorityScorer(), 0.3), (KindScorer(), 0.2)])
@@ -132,6 +133,23 @@ def print_growth(times: dict[tuple[str, int], float]) -> None:
         print(f"{case:26}{times[case, 10_000] / times[case, 1_000]:8.1f}")
 
 
+def print_simulation() -> None:
+    rows = workloads.items(1_000)
+    items, budget = to_items(rows), ContextBudget(*workloads.budget(rows))
+    pipeline, target = CASES["composite-greedy"], items[500]
+    best = best_of(
+        {
+            "dry": partial(pipeline.dry_run, items, budget),
+            "find": partial(find_min_budget_for, pipeline, items, target, budget.max_tokens),
+            "sweep": partial(sweep_budgets, pipeline, items, range(10_000, 210_000, 10_000)),
+        },
+        0.5,
+    )
+    print("\nbudget simulation at n = 1 000, in multiples of one dry_run")
+    print(f"{'find_min_budget_for':26}{best['find'] / best['dry']:8.2f}  limit 3")
+    print(f"{'sweep over 20 budgets':26}{best['sweep'] / best['dry']:8.2f}")
+
+
 def print_memory() -> None:
     print("\npeak extra memory of one run at n = 100 000, bytes an item")
     rows = workloads.items(100_000)
@@ -193,6 +211,7 @@ def main() -> None:
     quick = parser.parse_args().quick
     times = time_sizes((10, 100, 1_000, 10_000) if quick else SIZES, 0.1 if quick else 0.5)
     print_growth(times)
+    print_simulation()
     print_memory()
     print_construction()
     print_import_time()

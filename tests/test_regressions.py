@@ -16,9 +16,12 @@ from pycupel import (
     ContextBudget,
     ContextItem,
     ContextKind,
+    CountConstrainedKnapsackSlice,
     CountQuotaEntry,
+    CountQuotaSlice,
     DecayScorer,
     KindScorer,
+    KnapsackSlice,
     Pipeline,
     QuotaEntry,
     QuotaSlice,
@@ -32,7 +35,13 @@ from pycupel.conformance.build import build_slicer
 from pycupel.conformance.check import MismatchError, check_vector
 from pycupel.conformance.load import add_seconds
 from pycupel.diagnostics import ExclusionReason
-from pycupel.errors import InvalidBudgetError, InvalidItemError, PlacerContractError, SlicerConfigError
+from pycupel.errors import (
+    InvalidBudgetError,
+    InvalidItemError,
+    PlacerContractError,
+    SlicerConfigError,
+    SlicerContractError,
+)
 
 
 @pytest.mark.parametrize(
@@ -225,3 +234,60 @@ def test_numbers_travel_as_attributes(build: Callable[[], object], argument: str
         build()
     error: Any = caught.value
     assert (error.argument, error.value) == (argument, value)
+
+
+class NoneAtAll(CountQuotaSlice):
+    __slots__ = ()
+
+    def slice(self, scored_items: Any, budget: ContextBudget, /) -> list[ContextItem]:
+        return []
+
+
+class NoKnapsack(CountConstrainedKnapsackSlice):
+    __slots__ = ()
+
+    def slice(self, scored_items: Any, budget: ContextBudget, /) -> list[ContextItem]:
+        return []
+
+
+class NoQuota(QuotaSlice):
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__([])
+
+    def slice(self, scored_items: Any, budget: ContextBudget, /) -> list[ContextItem]:
+        return []
+
+
+@pytest.mark.parametrize("inner", [NoneAtAll([]), NoKnapsack([]), NoQuota()])
+def test_a_subclass_is_honoured_inside_a_quota(inner: Any) -> None:
+    """CQ-03: only the built-in slicers are restricted to the kind of a partition."""
+    pipeline = Pipeline(RecencyScorer(), QuotaSlice([], inner))
+    assert pipeline.run([ContextItem("a", 1)], ContextBudget(10)) == []
+
+
+class Ten:
+    def __index__(self) -> int:
+        return 10
+
+
+def test_options_of_the_knapsack_are_stored_as_ints() -> None:
+    """DM-02."""
+    slicer = KnapsackSlice(Ten(), Ten(), Ten())  # type: ignore[arg-type]
+    assert slicer == KnapsackSlice(10, 10, 10)
+    assert slicer.slice([ScoredItem(ContextItem("a", 10), 0.5)], ContextBudget(10)) != []
+
+
+class Sloppy:
+    def slice(self, scored_items: Any, budget: ContextBudget, /) -> list[ContextItem]:
+        return []
+
+    def slice_detailed(self, scored_items: Any, budget: ContextBudget, /) -> Any:
+        return []
+
+
+def test_slice_detailed_has_to_return_an_outcome() -> None:
+    """SL-04."""
+    with pytest.raises(SlicerContractError, match=r"Sloppy\.slice_detailed must return a SliceOutcome, not \[\]"):
+        Pipeline(RecencyScorer(), Sloppy()).run([ContextItem("a", 1)], ContextBudget(5))

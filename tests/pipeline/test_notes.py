@@ -111,3 +111,20 @@ def test_notes_for_nothing_are_nothing(target: int) -> None:
     quota = QuotaSlice([])
     assert quota.notes([], [], ContextBudget(target)) == {}
     assert quota.slice([ScoredItem(item("a", 10, 0.9), 0.9)], ContextBudget(0)) == []
+
+
+def test_the_note_of_an_inner_quota_is_about_what_was_left_to_it() -> None:
+    slicer = CountQuotaSlice(
+        [CountQuotaEntry("Tool", require_count=1, cap_count=1)], QuotaSlice([QuotaEntry("Document", cap=10)])
+    )
+    items = [item("tool", 30, 0.9, "Tool"), item("document", 20, 0.5, "Document")]
+    assert slice_messages(slicer, items, 130) == [
+        "BudgetExceeded: 20 tokens requested, 100 available (kind 'Document' has a share of 10 tokens)"
+    ]
+
+
+def test_a_quota_that_redistributes_names_what_a_kind_may_use() -> None:
+    slicer = QuotaSlice([QuotaEntry("Document", cap=10)], redistribute=True)
+    assert slice_messages(slicer, [item("a", 60, 0.9), item("b", 60, 0.8, "Document")], 130) == [
+        "BudgetExceeded: 60 tokens requested, 70 available (kind 'Document' may use 13 tokens)"
+    ]

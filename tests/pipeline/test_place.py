@@ -275,6 +275,13 @@ def test_nothing_is_displaced_if_pinned_items_have_no_tokens() -> None:
     assert reasons(report) == {"a": BudgetExceeded(101, 100)}
 
 
+def test_a_single_pinned_token_can_displace() -> None:
+    """PL-04: at Slice and at Place."""
+    items = [pinned("p", 1), item("a", 100)]
+    assert reasons(pipeline(THROW, GreedySlice()).dry_run(items, ContextBudget(100))) == {"a": PinnedOverride("p")}
+    assert reasons(pipeline(TRUNCATE).dry_run(items, ContextBudget(100))) == {"a": PinnedOverride("p")}
+
+
 # Proceed.
 
 

@@ -84,6 +84,10 @@ def slice_by_index(
     scored = tuple(map(ScoredItem, items, scores))
     detailed = method == "slice_detailed"
     outcome = slicer.slice_detailed(scored, budget) if detailed else SliceOutcome(slicer.slice(scored, budget))
+    if not isinstance(outcome, SliceOutcome):
+        raise SlicerContractError(
+            f"{type(slicer).__name__}.slice_detailed must return a SliceOutcome, not {describe(outcome)}"
+        )
     places = places_by_identity(items)
     selected = _find(slicer, outcome.selected, places)
     capped = _find(slicer, [item for item, _ in outcome.cap_excluded], places)

@@ -56,28 +56,26 @@ class CountingSlicer(IndexedSlicer):
             )
             return IndexSlice([], unmet + delegate(self.engine, [], [], budget).shortfalls)
         committed = self._commit(items, scores)
-        taken = set(committed.selected)
-        residual = [i for i in range(len(items)) if i not in taken]
-        left = max(0, budget.target_tokens - sum(items[i].tokens for i in taken))
-        inner = delegate(
-            self.engine,
-            [items[i] for i in residual],
-            [scores[i] for i in residual],
-            ContextBudget(budget.max_tokens, min(left, budget.max_tokens)),
-        )
+        residual, left = _residual(committed.selected, items, budget)
+        inner = delegate(self.engine, [items[i] for i in residual], [scores[i] for i in residual], left)
         walk = self.cap_walk([residual[i] for i in inner.selected], scores)
         kept, capped = self._enforce_caps(walk, items, committed.counts)
         capped += [(residual[i], reason) for i, reason in inner.cap_excluded]
         return IndexSlice(committed.selected + kept, (*committed.shortfalls, *inner.shortfalls), tuple(capped))
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
-        return exclusion_notes(self.engine, items, scores, budget)
+        """What the inner slicer has to say about what it was given."""
+        residual, left = _residual(self._commit(items, scores).selected, items, budget)
+        notes = exclusion_notes(self.engine, [items[i] for i in residual], [scores[i] for i in residual], left)
+        return {residual[i]: note for i, note in notes.items()}
 
     def for_kind(self, key: str) -> IndexedSlicer:
-        return self.with_entries([entry for entry in self.entries if entry.kind.key == key], key)
+        entries = [entry for entry in self.entries if entry.kind.key == key]
+        return self.with_entries(entries, key)
 
     @abstractmethod
-    def with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer: ...
+    def with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:
+        """This slicer with fewer entries. A subclass, of which nobody knows how it is built, stays as it is."""
 
     def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
         absent = [entry for entry in self._requirements() if entry.kind.key not in present]
@@ -123,3 +121,13 @@ class CountingSlicer(IndexedSlicer):
                 kept.append(i)
                 counts[key] = count + 1
         return kept, capped
+
+
+def _residual(
+    committed: Sequence[int], items: Sequence[ContextItem], budget: ContextBudget
+) -> tuple[list[int], ContextBudget]:
+    """What phase 1 leaves to the inner slicer: the other items, and the rest of the target."""
+    taken = set(committed)
+    left = max(0, budget.target_tokens - sum(items[i].tokens for i in taken))
+    rest = [i for i in range(len(items)) if i not in taken]
+    return rest, ContextBudget(budget.max_tokens, min(left, budget.max_tokens))

@@ -52,4 +52,6 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
         return descending(scores, selected)
 
     def with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:  # noqa: ARG002
+        if type(self) is not CountConstrainedKnapsackSlice:
+            return self
         return CountConstrainedKnapsackSlice(entries, self.knapsack, self.scarcity)

@@ -64,4 +64,6 @@ class CountQuotaSlice(CountingSlicer):
         return descending(scores, selected) if self.cap_order == "score" else selected
 
     def with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:
+        if type(self) is not CountQuotaSlice:
+            return self
         return CountQuotaSlice(entries, restricted(self.inner, key), self.scarcity, cap_order=self.cap_order)

@@ -37,10 +37,10 @@ class KnapsackSlice(IndexedSlicer):
     fill_free: bool = False
 
     def __post_init__(self) -> None:
-        _checked_positive("bucket_size", self.bucket_size)
+        object.__setattr__(self, "bucket_size", _checked_positive("bucket_size", self.bucket_size))
         if self.max_cells is not None:
-            _checked_positive("max_cells", self.max_cells)
-        _checked_positive("max_states", self.max_states)
+            object.__setattr__(self, "max_cells", _checked_positive("max_cells", self.max_cells))
+        object.__setattr__(self, "max_states", _checked_positive("max_states", self.max_states))
         checked_bool("fill_free", self.fill_free)
 
     def slice_indices(
@@ -103,6 +103,8 @@ def _integer_values(scores: Sequence[float]) -> list[int]:
         return [beyond if value == infinity else units for value, units in zip(scaled, finite, strict=True)]
 
 
-def _checked_positive(name: str, value: Any) -> None:
-    if checked_int(name, value) <= 0:
-        raise SlicerConfigError(f"{name} must be greater than 0, not {value}", argument=name, value=value)
+def _checked_positive(name: str, value: Any) -> int:
+    number = checked_int(name, value)
+    if number <= 0:
+        raise SlicerConfigError(f"{name} must be greater than 0, not {number}", argument=name, value=number)
+    return number

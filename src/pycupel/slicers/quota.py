@@ -34,7 +34,7 @@ class QuotaSlice(IndexedSlicer):
     A kind gets what it requires and, in proportion to the tokens of its candidates, a part of what nobody requires,
     up to its cap. All shares are rounded down, and what one kind leaves unused is not given to another, so a budget
     can stay partly empty, and a kind of zero-token items gets nothing (QS-05, QS-06). `redistribute=True` offers the
-    rest to the kinds once more, in order of their best item, each up to its cap.
+    rest to the kinds once more, in order of their first item, each up to its cap.
     """
 
     supports_marginal_items: ClassVar[bool] = False
@@ -137,12 +137,13 @@ class QuotaSlice(IndexedSlicer):
             within = ContextBudget(max(share.cap, share.tokens, 0), max(share.tokens, 0))
             inner = exclusion_notes(self.inner, [items[i] for i in members], [scores[i] for i in members], within)
             for place, i in enumerate(members):
-                text = f"kind {kind!r} has a share of {share.tokens} tokens"
+                limit = f"may use {share.cap}" if self.redistribute else f"has a share of {share.tokens}"
+                text = f"kind {kind!r} {limit} tokens"
                 notes[i] = f"{text}; {inner[place]}" if place in inner else text
         return notes
 
     def for_kind(self, key: str) -> IndexedSlicer:
-        return replace(self, inner=restricted(self.inner, key))
+        return replace(self, inner=restricted(self.inner, key)) if type(self) is QuotaSlice else self
 
     def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
         return self.inner.judge_absent(present) if isinstance(self.inner, IndexedSlicer) else ()

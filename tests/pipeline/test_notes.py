@@ -128,3 +128,13 @@ def test_a_quota_that_redistributes_names_what_a_kind_may_use() -> None:
     assert slice_messages(slicer, [item("a", 60, 0.9), item("b", 60, 0.8, "Document")], 130) == [
         "BudgetExceeded: 60 tokens requested, 70 available (kind 'Document' may use 13 tokens)"
     ]
+
+
+@pytest.mark.parametrize("slicer", [CountQuotaSlice, CountConstrainedKnapsackSlice])
+def test_notes_never_raise_for_a_requirement_of_another_kind(slicer: Any) -> None:
+    """CQ-03: under a quota, a partition is judged by its own kind's entries."""
+    inner = slicer([CountQuotaEntry("Tool", require_count=1, cap_count=1)], scarcity="throw")
+    items = [item("tool", 10, 0.9, "Tool"), item("small", 10, 0.8), item("large", 60, 0.7)]
+    messages = slice_messages(QuotaSlice([QuotaEntry("Message", cap=50)], inner), items, 130)
+    assert all("kind 'Message' has a share of" in message for message in messages)
+    assert messages

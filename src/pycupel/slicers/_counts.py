@@ -18,11 +18,11 @@ __all__ = ["CountingSlicer"]
 
 
 class _Committed(NamedTuple):
-    """Phase 1: the items that count requirements commit, and how many that makes of each kind."""
+    """Phase 1: what the requirements commit, how many that makes of each kind, and which entries got how few."""
 
     selected: list[int]
     counts: dict[str, int]
-    shortfalls: list[CountRequirementShortfall]
+    short: list[tuple[CountQuotaEntry, int]]
 
 
 class CountingSlicer(IndexedSlicer):
@@ -56,12 +56,13 @@ class CountingSlicer(IndexedSlicer):
             )
             return IndexSlice([], unmet + delegate(self.engine, [], [], budget).shortfalls)
         committed = self._commit(items, scores)
+        shortfalls = [self._scarce(entry, satisfied) for entry, satisfied in committed.short]
         residual, left = _residual(committed.selected, items, budget)
         inner = delegate(self.engine, [items[i] for i in residual], [scores[i] for i in residual], left)
         walk = self.cap_walk([residual[i] for i in inner.selected], scores)
         kept, capped = self._enforce_caps(walk, items, committed.counts)
         capped += [(residual[i], reason) for i, reason in inner.cap_excluded]
-        return IndexSlice(committed.selected + kept, (*committed.shortfalls, *inner.shortfalls), tuple(capped))
+        return IndexSlice(committed.selected + kept, (*shortfalls, *inner.shortfalls), tuple(capped))
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
         """What the inner slicer has to say about what it was given."""
@@ -95,7 +96,7 @@ class CountingSlicer(IndexedSlicer):
             committed.selected.extend(best)
             committed.counts[entry.kind.key] = len(best)
             if len(best) < entry.require_count:
-                committed.shortfalls.append(self._scarce(entry, len(best)))
+                committed.short.append((entry, len(best)))
         return committed
 
     def _scarce(self, entry: CountQuotaEntry, satisfied: int) -> CountRequirementShortfall:

@@ -131,11 +131,13 @@ class QuotaSlice(IndexedSlicer):
         if not items or budget.target_tokens <= 0:
             return {}
         notes: dict[int, str] = {}
-        for share in self._distribute(partition_by_kind(items), items, budget.target_tokens).values():
+        for key, share in self._distribute(partition_by_kind(items), items, budget.target_tokens).items():
             members = share.members
             kind = items[members[0]].kind.value
             within = ContextBudget(max(share.cap, share.tokens, 0), max(share.tokens, 0))
-            inner = exclusion_notes(self.inner, [items[i] for i in members], [scores[i] for i in members], within)
+            inner = exclusion_notes(
+                restricted(self.inner, key), [items[i] for i in members], [scores[i] for i in members], within
+            )
             for place, i in enumerate(members):
                 limit = f"may use {share.cap}" if self.redistribute else f"has a share of {share.tokens}"
                 text = f"kind {kind!r} {limit} tokens"

@@ -169,26 +169,22 @@ def _select(pipeline: Pipeline, ranking: Ranking, budget: ContextBudget) -> Sele
 
 
 def _reduced(budget: ContextBudget, slack: int) -> ContextBudget:
-    """The budget with so much less, never below zero; what else it holds back stays (BS-10, BS-11)."""
-    size = max(0, budget.max_tokens - slack)
-    return ContextBudget(
-        size,
-        max(0, budget.target_tokens - slack),
-        output_reserve=min(budget.output_reserve, size),
-        reserved_slots=budget.reserved_slots,
-        estimation_safety_margin_percent=budget.estimation_safety_margin_percent,
-    )
+    """The budget with so much less, never below zero (BS-11)."""
+    return _resized(budget, max(0, budget.max_tokens - slack), max(0, budget.target_tokens - slack))
 
 
 def _probe(size: int, base: ContextBudget | None) -> ContextBudget:
-    if base is None:
-        return ContextBudget(size, size)
+    return ContextBudget(size) if base is None else _resized(base, size, size)
+
+
+def _resized(budget: ContextBudget, size: int, target: int) -> ContextBudget:
+    """Another size, with all that the budget holds back, as far as that is possible (BS-05, BS-10)."""
     return ContextBudget(
         size,
-        size,
-        output_reserve=min(base.output_reserve, size),
-        reserved_slots=base.reserved_slots,
-        estimation_safety_margin_percent=base.estimation_safety_margin_percent,
+        target,
+        output_reserve=min(budget.output_reserve, size),
+        reserved_slots=budget.reserved_slots,
+        estimation_safety_margin_percent=budget.estimation_safety_margin_percent,
     )
 
 

@@ -141,7 +141,7 @@ class Pipeline:
         if trace is not None:
             trace.deduplicated(scoreable, scores, unique.dropped)
         order = sort_items(scores, unique.kept)
-        return Ranking(classified, scores, unique.dropped, [scoreable[i] for i in order], [scores[i] for i in order])
+        return Ranking(classified, [scoreable[i] for i in order], [scores[i] for i in order])
 
     def _select(self, ranking: Ranking, budget: ContextBudget, trace: Trace | None) -> Selection:
         classified, items, scores = ranking.classified, ranking.items, ranking.scores

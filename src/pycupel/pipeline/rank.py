@@ -11,13 +11,8 @@ __all__ = ["Ranking"]
 
 
 class Ranking(NamedTuple):
-    """The sorted items with their scores, and what is needed to explain the rest.
-
-    `raw_scores` belong to `classified.scoreable`, and `duplicates` are positions in it.
-    """
+    """The items that survived deduplication, sorted, with their scores; and the pinned ones, in `classified`."""
 
     classified: Classified
-    raw_scores: list[float]
-    duplicates: list[int]
     items: list[ContextItem]
     scores: list[float]

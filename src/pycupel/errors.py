@@ -15,13 +15,19 @@
     ├── CountRequirementError                 a kind has too few candidates, and scarcity is Throw
     ├── NonMonotonicSlicerError               budget simulation makes no sense with this slicer
     ├── SlicerContractError                   a slicer returned something that it was not given
-    └── PlacerContractError                   a placer returned something else than it was given
+    ├── PlacerContractError                   a placer returned something else than it was given
+    ├── MissingExtraError (ImportError)       an optional package is not installed
+    ├── MessageShapeError (ValueError)        a chat message has a shape that no provider knows
+    ├── ProviderAmbiguousError (ValueError)   nobody can tell which provider a chat history is for
+    └── UnitTooLargeError                     messages that belong together do not fit into the budget
 
 Numbers travel as attributes. Where the specification prescribes a sentence, the text of the error is that sentence,
 and what to do about it follows as a note (`__notes__`), which every traceback shows.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 
 __all__ = [
     "BudgetOverflowError",
@@ -32,14 +38,18 @@ __all__ = [
     "InvalidArgumentError",
     "InvalidBudgetError",
     "InvalidItemError",
+    "MessageShapeError",
+    "MissingExtraError",
     "NonMonotonicSlicerError",
     "PinnedExceedsBudgetError",
     "PipelineConfigError",
     "PlacerContractError",
+    "ProviderAmbiguousError",
     "ScorerConfigError",
     "SlicerConfigError",
     "SlicerContractError",
     "TableTooLargeError",
+    "UnitTooLargeError",
 ]
 
 
@@ -89,7 +99,11 @@ class PipelineConfigError(_ValueRefusedError):
 
 
 class DocumentError(_ValueRefusedError):
-    """`path` says where in the document, like `included[3].item.tokens`; it is empty for the document as a whole."""
+    """`path` says where in the document, like `included[3].item.tokens`; it is empty for the document as a whole.
+
+    Where a document is checked as a whole, `errors` holds all its mistakes, each an error of its own, and the text
+    lists them.
+    """
 
     def __init__(
         self,
@@ -99,9 +113,11 @@ class DocumentError(_ValueRefusedError):
         argument: str | None = None,
         value: object = None,
         hint: str | None = None,
+        errors: Iterable[DocumentError] = (),
     ) -> None:
         super().__init__(message, argument=argument, value=value, hint=hint)
         self.path = path
+        self.errors = tuple(errors)
 
     def __str__(self) -> str:
         message = super().__str__()
@@ -183,3 +199,52 @@ class PlacerContractError(CupelError):
 
 class NonMonotonicSlicerError(CupelError):
     pass
+
+
+class MissingExtraError(CupelError, ImportError):
+    def __init__(self, purpose: str, package: str, extra: str) -> None:
+        super().__init__(purpose, package, extra)
+        self.purpose = purpose
+        self.package = package
+        self.extra = extra
+
+    def __str__(self) -> str:
+        return f"{self.purpose} needs {self.package}, which is not installed: pip install 'pycupel[{self.extra}]'"
+
+
+class MessageShapeError(_ValueRefusedError):
+    """`index` is the message's place in the list, `key` the part of it that is not understood."""
+
+    def __init__(self, message: str, index: int, key: str, *, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.index = index
+        self.key = key
+
+    def __str__(self) -> str:
+        return f"messages[{self.index}], {self.key}: {super().__str__()}"
+
+
+class ProviderAmbiguousError(_ValueRefusedError):
+    """`candidates` are the providers for which the history could be."""
+
+    def __init__(self, message: str, candidates: Sequence[str] = (), *, hint: str | None = None) -> None:
+        super().__init__(message, argument="provider", hint=hint)
+        self.candidates = tuple(candidates)
+
+
+class UnitTooLargeError(CupelError):
+    """`indices` are the places of the messages that only go together, `tokens` what they need."""
+
+    def __init__(self, indices: Sequence[int], tokens: int, available: int, *, hint: str | None = None) -> None:
+        super().__init__(tuple(indices), tokens, available)
+        self.indices = tuple(indices)
+        self.tokens = tokens
+        self.available = available
+        if hint is not None:
+            self.add_note(hint)
+
+    def __str__(self) -> str:
+        many = len(self.indices) > 1
+        places = ", ".join(map(str, self.indices))
+        what = f"messages {places} belong together and need" if many else f"message {places} needs"
+        return f"{what} {self.tokens} tokens, but only {self.available} are available"

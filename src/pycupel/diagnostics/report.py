@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isnan
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pycupel.diagnostics.events import TraceEvent
 from pycupel.diagnostics.reasons import ExclusionReason, InclusionReason
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem, ContextKind
+
+if TYPE_CHECKING:
+    from pycupel.testing.chain import SelectionReportChain
 
 __all__ = ["CountRequirementShortfall", "ExcludedItem", "IncludedItem", "SelectionReport"]
 
@@ -111,6 +114,12 @@ class SelectionReport:
             and _comparable(self.excluded) == _comparable(other.excluded)
             and self.count_requirement_shortfalls == other.count_requirement_shortfalls
         )
+
+    def should(self) -> SelectionReportChain:
+        """The start of a chain of assertions: `report.should().include_item_with_kind("Document")`."""
+        from pycupel.testing.chain import SelectionReportChain  # noqa: PLC0415
+
+        return SelectionReportChain(self)
 
     def to_text(self, *, color: bool = False) -> str:
         """The whole report for a terminal of 80 columns; `pycupel.render` has more options."""

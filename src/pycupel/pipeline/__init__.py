@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from pycupel.pipeline.pipeline import Pipeline
+from pycupel.pipeline.policy import Policy
 
-__all__ = ["Pipeline"]
+__all__ = ["Pipeline", "Policy"]

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, NamedTuple, cast
+from dataclasses import KW_ONLY, dataclass, fields
+from typing import Any, NamedTuple, Self, cast
 
 from pycupel.diagnostics import OverflowEvent, SelectionReport
 from pycupel.errors import PipelineConfigError
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
-from pycupel.model.checks import checked_bool, checked_choice, wrong_type
+from pycupel.model.checks import wrong_type
 from pycupel.pipeline.classify import Classified, check_pinned_budget, classify_items
 from pycupel.pipeline.deduplicate import deduplicate_items
 from pycupel.pipeline.place import Placement, place_items
+from pycupel.pipeline.policy import Choices, Policy
 from pycupel.pipeline.rank import Ranking
 from pycupel.pipeline.score import score_items
 from pycupel.pipeline.slice import Sliced, slice_items
 from pycupel.pipeline.sort import sort_items
 from pycupel.pipeline.trace import Trace
-from pycupel.placers import ChronologicalPlacer
-from pycupel.protocols import Placer, Scorer, Slicer, checked_placer, checked_scorer, checked_slicer
-from pycupel.slicers import GreedySlice
 
 __all__ = ["Pipeline", "Selection"]
 
@@ -40,49 +38,37 @@ class Selection(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Pipeline:
+class Pipeline(Choices):
     """Selects and orders context items: a scorer ranks, a slicer drops, a placer positions.
 
     A pipeline is immutable and holds nothing of a run, so it may be shared between threads.
 
     Attributes:
-        deduplication: Whether only the best of several items with the same content stays. Pinned items are not looked
-            at, unless `dedupe_against_pinned` says so.
-        overflow_strategy: What happens if pinned and selected items together exceed the target: raise, drop the
-            lowest scores, or accept.
         on_overflow: Called with an `OverflowEvent` after a run that went over the budget; for
             `OverflowStrategy.PROCEED` only.
     """
 
-    scorer: Scorer
-    slicer: Slicer = GreedySlice()
-    placer: Placer = ChronologicalPlacer()
     _: KW_ONLY
-    deduplication: bool = True
-    overflow_strategy: OverflowStrategy = OverflowStrategy.THROW
     on_overflow: Callable[[OverflowEvent], object] | None = None
-    dedupe_against_pinned: bool = False
 
     def __post_init__(self) -> None:
-        checked_scorer("scorer", self.scorer)
-        checked_slicer("slicer", self.slicer)
-        checked_placer("placer", self.placer)
-        checked_bool("deduplication", self.deduplication)
-        checked_bool("dedupe_against_pinned", self.dedupe_against_pinned)
-        strategy = checked_choice("overflow_strategy", self.overflow_strategy, OverflowStrategy, PipelineConfigError)
-        object.__setattr__(self, "overflow_strategy", strategy)
+        Choices.__post_init__(self)
         if self.on_overflow is not None:
             if not callable(cast(Any, self.on_overflow)):
                 raise wrong_type("on_overflow", "a function that takes an OverflowEvent", self.on_overflow)
-            if strategy is not OverflowStrategy.PROCEED:
+            if self.overflow_strategy is not OverflowStrategy.PROCEED:
                 raise PipelineConfigError(
-                    f"on_overflow is for OverflowStrategy.PROCEED only, but overflow_strategy is {strategy.value!r}",
+                    "on_overflow is for OverflowStrategy.PROCEED only, but overflow_strategy is "
+                    f"{self.overflow_strategy.value!r}",
                     argument="on_overflow",
                 )
-        if self.dedupe_against_pinned and not self.deduplication:
-            raise PipelineConfigError(
-                "dedupe_against_pinned needs deduplication=True", argument="dedupe_against_pinned"
-            )
+
+    @classmethod
+    def from_policy(cls, policy: Policy) -> Self:
+        """A pipeline that makes the policy's choices."""
+        if not isinstance(cast(Any, policy), Policy):
+            raise wrong_type("policy", "a Policy", policy)
+        return cls(**{field.name: getattr(policy, field.name) for field in fields(Choices)})
 
     def run(self, items: Iterable[ContextItem], budget: ContextBudget, *, collector: Any = None) -> list[ContextItem]:
         """The selected items, in the order in which the model should see them.
@@ -109,6 +95,12 @@ class Pipeline:
         trace = Trace(_checked_budget(budget))
         self._run(items, budget, trace)
         return trace.completed()
+
+    def dry_run_with_policy(
+        self, items: Iterable[ContextItem], budget: ContextBudget, policy: Policy
+    ) -> SelectionReport:
+        """What a run with the policy's choices, instead of this pipeline's, would do."""
+        return Pipeline.from_policy(policy).dry_run(items, budget)
 
     def rank(self, items: Iterable[ContextItem]) -> Ranking:
         """The stages that do not depend on the budget. The ranking may be given to `select` many times."""

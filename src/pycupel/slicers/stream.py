@@ -1,0 +1,89 @@
+"""StreamSlice: batch by batch, as items come in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pycupel.errors import SlicerConfigError
+from pycupel.kernels.fill import fill
+from pycupel.kernels.order import descending
+from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.checks import checked_bool, checked_int
+from pycupel.slicers._base import IndexedSlicer, IndexSlice
+
+__all__ = ["StreamSlice"]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSlice(IndexedSlicer):
+    """Takes items in batches, of each batch by score, not density, as long as they fit, until the budget is full.
+
+    Earlier batches win over better items that come later, and once a batch has filled the budget, nothing after it is
+    looked at, not even items without tokens. In a pipeline that sorts all items first, nothing better comes later.
+
+    With `replace=True`, each batch competes with what has been selected so far: both are sorted by score together,
+    and whatever still fits stays. So a later item may push out earlier ones, but only those with a lower score, and
+    never one without tokens.
+    """
+
+    batch_size: int = 32
+    replace: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        size = checked_int("batch_size", self.batch_size)
+        if size <= 0:
+            raise SlicerConfigError(
+                f"batch_size must be greater than 0, not {size}", argument="batch_size", value=size
+            )
+        object.__setattr__(self, "batch_size", size)
+        checked_bool("replace", self.replace)
+
+    def slice_indices(
+        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
+    ) -> IndexSlice:
+        if not items or budget.target_tokens <= 0:
+            return IndexSlice([])
+        tokens = [item.tokens for item in items]
+        ranked = descending(scores)
+        batches = self._batches(ranked)
+        if self.replace:
+            return IndexSlice(_compete(batches, ranked, tokens, budget.target_tokens))
+        return IndexSlice(_fill_up(batches, tokens, budget.target_tokens))
+
+    def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
+        """Only the end of the stream keeps out what costs nothing."""
+        if self.replace or budget.target_tokens <= 0:
+            return {}
+        note = "the stream ended when an earlier batch had filled the budget"
+        return {i: note for i, item in enumerate(items) if item.tokens == 0}
+
+    def _batches(self, ranked: Sequence[int]) -> list[list[int]]:
+        """The batches in the order in which they come, each by score, because dealing out one order sorts them all."""
+        batches: list[list[int]] = [[] for _ in range(0, len(ranked), self.batch_size)]
+        for i in ranked:
+            batches[i // self.batch_size].append(i)
+        return batches
+
+
+def _fill_up(batches: Sequence[list[int]], tokens: Sequence[int], target: int) -> list[int]:
+    selected: list[int] = []
+    remaining = target
+    for batch in batches:
+        taken = fill(batch, tokens, remaining)
+        selected += taken
+        remaining -= sum(tokens[i] for i in taken)
+        if remaining <= 0:
+            break
+    return selected
+
+
+def _compete(batches: Sequence[list[int]], ranked: Sequence[int], tokens: Sequence[int], target: int) -> list[int]:
+    """The best first, whenever they came. Each batch costs a walk through what is selected."""
+    rank = [0] * len(ranked)
+    for place, i in enumerate(ranked):
+        rank[i] = place
+    selected: list[int] = []
+    for batch in batches:
+        selected = fill(sorted(selected + batch, key=rank.__getitem__), tokens, target)
+    return selected

@@ -14,6 +14,7 @@ from pycupel import (
     QuotaSlice,
     ScarcityBehavior,
 )
+from pycupel.slicers import StreamSlice
 from tests.oracle.scorers import kind_key
 from tests.oracle.stages import Candidate, CapExclusion, OracleError, Sliced, descending, reassociate
 
@@ -41,6 +42,8 @@ def oracle_slice(
             sliced = Sliced(greedy(candidates, target_tokens))
         case KnapsackSlice():
             sliced = Sliced(knapsack(candidates, target_tokens, slicer))
+        case StreamSlice():
+            sliced = Sliced(stream(candidates, target_tokens, slicer))
         case QuotaSlice():
             sliced = quota(candidates, target_tokens, slicer, scope)
         case CountQuotaSlice() | CountConstrainedKnapsackSlice():
@@ -123,6 +126,40 @@ def dynamic_program(weights: Sequence[int], values: Sequence[int], capacity: int
             selected.append(i)
             remaining_capacity -= weights[i]
     return selected
+
+
+def stream(candidates: Sequence[Candidate], target_tokens: int, config: StreamSlice) -> list[int]:
+    """StreamSlice: full batches while tokens remain, then the last one; with replace, all of them."""
+    selected: list[Candidate] = []
+    batch: list[Candidate] = []
+    remaining = target_tokens
+    for candidate in candidates:
+        batch.append(candidate)
+        if len(batch) == config.batch_size:
+            remaining = take_batch(selected, batch, remaining, config)
+            batch = []
+            if remaining <= 0 and not config.replace:
+                break
+    if remaining > 0 or config.replace:
+        take_batch(selected, batch, remaining, config)
+    return [candidate.index for candidate in selected]
+
+
+def take_batch(selected: list[Candidate], batch: list[Candidate], remaining: int, config: StreamSlice) -> int:
+    """StreamSlice: one batch by score; what remains after it."""
+    contenders = batch
+    if config.replace:
+        remaining += sum(candidate.item.tokens for candidate in selected)
+        contenders = selected + batch
+        selected.clear()
+    for position in descending([candidate.score for candidate in contenders]):
+        tokens = contenders[position].item.tokens
+        if tokens == 0:
+            selected.append(contenders[position])
+        elif tokens <= remaining:
+            selected.append(contenders[position])
+            remaining -= tokens
+    return remaining
 
 
 def quota(candidates: Sequence[Candidate], target_tokens: int, config: QuotaSlice, scope: str | None) -> Sliced:

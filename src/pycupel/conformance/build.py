@@ -230,6 +230,7 @@ _SCORERS: Mapping[str, Callable[[type[Any], Table], Scorer]] = {
 _SLICERS: Mapping[str, Callable[[type[Any], Table], Slicer]] = {
     "greedy": _plain,
     "knapsack": _knapsack,
+    "stream": partial(_options, names=("batch_size", "replace")),
     "quota": _quota,
     "count_quota": _count_quota,
     "count_constrained_knapsack": _count_constrained,

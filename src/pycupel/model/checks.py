@@ -17,6 +17,7 @@ __all__ = [
     "checked_iterable",
     "checked_mapping",
     "checked_pairs",
+    "checked_positive",
     "checked_str",
     "describe",
     "fold",
@@ -99,6 +100,13 @@ def checked_int(name: str, value: Any) -> int:
         return index(value)
     except TypeError:
         raise wrong_type(name, "an int", value) from None
+
+
+def checked_positive(name: str, value: Any, error: Callable[..., ValueError]) -> int:
+    number = checked_int(name, value)
+    if number <= 0:
+        raise error(f"{name} must be greater than 0, not {number}", argument=name, value=number)
+    return number
 
 
 def checked_float(

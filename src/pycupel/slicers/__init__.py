@@ -4,6 +4,7 @@
 |---|---|
 | `GreedySlice` | by score per token, as long as it fits: fast, and good enough for most |
 | `KnapsackSlice` | the combination with the highest total score: best when the budget is tight |
+| `StreamSlice` | by score, batch by batch, until the budget is full: for items that are still coming in |
 | `QuotaSlice` | within shares of the budget for each kind, through another slicer |
 | `CountQuotaSlice` | a minimum and a maximum number of items of a kind, through another slicer |
 | `CountConstrainedKnapsackSlice` | the same, through a knapsack |
@@ -17,6 +18,7 @@ from pycupel.slicers.count_quota import CountQuotaSlice
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.slicers.knapsack import KnapsackSlice
 from pycupel.slicers.quota import QuotaSlice
+from pycupel.slicers.stream import StreamSlice
 
 __all__ = [
     "CountConstrainedKnapsackSlice",
@@ -25,6 +27,7 @@ __all__ = [
     "IndexSlice",
     "KnapsackSlice",
     "QuotaSlice",
+    "StreamSlice",
     "exclusion_notes",
     "slice_by_index",
 ]

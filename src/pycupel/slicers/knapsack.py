@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pycupel.errors import SlicerConfigError, TableTooLargeError
 from pycupel.kernels.fill import fill
 from pycupel.kernels.knapsack import StateLimitError, solve
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_bool, checked_int
+from pycupel.model.checks import checked_bool, checked_positive
 from pycupel.slicers._base import IndexedSlicer, IndexSlice
 
 __all__ = ["KnapsackSlice"]
@@ -37,10 +36,10 @@ class KnapsackSlice(IndexedSlicer):
     fill_free: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bucket_size", _checked_positive("bucket_size", self.bucket_size))
+        object.__setattr__(self, "bucket_size", checked_positive("bucket_size", self.bucket_size, SlicerConfigError))
         if self.max_cells is not None:
-            object.__setattr__(self, "max_cells", _checked_positive("max_cells", self.max_cells))
-        object.__setattr__(self, "max_states", _checked_positive("max_states", self.max_states))
+            object.__setattr__(self, "max_cells", checked_positive("max_cells", self.max_cells, SlicerConfigError))
+        object.__setattr__(self, "max_states", checked_positive("max_states", self.max_states, SlicerConfigError))
         checked_bool("fill_free", self.fill_free)
 
     def slice_indices(
@@ -101,10 +100,3 @@ def _integer_values(scores: Sequence[float]) -> list[int]:
         finite = [int(value) if 0.0 < value < infinity else 0 for value in scaled]
         beyond = 1 + sum(finite)
         return [beyond if value == infinity else units for value, units in zip(scaled, finite, strict=True)]
-
-
-def _checked_positive(name: str, value: Any) -> int:
-    number = checked_int(name, value)
-    if number <= 0:
-        raise SlicerConfigError(f"{name} must be greater than 0, not {number}", argument=name, value=number)
-    return number

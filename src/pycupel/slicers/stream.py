@@ -9,7 +9,7 @@ from pycupel.errors import SlicerConfigError
 from pycupel.kernels.fill import fill
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_bool, checked_int
+from pycupel.model.checks import checked_bool, checked_positive
 from pycupel.slicers._base import IndexedSlicer, IndexSlice
 
 __all__ = ["StreamSlice"]
@@ -17,7 +17,7 @@ __all__ = ["StreamSlice"]
 
 @dataclass(frozen=True, slots=True)
 class StreamSlice(IndexedSlicer):
-    """Takes items in batches, of each batch by score, not density, as long as they fit, until the budget is full.
+    """Takes items in batches: of each batch what fits, by score and not by density, until the budget is full.
 
     Earlier batches win over better items that come later, and once a batch has filled the budget, nothing after it is
     looked at, not even items without tokens. In a pipeline that sorts all items first, nothing better comes later.
@@ -31,12 +31,7 @@ class StreamSlice(IndexedSlicer):
     replace: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        size = checked_int("batch_size", self.batch_size)
-        if size <= 0:
-            raise SlicerConfigError(
-                f"batch_size must be greater than 0, not {size}", argument="batch_size", value=size
-            )
-        object.__setattr__(self, "batch_size", size)
+        object.__setattr__(self, "batch_size", checked_positive("batch_size", self.batch_size, SlicerConfigError))
         checked_bool("replace", self.replace)
 
     def slice_indices(
@@ -79,7 +74,7 @@ def _fill_up(batches: Sequence[list[int]], tokens: Sequence[int], target: int) -
 
 
 def _compete(batches: Sequence[list[int]], ranked: Sequence[int], tokens: Sequence[int], target: int) -> list[int]:
-    """The best first, whenever they came. Each batch costs a walk through what is selected."""
+    """The best first, whenever they came. Each batch costs one walk through what has been selected."""
     rank = [0] * len(ranked)
     for place, i in enumerate(ranked):
         rank[i] = place

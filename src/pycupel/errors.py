@@ -54,7 +54,18 @@ __all__ = [
 
 
 class CupelError(Exception):
-    """The root of the tree: catching it catches everything that pycupel finds wrong with values."""
+    """The root of the tree: catching it catches everything that pycupel finds wrong with values.
+
+    `where` says in which of several selections it happened, if there were several.
+    """
+
+    where: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self._text()}" if self.where else self._text()
+
+    def _text(self) -> str:
+        return super().__str__()
 
 
 class _ValueRefusedError(CupelError, ValueError):
@@ -119,8 +130,8 @@ class DocumentError(_ValueRefusedError):
         self.path = path
         self.errors = tuple(errors)
 
-    def __str__(self) -> str:
-        message = super().__str__()
+    def _text(self) -> str:
+        message = super()._text()
         return f"{self.path}: {message}" if self.path else message
 
 
@@ -131,7 +142,7 @@ class PinnedExceedsBudgetError(CupelError):
         self.available = available
         self.add_note("Pin fewer or smaller items, raise max_tokens, or lower output_reserve.")
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return f"Pinned items require {self.pinned_tokens} tokens, but only {self.available} are available"
 
 
@@ -147,7 +158,7 @@ class BudgetOverflowError(CupelError):
             "or choose OverflowStrategy.TRUNCATE or PROCEED."
         )
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return f"Selected items require {self.merged_tokens} tokens, exceeding target budget of {self.target_tokens}"
 
 
@@ -165,7 +176,7 @@ class TableTooLargeError(CupelError):
         self.allowed = allowed
         self.add_note(f"Raise bucket_size, offer fewer candidates, or lift the limit with KnapsackSlice({limit}=...).")
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         what = "table cells" if self.limit == "max_cells" else "live states"
         return (
             f"KnapsackSlice needs {self.cells} {what} for {self.candidates} candidates and a capacity of "
@@ -182,7 +193,7 @@ class CountRequirementError(CupelError):
         self.satisfied_count = satisfied_count
         self.add_note("Offer more candidates of that kind, lower require_count, or use ScarcityBehavior.DEGRADE.")
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return (
             f"{self.slicer}: candidate pool for kind '{self.kind}' has {self.satisfied_count} items "
             f"but RequireCount is {self.required_count}."
@@ -208,7 +219,7 @@ class MissingExtraError(CupelError, ImportError):
         self.package = package
         self.extra = extra
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return f"{self.purpose} needs {self.package}, which is not installed: pip install 'pycupel[{self.extra}]'"
 
 
@@ -220,8 +231,8 @@ class MessageShapeError(_ValueRefusedError):
         self.index = index
         self.key = key
 
-    def __str__(self) -> str:
-        return f"messages[{self.index}], {self.key}: {super().__str__()}"
+    def _text(self) -> str:
+        return f"messages[{self.index}], {self.key}: {super()._text()}"
 
 
 class ProviderAmbiguousError(_ValueRefusedError):
@@ -243,7 +254,7 @@ class UnitTooLargeError(CupelError):
         if hint is not None:
             self.add_note(hint)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         many = len(self.indices) > 1
         places = ", ".join(map(str, self.indices))
         what = f"messages {places} belong together and need" if many else f"message {places} needs"

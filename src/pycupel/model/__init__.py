@@ -6,7 +6,7 @@ from pycupel.model.budget import ContextBudget
 from pycupel.model.enums import OverflowStrategy, ScarcityBehavior
 from pycupel.model.item import ContextItem, ScoredItem
 from pycupel.model.kind import ContextKind, ContextSource
-from pycupel.model.quota import CountQuotaEntry, QuotaEntry
+from pycupel.model.quota import CountQuotaEntry, QuotaConstraint, QuotaConstraintMode, QuotaEntry
 
 __all__ = [
     "ContextBudget",
@@ -15,6 +15,8 @@ __all__ = [
     "ContextSource",
     "CountQuotaEntry",
     "OverflowStrategy",
+    "QuotaConstraint",
+    "QuotaConstraintMode",
     "QuotaEntry",
     "ScarcityBehavior",
     "ScoredItem",

@@ -1,15 +1,16 @@
-"""The entries that quota slicers are configured with."""
+"""The entries that quota slicers are configured with, and the constraints that they tell of."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from pycupel.errors import SlicerConfigError
-from pycupel.model.checks import checked_float, checked_int
+from pycupel.model.checks import checked_choice, checked_float, checked_int
 from pycupel.model.kind import ContextKind
 
-__all__ = ["CountQuotaEntry", "QuotaEntry"]
+__all__ = ["CountQuotaEntry", "QuotaConstraint", "QuotaConstraintMode", "QuotaEntry"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -53,6 +54,45 @@ class CountQuotaEntry:
                 argument="require_count",
                 value=self.require_count,
             )
+
+
+class QuotaConstraintMode(StrEnum):
+    """What the numbers of a constraint count: per cent of the tokens, or items."""
+
+    PERCENTAGE = "Percentage"
+    COUNT = "Count"
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class QuotaConstraint:
+    """How much of a kind a slicer selects at least (`require`) and at most (`cap`), whichever entry says so.
+
+    The limits are those of a `QuotaEntry` or of a `CountQuotaEntry`: counts are whole numbers.
+    """
+
+    kind: ContextKind
+    mode: QuotaConstraintMode
+    require: float
+    cap: float
+
+    def __init__(self, kind: ContextKind | str, mode: QuotaConstraintMode | str, require: float, cap: float) -> None:
+        chosen = checked_choice("mode", mode, QuotaConstraintMode, SlicerConfigError)
+        object.__setattr__(self, "kind", ContextKind.of(kind))
+        object.__setattr__(self, "mode", chosen)
+        limits = _percentages if chosen is QuotaConstraintMode.PERCENTAGE else _counts
+        least, most = limits(self.kind, require, cap)
+        object.__setattr__(self, "require", least)
+        object.__setattr__(self, "cap", most)
+
+
+def _percentages(kind: ContextKind, require: Any, cap: Any) -> tuple[float, float]:
+    entry = QuotaEntry(kind, require, cap)
+    return entry.require, entry.cap
+
+
+def _counts(kind: ContextKind, require: Any, cap: Any) -> tuple[int, int]:
+    entry = CountQuotaEntry(kind, cap_count=cap, require_count=require)
+    return entry.require_count, entry.cap_count
 
 
 def _count(name: str, value: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pycupel.render.sensitivity import render_sensitivity
 from pycupel.render.text import render_report, render_summary
 
-__all__ = ["render_report", "render_summary"]
+__all__ = ["render_report", "render_sensitivity", "render_summary"]

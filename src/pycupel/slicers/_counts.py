@@ -9,10 +9,18 @@ from typing import ClassVar, NamedTuple
 from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall
 from pycupel.errors import CountRequirementError
 from pycupel.kernels.order import descending
-from pycupel.model import ContextBudget, ContextItem, CountQuotaEntry, ScarcityBehavior
+from pycupel.model import (
+    ContextBudget,
+    ContextItem,
+    CountQuotaEntry,
+    QuotaConstraint,
+    QuotaConstraintMode,
+    ScarcityBehavior,
+)
 from pycupel.protocols import Slicer
 from pycupel.slicers._base import IndexedSlicer, IndexSlice, delegate, exclusion_notes
 from pycupel.slicers._entries import partition_by_kind
+from pycupel.slicers.constraints import quota_constraints_of
 
 __all__ = ["CountingSlicer"]
 
@@ -46,6 +54,11 @@ class CountingSlicer(IndexedSlicer):
 
     @abstractmethod
     def cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]: ...
+
+    def quota_constraints(self) -> tuple[QuotaConstraint, ...]:
+        mode = QuotaConstraintMode.COUNT
+        own = [QuotaConstraint(entry.kind, mode, entry.require_count, entry.cap_count) for entry in self.entries]
+        return (*own, *quota_constraints_of(self.engine))
 
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /

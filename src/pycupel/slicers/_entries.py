@@ -22,7 +22,9 @@ def checked_entries(entries: Any, entry_type: type[_Entry]) -> dict[str, _Entry]
         if not isinstance(entry, entry_type):
             raise wrong_type(f"entries[{i}]", f"a {name}", entry)
         if entry.kind.key in by_key:
-            raise SlicerConfigError(f"entries names the kind {entry.kind.value!r} twice; kinds do not differ by case")
+            raise SlicerConfigError(
+                f"entries names the kind {entry.kind.value!r} twice; kinds do not differ by case", argument="entries"
+            )
         by_key[entry.kind.key] = entry
     return by_key
 

@@ -9,11 +9,12 @@ from typing import ClassVar, NamedTuple
 
 from pycupel.diagnostics import CountRequirementShortfall
 from pycupel.errors import SlicerConfigError
-from pycupel.model import ContextBudget, ContextItem, QuotaEntry
+from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, QuotaConstraintMode, QuotaEntry
 from pycupel.model.checks import checked_bool
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import IndexedSlicer, IndexSlice, delegate, exclusion_notes, restricted
 from pycupel.slicers._entries import checked_entries, partition_by_kind
+from pycupel.slicers.constraints import quota_constraints_of
 from pycupel.slicers.greedy import GreedySlice
 
 __all__ = ["QuotaSlice"]
@@ -62,6 +63,11 @@ class QuotaSlice(IndexedSlicer):
         object.__setattr__(self, "inner", checked_slicer("inner", inner))
         object.__setattr__(self, "redistribute", checked_bool("redistribute", redistribute))
         object.__setattr__(self, "_by_key", by_key)
+
+    def quota_constraints(self) -> tuple[QuotaConstraint, ...]:
+        mode = QuotaConstraintMode.PERCENTAGE
+        own = [QuotaConstraint(entry.kind, mode, entry.require, entry.cap) for entry in self.entries]
+        return (*own, *quota_constraints_of(self.inner))
 
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /

@@ -1,0 +1,129 @@
+"""Policy sensitivity: what changes if another policy selects from the same items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple, cast
+
+from pycupel.diagnostics import SelectionReport
+from pycupel.errors import CupelError, InvalidArgumentError
+from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.checks import checked_iterable, checked_pairs, checked_str, wrong_type
+from pycupel.pipeline import Pipeline, Policy
+from pycupel.pipeline.policy import Choices
+
+__all__ = ["ItemStatus", "PolicySensitivityDiffEntry", "PolicySensitivityReport", "policy_sensitivity"]
+
+
+class ItemStatus(StrEnum):
+    INCLUDED = "Included"
+    EXCLUDED = "Excluded"
+
+
+class PolicySensitivityDiffEntry(NamedTuple):
+    """A content about which the variants disagree, with the label and the verdict of each, in their order."""
+
+    content: str
+    statuses: tuple[tuple[str, ItemStatus], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PolicySensitivityReport:
+    """What the variants select, and where they disagree.
+
+    Attributes:
+        variants: The label and the report of each, in the order given.
+        diffs: The contents that some variants select and others do not, in the order in which they first appear in
+            the items. What is in everywhere, or out everywhere, is not among them.
+    """
+
+    variants: tuple[tuple[str, SelectionReport], ...]
+    diffs: tuple[PolicySensitivityDiffEntry, ...]
+
+    def __post_init__(self) -> None:
+        _check_number(self.variants)
+
+    def to_text(self, *, color: bool = False) -> str:
+        """A table for a terminal of 80 columns; `pycupel.render` has more options."""
+        # Rendering is built on top of everything here, and most comparisons never need it.
+        from pycupel.render.sensitivity import render_sensitivity  # noqa: PLC0415
+
+        return render_sensitivity(self, color=color)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+
+def policy_sensitivity(
+    items: Iterable[ContextItem],
+    budget: ContextBudget,
+    variants: Mapping[str, Choices] | Iterable[tuple[str, Choices]],
+) -> PolicySensitivityReport:
+    """Select from the same items with every variant, and tell what differs. Calls no observer.
+
+    Items are the same if their contents are equal. A content counts as selected if any item with it is (PO-01).
+
+    Args:
+        items: The candidates, in any iterable.
+        budget: The limits, the same for every variant.
+        variants: `Policy` or `Pipeline` objects by label, at least two; or pairs, whose labels need not be unique.
+
+    Raises:
+        InvalidArgumentError: there are fewer than two variants.
+        CupelError: a variant cannot select; the message says which (PO-04).
+    """
+    pipelines = _checked_variants(variants)
+    candidates: list[ContextItem] = list(checked_iterable("items", "an iterable of ContextItem", items))
+    reports = tuple((label, _report(label, pipeline, candidates, budget)) for label, pipeline in pipelines)
+    return PolicySensitivityReport(reports, _differences(candidates, reports))
+
+
+def _checked_variants(variants: Any) -> list[tuple[str, Pipeline]]:
+    pairs = cast(Any, variants).items() if isinstance(variants, Mapping) else variants
+    labelled = checked_pairs("variants", "(label, Policy or Pipeline)", pairs)
+    _check_number(labelled)
+    return [(checked_str("a label in variants", label), _pipeline(label, variant)) for label, variant in labelled]
+
+
+def _check_number(variants: Sequence[object]) -> None:
+    if len(variants) < 2:
+        raise InvalidArgumentError(
+            "At least two variants are required for a sensitivity comparison.", argument="variants"
+        )
+
+
+def _pipeline(label: str, variant: Any) -> Pipeline:
+    if isinstance(variant, Policy):
+        return Pipeline.from_policy(variant)
+    if not isinstance(variant, Pipeline):
+        raise wrong_type(f"the variant {label!r}", "a Policy or a Pipeline", variant)
+    return variant
+
+
+def _report(label: str, pipeline: Pipeline, items: Sequence[ContextItem], budget: ContextBudget) -> SelectionReport:
+    try:
+        return pipeline.dry_run(items, budget)
+    except CupelError as error:
+        error.where = f"variant {label!r}"
+        raise
+    except Exception as error:
+        error.add_note(f"This happened in the variant {label!r}.")
+        raise
+
+
+def _differences(
+    items: Iterable[ContextItem], variants: Iterable[tuple[str, SelectionReport]]
+) -> tuple[PolicySensitivityDiffEntry, ...]:
+    """Content by content, because of several items with one content some may be in and others out (PO-01)."""
+    selections = [(label, {included.item.content for included in report.included}) for label, report in variants]
+    contents = dict.fromkeys(item.content for item in items)
+    entries = (PolicySensitivityDiffEntry(content, _statuses(content, selections)) for content in contents)
+    return tuple(entry for entry in entries if len({status for _, status in entry.statuses}) > 1)
+
+
+def _statuses(content: str, selections: Iterable[tuple[str, set[str]]]) -> tuple[tuple[str, ItemStatus], ...]:
+    return tuple(
+        (label, ItemStatus.INCLUDED if content in selected else ItemStatus.EXCLUDED) for label, selected in selections
+    )

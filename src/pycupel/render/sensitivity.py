@@ -1,0 +1,167 @@
+"""What changes from policy to policy, as text for a terminal: a row for each difference, a column for each variant."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pycupel.analytics.sensitivity import ItemStatus, PolicySensitivityDiffEntry, PolicySensitivityReport
+from pycupel.diagnostics import (
+    BudgetExceeded,
+    CountCapExceeded,
+    Deduplicated,
+    ExclusionReason,
+    NegativeTokens,
+    PinnedOverride,
+    SelectionReport,
+)
+from pycupel.model.checks import checked_bool, wrong_type
+from pycupel.render._layout import HEADING, QUIET, Line, Row, Span, Table, clipped, finish, plural, share
+from pycupel.render._page import Page
+from pycupel.render._reasons import explain, name_of
+
+__all__ = ["render_sensitivity"]
+
+_LONGEST_WORD = 12
+# What tokens and contents need beside the variants. With fewer than 24 characters, contents are hard to recognise.
+_REST = 34
+
+
+class _Verdict(NamedTuple):
+    """What one variant does with a content, and the reason if it leaves it out."""
+
+    word: Span
+    reason: str = ""
+
+
+_IN, _OUT = _Verdict(Span("in", HEADING)), _Verdict(Span("out", QUIET))
+
+
+class _Grid(NamedTuple):
+    """A column for each variant, named by its label or by a number, and a row for each difference that is shown."""
+
+    names: Sequence[str]
+    verdicts: Sequence[Sequence[_Verdict]]
+
+    @property
+    def width(self) -> int:
+        columns = zip(self.names, *([verdict.word.text for verdict in row] for row in self.verdicts), strict=True)
+        return sum(2 + max(map(len, column)) for column in columns)
+
+
+def render_sensitivity(
+    report: PolicySensitivityReport, *, width: int = 80, color: bool = False, limit: int | None = 40
+) -> str:
+    """The differences, and what each variant selects, no line longer than `width`.
+
+    Columns have the variants' labels. Where those find no room, they have numbers, and where the reasons find none
+    either, a variant just says `out`. A list of more than `limit` differences is cut, and says so.
+
+    Raises:
+        InvalidArgumentError: the width is less than 40, or the limit negative.
+    """
+    page = Page.of(_checked(report).variants[0][1], width, limit)
+    checked_bool("color", color)
+    grid = _grid(report, page)
+    sections = [_headline(report, page), _differences(report, grid, page), _variants(report, grid.names, page)]
+    return "\n\n".join(finish(section, page.width, color=color) for section in sections if section)
+
+
+def _checked(report: Any) -> PolicySensitivityReport:
+    if not isinstance(report, PolicySensitivityReport):
+        raise wrong_type("report", "a PolicySensitivityReport", report)
+    return report
+
+
+def _headline(report: PolicySensitivityReport, page: Page) -> list[Line]:
+    number = len(report.variants)
+    if report.diffs:
+        candidates = plural(report.variants[0][1].total_candidates, "item")
+        return page.heading(f"{plural(len(report.diffs), 'difference')} between {number} variants, among {candidates}")
+    selections = {tuple(dict.fromkeys(item.content for item in each.items)) for _, each in report.variants}
+    everybody = "both variants" if number == 2 else f"all {number} variants"
+    order = "" if len(selections) == 1 else ", in another order"
+    return page.heading(f"No difference: {everybody} select the same contents{order}.")
+
+
+def _differences(report: PolicySensitivityReport, grid: _Grid, page: Page) -> list[Line]:
+    if not report.diffs:
+        return []
+    sizes = {item.content: item.tokens for _, each in reversed(report.variants) for item in reversed(each.items)}
+    rows = [
+        Row((page.count(sizes[diff.content]), *(verdict.word for verdict in verdicts)), diff.content)
+        for diff, verdicts in zip(report.diffs, grid.verdicts, strict=False)
+    ]
+    table = Table((">tokens", *(f"<{name}" for name in grid.names)), rows, page.width)
+    lines = [*page.heading("DIFFERENCES"), *table.titles("content"), *table.lines(rows), *page.rest(report.diffs)]
+    reasons = {verdict.word: verdict.reason for row in grid.verdicts for verdict in row if verdict.reason}
+    legend = [Row((word,), reason) for word, reason in reasons.items() if reason != word.text]
+    return [*lines, [], *Table(("<",), legend, page.width).lines(legend)] if legend else lines
+
+
+def _variants(report: PolicySensitivityReport, names: Sequence[str], page: Page) -> list[Line]:
+    """The variants in numbers. Where the columns above are numbered, the labels are here."""
+    rows = [
+        Row((Span(name), *_totals(each, page)), "" if name == label else label)
+        for name, (label, each) in zip(names, report.variants, strict=True)
+    ]
+    # All of them, whatever the limit: a number without its label would say nothing.
+    return [*page.heading("VARIANTS"), *page.table(("<", ">items", ">tokens", ">of target"), (), rows)]
+
+
+def _totals(report: SelectionReport, page: Page) -> tuple[Span, Span, Span]:
+    tokens, target = report.included_tokens, 0 if report.budget is None else report.budget.target_tokens
+    return page.count(len(report.included)), page.count(tokens), Span(share(tokens, target))
+
+
+def _grid(report: PolicySensitivityReport, page: Page) -> _Grid:
+    """The most telling one that leaves room for the contents."""
+    labels = [label for label, _ in report.variants]
+    numbers = [f"#{i}" for i in range(1, len(labels) + 1)]
+    names = (labels, numbers) if _are_titles(labels, page.width // 4) else (numbers,)
+    shown = report.diffs[: page.limit]
+    contents = {diff.content for diff in shown}
+    causes = [_causes(each, contents, page) for _, each in report.variants]
+    told = [_verdicts(diff, causes) for diff in shown]
+    untold = [[verdict if verdict is _IN else _OUT for verdict in row] for row in told]
+    grids = [_Grid(each, verdicts) for verdicts in (told, untold) for each in names]
+    return next((grid for grid in grids if not shown or grid.width <= page.width - _REST), grids[-1])
+
+
+def _are_titles(labels: Sequence[str], room: int) -> bool:
+    """Whether labels find room as they are, and can be told apart."""
+    shown = {label for label in labels if label.isascii() and clipped(label, room) == label}
+    return len(shown) == len(labels)
+
+
+def _verdicts(diff: PolicySensitivityDiffEntry, causes: Sequence[Mapping[str, _Verdict]]) -> list[_Verdict]:
+    return [
+        _IN if status == ItemStatus.INCLUDED else known.get(diff.content, _OUT)
+        for (_, status), known in zip(diff.statuses, causes, strict=True)
+    ]
+
+
+def _causes(report: SelectionReport, contents: Container[str], page: Page) -> dict[str, _Verdict]:
+    """Why contents are out. Of several items with one content, the best counts; a mere copy of another says nothing."""
+    asked = [excluded for excluded in report.excluded if excluded.item.content in contents]
+    by_weight = sorted(asked, key=lambda excluded: isinstance(excluded.reason, Deduplicated))
+    return {
+        excluded.item.content: _Verdict(Span(_word(excluded.reason), QUIET), explain(excluded, {}, page.digits).title)
+        for excluded in reversed(by_weight)
+    }
+
+
+def _word(reason: ExclusionReason) -> str:
+    match reason:
+        case BudgetExceeded(item_tokens=needed, available_tokens=left):
+            return "no room" if needed > left else "skipped"
+        case Deduplicated():
+            return "copy"
+        case PinnedOverride():
+            return "displaced"
+        case CountCapExceeded():
+            return "capped"
+        case NegativeTokens():
+            return "invalid"
+        case _:
+            return clipped(name_of(reason), _LONGEST_WORD)

@@ -30,6 +30,7 @@ __all__ = [
     "QuotaRequireDisplaced",
     "ScoredTooLow",
     "UnknownReason",
+    "reason_name",
 ]
 
 
@@ -171,3 +172,8 @@ EXCLUSION_REASONS: Mapping[str, type[ExclusionReason]] = MappingProxyType(
         )
     }
 )
+
+
+def reason_name(reason: ExclusionReason) -> str:
+    """The name on the wire: that of the class, or whatever another implementation called it."""
+    return reason.name if isinstance(reason, UnknownReason) else type(reason).__name__

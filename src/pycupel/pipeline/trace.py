@@ -32,7 +32,8 @@ from pycupel.pipeline.classify import Classified
 from pycupel.pipeline.place import Placement
 from pycupel.pipeline.rank import Ranking
 from pycupel.pipeline.slice import Sliced
-from pycupel.protocols import Slicer
+from pycupel.protocols import Scorer, Slicer
+from pycupel.scorers import scorer_notes
 
 __all__ = ["Trace"]
 
@@ -49,6 +50,7 @@ class Trace:
         self._excluded: list[ExcludedItem] = []
         self._included: list[IncludedItem] = []
         self._shortfalls: tuple[CountRequirementShortfall, ...] = ()
+        self._notes: tuple[str, ...] = ()
         self._tell("on_pipeline_started", budget)
         self._mark = perf_counter()
 
@@ -72,8 +74,9 @@ class Trace:
         self._tell("set_candidates", len(kept) + len(excluded), tokens)
         self._complete(PipelineStage.CLASSIFY, took, len(kept) + len(excluded), len(kept), excluded)
 
-    def scored(self, scores: Sequence[float]) -> None:
+    def scored(self, items: Sequence[ContextItem], scores: Sequence[float], scorer: Scorer) -> None:
         took = self._took()
+        self._notes = scorer_notes(scorer, items)
         messages = [f"Score: {score:.6g}" for score in scores] if self._with_item_events else ()
         self._complete(PipelineStage.SCORE, took, len(scores), len(scores), (), messages)
 
@@ -122,11 +125,12 @@ class Trace:
             total_tokens_considered=sum(tokens),
             count_requirement_shortfalls=self._shortfalls,
             budget=self._budget,
+            notes=self._notes,
         )
         self._tell("on_pipeline_completed", report, self._budget, tuple(self._snapshots))
         return report
 
-    def failed(self, error: Exception) -> None:
+    def failed(self, error: BaseException) -> None:
         self._tell("on_pipeline_failed", error, self._budget, tuple(self._snapshots))
 
     def _took(self) -> float:

@@ -15,6 +15,7 @@ from pycupel.diagnostics import (
     PinnedOverride,
     UnknownReason,
 )
+from pycupel.diagnostics.reasons import reason_name
 from pycupel.render._layout import clipped, count, number
 
 __all__ = ["Explanation", "explain", "name_of"]
@@ -32,8 +33,7 @@ class Explanation(NamedTuple):
 
 def name_of(reason: ExclusionReason) -> str:
     """The name on the wire, where it may be anything."""
-    name = reason.name if isinstance(reason, UnknownReason) else type(reason).__name__
-    return clipped(name, _LONGEST_NAME)
+    return clipped(reason_name(reason), _LONGEST_NAME)
 
 
 def explain(excluded: ExcludedItem, positions: Mapping[str, int], digits: int) -> Explanation:

@@ -1,0 +1,1 @@
+"""One file for one third-party library; nothing above imports them."""

@@ -1,0 +1,242 @@
+"""OpenTelemetry: a run of a pipeline as spans, with real times and without anybody's content.
+
+    cupel.pipeline
+    ├── cupel.stage.classify
+    ├── cupel.stage.score
+    ├── cupel.stage.deduplicate
+    ├── cupel.stage.slice
+    └── cupel.stage.place
+
+Only `opentelemetry-api` is needed. The attributes are those of the specification, which calls them pre-stable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from enum import StrEnum
+from time import perf_counter_ns, time_ns
+from typing import Any, cast
+
+from pycupel import __version__
+from pycupel.diagnostics import (
+    ExcludedItem,
+    IncludedItem,
+    PipelineStage,
+    SelectionReport,
+    StageTraceSnapshot,
+    TraceCollector,
+    TraceEvent,
+)
+from pycupel.diagnostics.reasons import reason_name
+from pycupel.errors import InvalidArgumentError
+from pycupel.extras import missing_extra
+from pycupel.model import ContextBudget
+from pycupel.model.checks import checked_choice, checked_str, wrong_type
+
+try:
+    from opentelemetry.trace import (
+        NoOpTracer,
+        ProxyTracer,
+        Span,
+        Status,
+        StatusCode,
+        Tracer,
+        TracerProvider,
+        get_current_span,
+        get_tracer,
+        set_span_in_context,
+    )
+except ModuleNotFoundError as error:
+    raise missing_extra(
+        error, "opentelemetry.trace", extra="otel", package="opentelemetry-api", purpose="pycupel.integrations.otel"
+    ) from error
+
+__all__ = ["SOURCE_NAME", "CupelOtelTraceCollector", "CupelVerbosity"]
+
+SOURCE_NAME = "cupel"
+
+
+class CupelVerbosity(StrEnum):
+    """How much a run tells: its stages; also an event for each excluded item; also one for each included item."""
+
+    STAGE_ONLY = "StageOnly"
+    STAGE_AND_EXCLUSIONS = "StageAndExclusions"
+    FULL = "Full"
+
+
+class _Run:
+    """A run that is under way: its root span, and when its stages ended."""
+
+    __slots__ = ("_wall_clock", "collector", "ends", "root", "start", "tracer")
+
+    def __init__(self, collector: CupelOtelTraceCollector, tracer: Tracer, budget: ContextBudget) -> None:
+        self.collector = collector
+        self.tracer = tracer
+        self.start = time_ns()
+        # The wall clock may be set during a run, so it is read once, and a clock that only goes forward does the rest.
+        self._wall_clock = self.start - perf_counter_ns()
+        self.ends: dict[str, int] = {}
+        attributes = {"cupel.budget.max_tokens": budget.max_tokens, "cupel.verbosity": collector.verbosity.value}
+        self.root = tracer.start_span("cupel.pipeline", attributes=attributes, start_time=self.start)
+
+    def now(self) -> int:
+        return self._wall_clock + perf_counter_ns()
+
+
+# The runs that are under way in this thread or task, the innermost last. A run may contain others, if a scorer runs a
+# pipeline of its own; and one run may have several collectors.
+_RUNS: ContextVar[tuple[_Run, ...]] = ContextVar("pycupel_otel_runs", default=())
+
+
+class CupelOtelTraceCollector(TraceCollector):
+    """Records each run that it is passed to as a tree of spans, under the caller's current span.
+
+    Spans hold counts, kinds, tokens, scores and the names of reasons; never content, metadata or the text of an error.
+    One collector may watch many runs, also at the same time in several threads or tasks.
+
+    Args:
+        verbosity: How much is told. `STAGE_ONLY` is meant for production, `FULL` for development.
+        tracer_provider: Whose tracer to use. By default the global provider's, even if that is set later.
+        tracer_name: The name of the instrumentation scope, if it has to be another than "cupel".
+    """
+
+    __slots__ = ("_tracer", "tracer_name", "tracer_provider", "verbosity")
+
+    def __init__(
+        self,
+        verbosity: CupelVerbosity | str,
+        tracer_provider: TracerProvider | None = None,
+        tracer_name: str = SOURCE_NAME,
+    ) -> None:
+        self.verbosity = checked_choice("verbosity", verbosity, CupelVerbosity, InvalidArgumentError)
+        if tracer_provider is not None and not callable(getattr(cast(Any, tracer_provider), "get_tracer", None)):
+            raise wrong_type("tracer_provider", "a TracerProvider", tracer_provider)
+        self.tracer_provider = tracer_provider
+        self.tracer_name = checked_str("tracer_name", tracer_name)
+        self._tracer: Tracer | None = None
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether anybody records: there is an SDK, and its sampler has not dropped the span around the run (OT-08)."""
+        if isinstance(self._found_tracer(), (ProxyTracer, NoOpTracer)):
+            return False
+        # A provider that was given may sample differently from the one that made the span.
+        return self.tracer_provider is not None or not _is_dropped(get_current_span())
+
+    def on_pipeline_started(self, budget: ContextBudget, /) -> None:
+        _RUNS.set((*_RUNS.get(), _Run(self, self._found_tracer(), budget)))
+
+    def record_stage_event(self, event: TraceEvent, /) -> None:
+        run = self._current_run()
+        if run is not None:
+            run.ends[event.stage] = run.now()
+
+    def on_pipeline_completed(
+        self,
+        report: SelectionReport,
+        budget: ContextBudget,  # noqa: ARG002
+        snapshots: Sequence[StageTraceSnapshot],
+        /,
+    ) -> None:
+        self._end_run(snapshots, report.included, None)
+
+    def on_pipeline_failed(
+        self,
+        error: BaseException,
+        budget: ContextBudget,  # noqa: ARG002
+        snapshots: Sequence[StageTraceSnapshot],
+        /,
+    ) -> None:
+        self._end_run(snapshots, (), error)
+
+    def _found_tracer(self) -> Tracer:
+        """The provider's tracer, or a proxy for as long as nobody has set a provider."""
+        if self._tracer is None or isinstance(self._tracer, ProxyTracer):
+            self._tracer = get_tracer(self.tracer_name, __version__, self.tracer_provider)
+        return self._tracer
+
+    def _current_run(self) -> _Run | None:
+        return next((run for run in reversed(_RUNS.get()) if run.collector is self), None)
+
+    def _end_run(
+        self, snapshots: Sequence[StageTraceSnapshot], included: Sequence[IncludedItem], error: BaseException | None
+    ) -> None:
+        run = self._current_run()
+        if run is None:
+            return
+        _RUNS.set(tuple(each for each in _RUNS.get() if each is not run))
+        if run.root.is_recording():
+            end = run.now()
+            self._record_stages(run, end, snapshots, included)
+            if error is not None:
+                _record_error(run.root, error)
+            run.root.end(end)
+
+    def _record_stages(
+        self, run: _Run, latest: int, snapshots: Sequence[StageTraceSnapshot], included: Sequence[IncludedItem]
+    ) -> None:
+        """A stage ended when its event came, and started as much earlier as it took (OT-02)."""
+        context = set_span_in_context(run.root)
+        with_exclusions = self.verbosity is not CupelVerbosity.STAGE_ONLY
+        earliest = run.start
+        for snapshot in snapshots:
+            name = snapshot.stage.lower()
+            attributes = _stage_attributes(name, snapshot)
+            if with_exclusions:
+                attributes["cupel.exclusion.count"] = len(snapshot.excluded)
+            end = run.ends.get(snapshot.stage, latest)
+            start = max(earliest, end - int(snapshot.duration_ms * 1e6))
+            span = run.tracer.start_span(f"cupel.stage.{name}", context, attributes=attributes, start_time=start)
+            if with_exclusions:
+                _add_events(span, "cupel.exclusion", map(_exclusion_attributes, snapshot.excluded), end)
+            if self.verbosity is CupelVerbosity.FULL and snapshot.stage is PipelineStage.PLACE:
+                _add_events(span, "cupel.item.included", map(_included_attributes, included), end)
+            span.end(end)
+            earliest = end
+
+
+def _is_dropped(span: Span) -> bool:
+    """Whether a sampler in this process decided against the span. What was decided elsewhere does not bind ours."""
+    context = span.get_span_context()
+    return context.is_valid and not context.is_remote and not span.is_recording()
+
+
+def _stage_attributes(name: str, snapshot: StageTraceSnapshot) -> dict[str, str | int]:
+    return {
+        "cupel.stage.name": name,
+        "cupel.stage.item_count_in": snapshot.item_count_in,
+        "cupel.stage.item_count_out": snapshot.item_count_out,
+    }
+
+
+def _exclusion_attributes(excluded: ExcludedItem) -> dict[str, str | int]:
+    item, reason = excluded.item, excluded.reason
+    return {
+        "cupel.exclusion.reason": reason_name(reason),
+        "cupel.exclusion.item_kind": item.kind.value,
+        "cupel.exclusion.item_tokens": item.tokens,
+    }
+
+
+def _included_attributes(included: IncludedItem) -> dict[str, str | int | float]:
+    item = included.item
+    return {
+        "cupel.item.kind": item.kind.value,
+        "cupel.item.tokens": item.tokens,
+        "cupel.item.score": included.score,
+    }
+
+
+def _add_events(span: Span, name: str, events: Iterable[Mapping[str, str | int | float]], timestamp: int) -> None:
+    """The one place to change when OpenTelemetry moves events from spans to logs."""
+    for attributes in events:
+        span.add_event(name, attributes, timestamp)
+
+
+def _record_error(span: Span, error: BaseException) -> None:
+    """The type alone: the text of an exception, and the lines of its traceback, may quote content (OT-10)."""
+    cls = type(error)
+    name = cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+    span.set_attribute("error.type", name)
+    span.set_status(Status(StatusCode.ERROR, name))

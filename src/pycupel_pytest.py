@@ -1,1 +1,125 @@
-"""The pytest plug-in of pycupel."""
+"""The pytest plug-in of pycupel. `pytest -p no:pycupel` turns it off.
+
+Every test run in the same environment loads it, so it imports nothing of pycupel until a test uses some of it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pycupel.testing import ReportRunner, SelectionReportAssertionError
+
+pytest.register_assert_rewrite("pycupel.testing")
+
+_RUNNER = pytest.StashKey["ReportRunner"]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("pycupel", "context selection (pycupel)")
+    group.addoption(
+        "--cupel-update-snapshots",
+        action="store_true",
+        help="write the snapshots of `report.should().match_snapshot(...)` anew",
+    )
+    group.addoption(
+        "--cupel-report-dir",
+        metavar="DIR",
+        help="write the selection reports of each failing test to DIR, as JSON and text",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("cupel_update_snapshots"):
+        # Snapshots work without pytest, too, and know only the variable.
+        environment = pytest.MonkeyPatch()
+        environment.setenv("CUPEL_UPDATE_SNAPSHOTS", "1")
+        config.add_cleanup(environment.undo)
+
+
+@pytest.fixture
+def cupel_pipeline() -> Any:
+    """What `cupel_report` runs unless it is told otherwise. Define your own in `conftest.py`."""
+    return "chat"
+
+
+@pytest.fixture
+def cupel_report(request: pytest.FixtureRequest, cupel_pipeline: Any) -> ReportRunner:
+    """Run a pipeline dry and get its report: `cupel_report(items, budget, pipeline)`.
+
+    The budget may be just a number of tokens; the pipeline may be a policy, the name of a preset, or a scorer, and
+    without one it is that of `cupel_pipeline`. `--cupel-report-dir` saves the reports of a test that fails.
+    """
+    from pycupel.testing import ReportRunner  # noqa: PLC0415
+
+    runner = request.node.stash[_RUNNER] = ReportRunner(cupel_pipeline)
+    return runner
+
+
+def pytest_assertrepr_compare(op: str, left: Any, right: Any) -> list[str] | None:
+    diagnostics = sys.modules.get("pycupel.diagnostics")
+    if op != "==" or diagnostics is None:
+        return None
+    if not isinstance(left, diagnostics.SelectionReport) or not isinstance(right, diagnostics.SelectionReport):
+        return None
+    from pycupel.testing._difference import explain_inequality  # noqa: PLC0415
+
+    return explain_inequality(left, right)
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
+    outcome = yield
+    report: pytest.TestReport = outcome.get_result()
+    if report.failed and call.excinfo is not None:
+        failure = _failure(call.excinfo.value)
+        if failure is not None:
+            _shorten_summary(report, failure)
+        directory = item.config.getoption("cupel_report_dir")
+        if directory:
+            _save_reports(item, report, failure, directory)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    snapshots = sys.modules.get("pycupel.testing.snapshots")
+    written = [path for path, is_new in snapshots.USED.items() if is_new] if snapshots else []
+    if written:
+        terminalreporter.section("cupel snapshots written", sep="-")
+        for path in written:
+            terminalreporter.line(_shown(terminalreporter.config, str(path)))
+
+
+def _failure(error: Any) -> SelectionReportAssertionError | None:
+    """The error, if an assertion about a report raised it."""
+    errors = sys.modules.get("pycupel.testing.errors")
+    return error if errors and isinstance(error, errors.SelectionReportAssertionError) else None
+
+
+def _shorten_summary(report: pytest.TestReport, failure: SelectionReportAssertionError) -> None:
+    """Without the name of the error there is room for its message in the last lines of a run."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash is not None:
+        crash.message = str(failure)
+
+
+def _save_reports(
+    item: pytest.Item, report: pytest.TestReport, failure: SelectionReportAssertionError | None, directory: str
+) -> None:
+    runner = item.stash.get(_RUNNER, None)
+    reports = [*runner.reports] if runner else []
+    if failure is not None and failure.report is not None and not any(failure.report is each for each in reports):
+        reports.append(failure.report)
+    if reports:
+        from pycupel.testing._artifacts import save_reports  # noqa: PLC0415
+
+        lines = save_reports(reports, item.config.invocation_params.dir / directory, item.nodeid)
+        report.sections.append(("cupel reports", "\n".join(_shown(item.config, line) for line in lines)))
+
+
+def _shown(config: pytest.Config, path: str) -> str:
+    return path.removeprefix(f"{config.invocation_params.dir}{os.sep}")

@@ -2,8 +2,8 @@
 # Build the wheel, install it with no extras into a new environment, and use it from a directory outside the tree.
 set -eu
 
-python=$1
 tree=$PWD
+python=$tree/$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -15,3 +15,9 @@ cp -r "$tree/vectors" "$work/vectors"
 cd "$work"
 env/bin/python -I smoke.py
 env/bin/python -I -m pycupel.conformance vectors
+
+# The pytest plug-in in somebody else's project: the wheel and pytest, and nothing more.
+"$python" -m venv "$work/pytest-env"
+pytest-env/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl pytest==9.2.0
+cp "$tree/tools/plugin_smoke.py" .
+pytest-env/bin/python -I plugin_smoke.py

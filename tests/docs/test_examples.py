@@ -29,7 +29,7 @@ def test_every_block_runs_and_prints_what_the_page_says(page: Path) -> None:
     namespace: dict[str, Any] = {"__name__": "docs"}
     for block in BLOCK.finditer(text):
         line = text.count("\n", 0, block.start()) + 2
-        code = compile("\n" * (line - 1) + block["code"], str(page), "exec")
+        code = compile("\n" * (line - 1) + block["code"], str(page), "exec", dont_inherit=True)
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             exec(code, namespace)  # noqa: S102 - the project's own documentation
         assert printed.getvalue() == (block["output"] or ""), f"{page.name}, line {line}"

@@ -52,6 +52,7 @@ class SelectionReport:
         total_tokens_considered: Their tokens, negative counts included.
         count_requirement_shortfalls: The count requirements that could not be met.
         budget: The budget in force, if it is known.
+        notes: What users should know, such as that a scorer found its field on no item.
 
     Raises:
         InvalidArgumentError: the totals are not those of the items.
@@ -64,6 +65,7 @@ class SelectionReport:
     total_tokens_considered: int
     count_requirement_shortfalls: tuple[CountRequirementShortfall, ...]
     budget: ContextBudget | None
+    notes: tuple[str, ...]
 
     def __init__(
         self,
@@ -74,6 +76,7 @@ class SelectionReport:
         total_tokens_considered: int,
         count_requirement_shortfalls: Iterable[CountRequirementShortfall] = (),
         budget: ContextBudget | None = None,
+        notes: Iterable[str] = (),
     ) -> None:
         put = object.__setattr__
         put(self, "events", tuple(events))
@@ -83,6 +86,7 @@ class SelectionReport:
         put(self, "total_tokens_considered", total_tokens_considered)
         put(self, "count_requirement_shortfalls", tuple(count_requirement_shortfalls))
         put(self, "budget", budget)
+        put(self, "notes", tuple(notes))
         self._check_totals()
 
     def _check_totals(self) -> None:
@@ -127,6 +131,13 @@ class SelectionReport:
         from pycupel.render.text import render_report  # noqa: PLC0415
 
         return render_report(self, color=color)
+
+    def __repr__(self) -> str:
+        """One line: a report holds every candidate, which nobody wants to see in a traceback."""
+        return (
+            f"<SelectionReport: {len(self.included)} of {self.total_candidates} items, {self.included_tokens} of "
+            f"{self.total_tokens_considered} tokens>"
+        )
 
     def __str__(self) -> str:
         """A few lines. `to_text` tells the whole story."""

@@ -1,0 +1,90 @@
+"""What assertions take: kinds, counts, predicates and reasons, checked at the door."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self, TypeAlias, TypeVar, cast
+
+from pycupel.diagnostics import ExclusionReason
+from pycupel.diagnostics.reasons import EXCLUSION_REASONS, reason_name
+from pycupel.errors import InvalidArgumentError
+from pycupel.model import ContextKind
+from pycupel.model.checks import checked_int, wrong_type
+from pycupel.registry import suggestion
+
+__all__ = ["Kind", "Reason", "Variant", "checked_count", "checked_kind", "checked_predicate", "hiding"]
+
+Kind: TypeAlias = ContextKind | str
+Reason: TypeAlias = type[ExclusionReason] | ExclusionReason | str
+
+_Checked = TypeVar("_Checked")
+_Predicate = TypeVar("_Predicate", bound=Callable[..., object])
+
+# Tracebacks of pytest end where a test calls an assertion, not in here.
+__tracebackhide__ = True
+
+
+def hiding(check: Callable[..., _Checked], *arguments: Any) -> _Checked:
+    """A check whose error seems to come from here, that is, from the line of the test."""
+    try:
+        return check(*arguments)
+    except (TypeError, ValueError) as error:
+        raise error.with_traceback(None) from None
+
+
+def checked_kind(kind: Any) -> ContextKind:
+    if not isinstance(kind, (str, ContextKind)):
+        raise wrong_type("kind", "a str or a ContextKind", kind)
+    return hiding(ContextKind.of, kind)
+
+
+def checked_count(n: Any) -> int:
+    count = hiding(checked_int, "n", n)
+    if count < 0:
+        raise InvalidArgumentError(f"n must not be negative, but is {count}", argument="n", value=count)
+    return count
+
+
+def checked_predicate(predicate: _Predicate, example: str) -> _Predicate:
+    if not callable(cast(Any, predicate)):
+        raise wrong_type("predicate", f"a function like `{example}`", predicate)
+    return predicate
+
+
+class Variant(NamedTuple):
+    """What all reasons of one class have in common, or all unknown ones of one name (TV-13)."""
+
+    cls: type[ExclusionReason]
+    name: str
+
+    @classmethod
+    def of(cls, reason: Any) -> Self:
+        """The variant that a class, a name or an instance stands for."""
+        if isinstance(reason, ExclusionReason):
+            return cls(type(reason), reason_name(reason))
+        if isinstance(reason, str):
+            return cls(_class_named(reason), reason)
+        if reason is ExclusionReason:
+            raise InvalidArgumentError("reason must be one of the reasons, not their base", argument="reason")
+        if _is_reason_class(reason):
+            return cls(reason, reason.__name__)
+        raise wrong_type("reason", "an exclusion reason: its class, its name or an instance", reason)
+
+    def matches(self, reason: ExclusionReason) -> bool:
+        return isinstance(reason, self.cls) and self.name in {self.cls.__name__, reason_name(reason)}
+
+
+def _is_reason_class(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, ExclusionReason)
+
+
+def _class_named(name: str) -> type[ExclusionReason]:
+    known = EXCLUSION_REASONS.get(name)
+    if known is None:
+        raise InvalidArgumentError(
+            f"there is no exclusion reason {name!r}{suggestion(name, EXCLUSION_REASONS)}",
+            argument="reason",
+            value=name,
+            hint="For a reason of your own, pass its class; for one read from elsewhere, UnknownReason(name).",
+        )
+    return known

@@ -1,0 +1,24 @@
+"""Which positions are edges, and whose they are. Cupel.Testing Vocabulary: PlaceTopNScoredAtEdges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pycupel.kernels.order import descending
+
+__all__ = ["edge_positions", "top_scored"]
+
+
+def edge_positions(count: int, n: int) -> list[int]:
+    """The `n` outermost of `count` positions, from both ends inwards: 0, count - 1, 1, count - 2 and so on."""
+    return [count - 1 - i // 2 if i % 2 else i // 2 for i in range(min(n, count))]
+
+
+def top_scored(scores: Sequence[float], edges: Sequence[int]) -> list[int]:
+    """The indices of as many highest scores as there are edges, best first.
+
+    At equal scores those on an edge come first. So one that is on none proves that the top scores are not at the edges,
+    however ties are broken (TV-06).
+    """
+    others = sorted(set(range(len(scores))).difference(edges))
+    return descending(scores, [*sorted(edges), *others])[: len(edges)]

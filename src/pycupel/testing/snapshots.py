@@ -1,0 +1,147 @@
+"""Snapshots of selections: JSON files with which tests compare reports.
+
+A snapshot is a report on the wire without its events, which hold measured times (TV-12). `pycupel.wire.loads` reads it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from difflib import unified_diff
+from pathlib import Path
+
+from pycupel.diagnostics import SelectionReport
+from pycupel.errors import DocumentError, InvalidArgumentError
+from pycupel.model.checks import checked_str
+from pycupel.testing._arguments import hiding
+from pycupel.testing._difference import outline
+from pycupel.testing.errors import SelectionReportAssertionError
+from pycupel.wire import loads, to_dict
+from pycupel.wire.documents import parse, unparse
+
+__all__ = ["USED", "check_snapshot", "directory_of"]
+
+# Every snapshot that this process has used, and whether it wrote it.
+USED: dict[Path, bool] = {}
+
+_UPDATE = "If the selection is right, run pytest with --cupel-update-snapshots,\nor set CUPEL_UPDATE_SNAPSHOTS=1."
+_SHARED = "Another test of this run has a snapshot of the same name: give each its own."
+
+# What no file name may contain on one system or another, and names that are devices on Windows.
+_NO_FILE_NAME = re.compile(r'[/\\<>:"|?*]|^[. ]|[. ]$|^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)', re.IGNORECASE)
+_LONGEST_NAME = 200
+_LONGEST_LINE = 72
+_MOST_LINES = 60
+
+__tracebackhide__ = True
+
+
+def directory_of(file: str) -> Path:
+    """The directory of a test's file."""
+    path = Path(file).absolute()
+    if not path.is_file():
+        raise InvalidArgumentError(f"{file} is no file to put a snapshot beside; pass directory=", argument="directory")
+    return path.parent
+
+
+def check_snapshot(report: SelectionReport, name: str, directory: str | os.PathLike[str]) -> None:
+    """Compare the report with its snapshot, or write that if it is missing or to be updated."""
+    path = Path(directory).absolute() / "__snapshots__" / f"{_checked_name(name)}.json"
+    text = hiding(_stable, report)
+    stored = _read(path)
+    if stored == text:
+        USED.setdefault(path, False)
+    elif (stored is None and not _in_ci()) or (_is_set("CUPEL_UPDATE_SNAPSHOTS") and path not in USED):
+        _write(path, f"{text}\n")
+        USED[path] = True
+    else:
+        message = _missing(path) if stored is None else _mismatch(report, path, stored, text)
+        raise SelectionReportAssertionError(
+            f"MatchSnapshot({name}) failed: {message}",
+            assertion="MatchSnapshot",
+            expected=stored,
+            actual=text,
+            report=report,
+            note=_SHARED if path in USED else _UPDATE,
+        )
+
+
+def _stable(report: SelectionReport) -> str:
+    """What the selection depends on, and nothing that was measured or is only advice."""
+    document = to_dict(report, allow_nan=True)
+    document["events"] = []
+    document.pop("notes", None)
+    return unparse(document, indent=2)
+
+
+def _checked_name(name: str) -> str:
+    composed = unicodedata.normalize("NFC", hiding(checked_str, "name", name))
+    if not composed.isprintable() or not 0 < len(composed.encode()) <= _LONGEST_NAME or _NO_FILE_NAME.search(composed):
+        raise InvalidArgumentError(
+            f"{name!r} cannot be the name of a file",
+            argument="name",
+            value=name,
+            hint="Name a snapshot with letters, digits, spaces, '-', '_' and '.', like 'refund request'.",
+        )
+    return composed
+
+
+def _is_set(variable: str) -> bool:
+    return os.environ.get(variable, "").strip().lower() not in {"", "0", "false", "no", "off"}
+
+
+def _in_ci() -> bool:
+    """By the variables that pytest looks at."""
+    return _is_set("CI") or _is_set("BUILD_NUMBER")
+
+
+def _read(path: Path) -> str | None:
+    """The snapshot as it would be written today, whoever formatted it since; as it is, if it is no JSON any more."""
+    if not path.exists():
+        return None
+    text = path.read_text(encoding="utf-8", errors="replace")
+    try:
+        return unparse(parse(text), indent=2)
+    except DocumentError:
+        return text
+
+
+def _write(path: Path, text: str) -> None:
+    """All of it or nothing, even if the process dies or another one writes the same."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_text(text, encoding="utf-8", newline="\n")
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _missing(path: Path) -> str:
+    return f"there is no {_shown(path)}, and CI writes none. Run the test elsewhere, and commit the file."
+
+
+def _mismatch(report: SelectionReport, path: Path, stored: str, text: str) -> str:
+    lines = _selection_diff(stored, report) or _diff(stored.splitlines(), text.splitlines())
+    more = [f"... and {len(lines) - _MOST_LINES} more lines"] if len(lines) > _MOST_LINES else []
+    return "\n".join([f"the selection is not the one in {_shown(path)}.", *lines[:_MOST_LINES], *more])
+
+
+def _selection_diff(stored: str, report: SelectionReport) -> list[str]:
+    """A short diff, but it does not show everything, and there is none if what is stored is no report any more."""
+    try:
+        before = loads(SelectionReport, stored, allow_nan=True)
+    except DocumentError:
+        return []
+    return _diff([*outline(before)], [*outline(report)])
+
+
+def _diff(left: list[str], right: list[str]) -> list[str]:
+    lines = unified_diff(left, right, "snapshot", "now", lineterm="")
+    return [line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 3]}..." for line in lines]
+
+
+def _shown(path: Path) -> Path:
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path

@@ -1,0 +1,171 @@
+"""Documents beside a history: the hits of any retriever as items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from math import isfinite
+from typing import Any, NamedTuple
+
+from pycupel.errors import CupelError, InvalidArgumentError
+from pycupel.kernels.order import descending
+from pycupel.messages.providers._base import field
+from pycupel.model import ContextItem, ContextKind, ContextSource
+from pycupel.model.checks import as_float, checked_iterable, checked_str, describe, wrong_type
+
+__all__ = ["DocumentItem", "checked_documents", "newest_of_each", "read_documents"]
+
+_EXPECTED = "a list of documents"
+_TEXTS = ("page_content", "content", "text")
+_KEYS = ("key", "uri", "id")
+
+
+class DocumentItem(NamedTuple):
+    """A document as an item. `key` says what it is a version of."""
+
+    place: int
+    item: ContextItem
+    key: str
+
+
+class _Document(NamedTuple):
+    text: str
+    key: Any = None
+    score: float | None = None
+    timestamp: datetime | None = None
+    kind: ContextKind = ContextKind.DOCUMENT
+
+
+def read_documents(documents: Sequence[Any], count: Callable[[str], int]) -> list[DocumentItem]:
+    """The documents, best score first; without scores, in the caller's order.
+
+    Understood are strings, dicts with a text and optionally `kind`, `score`, `timestamp` and `key`, LangChain's and
+    Haystack's `Document`, LlamaIndex's `NodeWithScore`, MCP's resources, and items.
+
+    Raises:
+        InvalidArgumentError: one of them has no text.
+    """
+    read = [_read(each, i) for i, each in enumerate(documents)]
+    hints = _hints([each.score for each in read])
+    made = [_made(i, documents[i], each, hint, count) for i, (each, hint) in enumerate(zip(read, hints, strict=True))]
+    return [made[i] for i in descending([hint or 0.0 for hint in hints])]
+
+
+def checked_documents(documents: Any) -> list[Any]:
+    """The documents as a list of its own. One document alone is not a list of them."""
+    if isinstance(documents, Mapping):
+        raise wrong_type("documents", _EXPECTED, documents)  # pyright: ignore[reportUnknownArgumentType]
+    return list(checked_iterable("documents", _EXPECTED, documents))
+
+
+def newest_of_each(
+    documents: Sequence[DocumentItem],
+) -> tuple[list[DocumentItem], list[tuple[DocumentItem, DocumentItem]]]:
+    """The newest version of each document, and the older ones, each with what replaces it.
+
+    Without timestamps, the later one in the caller's list is the newer. What has no key is the same if its text is.
+    """
+    newest: dict[str, DocumentItem] = {}
+    for each in documents:
+        if each.key not in newest or _time(newest[each.key]) < _time(each):
+            newest[each.key] = each
+    kept = [each for each in documents if newest[each.key] is each]
+    return kept, [(each, newest[each.key]) for each in documents if newest[each.key] is not each]
+
+
+def _time(document: DocumentItem) -> tuple[float, int]:
+    timestamp = document.item.timestamp
+    return (timestamp.timestamp() if timestamp is not None else float("-inf"), document.place)
+
+
+def _read(document: Any, index: int) -> _Document:
+    if isinstance(document, str):
+        return _Document(document)
+    if isinstance(document, ContextItem):
+        return _read_item(document, index)
+    node = field(document, "node")
+    if node is not None and callable(getattr(node, "get_content", None)):
+        # LlamaIndex: the score is beside the text.
+        return _Document(node.get_content(), field(node, "node_id"), _number(field(document, "score"), index))
+    notes = field(document, "annotations")
+    # MCP: a resource may be embedded in what a tool returns.
+    document = field(document, "resource") or document
+    notes = field(document, "annotations") or notes
+    text = next((field(document, name) for name in _TEXTS if isinstance(field(document, name), str)), None)
+    if text is None:
+        raise InvalidArgumentError(
+            f"documents[{index}] has no text; one of {', '.join(_TEXTS)} must be a string, and it is "
+            f"{describe(document)}",
+            argument="documents",
+            value=document,
+        )
+    score = field(document, "score")
+    timestamp = field(document, "timestamp") or field(notes, "lastModified") or field(notes, "last_modified")
+    return _Document(
+        text,
+        next((str(field(document, name)) for name in _KEYS if field(document, name) is not None), None),
+        _number(field(notes, "priority") if score is None else score, index),
+        _as_time(timestamp, index),
+        ContextKind.of(field(document, "kind") or ContextKind.DOCUMENT),
+    )
+
+
+def _read_item(item: ContextItem, index: int) -> _Document:
+    if item.tokens < 0:
+        raise InvalidArgumentError(
+            f"documents[{index}] has {item.tokens} tokens; a count cannot be negative",
+            argument="documents",
+            value=item.tokens,
+        )
+    return _Document(item.content, item.metadata.get("key"), _number(item.future_relevance_hint, index))
+
+
+def _number(value: Any, index: int) -> float | None:
+    """A score, if it says anything: some retrievers give NaN for what they could not compare."""
+    number = None if value is None else as_float(f"the score of documents[{index}]", value)
+    return number if number is not None and isfinite(number) else None
+
+
+def _as_time(value: Any, index: int) -> datetime | None:
+    if value is None or isinstance(value, datetime):
+        return value
+    text = checked_str(f"the timestamp of documents[{index}]", value)
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidArgumentError(
+            f"the timestamp of documents[{index}] must be a datetime or ISO 8601, not {text!r}", argument="documents"
+        ) from None
+
+
+def _hints(scores: Sequence[float | None]) -> list[float | None]:
+    """Scores as hints between 0 and 1: as they are if they all lie there, else by their place between the extremes."""
+    known = [score for score in scores if score is not None]
+    low, high = min(known, default=0.0), max(known, default=1.0)
+    if low >= 0.0 and high <= 1.0:
+        return list(scores)
+    span = (high - low) or 1.0
+    return [None if score is None else (score - low) / span for score in scores]
+
+
+def _made(i: int, given: Any, read: _Document, hint: float | None, count: Callable[[str], int]) -> DocumentItem:
+    try:
+        # A copy, because the caller may give one item twice, and items are told apart by identity.
+        item = replace(given) if isinstance(given, ContextItem) else _item(read, hint, count)
+    except CupelError as error:
+        error.where = f"documents[{i}]"
+        raise
+    return DocumentItem(i, item, f"key {read.key}" if read.key is not None else f"text {read.text}")
+
+
+def _item(document: _Document, hint: float | None, count: Callable[[str], int]) -> ContextItem:
+    return ContextItem(
+        document.text or "(empty)",
+        count(document.text),
+        kind=document.kind,
+        source=ContextSource.RAG,
+        timestamp=document.timestamp,
+        future_relevance_hint=hint,
+        metadata={} if document.key is None else {"key": document.key},
+    )

@@ -1,0 +1,78 @@
+"""Mistral: OpenAI's messages under stricter rules, those of its own validator (mistral-common, V13)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pycupel.messages.providers._base import Finding, MessageView, Provider, field
+from pycupel.messages.providers._pairing import pair_adjacent
+from pycupel.messages.providers._rules import PREFIX, ends_with_assistant, system_neighbours
+from pycupel.messages.providers.openai import read_openai
+
+__all__ = ["MISTRAL"]
+
+
+def _read(messages: Sequence[Any]) -> list[MessageView]:
+    views = read_openai(messages)
+    for index, message in enumerate(messages):
+        if field(message, "prefix") is True:
+            views[index] = views[index]._replace(marks=(PREFIX,))
+    return views
+
+
+def _starts_with_call(views: Sequence[MessageView]) -> Iterator[Finding]:
+    """The validator does not see calls in the very first message, and takes their results for strangers."""
+    for view in views:
+        if not view.calls and not view.results:
+            return
+        if view.calls:
+            yield Finding(
+                view.index,
+                "first-not-user",
+                "the history starts with a tool call",
+                "Start the history with a system or a user message.",
+            )
+
+
+def _misplaced_system(views: Sequence[MessageView]) -> Iterator[Finding]:
+    roles = [view.role for view in views]
+    for place, before, _ in system_neighbours(roles):
+        if before is not None and roles[before] != "user":
+            yield Finding(
+                views[place].index,
+                "system-misplaced",
+                "a system message stands behind an assistant message or a tool result",
+                "Put it at the start of the history or behind a user message.",
+            )
+
+
+def _misplaced_prefix(views: Sequence[MessageView]) -> Iterator[Finding]:
+    for view in views[:-1]:
+        if PREFIX in view.marks:
+            yield Finding(
+                view.index,
+                "prefix-not-last",
+                "a message with prefix=True is not the last one",
+                "Drop its prefix, or what follows it.",
+            )
+
+
+def _needs(units: Mapping[int, Sequence[MessageView]]) -> dict[int, tuple[int, ...]]:
+    """A system message needs the user message that it stands behind, and calls at the start what stands before them."""
+    needs: dict[int, tuple[int, ...]] = {}
+    before: int | None = None
+    is_start = True
+    for place, members in units.items():
+        view = members[0]
+        if before is not None and (view.role == "system" or (is_start and view.calls)):
+            needs[place] = (before,)
+        if view.role != "system":
+            before = place
+        is_start = is_start and not view.opens_turn and view.role != "system"
+    return needs
+
+
+MISTRAL = Provider(
+    _read, pair_adjacent, (_starts_with_call, _misplaced_prefix, _misplaced_system, ends_with_assistant), _needs
+)

@@ -1,0 +1,184 @@
+"""OpenAI Responses: a list of items, where reasoning, calls and results each are one, tied together by call ids.
+
+Results may stand anywhere behind their call. What the model says in one go, and everything it says until its calls are
+answered, stays together with its reasoning, because the API wants an item and its reasoning both or neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pycupel.errors import MessageShapeError
+from pycupel.messages.providers._base import (
+    Finding,
+    MessageView,
+    Pairing,
+    Provider,
+    as_json,
+    content_text,
+    field,
+    id_of,
+    is_list,
+    joined,
+    role_of,
+    said_text,
+)
+from pycupel.messages.providers._pairing import orphan, repeated, repeated_calls, unanswered, waiting
+from pycupel.model.checks import describe
+
+__all__ = ["RESPONSES"]
+
+_ROLES = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
+
+# These change how everything behind them is read, so they stay, like instructions do.
+_LASTING = frozenset({"additional_tools", "compaction", "compaction_trigger", "configuration_update"})
+_SPOKEN = frozenset({"reasoning", "program", "item_reference", "mcp_list_tools", "mcp_approval_request"})
+_TEXTS = ("name", "arguments", "input", "action", "actions", "operation", "code", "queries", "revised_prompt", "reason")
+
+
+def _read(items: Sequence[Any]) -> list[MessageView]:
+    return [_read_item(item, index) for index, item in enumerate(items)]
+
+
+def _read_item(item: Any, index: int) -> MessageView:
+    kind = field(item, "type")
+    if kind is None and field(item, "role") is None and field(item, "id") is not None:
+        kind = "item_reference"
+    if kind is None or kind == "message":
+        role = role_of(item, index, _ROLES)
+        return MessageView(index, role, said_text(item, index), (), (), role == "user")
+    if not isinstance(kind, str):
+        raise MessageShapeError(f"must be the type of an item, not {describe(kind)}", index, "type")
+    if kind in _LASTING:
+        return MessageView(index, "system", "")
+    if kind.endswith(("_output", "_response")):
+        return _read_result(item, kind, index)
+    if kind in _SPOKEN or kind.endswith("_call"):
+        return _read_spoken(item, kind, index)
+    raise MessageShapeError(f"no item of type {kind!r} is known", index, "type")
+
+
+def _read_result(item: Any, kind: str, index: int) -> MessageView:
+    name = "approval_request_id" if kind == "mcp_approval_response" else "call_id"
+    call_id = field(item, name)
+    if kind == "local_shell_call_output" and call_id is None:
+        call_id = field(item, "id")
+    text = joined(_output_text(field(item, key), index, key) for key in ("output", "result", "tools", "reason"))
+    if kind == "tool_search_output" and call_id is None:
+        # The API searched by itself: call and result are both its own.
+        return MessageView(index, "assistant", text)
+    return MessageView(index, "tool", text, (), (id_of(call_id, index, name),))
+
+
+def _output_text(output: Any, index: int, key: str) -> str:
+    if is_list(output):
+        return joined(_part_text(part, index, f"{key}[{n}]") for n, part in enumerate(output))
+    return output if isinstance(output, str) else ""
+
+
+def _part_text(part: Any, index: int, key: str) -> str:
+    """What a shell printed, the definition of a tool that was found, or a part like those of messages."""
+    if field(part, "stdout") is not None:
+        return joined((as_json(field(part, "stdout")), as_json(field(part, "stderr"))))
+    if key.startswith("tools"):
+        return joined((as_json(field(part, "name")), as_json(field(part, "description"))))
+    return content_text((part,), index, key)
+
+
+def _read_spoken(item: Any, kind: str, index: int) -> MessageView:
+    if kind == "reasoning":
+        thoughts = (content_text(field(item, key), index, key) for key in ("summary", "content"))
+        return MessageView(index, "assistant", joined(thoughts), reasoning=True)
+    call_id = field(item, "id" if kind == "mcp_approval_request" else "call_id")
+    calls = () if call_id is None else (id_of(call_id, index, "call_id"),)
+    texts = (*(as_json(field(item, key)) for key in _TEXTS), _output_text(field(item, "output"), index, "output"))
+    return MessageView(index, "assistant", joined(texts), calls)
+
+
+def _dangling(views: Sequence[MessageView]) -> Iterator[MessageView]:
+    """The reasoning that nothing of the model follows."""
+    run: list[MessageView] = []
+    for view in views:
+        if view.reasoning:
+            run.append(view)
+            continue
+        if view.role != "assistant":
+            yield from run
+        run.clear()
+    yield from run
+
+
+def _without_item(index: int) -> Finding:
+    return Finding(
+        index,
+        "reasoning-without-item",
+        "the reasoning is not followed by the item that it led to",
+        "Put the message or the call that it led to right behind it, or drop it.",
+    )
+
+
+class _Pairs:
+    """The groups that are found on the way through a history."""
+
+    def __init__(self, views: Sequence[MessageView]) -> None:
+        self.groups: list[list[int]] = []
+        self.findings: list[Finding] = []
+        self._answers = {each: view.index for view in reversed(views) for each in view.results}
+        self._used: set[str] = set()
+        self._waiting: dict[str, tuple[int, list[int]]] = {}
+        # The model may add to the group until the last of its calls is answered.
+        self._group: list[int] | None = None
+        self._until = -1
+
+    def speak(self, view: MessageView) -> None:
+        if self._group is None:
+            self.alone(view)
+            self._group = self.groups[-1]
+            self._until = -1
+        else:
+            self._group.append(view.index)
+        self.findings += repeated_calls(view, self._used)
+        for each in view.calls:
+            self._waiting.setdefault(each, (view.index, self._group))
+            self._until = max(self._until, self._answers.get(each, -1))
+
+    def answer(self, view: MessageView) -> None:
+        for each in view.results:
+            if each in self._waiting:
+                self._waiting.pop(each)[1].append(view.index)
+            else:
+                self.groups.append([view.index])
+                self.findings.append((repeated if each in self._used else orphan)(view.index, each))
+        if view.index >= self._until:
+            self._group = None
+
+    def alone(self, view: MessageView) -> None:
+        self.groups.append([view.index])
+        self._group = None
+
+    def finish(self, last: int) -> Pairing:
+        """`last` is the last item that is no result. Calls that are made together with it may still be answered."""
+        for each, (index, group) in self._waiting.items():
+            self.findings.append((waiting if last in group else unanswered)(index, each))
+        return Pairing(self.groups, self.findings)
+
+
+def _pair(views: Sequence[MessageView]) -> Pairing:
+    dangling = {view.index for view in _dangling(views)}
+    pairs = _Pairs(views)
+    pairs.findings += map(_without_item, sorted(dangling))
+    last = -1
+    for view in views:
+        if view.results:
+            pairs.answer(view)
+            continue
+        last = view.index
+        if view.role == "assistant" and view.index not in dangling:
+            pairs.speak(view)
+        else:
+            pairs.alone(view)
+    return pairs.finish(last)
+
+
+RESPONSES = Provider(_read, _pair)

@@ -1,0 +1,193 @@
+"""A history as blocks and as items: units or whole turns, what they need, what is pinned."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from pycupel import ContextBudget, ContextItem, ContextKind, ContextSource, Pipeline, RecencyScorer
+from pycupel.errors import InvalidArgumentError, MessageShapeError
+from pycupel.messages import to_items
+from pycupel.messages.history import History, read_history, with_needs
+from tests.messages.chats import answer, calls, exchange, long_turn, question, result, system
+from tests.messages.histories import WRITERS, Exchange, Message
+
+
+def read(messages: list[Message], unit: str = "auto", pin: Any = None, provider: str = "auto") -> History:
+    return read_history(messages, provider, unit, lambda message: 10, pin)
+
+
+def indices(history: History, places: frozenset[int]) -> list[int]:
+    return sorted(i for place in places for i in history.blocks[place].indices)
+
+
+def pinned(messages: list[Message], unit: str = "auto", pin: Any = None, provider: str = "auto") -> list[int]:
+    history = read(messages, unit, pin, provider)
+    return indices(history, history.pinned)
+
+
+# Items
+
+
+def test_every_unit_is_an_item() -> None:
+    items = to_items([system("Rules."), question("Why?"), *exchange("c1", "Because."), answer("So.")], counter=len)
+    kinds = ["SystemPrompt", "Message", "ToolOutput", "Message"]
+    assert [item.kind for item in items] == kinds
+    assert [item.source for item in items] == ["Chat", "Chat", "Tool", "Chat"]
+    assert [item.metadata["pycupel.unit"] for item in items] == [[0], [1], [2, 3], [4]]
+    assert items[0].content == "Rules."
+    assert "Because." in items[2].content
+    assert all(item.tokens > 0 for item in items)
+    assert (items[2].kind, items[2].source) == (ContextKind.TOOL_OUTPUT, ContextSource.TOOL)
+
+
+def test_the_tokens_of_an_item_are_those_of_its_messages() -> None:
+    history = read([question(), calls("c1", "c2"), result("c2"), result("c1"), answer()])
+    assert [block.item.tokens for block in history.blocks] == [10, 30, 10]
+    assert history.tokens == [10] * 5
+
+
+def test_missing_timestamps_come_from_the_index() -> None:
+    items = to_items([question(), *exchange("c1"), answer()], counter=len)
+    start = datetime(1970, 1, 1, tzinfo=UTC)
+    assert [item.timestamp for item in items] == [start + timedelta(seconds=i) for i in (0, 2, 3)]
+    assert Pipeline(RecencyScorer()).run(items, ContextBudget(10_000)) == items
+
+
+def test_a_message_without_text_still_is_an_item() -> None:
+    picture = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://example.org/cat.png"}}]}
+    assert to_items([picture], counter=len)[0].content == "(user without text)"
+
+
+def test_what_a_provider_would_refuse_is_no_item() -> None:
+    items = to_items([question(), result("nobody"), answer()], counter=len)
+    assert [item.metadata["pycupel.unit"] for item in items] == [[0], [2]]
+
+
+def test_what_has_to_stay_is_a_pinned_item() -> None:
+    items = to_items(long_turn(3), counter=len)
+    assert [item.pinned for item in items] == [True, True, False, False, False, True]
+    assert [item.pinned for item in to_items(long_turn(3), counter=len, pin=[3])][2] is True
+
+
+def test_items_are_made_of_turns_and_for_providers_too() -> None:
+    history = WRITERS["gemini"].user("Go.", picture=False) + WRITERS["gemini"].assistant("Gone.", thinks=False)
+    items = to_items(history, "gemini", unit="turn", counter=len)
+    assert [item.content for item in items] == ["Go.\nGone."]
+    with pytest.raises(MessageShapeError):
+        to_items(history, "openai", counter=len)
+    with pytest.raises(TypeError, match="messages must be a list"):
+        to_items("Go.")
+
+
+def test_equal_histories_give_equal_items() -> None:
+    assert to_items(long_turn(3), counter=len) == to_items(long_turn(3), counter=len)
+    assert isinstance(to_items(long_turn(3))[0], ContextItem)
+
+
+# Turns
+
+
+def test_a_turn_is_a_user_message_and_all_that_follows_it() -> None:
+    history = read([system(), question("a"), *exchange("c1"), answer(), question("b"), answer()], "turn")
+    assert [block.indices for block in history.blocks] == [(0,), (1, 2, 3, 4), (5, 6)]
+    turn = history.blocks[1].item
+    assert (turn.tokens, turn.kind, turn.metadata["pycupel.unit"]) == (40, "Message", [1, 2, 3, 4])
+    assert turn.content.startswith("a\n")
+    assert turn.timestamp == datetime(1970, 1, 1, 0, 0, 4, tzinfo=UTC)
+    assert [block.needs for block in history.blocks] == [(), (), ()]
+
+
+def test_what_is_broken_or_a_system_message_is_in_no_turn() -> None:
+    history = read([question("a"), result("nobody"), system(), answer(), question("b")], "turn")
+    assert [block.indices for block in history.blocks] == [(0, 3), (1,), (2,), (4,)]
+    assert [block.problem is None for block in history.blocks] == [True, False, True, True]
+
+
+def test_what_is_said_before_the_first_question_is_a_turn() -> None:
+    assert [block.indices for block in read([answer("Hello!"), question()], "turn").blocks] == [(0,), (1,)]
+
+
+def test_turns_need_each_other_where_a_provider_says_so() -> None:
+    """Anthropic: a system message in the middle stands between a user message and its answer."""
+    writer = WRITERS["anthropic"]
+    history = [
+        *writer.user("a", picture=False),
+        *writer.assistant("1", thinks=False),
+        *writer.user("b", picture=False),
+        *writer.system("Remember the rules."),
+        *writer.assistant("2", thinks=False),
+        *writer.user("c", picture=False),
+    ]
+    read_as_turns = read(history, "turn", provider="anthropic")
+    assert [block.indices for block in read_as_turns.blocks] == [(0, 1), (2, 4), (3,), (5,)]
+    assert read_as_turns.blocks[2].needs == (1,)
+    assert indices(read_as_turns, read_as_turns.pinned) == [2, 3, 4, 5]
+
+
+def test_an_unknown_unit() -> None:
+    with pytest.raises(InvalidArgumentError, match="unit must be 'auto' or 'turn', not 'message'"):
+        read([question()], "message")
+
+
+# Pins
+
+
+def test_the_system_prompt_the_last_user_message_and_the_open_exchange_are_pinned() -> None:
+    assert pinned(long_turn(5)) == [0, 1, 12]
+
+
+def test_the_last_exchange_is_pinned_while_its_turn_lasts() -> None:
+    assert pinned([question(), *exchange("c1"), *exchange("c2")]) == [0, 3, 4]
+    assert pinned([question(), *exchange("c1"), *exchange("c2"), answer()]) == [0, 3, 4]
+
+
+def test_afterwards_it_should_stay_if_it_can_with_its_question() -> None:
+    history = read([question("a"), *exchange("c1"), *exchange("c2"), answer(), question("b"), answer(), question("c")])
+    assert indices(history, history.pinned) == [8]
+    assert indices(history, history.wanted) == [0, 3, 4]
+
+
+def test_every_system_message_is_pinned() -> None:
+    assert pinned([system("a"), question(), answer(), system("b"), question()]) == [0, 3, 4]
+
+
+def test_without_a_user_message_what_was_said_last_is_pinned() -> None:
+    assert pinned([system(), answer("a"), answer("b")]) == [0, 2]
+    assert pinned([system()]) == [0]
+    assert pinned([]) == []
+
+
+def test_nothing_that_is_broken_is_pinned() -> None:
+    assert pinned([question(), answer(), result("nobody")], pin=[2]) == [0]
+
+
+def test_what_the_user_says_behind_results_counts_as_a_user_message() -> None:
+    """Anthropic: a message may hold results and a text."""
+    writer = WRITERS["anthropic"]
+    history = [
+        *writer.user("a", picture=False),
+        *writer.exchange(Exchange((("c1", "read"),), (0,), remark="No, the other file.")),
+        *writer.assistant("Sorry.", thinks=False),
+    ]
+    assert pinned(history, provider="anthropic") == [0, 1, 2]
+
+
+def test_turns_are_pinned_as_a_whole() -> None:
+    assert pinned([question("a"), answer(), question("b"), *exchange("c1"), answer()], "turn") == [2, 3, 4, 5]
+
+
+def test_pins_are_indices_or_a_function() -> None:
+    history = [question("a"), *exchange("c1"), answer(), question("b"), answer(), question("c")]
+    assert pinned(history, pin=[2]) == [0, 1, 2, 6]
+    assert pinned(history, pin={2, 5}) == [0, 1, 2, 4, 5, 6]
+    assert pinned(history, pin=lambda message: message["role"] == "assistant") == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_what_is_needed_is_found_through_others() -> None:
+    blocks = read([question("a"), *exchange("c1"), answer(), question("b")]).blocks
+    chain = [block._replace(needs=needs) for block, needs in zip(blocks, ((), (0,), (1,), ()), strict=True)]
+    assert with_needs([2], chain) == {0, 1, 2}
+    assert with_needs([], chain) == frozenset()

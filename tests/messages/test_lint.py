@@ -1,0 +1,287 @@
+"""The rules of ECOSYSTEM A.3, one by one."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from pycupel.errors import MessageShapeError, ProviderAmbiguousError
+from pycupel.messages import Finding, lint_messages
+from tests.messages.mistral_oracle import rejected_by_mistral
+
+Message = dict[str, Any]
+
+SYSTEM: Message = {"role": "system", "content": "s"}
+USER: Message = {"role": "user", "content": "u"}
+SAID: Message = {"role": "assistant", "content": "a"}
+
+
+def calls(*ids: str) -> Message:
+    function = {"name": "f", "arguments": "{}"}
+    return {"role": "assistant", "content": None, "tool_calls": [{"id": i, "function": function} for i in ids]}
+
+
+def result(call_id: str) -> Message:
+    return {"role": "tool", "tool_call_id": call_id, "content": "r"}
+
+
+def uses(*ids: str, first: tuple[Message, ...] = ()) -> Message:
+    blocks = [{"type": "tool_use", "id": i, "name": "f", "input": {}} for i in ids]
+    return {"role": "assistant", "content": [*first, *blocks]}
+
+
+def results(*ids: str, text: str | None = None) -> Message:
+    said = [] if text is None else [{"type": "text", "text": text}]
+    return {"role": "user", "content": [*({"type": "tool_result", "tool_use_id": i} for i in ids), *said]}
+
+
+def item(call_id: str) -> Message:
+    return {"type": "function_call", "call_id": call_id, "name": "f", "arguments": "{}"}
+
+
+def output(call_id: str) -> Message:
+    return {"type": "function_call_output", "call_id": call_id, "output": "r"}
+
+
+REASONING: Message = {"type": "reasoning", "id": "rs_1", "summary": []}
+THOUGHT: Message = {"type": "thinking", "thinking": "Hm.", "signature": "x"}
+
+ASKED: Message = {"role": "user", "parts": [{"text": "u"}]}
+TOLD: Message = {"role": "model", "parts": [{"text": "a"}]}
+
+
+def turn(*names: str) -> Message:
+    return {"role": "model", "parts": [{"function_call": {"name": name}} for name in names]}
+
+
+def reply(*names: str, text: str | None = None) -> Message:
+    said = [] if text is None else [{"text": text}]
+    return {"role": "user", "parts": [*({"function_response": {"name": name}} for name in names), *said]}
+
+
+def found(messages: list[Message], provider: str) -> list[tuple[int, str]]:
+    return [(finding.index, finding.rule) for finding in lint_messages(messages, provider)]
+
+
+ORPHAN, UNANSWERED, OPEN, TWICE = "orphan-tool-result", "unanswered-tool-call", "open-tool-call", "duplicate-id"
+
+
+@pytest.mark.parametrize("provider", ["openai", "mistral"])
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        ([USER, calls("a", "b"), result("b"), result("a"), SAID, USER], []),
+        ([USER, calls("a"), result("a"), calls("a"), result("a")], []),
+        ([USER, result("a"), USER], [(1, ORPHAN)]),
+        ([USER, calls("a"), result("a"), result("b")], [(3, ORPHAN)]),
+        ([USER, calls("a"), result("b"), result("a")], [(2, ORPHAN)]),
+        ([USER, calls("a", "b"), result("a"), USER], [(1, UNANSWERED)]),
+        ([USER, calls("a", "b"), USER], [(1, UNANSWERED), (1, UNANSWERED)]),
+        ([USER, calls("a"), USER, result("a"), USER], [(1, UNANSWERED), (3, ORPHAN)]),
+        ([USER, calls("a"), SAID, result("a"), USER], [(1, UNANSWERED), (3, ORPHAN)]),
+        ([USER, result("a"), calls("a"), USER], [(1, ORPHAN), (2, UNANSWERED)]),
+        ([USER, calls("a", "a"), result("a")], [(1, TWICE)]),
+        ([USER, calls("a"), result("a"), result("a")], [(3, TWICE)]),
+        ([USER, calls("a", "b")], [(1, OPEN), (1, OPEN)]),
+        ([USER, calls("a", "b"), result("b")], [(1, OPEN)]),
+    ],
+)
+def test_a_result_follows_its_call_and_every_call_is_answered(
+    provider: str, messages: list[Message], expected: list[tuple[int, str]]
+) -> None:
+    """Rows 1, 2 and 8. Ids may be used again in a later exchange."""
+    assert found(messages, provider) == expected
+
+
+def test_openai_does_not_care_who_speaks_first_or_last_or_where_instructions_are() -> None:
+    assert found([SAID, USER, SAID, SYSTEM, calls("a"), result("a"), SYSTEM, SAID], "openai") == []
+
+
+@pytest.mark.parametrize(
+    ("items", "expected"),
+    [
+        ([USER, REASONING, item("a"), output("a"), REASONING, SAID], []),
+        ([USER, REASONING, REASONING, item("a"), item("b"), output("b"), output("a")], []),
+        ([USER, item("a"), USER, output("a"), SYSTEM], []),
+        ([USER, REASONING, USER], [(1, "reasoning-without-item")]),
+        ([USER, REASONING, REASONING], [(1, "reasoning-without-item"), (2, "reasoning-without-item")]),
+        ([USER, item("a"), REASONING, output("a")], [(2, "reasoning-without-item")]),
+        ([USER, output("a")], [(1, ORPHAN)]),
+        ([USER, output("a"), item("a"), USER], [(1, ORPHAN), (2, UNANSWERED)]),
+        ([USER, item("a"), item("b"), output("a"), USER], [(2, UNANSWERED)]),
+        ([USER, item("a"), output("a"), output("a")], [(3, TWICE)]),
+        ([USER, item("a"), output("a"), item("a"), output("a")], [(3, TWICE)]),
+        ([USER, REASONING, item("a"), item("b"), output("b")], [(2, OPEN)]),
+        ([USER, item("a"), SAID], [(1, OPEN)]),
+    ],
+)
+def test_reasoning_calls_and_outputs_of_responses(items: list[Message], expected: list[tuple[int, str]]) -> None:
+    """Row 3. Outputs are found by their call id, wherever they stand behind the call."""
+    assert found(items, "responses") == expected
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        ([USER, uses("a", "b"), results("b", "a"), SAID, USER], []),
+        ([USER, uses("a"), results("a", text="now this"), SAID, USER], []),
+        ([USER, USER, SAID, SAID, USER], []),
+        ([USER, uses("a"), USER, results("a")], [(1, UNANSWERED), (3, ORPHAN)]),
+        ([USER, uses("a"), SAID, results("a")], [(1, UNANSWERED), (3, ORPHAN)]),
+        ([USER, uses("a"), results("b"), USER], [(1, UNANSWERED), (2, ORPHAN)]),
+        ([USER, uses("a", "b"), results("a", text="x"), USER], [(1, UNANSWERED)]),
+        ([USER, uses("a"), results("a", "a")], [(2, TWICE)]),
+        ([USER, uses("a"), results("a"), uses("a"), results("a")], [(3, TWICE)]),
+        ([USER, uses("a", "b"), results("a")], [(1, OPEN)]),
+        ([USER, uses("a", "b"), results("a"), results("b")], [(3, "split-results")]),
+        (
+            [USER, uses("a", "b"), results("a", text="x"), results("b")],
+            [(1, UNANSWERED), (3, ORPHAN), (3, "split-results")],
+        ),
+    ],
+)
+def test_results_are_in_the_next_message_for_anthropic(
+    messages: list[Message], expected: list[tuple[int, str]]
+) -> None:
+    """Row 4. Messages of one role that follow each other are joined (row 5), so results may be split, if need be."""
+    assert found(messages, "anthropic") == expected
+
+
+def test_results_come_first_in_their_message_for_anthropic() -> None:
+    """Row 4: messages behind tool_use blocks must begin with tool_result blocks."""
+    late = {"role": "user", "content": [{"type": "text", "text": "x"}, {"type": "tool_result", "tool_use_id": "a"}]}
+    assert found([USER, uses("a"), late], "anthropic") == [(2, "text-before-result")]
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        ([SAID, SAID, USER], [(0, "first-not-user"), (1, "first-not-user")]),
+        ([uses("a"), results("a"), USER], [(0, "first-not-user")]),
+        ([uses("a"), results("a", text="x"), SAID, USER], [(0, "first-not-user"), (2, "first-not-user")]),
+        ([SYSTEM, USER], [(0, "system-first")]),
+        ([USER, SYSTEM, SAID, USER, SYSTEM], []),
+        ([USER, uses("a"), results("a"), SYSTEM, SYSTEM, SAID, USER], []),
+        ([USER, SYSTEM, USER], [(1, "system-misplaced")]),
+        ([USER, SAID, SYSTEM, SAID, USER], [(2, "system-misplaced")]),
+        ([USER, SAID, SYSTEM], [(2, "system-misplaced")]),
+        ([USER, {"role": "user", "content": " "}], [(1, "empty-text")]),
+        ([USER, {"role": "assistant", "content": []}, USER], [(1, "empty-text")]),
+        ([USER, {"role": "user", "content": [{"type": "text", "text": "\n"}, {"type": "image"}]}], [(1, "empty-text")]),
+        ([USER, SAID], [(1, "ends-with-assistant")]),
+    ],
+)
+def test_who_speaks_first_and_last_and_says_something_for_anthropic(
+    messages: list[Message], expected: list[tuple[int, str]]
+) -> None:
+    """Row 5."""
+    assert found(messages, "anthropic") == expected
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        ([USER, uses("a", first=(THOUGHT,)), results("a"), uses("b"), results("b")], []),
+        ([USER, uses("a", first=({"type": "redacted_thinking", "data": "x"},)), results("a")], []),
+        ([USER, uses("a"), results("a")], []),
+        ([USER, uses("a"), results("a"), uses("b", first=(THOUGHT,)), results("b")], [(1, "thinking-not-first")]),
+        (
+            [USER, uses("a", first=(THOUGHT,)), results("a", text="x"), uses("b"), results("b")],
+            [(3, "thinking-not-first")],
+        ),
+        ([USER, uses("a", first=(THOUGHT,)), results("a"), USER, SAID, USER], []),
+        ([USER, uses("a", first=({"type": "thinking", "thinking": "Hm."},)), results("a")], [(1, "unsigned-thinking")]),
+    ],
+)
+def test_thinking_starts_the_last_turn_with_tools_and_is_signed(
+    messages: list[Message], expected: list[tuple[int, str]]
+) -> None:
+    """Row 6."""
+    assert found(messages, "anthropic") == expected
+
+
+@pytest.mark.parametrize(
+    ("contents", "expected"),
+    [
+        ([ASKED, turn("f", "g"), reply("g", "f"), TOLD, ASKED], []),
+        ([ASKED, turn("f"), reply("f", text="now this"), turn("f"), reply("f")], []),
+        ([ASKED, TOLD, TOLD, ASKED], []),
+        ([ASKED, TOLD, TOLD, turn("f"), reply("f")], [(1, "call-after-model"), (2, "call-after-model")]),
+        ([ASKED, turn("f", "g"), reply("f"), reply("g"), ASKED], [(1, UNANSWERED), (3, ORPHAN)]),
+        ([ASKED, turn("f"), ASKED, reply("f")], [(1, UNANSWERED), (3, ORPHAN)]),
+        ([ASKED, turn("f"), reply("f", "g")], [(2, ORPHAN)]),
+        ([ASKED, turn("f"), reply("f", "f")], [(2, ORPHAN)]),
+        ([ASKED, turn("f", "g"), reply("g")], [(1, OPEN)]),
+        ([TOLD, ASKED], [(0, "first-not-user")]),
+        ([turn("f"), reply("f"), ASKED], [(0, "first-not-user")]),
+        ([ASKED, TOLD], [(1, "ends-with-assistant")]),
+    ],
+)
+def test_the_turns_of_gemini(contents: list[Message], expected: list[tuple[int, str]]) -> None:
+    """Row 7."""
+    assert found(contents, "gemini") == expected
+
+
+PREFIX: Message = {"role": "assistant", "content": "So", "prefix": True}
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        ([SYSTEM, SAID, calls("a"), result("a"), USER], []),
+        ([SAID, calls("a"), result("a"), USER, SYSTEM, SYSTEM, SAID, USER], []),
+        ([USER, PREFIX], []),
+        ([calls("a"), result("a"), calls("b"), result("b"), USER], [(0, "first-not-user"), (2, "first-not-user")]),
+        ([USER, SAID, SYSTEM, USER], [(2, "system-misplaced")]),
+        ([USER, calls("a"), result("a"), SYSTEM, SYSTEM, USER], [(3, "system-misplaced"), (4, "system-misplaced")]),
+        ([USER, PREFIX, USER], [(1, "prefix-not-last")]),
+        ([USER, SAID], [(1, "ends-with-assistant")]),
+    ],
+)
+def test_the_order_of_mistral(messages: list[Message], expected: list[tuple[int, str]]) -> None:
+    """Row 8, with the validator as a witness."""
+    assert found(messages, "mistral") == expected
+    assert (rejected_by_mistral(messages) is not None) == bool(expected)
+
+
+@pytest.mark.parametrize("provider", ["openai", "responses", "anthropic", "gemini", "mistral"])
+def test_an_empty_history_has_nothing_wrong(provider: str) -> None:
+    assert lint_messages([], provider) == []
+
+
+def test_findings_say_where_what_and_what_to_do() -> None:
+    [finding] = lint_messages([USER, result("c1")])
+    assert finding == Finding(
+        1,
+        "orphan-tool-result",
+        "the tool result 'c1' answers no call that waits for it",
+        "Put it right behind the message that makes the call, or drop it.",
+        "error",
+    )
+
+
+def test_warnings_are_about_what_may_still_change() -> None:
+    assert [finding.severity for finding in lint_messages([USER, calls("a")], "openai")] == ["warning"]
+    assert [finding.severity for finding in lint_messages([ASKED, TOLD])] == ["warning"]
+
+
+def test_the_provider_is_found_out() -> None:
+    assert lint_messages([ASKED, TOLD, turn("f"), reply("f")])[0].rule == "call-after-model"
+    with pytest.raises(ProviderAmbiguousError):
+        lint_messages([ASKED, calls("a")])
+
+
+def test_what_is_no_message_is_an_error() -> None:
+    with pytest.raises(MessageShapeError):
+        lint_messages([USER, {"text": "?"}])
+
+
+def test_nothing_is_changed_and_nothing_has_to_be_changeable() -> None:
+    messages = [USER, uses("a", first=(THOUGHT,)), results("a")]
+    before = deepcopy(messages)
+    lint_messages(messages)
+    assert messages == before
+    assert lint_messages(MappingProxyType(message) for message in (USER, calls("a"), result("a"))) == []

@@ -1,0 +1,422 @@
+"""`select_messages`, sentence by sentence: what is kept together, what stays in any case, what bad input gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pycupel import CompositeScorer, ContextBudget, Policy, PriorityScorer, RecencyScorer, UShapedPlacer, wire
+from pycupel.diagnostics import BudgetExceeded, Filtered, PinnedOverride, SelectionReport
+from pycupel.errors import (
+    InvalidArgumentError,
+    InvalidBudgetError,
+    MessageShapeError,
+    ProviderAmbiguousError,
+    UnitTooLargeError,
+)
+from pycupel.messages import Dropped, MessageSelection, select_messages
+from tests.messages.chats import (
+    Message,
+    answer,
+    calls,
+    cost,
+    dropped,
+    errors,
+    exchange,
+    long_turn,
+    question,
+    result,
+    small_talk,
+    system,
+)
+from tests.messages.histories import PROVIDERS, WRITERS, Exchange
+
+
+def select(messages: Any, budget: Any, **options: Any) -> MessageSelection:
+    return select_messages(messages, budget, counter=len, **options)
+
+
+# What the result holds
+
+
+def test_the_messages_are_the_callers_own_objects_in_source_order() -> None:
+    history = small_talk(20)
+    selection = select(history, cost(history) // 2)
+    assert 0 < len(selection.messages) < len(history)
+    assert [id(message) for message in selection.messages] == [id(history[i]) for i in selection.kept]
+    assert list(selection.kept) == sorted(selection.kept)
+    assert selection.total_tokens == cost(selection.messages)
+
+
+def test_every_message_is_kept_or_dropped_with_a_reason() -> None:
+    history = small_talk(20)
+    selection = select(history, cost(history) // 2)
+    assert sorted([*selection.kept, *dropped(selection)]) == list(range(len(history)))
+    assert all(isinstance(each, Dropped) for each in selection.dropped)
+    assert {type(each.reason) for each in selection.dropped} == {BudgetExceeded}
+
+
+def test_a_report_comes_only_when_asked_for_and_changes_nothing() -> None:
+    history = small_talk(20)
+    plain, explained = (select(history, cost(history) // 2, explain=explain) for explain in (False, True))
+    assert plain.report is None
+    assert isinstance(explained.report, SelectionReport)
+    assert (plain.kept, plain.dropped, plain.total_tokens) == (
+        explained.kept,
+        explained.dropped,
+        explained.total_tokens,
+    )
+    assert explained.report.included_tokens == explained.total_tokens
+    assert [item.metadata["pycupel.unit"] for item in explained.report.items] == [[i] for i in explained.kept]
+    assert explained.report.total_candidates == len(history)
+
+
+def test_the_report_can_be_written_and_read() -> None:
+    report = select([result("nobody"), *long_turn(30)], 600, explain=True).report
+    assert report is not None
+    assert wire.loads(SelectionReport, wire.dumps(report)).total_candidates == report.total_candidates
+    assert "the tool result 'nobody' answers no call" in wire.dumps(report)
+
+
+def test_the_report_of_what_fits_is_complete_as_well() -> None:
+    report = select(small_talk(3), 10_000, policy="document-qa", explain=True).report
+    assert report is not None
+    assert len(report.included) == 6
+    assert report.excluded == ()
+
+
+def test_the_result_says_by_whose_rules_and_with_which_counter() -> None:
+    selection = select(WRITERS["anthropic"].exchange(Exchange((("c1", "read"),), ())), 1_000)
+    assert selection.provider == "anthropic"
+    assert "len" in selection.counter or selection.counter
+    assert selection.budget == ContextBudget(1_000)
+
+
+def test_equal_histories_give_equal_results() -> None:
+    history = long_turn(30)
+    assert select(history, 400) == select(deepcopy(history), 400)
+
+
+# Providers
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_every_provider_is_understood_and_told_apart_by_shape(provider: str) -> None:
+    writer = WRITERS[provider]
+    history = writer.user("Go.", picture=False)
+    for n in range(12):
+        history += writer.exchange(Exchange(((f"call{n:05d}", "read"), (f"more{n:05d}", "run")), (1, 0)))
+    selection = select(history, cost(history, provider) // 2)
+    assert selection.provider == ("openai" if provider == "mistral" else provider)
+    assert len(selection.dropped) > 0
+    assert errors(selection.messages, provider) == []
+    assert select(history, cost(history, provider) // 2, provider=provider).kept == selection.kept
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_objects_are_read_like_dicts(provider: str) -> None:
+    writer = WRITERS[provider]
+    history = [
+        *writer.user("Go.", picture=True),
+        *writer.exchange(Exchange((("call00001", "read"),), (0,), thinks=True)),
+    ]
+    objects = [_as_object(message) for message in history]
+    selection = select(objects, 100_000, provider=provider)
+    assert selection.messages == objects
+    assert selection.total_tokens == select(history, 100_000, provider=provider).total_tokens
+
+
+def _as_object(value: Any) -> Any:
+    """What SDKs give: attributes all the way down, except where they have plain dicts themselves."""
+    if isinstance(value, dict):
+        names = {key: each if key in {"args", "input", "response"} else _as_object(each) for key, each in value.items()}
+        return SimpleNamespace(**{"text": None, **names} if value.keys() <= PARTS else names)
+    return [_as_object(each) for each in value] if isinstance(value, list) else value
+
+
+PARTS = {"text", "thought", "function_call", "function_response", "inline_data"}
+
+
+def test_several_providers_in_one_history_ask_for_the_provider() -> None:
+    mixed = [*exchange("c1"), {"role": "model", "parts": [{"text": "Hi."}]}]
+    with pytest.raises(ProviderAmbiguousError, match="provider='openai' or provider='gemini'"):
+        select(mixed, 100)
+
+
+# What belongs together
+
+
+@pytest.mark.parametrize("order", [("c1", "c2", "c3"), ("c3", "c1", "c2")])
+def test_a_call_and_all_its_results_are_one_exchange(order: tuple[str, ...]) -> None:
+    """ECOSYSTEM A.5: parallel calls, results in any order."""
+    together = [calls("c1", "c2", "c3"), *(result(each, "x" * 50) for each in order)]
+    history = [question("first"), *together, answer(), question("second"), *exchange("c4"), answer(), question()]
+    sizes = set()
+    for budget in range(cost(history[-1:]), cost(history) + 1):
+        selection = select(history, budget)
+        sizes.add(len({1, 2, 3, 4} & set(selection.kept)))
+        assert errors(selection.messages) == []
+    assert sizes == {0, 4}
+
+
+def test_reasoning_stays_with_what_it_led_to() -> None:
+    writer = WRITERS["responses"]
+    history = writer.user("Go.", picture=False)
+    for n in range(8):
+        history += writer.exchange(Exchange(((f"call{n:05d}", "read"),), (0,), thinks=True))
+    for budget in range(cost(history[-3:] + history[:1], "responses"), cost(history, "responses"), 7):
+        kept = set(select(history, budget).kept)
+        assert all(len(kept & {i, i + 1, i + 2}) in {0, 3} for i in range(1, len(history), 3))
+
+
+def test_an_exchange_is_never_kept_without_the_user_message_that_opened_its_turn() -> None:
+    history = [system()]
+    for n in range(10):
+        history += [question(f"question {n}"), *exchange(f"call{n}a"), *exchange(f"call{n}b"), answer(f"answer {n}")]
+    for budget in range(300, cost(history), 40):
+        kept = set(select(history, budget).kept)
+        assert all(i - (i - 1) % 6 in kept for i in kept if i > 0)
+
+
+def test_in_a_long_turn_old_exchanges_leave_one_by_one() -> None:
+    """A long-running agent: never the whole turn, and never the pending exchange."""
+    history = long_turn(200)
+    previous = len(history) + 1
+    for budget in range(cost(history), 300, -350):
+        selection = select(history, ContextBudget(budget, budget))
+        assert selection.messages[:2] == history[:2]
+        assert selection.messages[-1] is history[-1]
+        assert selection.total_tokens > budget - 2 * cost(history[2:4])
+        assert dropped(selection) == list(range(2, 2 + len(selection.dropped)))
+        assert len(selection.messages) < previous
+        previous = len(selection.messages)
+
+
+def test_with_the_unit_turn_whole_turns_are_kept_or_dropped() -> None:
+    history = [system()]
+    for n in range(10):
+        history += [question(f"question {n}"), *exchange(f"call{n}a"), *exchange(f"call{n}b"), answer(f"answer {n}")]
+    for budget in range(300, cost(history), 40):
+        kept = set(select(history, budget, unit="turn").kept)
+        assert 0 in kept
+        assert all(len(kept & set(range(i, i + 6))) in {0, 6} for i in range(1, len(history), 6))
+
+
+# What stays in any case
+
+
+def test_the_system_prompts_and_the_last_user_message_stay() -> None:
+    history = [system("one"), system("two"), *small_talk(20)[1:], answer("the end")]
+    selection = select(history, cost(history) // 4)
+    assert {0, 1, len(history) - 2} <= set(selection.kept)
+
+
+def test_the_exchange_that_is_last_stays_even_if_only_the_window_has_room_for_it() -> None:
+    """Its turn is over, so it is not needed, but it is what was done last."""
+    history = [*small_talk(30), answer(), question(), *exchange("c1", "x" * 400), answer(), question("next")]
+    last = [len(history) - 4, len(history) - 3]
+    selection = select(history, ContextBudget(700, 100))
+    assert set(last) <= set(selection.kept)
+    assert set(last) <= set(select(history, 700).kept)
+
+
+def test_a_finished_exchange_that_does_not_fit_is_no_error() -> None:
+    history = [*small_talk(30), answer(), question(), *exchange("c1", "x" * 900), answer(), question("next")]
+    selection = select(history, 700)
+    assert {len(history) - 4, len(history) - 3} <= set(dropped(selection))
+    assert len(selection.messages) > 10
+
+
+def test_an_exchange_that_follows_the_last_user_message_must_fit() -> None:
+    history = [*small_talk(30), *exchange("c1", "x" * 900)]
+    with pytest.raises(UnitTooLargeError) as caught:
+        select(history, 700)
+    assert caught.value.indices == (len(history) - 2, len(history) - 1)
+
+
+def test_what_the_caller_pins_stays() -> None:
+    history = small_talk(30)
+    for pin in ([3, 4], (index for index in (3, 4)), lambda message: message in (history[3], history[4])):
+        kept = select(history, cost(history) // 4, pin=pin).kept
+        assert {3, 4} <= set(kept)
+    assert 3 not in select(history, cost(history) // 4, pin=[]).kept
+
+
+def test_a_pinned_result_brings_its_whole_exchange_and_its_question() -> None:
+    history = [question("old"), *exchange("c1"), *small_talk(20)[1:]]
+    assert {0, 1, 2} <= set(select(history, cost(history) // 3, pin=[2]).kept)
+
+
+def test_repeated_messages_are_not_collapsed() -> None:
+    history = [message for _ in range(5) for message in (question("continue"), answer("ok"))]
+    assert len(select(history, 10_000, explain=True).messages) == 10
+    selection = select(history, cost(history) - 1, explain=True)
+    assert {type(each.reason) for each in selection.dropped} == {BudgetExceeded}
+    assert len(selection.messages) > 4
+
+
+def test_the_order_is_never_changed_whatever_the_policy() -> None:
+    history = small_talk(30)
+    policy = Policy(CompositeScorer([(RecencyScorer(), 1)]), placer=UShapedPlacer())
+    selection = select(history, cost(history) // 2, policy=policy)
+    assert list(selection.kept) == sorted(selection.kept)
+    assert len(selection.messages) > 10
+
+
+@pytest.mark.parametrize("policy", ["rag", Policy(PriorityScorer())])
+def test_at_equal_scores_the_newest_stay(policy: Any) -> None:
+    history = small_talk(30)
+    selection = select(history, cost(history) // 2, policy=policy)
+    assert dropped(selection) == list(range(1, 1 + len(selection.dropped)))
+
+
+def test_a_policy_may_prefer_what_is_old() -> None:
+    class Oldest:
+        def score(self, item: Any, all_items: Any, /) -> float:
+            return -item.timestamp.timestamp()  # type: ignore[no-any-return]
+
+    history = small_talk(30)
+    selection = select(history, cost(history) // 2, policy=Policy(Oldest()))
+    assert selection.messages[:10] == history[:10]
+    assert selection.messages[-1] is history[-1]
+
+
+# What cannot stay
+
+
+def test_broken_units_are_reported_and_left_out() -> None:
+    history = [question("old"), calls("c1"), question(), result("nobody"), answer(), question("new")]
+    selection = select(history, 1_000)
+    assert dropped(selection) == [1, 3]
+    reasons = [each.reason for each in selection.dropped]
+    assert reasons == [
+        Filtered("messages[1]: the tool call 'c1' has no result where it should follow"),
+        Filtered("messages[3]: the tool result 'nobody' answers no call that waits for it"),
+    ]
+    assert errors(selection.messages) == []
+
+
+def test_what_is_broken_is_left_out_even_if_it_is_pinned() -> None:
+    selection = select([question(), result("nobody"), answer()], 1_000, pin=[1])
+    assert dropped(selection) == [1]
+
+
+def test_an_old_unit_that_is_larger_than_the_budget_is_dropped_with_a_reason() -> None:
+    history = [question("old"), *exchange("c1", "x" * 900), *small_talk(6)[1:]]
+    selection = select(history, 600)
+    assert {1, 2} <= set(dropped(selection))
+    reasons = dict(selection.dropped)
+    assert reasons[1] == reasons[2]
+    assert isinstance(reasons[1], BudgetExceeded | PinnedOverride)
+    assert 0 in selection.kept
+
+
+def test_or_it_is_an_error() -> None:
+    history = [question("old"), *exchange("c1", "x" * 900), *small_talk(12)[1:]]
+    with pytest.raises(UnitTooLargeError, match="messages 1, 2 belong together and need 9") as caught:
+        select(history, 600, too_large="error")
+    assert caught.value.indices == (1, 2)
+    assert caught.value.tokens == cost(history[1:3])
+    assert caught.value.__notes__ == ['It could be dropped, with too_large="drop".']
+    assert select(history, 1_400, too_large="error").messages
+
+
+def test_what_must_stay_and_does_not_fit_is_an_error_that_names_the_largest() -> None:
+    history = [system("x" * 100), *small_talk(5)[1:], calls("c1"), result("c1", "x" * 300)]
+    with pytest.raises(UnitTooLargeError) as caught:
+        select(history, 350)
+    error = caught.value
+    assert error.indices == (len(history) - 2, len(history) - 1)
+    assert error.tokens == cost(history[-2:])
+    assert error.available == 350 - cost([history[0], history[-3]])
+    assert "max_tokens - output_reserve is 350" in error.__notes__[0]
+
+
+def test_no_budget_gives_an_empty_list() -> None:
+    with pytest.raises(UnitTooLargeError, match="only 0 are available"):
+        select(small_talk(3), 0)
+    assert select([], 0).messages == []
+
+
+def test_a_history_without_a_user_message_keeps_what_was_said_last() -> None:
+    history = [system(), *(answer(f"{n:03d}") for n in range(30))]
+    selection = select(history, cost(history) // 4)
+    assert {0, 30} <= set(selection.kept)
+    assert select([system()], 100).messages == [system()]
+    assert select([answer()], 100).messages == [answer()]
+
+
+# What bad input gets
+
+
+def test_nothing_of_the_caller_is_changed() -> None:
+    history = [*small_talk(20), *long_turn(20), result("nobody")]
+    before = deepcopy(history)
+    places = [id(message) for message in history]
+    for unit in ("auto", "turn"):
+        select(history, 2_500, explain=True, unit=unit, pin=[1], previous=select(history[:50], 600), documents=["text"])
+    assert history == before
+    assert [id(message) for message in history] == places
+
+
+def test_an_unknown_shape_names_the_index_and_the_key() -> None:
+    with pytest.raises(MessageShapeError, match=r"messages\[1\], role") as caught:
+        select([question(), {"role": "robot", "content": "Beep."}], 100)
+    assert (caught.value.index, caught.value.key) == (1, "role")
+    with pytest.raises(MessageShapeError, match=r"messages\[0\], role: every message needs a role"):
+        select([{"text": "Hi."}], 100)
+
+
+@pytest.mark.parametrize("messages", ["Hi.", b"Hi.", None, 7, question(), SimpleNamespace(role="user", content="Hi.")])
+def test_messages_that_are_no_list(messages: Any) -> None:
+    with pytest.raises(TypeError, match="messages must be a list of messages, not"):
+        select(messages, 100)
+
+
+def test_a_generator_will_do() -> None:
+    def generate() -> Iterator[Message]:
+        yield from small_talk(3)
+
+    assert select(generate(), 1_000).messages == small_talk(3)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"too_large": "ignore"}, InvalidArgumentError, "too_large must be 'drop' or 'error', not 'ignore'"),
+        ({"unit": "exchange"}, InvalidArgumentError, "unit must be 'auto' or 'turn', not 'exchange'"),
+        ({"provider": "acme"}, InvalidArgumentError, "provider must be one of openai, responses, anthropic"),
+        ({"provider": None}, TypeError, "provider must be a str"),
+        ({"policy": "chit-chat"}, InvalidArgumentError, "there is no preset 'chit-chat'"),
+        ({"policy": RecencyScorer()}, TypeError, "policy must be a Policy or the name of a preset"),
+        ({"previous": []}, TypeError, "previous must be a MessageSelection"),
+        ({"explain": 1}, TypeError, "explain must be a bool"),
+        ({"pin": [99]}, InvalidArgumentError, "pin names message 99, but there are 6"),
+        ({"pin": [-1]}, InvalidArgumentError, "pin names message -1, but there are 6"),
+        ({"pin": [0.0]}, TypeError, "every index in pin must be an int"),
+        ({"pin": 3}, TypeError, "pin must be a function or indices"),
+        ({"pin": "user"}, TypeError, "pin must be a function or indices"),
+    ],
+)
+def test_options_that_make_no_sense(options: dict[str, Any], error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        select(small_talk(3), 1_000, **options)
+
+
+@pytest.mark.parametrize(
+    ("budget", "error", "text"),
+    [
+        (-1, InvalidBudgetError, "must not be negative"),
+        (800.0, TypeError, "budget must be an int"),
+        ("800", TypeError, "budget must be an int"),
+        (None, TypeError, "budget must be an int"),
+        (True, TypeError, "budget must be an int"),
+    ],
+)
+def test_budgets_that_make_no_sense(budget: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        select(small_talk(3), budget)

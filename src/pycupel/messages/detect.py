@@ -51,10 +51,7 @@ def detect_provider(messages: Sequence[Any]) -> str:
     """
     seen: dict[str, int] = {}
     for index, message in enumerate(messages):
-        # A role and a string are no mark of anybody.
-        if message.__class__ is dict and type(message.get("content")) is str and message.keys() == _PLAIN:
-            continue
-        provider = _mark(message)
+        provider = _plain_mark(message) if message.__class__ is dict else _mark(message)
         if provider is not None:
             seen.setdefault(provider, index)
     if len(seen) > 1:
@@ -62,6 +59,15 @@ def detect_provider(messages: Sequence[Any]) -> str:
         choices = " or ".join(f"provider={provider!r}" for provider in seen)
         raise ProviderAmbiguousError(f"{where}; say for whom the history is with {choices}", tuple(seen))
     return next(iter(seen), "openai")
+
+
+def _plain_mark(message: dict[str, Any]) -> str | None:
+    """The mark of a dict. A role and a string are nobody's, and most of the rest are calls or results."""
+    role = message.get("role")
+    if role != "model" and message.keys() == _PLAIN and message["content"].__class__ is str:
+        return None
+    has_tools = message.get("tool_call_id" if role == "tool" else "tool_calls")
+    return "openai" if has_tools and role in ("assistant", "tool") else _mark(message)
 
 
 def _mark(message: Any) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pycupel.messages.providers import provider_named
-from pycupel.messages.providers._base import CALL_OPEN, ERROR, Finding, MessageView, Rule, joined
+from pycupel.messages.providers._base import CALL_OPEN, ERROR, Finding, MessageView, Rule, joined, no_needs
 
 __all__ = ["Unit", "group_messages", "turns"]
 
@@ -42,12 +42,14 @@ def group_messages(views: Sequence[MessageView], provider: str) -> list[Unit]:
     problems = _problems(views, findings, rules.rules, places)
     states = {places[finding.index]: "open" for finding in findings if finding.rule == CALL_OPEN}
     states |= dict.fromkeys(problems, "broken")
-    members = [[views[index] for index in group] for group in groups]
-    needs = rules.needs({place: each for place, each in enumerate(members) if place not in problems})
+    needs: Mapping[int, tuple[int, ...]] = {}
+    if rules.needs is not no_needs:
+        whole = {place: group for place, group in enumerate(groups) if place not in problems}
+        needs = rules.needs({place: [views[index] for index in group] for place, group in whole.items()})
     units: list[Unit] = []
     opener: int | None = None
     for place, group in enumerate(groups):
-        role, text, opens_turn = _summary(members[place])
+        role, text, opens_turn = _summary([views[index] for index in group])
         anchor = None if role in _UNTIED else opener
         state = states.get(place, "complete")
         units.append(Unit(tuple(group), role, anchor, state, problems.get(place), text, needs.get(place, ())))
@@ -95,5 +97,5 @@ def _summary(members: Sequence[MessageView]) -> tuple[str, str, bool]:
     if len(members) == 1:
         return "exchange" if first.calls or first.results else first.role, first.text, first.opens_turn
     is_exchange = any(view.calls or view.results for view in members)
-    text = joined(view.text for view in members)
+    text = joined([view.text for view in members])
     return "exchange" if is_exchange else first.role, text, any(view.opens_turn for view in members)

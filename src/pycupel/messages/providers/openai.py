@@ -40,21 +40,40 @@ LANGCHAIN_ROLES = {
 
 
 def read_openai(messages: Sequence[Any]) -> list[MessageView]:
-    views: list[MessageView] = []
-    for index, message in enumerate(messages):
-        # Most messages are dicts with a role and a text. Reading them here takes a quarter of the time.
-        if message.__class__ is dict:
-            role, text = message.get("role"), message.get("content")
-            if text.__class__ is str and role.__class__ is str:
-                if len(message) == 2 and role in _SPOKEN:
-                    views.append(MessageView(index, _SPOKEN[role], text, (), (), role == "user"))
-                    continue
-                call_id = message.get("tool_call_id")
-                if role == "tool" and call_id.__class__ is str and call_id:
-                    views.append(MessageView(index, role, text, (), (call_id,)))
-                    continue
-        views.append(_read(message, index))
-    return views
+    return [
+        (_read_plain(message, index) if message.__class__ is dict else None) or _read(message, index)
+        for index, message in enumerate(messages)
+    ]
+
+
+def _read_plain(message: Any, index: int) -> MessageView | None:
+    """What most messages are: a role and a text, calls, or a result. Reading them here takes a quarter of the time."""
+    role, text = message.get("role"), message.get("content")
+    if text.__class__ is str and role.__class__ is str:
+        if len(message) == 2 and role in _SPOKEN:
+            return MessageView(index, _SPOKEN[role], text, (), (), role == "user")
+        call_id = message.get("tool_call_id")
+        if role == "tool" and call_id.__class__ is str and call_id:
+            return MessageView(index, role, text, (), (call_id,))
+    calls = message.get("tool_calls")
+    if role == "assistant" and len(message) == 3 and calls.__class__ is list and (not text or text.__class__ is str):
+        return _read_plain_calls(calls, text, index)
+    return None
+
+
+def _read_plain_calls(calls: list[Any], text: str | None, index: int) -> MessageView | None:
+    texts = [text] if text else []
+    ids: list[str] = []
+    for call in calls:
+        function: Any = call.get("function") if call.__class__ is dict else None
+        if function.__class__ is not dict:
+            return None
+        call_id, name, arguments = call.get("id"), function.get("name"), function.get("arguments")
+        if not (call_id and name and arguments and call_id.__class__ is name.__class__ is arguments.__class__ is str):
+            return None
+        ids.append(call_id)
+        texts += (name, arguments)
+    return MessageView(index, "assistant", "\n".join(texts), tuple(ids))
 
 
 def _read(message: Any, index: int) -> MessageView:

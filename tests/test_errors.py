@@ -28,16 +28,22 @@ from pycupel.errors import (
     CountRequirementError,
     CupelError,
     CycleError,
+    DocumentError,
     InvalidArgumentError,
     InvalidBudgetError,
     InvalidItemError,
+    MessageShapeError,
+    MissingExtraError,
+    NonMonotonicSlicerError,
     PinnedExceedsBudgetError,
     PipelineConfigError,
     PlacerContractError,
+    ProviderAmbiguousError,
     ScorerConfigError,
     SlicerConfigError,
     SlicerContractError,
     TableTooLargeError,
+    UnitTooLargeError,
 )
 
 VALUE_ERRORS = [
@@ -48,6 +54,7 @@ VALUE_ERRORS = [
     CycleError,
     SlicerConfigError,
     PipelineConfigError,
+    DocumentError,
 ]
 
 RUN_ERRORS: list[CupelError] = [
@@ -58,6 +65,16 @@ RUN_ERRORS: list[CupelError] = [
     CountRequirementError("CountQuotaSlice", "Note", 2, 1),
     SlicerContractError("the slicer returned a copy"),
     PlacerContractError("the placer lost an item"),
+    NonMonotonicSlicerError("the slicer is not monotonic"),
+    MissingExtraError("a policy in YAML", "PyYAML", "yaml"),
+    UnitTooLargeError([3, 4], 900, 500),
+    UnitTooLargeError([3], 900, 500, hint="Raise the budget."),
+]
+# Refused values with more to tell than the argument.
+SPECIAL_ERRORS: list[CupelError] = [
+    DocumentError("must be an integer", path="scorers[0].weight", hint="Use 6."),
+    MessageShapeError("must be a string", 3, "content", hint="Use a string."),
+    ProviderAmbiguousError("openai or mistral?", ["openai", "mistral"], hint="Say which."),
 ]
 
 ADVISED = RUN_ERRORS[:5]
@@ -143,7 +160,47 @@ def test_a_hint_is_a_note(cls: type[CupelError]) -> None:
     assert error.__notes__ == ["Use 6."]
 
 
+def test_a_mistake_in_a_document_says_where_and_may_hold_others() -> None:
+    error = DocumentError("is missing", path="scorers[0].type")
+    assert str(error) == "scorers[0].type: is missing"
+    assert (error.path, error.errors) == ("scorers[0].type", ())
+    whole = DocumentError("there are 2 mistakes", errors=iter([error, error]))
+    assert str(whole) == "there are 2 mistakes"
+    assert (whole.path, whole.errors) == ("", (error, error))
+
+
+def test_a_message_of_an_unknown_shape_says_which_and_where() -> None:
+    """API: `MessageShapeError(index, key)`."""
+    error = MessageShapeError("must be a string or a list, not 5", 3, "content", hint="Use a string.")
+    assert str(error) == "messages[3], content: must be a string or a list, not 5"
+    assert (error.index, error.key, error.__notes__) == (3, "content", ["Use a string."])
+    assert isinstance(error, ValueError)
+
+
+def test_an_ambiguous_provider_tells_the_candidates() -> None:
+    error = ProviderAmbiguousError("could be for openai or mistral", ["openai", "mistral"])
+    assert (error.candidates, error.argument) == (("openai", "mistral"), "provider")
+    assert ProviderAmbiguousError("could be for anybody").candidates == ()
+    assert isinstance(error, ValueError)
+
+
 # --- what a run can end in
+
+
+def test_messages_that_only_go_together_do_not_fit() -> None:
+    """API: `UnitTooLargeError(indices, tokens, available)`."""
+    error = UnitTooLargeError([3, 4, 5], 900, 500, hint="Raise the budget.")
+    assert str(error) == "messages 3, 4, 5 belong together and need 900 tokens, but only 500 are available"
+    assert (error.indices, error.tokens, error.available) == ((3, 4, 5), 900, 500)
+    assert error.__notes__ == ["Raise the budget."]
+    assert str(UnitTooLargeError([3], 900, 500)) == "message 3 needs 900 tokens, but only 500 are available"
+
+
+def test_a_missing_package_answers_with_the_line_to_install_it() -> None:
+    error = MissingExtraError("a policy in YAML", "PyYAML", "yaml")
+    assert str(error) == "a policy in YAML needs PyYAML, which is not installed: pip install 'pycupel[yaml]'"
+    assert isinstance(error, ImportError)
+    assert not isinstance(error, ModuleNotFoundError)
 
 
 def test_pinned_items_that_do_not_fit() -> None:
@@ -203,7 +260,7 @@ def test_tracebacks_show_the_note_and_the_text_does_not(error: CupelError) -> No
 # --- pickling
 
 
-ALL = [*RUN_ERRORS, *map(refused, VALUE_ERRORS), *(refused(cls, "Use 6.") for cls in VALUE_ERRORS)]
+ALL = [*RUN_ERRORS, *SPECIAL_ERRORS, *map(refused, VALUE_ERRORS), *(refused(cls, "Use 6.") for cls in VALUE_ERRORS)]
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
@@ -222,6 +279,13 @@ def test_an_error_survives_copying(error: Any, make: Any) -> None:
     copied = make(error)
     assert type(copied) is type(error)
     assert (str(copied), vars(copied)) == (str(error), vars(error))
+
+
+def test_the_mistakes_of_a_document_survive_together() -> None:
+    """PY-12: exceptions are never equal, so their texts have to do."""
+    error = DocumentError("two", errors=[DocumentError("is missing", path="a"), DocumentError("is odd", path="b")])
+    for copied in (copy.copy(error), copy.deepcopy(error), pickle.loads(pickle.dumps(error))):
+        assert [str(each) for each in copied.errors] == ["a: is missing", "b: is odd"]
 
 
 # --- raised for real

@@ -1,4 +1,4 @@
-"""The names under which vectors and files know the strategies."""
+"""The names under which vectors and files know the strategies, and how others get one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ import pytest
 
 import pycupel
 from pycupel import placers, registry, scorers, slicers
-from pycupel.registry import PLACERS, SCORERS, SLICERS
+from pycupel.errors import InvalidArgumentError
+from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SLICERS, Registry, suggestion
+from tests import registries
+from tests.strategies import HOUR, NOW, FixedClock
+
+
+@pytest.fixture(autouse=True)
+def _keep_the_registries(monkeypatch: pytest.MonkeyPatch) -> None:
+    registries.keep(monkeypatch)
 
 
 @pytest.mark.parametrize(
@@ -38,6 +46,7 @@ def test_scorers_by_name(name: str, cls: type[Any]) -> None:
     [
         ("greedy", pycupel.GreedySlice),
         ("knapsack", pycupel.KnapsackSlice),
+        ("stream", pycupel.StreamSlice),
         ("quota", pycupel.QuotaSlice),
         ("count_quota", pycupel.CountQuotaSlice),
         ("count_constrained_knapsack", pycupel.CountConstrainedKnapsackSlice),
@@ -66,13 +75,129 @@ def test_every_strategy_has_exactly_one_name(names: Any, package: Any, suffix: s
     assert sorted(cls.__name__ for cls in names.values()) == sorted(exported)
 
 
-@pytest.mark.parametrize("names", [SCORERS, SLICERS, PLACERS])
-def test_the_registry_cannot_be_changed(names: Any) -> None:
+@pytest.mark.parametrize(("name", "cls"), [("exponential", pycupel.Exponential), ("step", pycupel.Step)])
+def test_curves_by_name(name: str, cls: type[Any]) -> None:
+    assert CURVES[name] is cls
+
+
+def test_there_is_one_clock() -> None:
+    assert dict(CLOCKS) == {"system": pycupel.SystemTimeProvider()}
+
+
+@pytest.mark.parametrize(
+    "name", ["metadataTrust", "metadata_trust", "metadata-trust", "MetadataTrust", "METADATATRUST"]
+)
+def test_case_hyphens_and_underscores_do_not_matter(name: str) -> None:
+    assert name in SCORERS
+    assert SCORERS[name] is pycupel.MetadataTrustScorer
+
+
+def test_a_registry_is_a_mapping_of_canonical_names() -> None:
+    assert list(PLACERS) == ["chronological", "uShaped"]
+    assert len(PLACERS) == 2
+    assert "novelty" not in PLACERS
+    with pytest.raises(KeyError, match=r"^'novelty'$") as caught:
+        PLACERS["novelty"]
+    assert caught.value.__cause__ is None
     with pytest.raises(TypeError):
-        names["mine"] = object
-    with pytest.raises(AttributeError):
-        names.clear()
+        PLACERS["mine"] = object  # type: ignore[index]
 
 
-def test_the_registry_exports_its_three_tables() -> None:
-    assert registry.__all__ == ["PLACERS", "SCORERS", "SLICERS"]
+def test_classes_and_clocks_have_names() -> None:
+    assert SCORERS.name_of(pycupel.MetadataTrustScorer) == "metadataTrust"
+    assert CLOCKS.name_of(pycupel.SystemTimeProvider()) == "system"
+    assert SCORERS.name_of(pycupel.RecencyScorer()) is None
+    assert SCORERS.name_of(object) is None
+
+
+# --- registering
+
+
+class Mine(pycupel.RecencyScorer):
+    pass
+
+
+@pytest.mark.parametrize("registry", registries.REGISTRIES, ids=lambda registry: registry.what)
+def test_what_is_registered_is_found_by_name_and_by_itself(registry: Registry) -> None:
+    entry: Any = pycupel.SystemTimeProvider().now if registry is CLOCKS else Mine
+    assert registry.register("my-own", entry) is entry
+    assert registry["my-own"] is registry["myOwn"] is registry["MY_OWN"] is entry
+    assert registry.name_of(entry) == list(registry)[-1] == "my-own"
+    assert len(registry) == len(list(registry))
+
+
+def test_registering_the_same_again_is_no_mistake() -> None:
+    """A module may be loaded again, a cell of a notebook run again."""
+    again = type("Mine", (pycupel.RecencyScorer,), {"__module__": Mine.__module__, "__qualname__": Mine.__qualname__})
+    for entry in (Mine, Mine, again):
+        SCORERS.register("mine", entry)
+    assert SCORERS["mine"] is again
+    clock = FixedClock()
+    CLOCKS.register("mine", clock)
+    CLOCKS.register("mine", FixedClock())
+    assert CLOCKS["mine"] == clock
+
+
+@pytest.mark.parametrize("name", ["recency", "Recency", "mine", "MINE"])
+def test_a_name_that_means_something_else_is_refused(name: str) -> None:
+    SCORERS.register("mine", Mine)
+    with pytest.raises(InvalidArgumentError) as caught:
+        SCORERS.register(name, pycupel.KindScorer)
+    known = name.lower()
+    assert str(caught.value) == (
+        f"the scorer {known!r} is registered already, as {SCORERS[known]!r}; choose another name"
+    )
+    assert (caught.value.argument, caught.value.value) == ("name", name)
+
+
+def test_a_built_in_name_is_refused_even_for_itself_so_that_nobody_relies_on_it() -> None:
+    with pytest.raises(InvalidArgumentError, match="the scorer 'recency' is registered already"):
+        SCORERS.register("recency", pycupel.RecencyScorer)
+
+
+def test_another_clock_under_a_name_is_refused() -> None:
+    CLOCKS.register("mine", FixedClock())
+    with pytest.raises(InvalidArgumentError, match="the clock 'mine' is registered already, as FixedClock"):
+        CLOCKS.register("mine", FixedClock(NOW - HOUR))
+
+
+@pytest.mark.parametrize("name", ["", "-", "_-_"])
+def test_a_name_has_letters_or_digits(name: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=f"^name must have letters or digits, not {name!r}$"):
+        SCORERS.register(name, Mine)
+
+
+@pytest.mark.parametrize(
+    ("registry", "name", "entry", "message"),
+    [
+        (SCORERS, 5, Mine, r"name must be a str, not 5 \(int\)"),
+        (SCORERS, "mine", Mine(), r"the scorer 'mine' must be a class, or a function that builds one, not Mine\(\)"),
+        (SLICERS, "mine", None, "the slicer 'mine' must be a class, or a function that builds one, not None"),
+        (CLOCKS, "mine", FixedClock, r"the clock 'mine' must be an object with now\(\) or a function, not <class"),
+        (CLOCKS, "mine", NOW, r"the clock 'mine' must be an object with now\(\) or a function, not datetime"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_when_it_is_registered(
+    registry: Registry, name: Any, entry: Any, message: str
+) -> None:
+    with pytest.raises(TypeError, match=f"^{message}"):
+        registry.register(name, entry)
+
+
+def test_suggestions_are_near_or_there_are_none() -> None:
+    assert suggestion("metadata trust", SCORERS) == "; did you mean 'metadataTrust'?"
+    assert suggestion("META_DATA_TRUST", SCORERS) == "; did you mean 'metadataTrust'?"
+    assert suggestion("something else", SCORERS) == ""
+    assert suggestion("anything", []) == ""
+
+
+def test_the_registry_exports_its_five_tables() -> None:
+    assert registry.__all__ == [
+        "CLOCKS",
+        "CURVES",
+        "PLACERS",
+        "SCORERS",
+        "SLICERS",
+        "Registry",
+        "suggestion",
+    ]

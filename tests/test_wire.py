@@ -446,6 +446,18 @@ def test_the_budget_of_a_report_is_written_when_it_is_known() -> None:
     assert "budget" not in wire.to_dict(read)
 
 
+def test_the_notes_of_a_report_are_written_when_there_are_any() -> None:
+    """WF-02: an extension, like the budget."""
+    assert "notes" not in wire.to_dict(wire.from_dict(SelectionReport, REPORT_DOCUMENT))
+    document = report(notes=["no item sets timestamp"])
+    read = wire.from_dict(SelectionReport, document, strict=True)
+    assert read.notes == ("no item sets timestamp",)
+    assert wire.to_dict(read) == document
+    assert wire.from_dict(SelectionReport, report(notes=None)).notes == ()
+    assert str(refused(SelectionReport, report(notes="text"))) == "notes: must be a list, not 'text' (str)"
+    assert str(refused(SelectionReport, report(notes=["a", 5]))) == "notes[1]: must be a string, not 5 (int)"
+
+
 def test_null_counts_as_absent() -> None:
     """WF-02: another implementation writes nulls."""
     nulls = {

@@ -11,7 +11,9 @@ It is an implementation of the Cupel specification. `docs/` has the rest.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
         ScarcityBehavior,
         ScoredItem,
     )
-    from pycupel.pipeline import Pipeline
+    from pycupel.pipeline import Pipeline, Policy
     from pycupel.placers import ChronologicalPlacer, UShapedPlacer
     from pycupel.protocols import Placer, Scorer, SliceOutcome, Slicer, TimeProvider, TokenCounter
     from pycupel.scorers import (
@@ -55,12 +57,14 @@ if TYPE_CHECKING:
         TagScorer,
         Window,
     )
+    from pycupel.select import ContextResult, select
     from pycupel.slicers import (
         CountConstrainedKnapsackSlice,
         CountQuotaSlice,
         GreedySlice,
         KnapsackSlice,
         QuotaSlice,
+        StreamSlice,
     )
 
 __version__ = "0.1.0"
@@ -72,6 +76,7 @@ __all__ = [
     "ContextBudget",
     "ContextItem",
     "ContextKind",
+    "ContextResult",
     "ContextSource",
     "CountConstrainedKnapsackSlice",
     "CountQuotaEntry",
@@ -90,6 +95,7 @@ __all__ = [
     "OverflowStrategy",
     "Pipeline",
     "Placer",
+    "Policy",
     "PriorityScorer",
     "QuotaEntry",
     "QuotaSlice",
@@ -103,6 +109,7 @@ __all__ = [
     "SliceOutcome",
     "Slicer",
     "Step",
+    "StreamSlice",
     "SystemTimeProvider",
     "TagScorer",
     "TimeProvider",
@@ -112,6 +119,7 @@ __all__ = [
     "UShapedPlacer",
     "Window",
     "__version__",
+    "select",
 ]
 
 # Names are loaded when they are first used, so that importing the package costs next to nothing.
@@ -132,6 +140,7 @@ _HOME = {
     "ScarcityBehavior": "pycupel.model",
     "ScoredItem": "pycupel.model",
     "Pipeline": "pycupel.pipeline",
+    "Policy": "pycupel.pipeline",
     "ChronologicalPlacer": "pycupel.placers",
     "UShapedPlacer": "pycupel.placers",
     "Placer": "pycupel.protocols",
@@ -156,11 +165,14 @@ _HOME = {
     "SystemTimeProvider": "pycupel.scorers",
     "TagScorer": "pycupel.scorers",
     "Window": "pycupel.scorers",
+    "ContextResult": "pycupel.select",
+    "select": "pycupel.select",
     "CountConstrainedKnapsackSlice": "pycupel.slicers",
     "CountQuotaSlice": "pycupel.slicers",
     "GreedySlice": "pycupel.slicers",
     "KnapsackSlice": "pycupel.slicers",
     "QuotaSlice": "pycupel.slicers",
+    "StreamSlice": "pycupel.slicers",
 }
 _MODULES = (
     "analytics",
@@ -170,11 +182,13 @@ _MODULES = (
     "model",
     "pipeline",
     "placers",
+    "policies",
     "protocols",
     "registry",
     "render",
     "scorers",
     "slicers",
+    "testing",
     "wire",
 )
 
@@ -186,6 +200,16 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'pycupel' has no attribute {name!r}", name=name, obj=__import__("pycupel"))
     value = globals()[name] = getattr(import_module(_HOME[name]), name)
     return value
+
+
+class _Package(ModuleType):
+    """The package, which keeps the function `select` under its name when the module of that name is imported."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value.select if name == "select" and isinstance(value, ModuleType) else value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __dir__() -> list[str]:

@@ -228,11 +228,13 @@ class MessageShapeError(_ValueRefusedError):
 
     def __init__(self, message: str, index: int, key: str, *, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
+        # Whoever pickles or copies an error calls its class with these.
+        self.args = (message, index, key)
         self.index = index
         self.key = key
 
     def _text(self) -> str:
-        return f"messages[{self.index}], {self.key}: {super()._text()}"
+        return f"messages[{self.index}], {self.key}: {self.args[0]}"
 
 
 class ProviderAmbiguousError(_ValueRefusedError):

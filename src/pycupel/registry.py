@@ -1,16 +1,143 @@
-"""Where the names in files meet the classes."""
+"""Where the names in files meet the classes: the built-in ones, registered ones, and those of installed plug-ins.
+
+A package offers its strategies to policy files by entry point, in the group `pycupel.scorers`, `pycupel.slicers`,
+`pycupel.placers`, `pycupel.curves` or `pycupel.clocks`; a program offers its own with `SCORERS.register` and so on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, TypeVar
 
 from pycupel import placers, scorers, slicers
+from pycupel.errors import InvalidArgumentError
+from pycupel.model.checks import checked_str, fold, wrong_type
+from pycupel.scorers.decay import checked_clock
 
-__all__ = ["PLACERS", "SCORERS", "SLICERS"]
+__all__ = ["CLOCKS", "CURVES", "PLACERS", "SCORERS", "SLICERS", "Registry", "suggestion"]
 
-SCORERS: Mapping[str, type[Any]] = MappingProxyType(
+_Entry = TypeVar("_Entry")
+
+
+class Registry(Mapping[str, Any]):
+    """Names and what they stand for. `metadataTrust`, `metadata_trust` and `metadata-trust` are one name.
+
+    Plug-ins are looked for when something is not found among the rest, and loaded when they are used.
+    """
+
+    def __init__(self, what: str, built_in: Mapping[str, Any], check: Callable[[str, Any], Any]) -> None:
+        self.what = what
+        self._check = check
+        self.group = f"pycupel.{what}s"
+        self._names = {_key(name): name for name in built_in}
+        self._entries = {_key(name): entry for name, entry in built_in.items()}
+        self._built_in = frozenset(self._entries)
+        self._points: dict[str, Any] | None = None
+
+    def register(self, name: str, entry: _Entry) -> _Entry:
+        """Let files use the name for a class, or for a function that builds one. A clock is registered itself.
+
+        Only what is registered as a class can be written to a file, too.
+
+        Raises:
+            InvalidArgumentError: the name means something else already.
+            TypeError: it is neither a class nor a function, or no clock.
+        """
+        self._check(f"the {self.what} {name!r}", entry)
+        key = _key(checked_str("name", name))
+        if not key:
+            raise InvalidArgumentError(f"name must have letters or digits, not {name!r}", argument="name", value=name)
+        present = self._entries.get(key)
+        if key in self._built_in or (present is not None and not _same(present, entry)):
+            raise InvalidArgumentError(
+                f"the {self.what} {self._names[key]!r} is registered already, as {present!r}; choose another name",
+                argument="name",
+                value=name,
+            )
+        self._entries[key] = entry
+        self._names[key] = name
+        return entry
+
+    def __getitem__(self, name: str) -> Any:
+        key = _key(name)
+        if key not in self._entries and key in self._plug_ins():
+            self._load(key)
+        try:
+            return self._entries[key]
+        except KeyError:
+            raise KeyError(name) from None
+
+    def __iter__(self) -> Iterator[str]:
+        others = [point.name for key, point in self._plug_ins().items() if key not in self._names]
+        return iter([*self._names.values(), *others])
+
+    def __len__(self) -> int:
+        return len({*self._plug_ins(), *self._entries})
+
+    def name_of(self, entry: object) -> str | None:
+        """The name under which a class, or a clock, is registered."""
+        found = self._search(entry)
+        if found is None:
+            for key in self._plug_ins():
+                # A plug-in that cannot be loaded has not made the thing that is looked for.
+                with suppress(Exception):
+                    self._load(key)
+            found = self._search(entry)
+        return found
+
+    def _search(self, entry: object) -> str | None:
+        return next((self._names[key] for key, known in self._entries.items() if known == entry), None)
+
+    def _plug_ins(self) -> dict[str, Any]:
+        if self._points is None:
+            # Imported here, because only policy files need it.
+            from importlib.metadata import entry_points  # noqa: PLC0415
+
+            self._points = {_key(point.name): point for point in entry_points(group=self.group)}
+        return self._points
+
+    def _load(self, key: str) -> None:
+        """What the program registered itself comes first."""
+        if key not in self._entries:
+            point = self._plug_ins()[key]
+            try:
+                self.register(point.name, point.load())
+            except Exception as error:
+                error.add_note(f"This happened while the plug-in {point.name!r} ({point.value}) was loaded.")
+                raise
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """`; did you mean 'recency'?`, or nothing if no known name is near."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only mistakes need it
+
+    keys = {_key(each): each for each in known}
+    near = get_close_matches(_key(name), keys, n=1, cutoff=0.7)
+    return f"; did you mean {keys[near[0]]!r}?" if near else ""
+
+
+def _checked_factory(name: str, value: Any) -> Any:
+    if not callable(value):
+        raise wrong_type(name, "a class, or a function that builds one", value)
+    return value
+
+
+def _key(name: str) -> str:
+    return fold(name).replace("-", "").replace("_", "")
+
+
+def _same(present: object, entry: object) -> bool:
+    """Whether a registration is repeated, by a module that is loaded again, for example."""
+    return present == entry or (_origin(present) is not None and _origin(present) == _origin(entry))
+
+
+def _origin(entry: Any) -> tuple[str, str] | None:
+    return (entry.__module__, entry.__qualname__) if hasattr(entry, "__qualname__") else None
+
+
+SCORERS = Registry(
+    "scorer",
     {
         "recency": scorers.RecencyScorer,
         "priority": scorers.PriorityScorer,
@@ -18,28 +145,35 @@ SCORERS: Mapping[str, type[Any]] = MappingProxyType(
         "tag": scorers.TagScorer,
         "frequency": scorers.FrequencyScorer,
         "reflexive": scorers.ReflexiveScorer,
-        "composite": scorers.CompositeScorer,
         "scaled": scorers.ScaledScorer,
-        "metadata_trust": scorers.MetadataTrustScorer,
+        "composite": scorers.CompositeScorer,
+        "metadataTrust": scorers.MetadataTrustScorer,
+        "metadataKey": scorers.MetadataKeyScorer,
         "decay": scorers.DecayScorer,
-        "metadata_key": scorers.MetadataKeyScorer,
         "boosted": scorers.BoostedScorer,
-    }
+    },
+    _checked_factory,
 )
 
-SLICERS: Mapping[str, type[Any]] = MappingProxyType(
+SLICERS = Registry(
+    "slicer",
     {
         "greedy": slicers.GreedySlice,
         "knapsack": slicers.KnapsackSlice,
+        "stream": slicers.StreamSlice,
         "quota": slicers.QuotaSlice,
-        "count_quota": slicers.CountQuotaSlice,
-        "count_constrained_knapsack": slicers.CountConstrainedKnapsackSlice,
-    }
+        "countQuota": slicers.CountQuotaSlice,
+        "countConstrainedKnapsack": slicers.CountConstrainedKnapsackSlice,
+    },
+    _checked_factory,
 )
 
-PLACERS: Mapping[str, type[Any]] = MappingProxyType(
-    {
-        "chronological": placers.ChronologicalPlacer,
-        "u-shaped": placers.UShapedPlacer,
-    }
+PLACERS = Registry(
+    "placer", {"chronological": placers.ChronologicalPlacer, "uShaped": placers.UShapedPlacer}, _checked_factory
 )
+
+CURVES = Registry(
+    "curve", {"exponential": scorers.Exponential, "step": scorers.Step, "window": scorers.Window}, _checked_factory
+)
+
+CLOCKS = Registry("clock", {"system": scorers.SystemTimeProvider()}, checked_clock)

@@ -35,6 +35,7 @@ from pycupel import (
     ScarcityBehavior,
     ScoredItem,
     Step,
+    StreamSlice,
     TagScorer,
     UShapedPlacer,
     Window,
@@ -42,10 +43,16 @@ from pycupel import (
 from pycupel.conformance import build
 from pycupel.diagnostics import OverflowEvent
 from pycupel.errors import InvalidBudgetError, InvalidItemError, ScorerConfigError
-from pycupel.registry import PLACERS, SCORERS, SLICERS
+from pycupel.registry import SCORERS, SLICERS, Registry
 
 NOON = datetime(2024, 6, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
+
+SCORER_NAMES = [
+    *("recency", "priority", "kind", "tag", "frequency", "reflexive", "composite", "scaled"),
+    *("metadata_trust", "decay", "metadata_key", "boosted"),
+]
+SLICER_NAMES = ["greedy", "knapsack", "stream", "quota", "count_quota", "count_constrained_knapsack"]
 
 
 # --- items and budgets
@@ -265,6 +272,9 @@ def test_invalid_scorers_are_refused(name: str, config: dict[str, Any]) -> None:
             KnapsackSlice(1, 7, 9, fill_free=True),
         ),
         ("knapsack", {"max_cells": 0}, KnapsackSlice(max_cells=None)),
+        ("stream", {}, StreamSlice()),
+        ("stream", {"batch_size": 5, "replace": True}, StreamSlice(5, replace=True)),
+        ("quota", {"inner_slicer": "stream", "batch_size": 5}, QuotaSlice([], StreamSlice(5))),
         ("quota", {}, QuotaSlice([])),
         (
             "quota",
@@ -318,17 +328,22 @@ def test_placers_are_built_by_name(name: str, expected: Any) -> None:
 @pytest.mark.parametrize(
     ("action", "what", "known"),
     [
-        (lambda: build.build_scorer("novelty", {}), "scorer", SCORERS),
-        (lambda: build.build_slicer("novelty", {}), "slicer", SLICERS),
-        (lambda: build.build_placer("novelty"), "placer", PLACERS),
-        (lambda: build.build_scorer("scaled", {"inner_scorer": "novelty"}), "scorer", SCORERS),
-        (lambda: build.build_slicer("quota", {"inner_slicer": "novelty"}), "slicer", SLICERS),
+        (lambda: build.build_scorer("novelty", {}), "scorer", SCORER_NAMES),
+        (lambda: build.build_slicer("novelty", {}), "slicer", SLICER_NAMES),
+        (lambda: build.build_placer("novelty"), "placer", ["chronological", "uShaped"]),
+        (lambda: build.build_scorer("scaled", {"inner_scorer": "novelty"}), "scorer", SCORER_NAMES),
+        (lambda: build.build_slicer("quota", {"inner_slicer": "novelty"}), "slicer", SLICER_NAMES),
     ],
 )
-def test_unknown_names_are_refused_with_the_known_ones(action: Any, what: str, known: Any) -> None:
-    with pytest.raises(ValueError, match=f"^unknown {what} 'novelty'; known are ") as caught:
+def test_unknown_names_are_refused_with_the_known_ones(action: Any, what: str, known: list[str]) -> None:
+    """`docs/vectors.md` lists the names."""
+    with pytest.raises(ValueError, match=f"^unknown {what} 'novelty'; known are {', '.join(known)}$"):
         action()
-    assert str(caught.value).endswith(", ".join(known))
+
+
+@pytest.mark.parametrize(("names", "registry"), [(SCORER_NAMES, SCORERS), (SLICER_NAMES, SLICERS)])
+def test_vectors_know_every_strategy(names: list[str], registry: Registry) -> None:
+    assert {registry[name] for name in names} == {registry[name] for name in registry._built_in}
 
 
 # --- pipelines

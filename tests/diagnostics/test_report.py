@@ -49,6 +49,7 @@ BROKEN = ExcludedItem(ContextItem("broken", -5), 0.0, NegativeTokens(-5))
 EVENT = TraceEvent(PipelineStage.CLASSIFY, 0.25, 4)
 SHORTFALL = CountRequirementShortfall(ContextKind("Note"), 2, 1)
 BUDGET = ContextBudget(100)
+NOTE = "no item sets timestamp"
 
 
 def make_report(**changes: Any) -> SelectionReport:
@@ -61,6 +62,7 @@ def make_report(**changes: Any) -> SelectionReport:
         "total_tokens_considered": 505,
         "count_requirement_shortfalls": [SHORTFALL],
         "budget": BUDGET,
+        "notes": [NOTE],
     }
     return SelectionReport(**{**values, **changes})
 
@@ -81,13 +83,15 @@ def test_a_report_keeps_what_it_is_given() -> None:
     assert (report.total_candidates, report.total_tokens_considered) == (4, 505)
     assert report.count_requirement_shortfalls == (SHORTFALL,)
     assert report.budget is BUDGET
+    assert report.notes == (NOTE,)
 
 
-def test_shortfalls_and_budget_may_be_left_out() -> None:
+def test_shortfalls_budget_and_notes_may_be_left_out() -> None:
     """SR-06: there are always shortfalls, if only none."""
     report = SelectionReport([], [FIRST], [], 1, 10)
     assert report.count_requirement_shortfalls == ()
     assert report.budget is None
+    assert report.notes == ()
 
 
 def test_an_empty_report_is_legal() -> None:
@@ -102,6 +106,7 @@ def test_generators_become_tuples() -> None:
         included=(each for each in [FIRST, SECOND]),
         excluded=iter([LARGE, BROKEN]),
         count_requirement_shortfalls=iter([SHORTFALL]),
+        notes=iter([NOTE]),
     )
     assert report == make_report()
 
@@ -112,6 +117,7 @@ def test_later_changes_of_the_callers_lists_have_no_effect() -> None:
         "included": [FIRST, SECOND],
         "excluded": [LARGE, BROKEN],
         "count_requirement_shortfalls": [SHORTFALL],
+        "notes": [NOTE],
     }
     report = make_report(**lists)
     for values in lists.values():
@@ -209,6 +215,7 @@ def test_equal_reports_are_equal() -> None:
         {"events": [EVENT._replace(duration_ms=math.nextafter(0.25, 1))]},
         {"budget": None},
         {"budget": ContextBudget(101)},
+        {"notes": []},
     ],
 )
 def test_reports_differ_if_anything_does(change: dict[str, Any]) -> None:
@@ -225,6 +232,10 @@ def test_a_report_equals_only_reports() -> None:
 def test_the_same_selection_may_have_other_events(events: list[TraceEvent]) -> None:
     """SR-09: durations differ between any two runs."""
     assert make_report().same_selection(make_report(events=events))
+
+
+def test_the_same_selection_may_have_other_notes() -> None:
+    assert make_report().same_selection(make_report(notes=[]))
 
 
 @pytest.mark.parametrize("change", DIFFERENT)

@@ -25,6 +25,7 @@ from pycupel import (
     Pipeline,
     QuotaEntry,
     QuotaSlice,
+    RecencyScorer,
     ReflexiveScorer,
     SelectionReport,
     UShapedPlacer,
@@ -188,9 +189,9 @@ def test_the_report_renders_itself() -> None:
     assert str(EXAMPLE) == f"{EXAMPLE}" == EXAMPLE_SUMMARY
 
 
-def test_the_repr_stays_that_of_a_record() -> None:
-    assert repr(EXAMPLE).startswith("SelectionReport(events=(TraceEvent(")
-    assert repr(EXAMPLE) in repr([EXAMPLE])
+def test_the_repr_is_one_line() -> None:
+    """A report holds every candidate, which nobody wants to see in a traceback."""
+    assert repr(EXAMPLE) == "<SelectionReport: 4 of 8 items, 750 of 1421 tokens>"
 
 
 def test_rendering_changes_nothing() -> None:
@@ -259,6 +260,22 @@ def test_the_budget_is_told_if_it_is_known() -> None:
     assert headline(None) == ""
     assert headline(ContextBudget(8_000), 2_000) == "budget: target 8,000 (25.0% used), max 8,000, output reserve 0"
     assert headline(ContextBudget(0)) == "budget: target 0, max 0, output reserve 0"
+
+
+def test_notes_are_told_before_everything_else() -> None:
+    """The issue: the text report says when a scorer found its field on no item."""
+    report = Pipeline(RecencyScorer()).dry_run([ContextItem("a", 5)], ContextBudget(10))
+    note = [
+        "note: no item sets timestamp, so RecencyScorer ranks them all alike; set it, or",
+        "  choose a policy without that scorer",
+    ]
+    assert report.to_text().split("\n\n")[0].splitlines()[2:] == note
+    assert str(report).splitlines()[2:] == note
+
+
+def test_notes_of_any_kind_are_told_on_safe_lines() -> None:
+    report = make_report(notes=["red \x1b[31m", "two\nlines", "caf\u00e9"])
+    assert str(report).splitlines()[1:] == ["note: red ?[31m", "note: two lines", "note: caf?"]
 
 
 def test_reserved_slots_and_the_margin_are_told_if_there_are_any() -> None:
@@ -799,6 +816,7 @@ ANY_REPORT = st.builds(
     events=st.lists(ANY_EVENT, max_size=4),
     count_requirement_shortfalls=st.lists(ANY_SHORTFALL, max_size=3),
     budget=ANY_BUDGET,
+    notes=st.lists(ANY_TEXT, max_size=2),
 )
 
 

@@ -118,7 +118,7 @@ class Pipeline(Choices):
             if trace is not None:
                 trace.classified(classified)
             return self._select(self._rank(classified, trace), budget, trace)
-        except Exception as error:
+        except BaseException as error:
             if trace is not None:
                 trace.failed(error)
             raise
@@ -127,7 +127,7 @@ class Pipeline(Choices):
         scoreable = classified.scoreable
         scores = score_items(scoreable, self.scorer)
         if trace is not None:
-            trace.scored(scores)
+            trace.scored(scoreable, scores, self.scorer)
         pinned_contents = {item.content for item in classified.pinned} if self.dedupe_against_pinned else ()
         unique = deduplicate_items(scoreable, scores, enabled=self.deduplication, taken=pinned_contents)
         if trace is not None:

@@ -84,6 +84,8 @@ def _headline(report: SelectionReport, width: int) -> list[Line]:
     lines = paragraph(listed((items, tokens)), width, code=HEADING)
     if report.budget is not None:
         lines += paragraph(f"budget: {_budget(report.budget, report.included_tokens)}", width)
+    for note in report.notes:
+        lines += paragraph(f"note: {note}", width)
     return lines
 
 

@@ -21,6 +21,7 @@
 from __future__ import annotations
 
 from pycupel.scorers._base import score_all
+from pycupel.scorers._notes import scorer_notes
 from pycupel.scorers.boosted import BoostedScorer
 from pycupel.scorers.composite import CompositeScorer
 from pycupel.scorers.decay import DecayScorer, Exponential, Step, SystemTimeProvider, Window
@@ -52,4 +53,5 @@ __all__ = [
     "TagScorer",
     "Window",
     "score_all",
+    "scorer_notes",
 ]

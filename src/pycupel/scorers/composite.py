@@ -33,7 +33,7 @@ class CompositeScorer(WrappingScorer):
         if not checked:
             raise ScorerConfigError("At least one scorer entry is required")
         if not isfinite(total_weight):
-            raise ScorerConfigError("the sum of all weights must be finite")
+            raise ScorerConfigError("the sum of all weights must be finite", argument="entries")
         object.__setattr__(self, "entries", tuple(checked))
         object.__setattr__(self, "_normalized", tuple(weight / total_weight for _, weight in checked))
         check_nesting(self)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import pow  # noqa: A004 - of floats only
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any, ClassVar, Protocol, cast, runtime_checkable
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
@@ -51,7 +51,8 @@ class Step:
             age = _checked_duration(f"the max_age (maxAge) of windows[{i}]", max_age)
             if checked and age <= checked[-1][0]:
                 raise ScorerConfigError(
-                    f"windows must be sorted from youngest to oldest, but windows[{i}] ends at {age}"
+                    f"windows must be sorted from youngest to oldest, but windows[{i}] ends at {age}",
+                    argument="windows",
                 )
             checked.append(
                 (age, checked_float(f"the score of windows[{i}]", score, ScorerConfigError, low=0.0, high=1.0))
@@ -97,16 +98,14 @@ class DecayScorer:
     it once, so that all ages in a run are consistent (DS-02); with a live clock, two runs may differ.
     """
 
+    reads: ClassVar[str] = "timestamp"
+
     time_provider: TimeProvider | Callable[[], datetime]
     curve: Curve
     null_timestamp_score: float = 0.5
 
     def __post_init__(self) -> None:
-        provider: Any = self.time_provider
-        # A datetime has a now(), too, but it would tell the machine's time, without a zone.
-        is_clock = isinstance(provider, TimeProvider) and not isinstance(provider, datetime)
-        if isinstance(provider, type) or not (is_clock or callable(provider)):
-            raise wrong_type("time_provider", "an object with now() or a function", provider)
+        checked_clock("time_provider", self.time_provider)
         if isinstance(self.curve, type) or not isinstance(cast(Any, self.curve), Curve):
             raise wrong_type("curve", "a curve: Exponential, Step or Window", self.curve)
         score = checked_float("null_timestamp_score", self.null_timestamp_score, ScorerConfigError, low=0.0, high=1.0)
@@ -132,6 +131,14 @@ class DecayScorer:
         if not isinstance(now, datetime) or now.utcoffset() is None:
             raise wrong_type("what time_provider returns", "a datetime with a time zone", now)
         return now.astimezone(UTC)
+
+
+def checked_clock(name: str, value: Any) -> Any:
+    # A datetime has a now(), too, but it would tell the machine's time, without a zone.
+    is_clock = isinstance(value, TimeProvider) and not isinstance(value, datetime)
+    if isinstance(value, type) or not (is_clock or callable(value)):
+        raise wrong_type(name, "an object with now() or a function", value)
+    return value
 
 
 def _checked_duration(name: str, value: Any) -> timedelta:

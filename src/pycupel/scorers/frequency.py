@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import ClassVar
 
 from pycupel.kernels.overlap import overlap_counts
 from pycupel.model import ContextItem
@@ -17,6 +18,8 @@ class FrequencyScorer(Optionless):
     """1.0 if every other item shares a tag with this one, 0.0 if none does or it has no tags. Tags fold ASCII case."""
 
     __slots__ = ()
+
+    reads: ClassVar[str] = "tags"
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         if len(item.tags) == 0 or len(all_items) <= 1:

@@ -36,7 +36,9 @@ class KindScorer:
         for name, weight in weight_items("weights", DEFAULT_WEIGHTS if weights is None else weights):
             kind = ContextKind.of(name)
             if kind in checked:
-                raise ScorerConfigError(f"weights names the kind {kind.value!r} twice; kinds do not differ by case")
+                raise ScorerConfigError(
+                    f"weights names the kind {kind.value!r} twice; kinds do not differ by case", argument="weights"
+                )
             checked[kind] = checked_weight("Weight for kind", f"weights[{kind.value!r}]", weight)
         object.__setattr__(self, "weights", MappingProxyType(checked))
         object.__setattr__(self, "_by_key", {kind.key: weight for kind, weight in checked.items()})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
+from typing import ClassVar
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
@@ -21,6 +22,8 @@ class MetadataKeyScorer:
 
     This is a multiplier. A `CompositeScorer` averages it like any score; to multiply, use `BoostedScorer`.
     """
+
+    reads: ClassVar[str] = "metadata"
 
     key: str
     value: str

@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_float
 
 __all__ = ["MetadataTrustScorer"]
-
-_KEY = "cupel:trust"
 
 # Python's float() would also accept spaces, underscores and the digits of other scripts (MT-02).
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -25,6 +23,9 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 class MetadataTrustScorer:
     """`metadata["cupel:trust"]`, a number or a decimal string, clamped to [0, 1]; without one, `default_score`."""
 
+    reads: ClassVar[str] = "metadata"
+    key: ClassVar[str] = "cupel:trust"
+
     default_score: float = 0.5
 
     def __post_init__(self) -> None:
@@ -32,7 +33,7 @@ class MetadataTrustScorer:
         object.__setattr__(self, "default_score", default)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
-        value = _as_number(item.metadata.get(_KEY))
+        value = _as_number(item.metadata.get(self.key))
         if value is None or not isfinite(value):
             return self.default_score
         return 0.0 if value < 0.0 else min(value, 1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from pycupel.kernels.ranks import rank_shares
 from pycupel.model import ContextItem
@@ -15,6 +16,8 @@ class PriorityScorer(Optionless):
     """The highest priority scores 1.0, the lowest 0.0. Equal priorities share a score; without one it is 0.0."""
 
     __slots__ = ()
+
+    reads: ClassVar[str] = "priority"
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         if item.priority is None:

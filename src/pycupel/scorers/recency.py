@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from pycupel.kernels.ranks import rank_shares
 from pycupel.model import ContextItem
@@ -15,6 +16,8 @@ class RecencyScorer(Optionless):
     """The newest item scores 1.0, the oldest 0.0. Equal timestamps share a score; without one it is 0.0."""
 
     __slots__ = ()
+
+    reads: ClassVar[str] = "timestamp"
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         if item.timestamp is None:

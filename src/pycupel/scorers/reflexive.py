@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
+from typing import ClassVar
 
 from pycupel.model import ContextItem
 from pycupel.model.optionless import Optionless
@@ -15,6 +16,8 @@ class ReflexiveScorer(Optionless):
     """`future_relevance_hint`, clamped to [0, 1]; 0.0 if it is absent or not finite."""
 
     __slots__ = ()
+
+    reads: ClassVar[str] = "future_relevance_hint"
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
         hint = item.future_relevance_hint

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
@@ -23,6 +23,8 @@ class TagScorer:
     Tags are compared as they are spelled, unless `case_insensitive` asks for ASCII folding (DM-03).
     """
 
+    reads: ClassVar[str] = "tags"
+
     tag_weights: Mapping[str, float]
     case_insensitive: bool
     _lookup: dict[str, float] = field(init=False, repr=False, compare=False)
@@ -38,11 +40,13 @@ class TagScorer:
             weight = checked_weight("Tag weight", f"tag_weights[{tag!r}]", value)
             key = fold(tag) if folds else tag
             if key in lookup:
-                raise ScorerConfigError(f"tag_weights names the tag {tag!r} twice, in different case")
+                raise ScorerConfigError(
+                    f"tag_weights names the tag {tag!r} twice, in different case", argument="tag_weights"
+                )
             weights[tag] = lookup[key] = weight
             total += weight
         if not isfinite(total):
-            raise ScorerConfigError("the sum of tag_weights must be finite")
+            raise ScorerConfigError("the sum of tag_weights must be finite", argument="tag_weights")
         object.__setattr__(self, "tag_weights", MappingProxyType(weights))
         object.__setattr__(self, "case_insensitive", folds)
         object.__setattr__(self, "_lookup", lookup)

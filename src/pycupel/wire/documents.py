@@ -25,7 +25,7 @@ from pycupel.wire import reports
 from pycupel.wire.items import BUDGET, ITEM, SCORED_ITEM
 from pycupel.wire.values import Codec, Mode
 
-__all__ = ["dumps", "from_dict", "loads", "parse", "to_dict", "unparse"]
+__all__ = ["dumps", "from_dict", "loads", "parse", "to_dict", "unique", "unparse"]
 
 _Value = TypeVar("_Value")
 
@@ -90,16 +90,28 @@ def loads(cls: type[_Value], text: str | bytes, *, strict: bool = False, allow_n
     return value
 
 
-def parse(text: Any) -> Any:
+def parse(text: Any, *, unique_keys: bool = False) -> Any:
     if not isinstance(text, (str, bytes, bytearray)):
         raise wrong_type("text", "a str or bytes", text)
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=unique if unique_keys else None)
     except json.JSONDecodeError as error:
         line = f"line {error.lineno}, " if error.lineno > 1 else ""
         raise DocumentError(f"is not JSON: {error.msg} at {line}column {error.colno}") from None
+    except DocumentError:
+        raise
     except (ValueError, RecursionError) as error:
         raise DocumentError(f"cannot be read as JSON: {error}") from None
+
+
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of two members with one name, JSON parsers take the last and say nothing."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DocumentError(f"an object has two members {twice!r}")
+    return members
 
 
 def unparse(document: dict[str, Any], indent: int | None = None) -> str:

@@ -139,5 +139,6 @@ REPORT = record(
         Field("total_tokens_considered", INTEGER),
         Field("count_requirement_shortfalls", list_of(SHORTFALL), required=False),
         Field("budget", BUDGET, required=False, omitted=None),
+        Field("notes", list_of(TEXT), required=False, omitted=()),
     ],
 )

@@ -27,6 +27,7 @@ __all__ = [
     "as_object",
     "found",
     "joined",
+    "json_value",
     "list_of",
     "must_be",
     "step",
@@ -58,7 +59,7 @@ def step(key: object) -> str:
 
 
 def joined(step: str, path: str) -> str:
-    return f"{step}{path}" if not path or path.startswith("[") else f"{step}.{path}"
+    return f"{step}.{path}" if step and path and not path.startswith("[") else f"{step}{path}"
 
 
 def found(value: object) -> str:
@@ -139,7 +140,7 @@ def _members(value: Mapping[Any, Any], mode: Mode) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for key, member in value.items():
         try:
-            result[_key(key, mode)] = _json_value(member, mode)
+            result[_key(key, mode)] = json_value(member, mode)
         except DocumentError as error:
             error.path = joined(step(key), error.path)
             raise
@@ -152,7 +153,7 @@ def _key(key: Any, mode: Mode) -> str:
     return text(key, mode)
 
 
-def _json_value(value: Any, mode: Mode) -> Any:
+def json_value(value: Any, mode: Mode) -> Any:
     """The value, copied. A tuple is no JSON, because it would come back as a list, which is not equal to it."""
     if value is None or isinstance(value, bool):
         return value
@@ -163,7 +164,7 @@ def _json_value(value: Any, mode: Mode) -> Any:
     if isinstance(value, float):
         return _number(value, mode)
     if _is_a(value, list):
-        return _each(_json_value, value, mode)
+        return _each(json_value, value, mode)
     if _is_a(value, Mapping):
         return _members(as_object(value), mode)
     raise must_be("JSON: a string, number, bool, None, list or dict", value)

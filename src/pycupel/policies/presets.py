@@ -1,0 +1,100 @@
+"""The seven presets. Their weights are educated guesses: a start, not a promise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from pycupel.errors import InvalidArgumentError
+from pycupel.model.checks import checked_str, fold
+from pycupel.pipeline import Policy
+from pycupel.placers import UShapedPlacer
+from pycupel.registry import suggestion
+from pycupel.scorers import (
+    CompositeScorer,
+    FrequencyScorer,
+    KindScorer,
+    PriorityScorer,
+    RecencyScorer,
+    ReflexiveScorer,
+)
+from pycupel.slicers import KnapsackSlice
+
+__all__ = [
+    "CHAT",
+    "CODE_REVIEW",
+    "DEBUGGING",
+    "DOCUMENT_QA",
+    "LONG_RUNNING",
+    "PRESETS",
+    "RAG",
+    "TOOL_USE",
+    "preset",
+]
+
+CHAT = Policy(
+    CompositeScorer([(RecencyScorer(), 3), (KindScorer(), 1)]),
+    name="Chat",
+    description="Conversations: recent messages first, then by kind.",
+)
+CODE_REVIEW = Policy(
+    CompositeScorer([(KindScorer(), 2), (PriorityScorer(), 2), (RecencyScorer(), 1)]),
+    name="CodeReview",
+    description="Code review: kind and priority alike, then recency.",
+)
+RAG = Policy(
+    CompositeScorer([(ReflexiveScorer(), 3), (KindScorer(), 1)]),
+    placer=UShapedPlacer(),
+    name="Rag",
+    description="Retrieval-augmented generation: the retriever's relevance first, the best hits at both edges.",
+)
+DOCUMENT_QA = Policy(
+    CompositeScorer([(KindScorer(), 2), (ReflexiveScorer(), 2), (PriorityScorer(), 1)]),
+    KnapsackSlice(bucket_size=100),
+    UShapedPlacer(),
+    name="DocumentQa",
+    description="Questions about documents: the most valuable combination that fits, the best at both edges.",
+)
+TOOL_USE = Policy(
+    CompositeScorer([(KindScorer(), 2), (RecencyScorer(), 2), (PriorityScorer(), 1)]),
+    name="ToolUse",
+    description="Agents with tools: kind and recency alike, then priority.",
+)
+LONG_RUNNING = Policy(
+    CompositeScorer([(RecencyScorer(), 3), (FrequencyScorer(), 1), (KindScorer(), 1)]),
+    name="LongRunning",
+    description="Long conversations: recency first, then topics that keep coming up, and kind.",
+)
+DEBUGGING = Policy(
+    CompositeScorer([(PriorityScorer(), 3), (KindScorer(), 2), (RecencyScorer(), 1)]),
+    name="Debugging",
+    description="Debugging: priority first, then kind, then recency.",
+)
+
+PRESETS: Mapping[str, Policy] = MappingProxyType(
+    {
+        "chat": CHAT,
+        "code-review": CODE_REVIEW,
+        "rag": RAG,
+        "document-qa": DOCUMENT_QA,
+        "tool-use": TOOL_USE,
+        "long-running": LONG_RUNNING,
+        "debugging": DEBUGGING,
+    }
+)
+
+
+def preset(name: str) -> Policy:
+    """The preset of that name.
+
+    Raises:
+        InvalidArgumentError: there is none.
+    """
+    key = fold(checked_str("policy", name)).replace("_", "-")
+    if key not in PRESETS:
+        raise InvalidArgumentError(
+            f"there is no preset {name!r}; there are {', '.join(PRESETS)}{suggestion(name, PRESETS)}",
+            argument="policy",
+            value=name,
+        )
+    return PRESETS[key]

@@ -1,0 +1,135 @@
+"""`Policy`: the choices of a pipeline as a value."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from dataclasses import FrozenInstanceError, replace
+from typing import Any
+
+import pytest
+
+from pycupel import (
+    ChronologicalPlacer,
+    CompositeScorer,
+    ContextBudget,
+    ContextItem,
+    GreedySlice,
+    KindScorer,
+    KnapsackSlice,
+    OverflowStrategy,
+    Pipeline,
+    Policy,
+    PriorityScorer,
+    QuotaEntry,
+    QuotaSlice,
+    RecencyScorer,
+    UShapedPlacer,
+)
+from pycupel.errors import PipelineConfigError
+
+FULL = Policy(
+    CompositeScorer([(KindScorer(), 2), (PriorityScorer(), 1)]),
+    QuotaSlice([QuotaEntry("Note", 10, 50)], KnapsackSlice(5)),
+    UShapedPlacer(),
+    deduplication=True,
+    overflow_strategy=OverflowStrategy.TRUNCATE,
+    dedupe_against_pinned=True,
+    name="full",
+    description="everything",
+)
+
+
+def test_the_defaults_are_those_of_the_pipeline() -> None:
+    """PB-01: greedy, chronological, deduplication, Throw."""
+    policy = Policy(RecencyScorer())
+    assert policy.slicer == GreedySlice()
+    assert policy.placer == ChronologicalPlacer()
+    assert policy.deduplication is True
+    assert policy.dedupe_against_pinned is False
+    assert policy.overflow_strategy is OverflowStrategy.THROW
+    assert (policy.name, policy.description) == (None, None)
+    assert Pipeline.from_policy(policy) == Pipeline(RecencyScorer())
+
+
+def test_a_policy_is_a_value() -> None:
+    same = replace(FULL)
+    assert same == FULL
+    assert hash(same) == hash(FULL)
+    assert replace(FULL, name="other") != FULL
+    assert replace(FULL, deduplication=True, dedupe_against_pinned=False) != FULL
+    assert copy.copy(FULL) == copy.deepcopy(FULL) == pickle.loads(pickle.dumps(FULL)) == FULL
+    with pytest.raises(FrozenInstanceError):
+        FULL.name = "other"  # type: ignore[misc]
+    assert not hasattr(FULL, "budget")
+
+
+def test_a_pipeline_makes_the_choices_of_its_policy() -> None:
+    pipeline = Pipeline.from_policy(FULL)
+    assert pipeline == Pipeline(
+        FULL.scorer,
+        FULL.slicer,
+        FULL.placer,
+        deduplication=True,
+        overflow_strategy=OverflowStrategy.TRUNCATE,
+        dedupe_against_pinned=True,
+    )
+    assert pipeline.on_overflow is None
+
+
+def test_a_subclass_of_pipeline_can_be_made_from_a_policy() -> None:
+    class Mine(Pipeline):
+        pass
+
+    assert type(Mine.from_policy(FULL)) is Mine
+
+
+def test_a_dry_run_with_a_policy_ignores_the_choices_of_the_pipeline() -> None:
+    """REFERENCE-FACTS 2: `dry_run_with_policy(items, budget, policy)` gives a report."""
+    items = [ContextItem("low", 10, priority=1, kind="Memory"), ContextItem("high", 10, priority=2)]
+    pipeline = Pipeline(KindScorer(), overflow_strategy="proceed", on_overflow=pytest.fail)  # type: ignore[arg-type]
+    policy = Policy(PriorityScorer(), name="by priority")
+    budget = ContextBudget(10)
+    assert pipeline.dry_run(items, budget).items == items[:1]
+    report = pipeline.dry_run_with_policy(items, budget, policy)
+    assert report.items == items[1:]
+    assert report.same_selection(Pipeline.from_policy(policy).dry_run(items, budget))
+
+
+@pytest.mark.parametrize(
+    "action", [Pipeline.from_policy, lambda p: Pipeline(RecencyScorer()).dry_run_with_policy([], ContextBudget(1), p)]
+)
+@pytest.mark.parametrize("policy", [None, "chat", Pipeline(RecencyScorer()), Policy])
+def test_only_a_policy_is_a_policy(action: Any, policy: Any) -> None:
+    with pytest.raises(TypeError, match=r"^policy must be a Policy, not "):
+        action(policy)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"scorer": None}, "scorer must be"),
+        ({"scorer": RecencyScorer}, "scorer must be"),
+        ({"slicer": None}, "slicer must be"),
+        ({"placer": "uShaped"}, "placer must be"),
+        ({"deduplication": 1}, r"deduplication must be a bool, not 1 \(int\)"),
+        ({"dedupe_against_pinned": None}, "dedupe_against_pinned must be a bool"),
+        ({"overflow_strategy": 5}, "overflow_strategy must be a str"),
+        ({"name": 5}, r"name must be a str, not 5 \(int\)"),
+        ({"description": b"x"}, "description must be a str"),
+    ],
+)
+def test_wrong_types_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=f"^{message}"):
+        Policy(**{"scorer": RecencyScorer(), **arguments})
+
+
+def test_choices_that_do_not_go_together_are_refused() -> None:
+    with pytest.raises(PipelineConfigError, match=r"^dedupe_against_pinned needs deduplication=True$"):
+        Policy(RecencyScorer(), deduplication=False, dedupe_against_pinned=True)
+    with pytest.raises(PipelineConfigError, match=r"^overflow_strategy must be one of 'throw', 'truncate', 'proceed'"):
+        Policy(RecencyScorer(), overflow_strategy="explode")  # type: ignore[arg-type]
+
+
+def test_an_overflow_strategy_may_be_its_name() -> None:
+    assert Policy(RecencyScorer(), overflow_strategy="Proceed").overflow_strategy is OverflowStrategy.PROCEED  # type: ignore[arg-type]

@@ -1,0 +1,75 @@
+"""Which policy for which purpose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pycupel import Policy, RecencyScorer
+from pycupel.errors import InvalidArgumentError
+from pycupel.policies import CHAT, PRESETS, RAG, PolicyRegistry
+
+MINE = Policy(RecencyScorer(), name="mine")
+
+
+def test_a_registry_starts_empty() -> None:
+    """REFERENCE-FACTS 2: presets are not registered by themselves."""
+    registry = PolicyRegistry()
+    assert (len(registry), list(registry), registry.try_get_policy("chat")) == (0, [], None)
+    with pytest.raises(InvalidArgumentError) as caught:
+        registry.get_policy("chat")
+    assert caught.value.__notes__ == ["Registered are: none"]
+
+
+def test_or_with_the_presets() -> None:
+    registry = PolicyRegistry.with_presets()
+    assert {intent: registry.get_policy(intent) for intent in registry} == dict(PRESETS)
+
+
+def test_intents_are_found_in_any_case() -> None:
+    """REFERENCE-FACTS 2: keys are case-insensitive; DM-09 for what that means."""
+    registry = PolicyRegistry().add_policy("Code Search", MINE)
+    assert registry.get_policy("code search") is registry.try_get_policy("CODE SEARCH") is MINE
+    assert "code SEARCH" in registry
+    assert "code" not in registry
+    assert 5 not in registry
+    assert list(registry) == ["Code Search"]
+    registry.add_policy("\u212a", RAG)
+    assert "k" not in registry
+
+
+def test_adding_chains_and_the_last_one_wins() -> None:
+    """REFERENCE-FACTS 2: AddPolicy overwrites and chains."""
+    registry = PolicyRegistry().add_policy("a", CHAT).add_policy("b", RAG).add_policy("A", MINE)
+    assert (len(registry), list(registry)) == (2, ["A", "b"])
+    assert registry.get_policy("a") is MINE
+
+
+def test_an_unknown_intent_is_refused_in_the_words_of_dot_net_with_a_suggestion() -> None:
+    """REFERENCE-FACTS 2: "No policy registered for intent '<intent>'."."""
+    registry = PolicyRegistry().add_policy("search", RAG).add_policy("talk", CHAT)
+    with pytest.raises(InvalidArgumentError) as caught:
+        registry.get_policy("serch")
+    assert str(caught.value) == "No policy registered for intent 'serch'."
+    assert caught.value.__notes__ == ["Registered are: search, talk; did you mean 'search'?"]
+    assert (caught.value.argument, caught.value.value) == ("intent", "serch")
+
+
+@pytest.mark.parametrize("intent", ["", " \t"])
+def test_blank_intents_are_refused_everywhere(intent: str) -> None:
+    """REFERENCE-FACTS 2."""
+    registry = PolicyRegistry()
+    for action in (registry.get_policy, registry.try_get_policy, lambda name: registry.add_policy(name, MINE)):
+        with pytest.raises(InvalidArgumentError, match=r"^intent must not be blank$"):
+            action(intent)
+
+
+def test_wrong_types_are_refused() -> None:
+    registry: Any = PolicyRegistry()
+    with pytest.raises(TypeError, match=r"^policy must be a Policy, not 'chat' \(str\)$"):
+        registry.add_policy("talk", "chat")
+    with pytest.raises(TypeError, match=r"^intent must be a str, not 5 \(int\)$"):
+        registry.add_policy(5, MINE)
+    with pytest.raises(TypeError, match=r"^intent must be a str, not None \(NoneType\)$"):
+        registry.get_policy(None)

@@ -1,0 +1,190 @@
+"""The JSON Schema, against the validator: both come from one table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from pycupel.errors import DocumentError
+from pycupel.policies import policy_from_dict, policy_json_schema
+from tests.policies.test_document import COUNTS, FULL, MINIMAL, SCORERS, SHARES, SLICERS
+
+SCHEMA = policy_json_schema()
+VALIDATOR = Draft202012Validator(SCHEMA)
+RECENCY = {"type": "recency"}
+
+
+def accepted(document: Any) -> tuple[bool, bool]:
+    """What the validator says, and what the schema says."""
+    try:
+        policy_from_dict(document)
+    except DocumentError:
+        return False, VALIDATOR.is_valid(document)
+    return True, VALIDATOR.is_valid(document)
+
+
+def policy(**fields: Any) -> dict[str, Any]:
+    return {"scorers": [RECENCY], **fields}
+
+
+def scorer(**fields: Any) -> dict[str, Any]:
+    return {"scorers": [fields]}
+
+
+def decay(**fields: Any) -> dict[str, Any]:
+    return scorer(**{"type": "decay", "time": "system", "curve": {"type": "window", "maxAgeSeconds": 60}, **fields})
+
+
+def test_the_schema_is_a_schema() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+    assert SCHEMA["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+
+
+def test_the_schema_is_made_anew_each_time() -> None:
+    policy_json_schema()["$defs"].clear()
+    assert policy_json_schema() == SCHEMA
+
+
+def test_editors_are_told_what_fields_are_for() -> None:
+    assert SCHEMA["properties"]["slicerType"]["description"] == "what drops items"
+    assert SCHEMA["properties"]["slicer_type"] == SCHEMA["properties"]["slicerType"]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        MINIMAL,
+        FULL,
+        *({"scorers": [entry]} for entry, _ in SCORERS),
+        *(policy(slicer=slicer) for slicer, _ in SLICERS),
+        policy(placerType="u-shaped"),
+        policy(slicer_type="stream", stream_batch_size=8),
+        policy(unknown={"what": ["ever"]}),
+        scorer(type="metadata-trust", default_score=0.5),
+        scorer(type="kind", weight=2, kindWeights={"Note": 0}),
+    ],
+)
+def test_what_is_right_is_right_for_both(document: Any) -> None:
+    assert accepted(document) == (True, True)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        None,
+        [],
+        "chat",
+        {},
+        {"scorers": []},
+        {"scorers": RECENCY},
+        {"scorers": ["recency"]},
+        scorer(),
+        scorer(type="recensy"),
+        scorer(type=5),
+        scorer(type="recency", weight="1"),
+        scorer(type="recency", weight=0),
+        scorer(type="recency", weight=True),
+        scorer(type="kind", kindWeights=[]),
+        scorer(type="kind", kindWeights={" ": 1}),
+        scorer(type="kind", kindWeights={"Note": -1}),
+        scorer(type="kind", kind_weights={"Note": "1"}),
+        scorer(type="tag"),
+        scorer(type="scaled"),
+        scorer(type="scaled", innerScorer={"type": "scaled", "innerScorer": {"type": "tag"}}),
+        scorer(type="composite", scorers=[]),
+        scorer(type="composite", scorers=[{"type": "recency", "weight": -1}]),
+        scorer(type="boosted", innerScorer=RECENCY, boosts=[{}]),
+        scorer(type="metadataTrust", defaultScore=1.5),
+        scorer(type="metadataKey", key="k", value=1, boost=1),
+        scorer(type="metadataKey", key="k", value="v", boost=0),
+        decay(time="sytem"),
+        decay(time=None),
+        decay(curve={"type": "window"}),
+        decay(curve={"type": "window", "maxAgeSeconds": 0}),
+        decay(curve={"type": "window", "maxAgeSeconds": 6e-7}),
+        decay(curve={"type": "window", "maxAgeSeconds": 8.64e13}),
+        decay(curve={"type": "step", "windows": []}),
+        decay(curve={"type": "step", "windows": [{"maxAgeSeconds": 5, "score": 2}]}),
+        decay(nullTimestampScore=-1),
+        policy(name=5),
+        policy(slicerType="gredy"),
+        policy(slicerType="knapsack", knapsackBucketSize=0),
+        policy(slicerType="knapsack", knapsackBucketSize=True),
+        policy(slicerType="stream", streamBatchSize=1.5),
+        policy(quotas=5),
+        policy(quotas=[{"minPercent": 5}]),
+        policy(quotas=[{"kind": "", "minPercent": 5}]),
+        policy(quotas=[{"kind": "Note", "minPercent": 101}]),
+        policy(placerType="ushape"),
+        policy(placer="uShaped"),
+        policy(deduplicationEnabled="yes"),
+        policy(overflowStrategy="Throw"),
+        policy(slicer={"type": "quota"}),
+        policy(slicer={"type": "quota", "entries": SHARES, "inner": {"type": "quota"}}),
+        policy(slicer={"type": "knapsack", "maxCells": "unlimted"}),
+        policy(slicer={"type": "knapsack", "maxCells": 0}),
+        policy(slicer={"type": "countQuota", "entries": [{"kind": "Note"}]}),
+        policy(slicer={"type": "countQuota", "entries": COUNTS, "scarcity": "explode"}),
+        policy(slicer={"type": "countQuota", "entries": COUNTS, "capOrder": "random"}),
+        policy(slicer={"type": "countConstrainedKnapsack", "entries": COUNTS, "knapsack": {"bucketSize": 0}}),
+    ],
+)
+def test_what_is_wrong_is_wrong_for_both(document: Any) -> None:
+    assert accepted(document) == (False, False)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        policy(name=None),
+        policy(slicerType=None, quotas=None),
+        scorer(type="recency", weight=None),
+        scorer(type="kind", kindWeights=None),
+    ],
+)
+def test_null_is_absent_for_the_validator_only(document: Any) -> None:
+    """A deliberate difference: .NET may write null, but nobody should."""
+    assert accepted(document) == (True, False)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        # Names: a schema would have to forbid what it does not know.
+        policy(placerTyp="uShaped"),
+        scorer(type="recency", wieght=2),
+        policy(slicerType="greedy", slicer_type="greedy"),
+        # 50.0 is an integer in JSON Schema.
+        policy(slicerType="knapsack", knapsackBucketSize=50.0),
+        # Fields that do not go together.
+        policy(knapsackBucketSize=50),
+        policy(slicerType="greedy", streamBatchSize=50),
+        policy(slicerType="stream", quotas=SHARES),
+        policy(slicerType="greedy", slicer={"type": "greedy"}),
+        policy(quotas=SHARES, slicer={"type": "greedy"}),
+        policy(placerType="uShaped", placer={"type": "uShaped"}),
+        policy(slicerType="quota"),
+        policy(deduplicationEnabled=False, dedupeAgainstPinned=True),
+        policy(quotas=[{"kind": "Note"}]),
+        scorer(type="recency", innerScorer=RECENCY),
+        # Values that do not go together.
+        policy(quotas=[{"kind": "Note", "minPercent": 60, "maxPercent": 5}]),
+        policy(quotas=[{"kind": "A", "minPercent": 60}, {"kind": "B", "minPercent": 60}]),
+        policy(quotas=[{"kind": "A", "minPercent": 6}, {"kind": "a", "minPercent": 6}]),
+        policy(slicer={"type": "countQuota", "entries": [{"kind": "A", "capCount": 1, "requireCount": 2}]}),
+        policy(slicer={"type": "countQuota", "entries": [], "inner": {"type": "knapsack"}}),
+        scorer(type="kind", kindWeights={"A": 1, "a": 1}),
+        scorer(type="tag", tagWeights={"A": 1, "a": 1}, caseInsensitive=True),
+        scorer(type="tag", tagWeights={"a": 1e308, "b": 1e308}),
+        scorer(type="composite", scorers=[{"type": "recency", "weight": 1e308}] * 2),
+        decay(curve={"type": "step", "windows": [{"maxAgeSeconds": 5, "score": 1}] * 2}),
+        # What JSON does not have.
+        scorer(type="recency", weight=float("inf")),
+        policy(name="\ud800"),
+    ],
+)
+def test_what_only_the_validator_notices(document: Any) -> None:
+    """The list of deliberate differences: an editor helps with fields and types, loading checks the rest."""
+    assert accepted(document) == (False, True)

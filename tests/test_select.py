@@ -1,0 +1,148 @@
+"""The one-liner."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from dataclasses import FrozenInstanceError
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+import pycupel
+from pycupel import (
+    ContextBudget,
+    ContextItem,
+    ContextResult,
+    OverflowStrategy,
+    Pipeline,
+    Policy,
+    ReflexiveScorer,
+    policies,
+    select,
+)
+from pycupel.errors import BudgetOverflowError, InvalidArgumentError, InvalidBudgetError, PinnedExceedsBudgetError
+from tests.strategies import NOW
+
+ITEMS = [
+    ContextItem("old", 10, timestamp=NOW - timedelta(days=1), future_relevance_hint=0.9, priority=3),
+    ContextItem("new", 10, timestamp=NOW, future_relevance_hint=0.1, priority=1),
+    ContextItem("rule", 5, kind="SystemPrompt", pinned=True, timestamp=NOW - timedelta(days=2)),
+]
+
+
+def contents(result: ContextResult) -> list[str]:
+    return [item.content for item in result.items]
+
+
+def test_chat_is_the_policy_unless_told_otherwise() -> None:
+    """API: `select(items, budget, policy="chat")`."""
+    assert contents(select(ITEMS, 15)) == ["rule", "new"]
+    assert select(ITEMS, 15) == select(ITEMS, 15, "chat") == select(ITEMS, 15, policies.CHAT)
+
+
+@pytest.mark.parametrize("name", policies.PRESETS)
+def test_every_preset_may_be_named(name: str) -> None:
+    result = select(ITEMS, 150, name)
+    expected = Pipeline.from_policy(policies.preset(name)).run(ITEMS, ContextBudget(150))
+    assert result.items == expected
+    assert result.total_tokens == sum(item.tokens for item in expected)
+
+
+def test_another_policy_selects_something_else() -> None:
+    assert contents(select(ITEMS, 15, policy="rag")) == ["rule", "old"]
+    assert contents(select(ITEMS, 15, Policy(ReflexiveScorer()))) == ["rule", "old"]
+
+
+def test_a_budget_may_be_a_budget_or_a_number_of_tokens() -> None:
+    assert select(ITEMS, 15) == select(ITEMS, ContextBudget(15))
+    assert contents(select(ITEMS, ContextBudget(100, 15))) == ["rule", "new"]
+
+
+def test_items_may_be_any_iterable() -> None:
+    assert select(iter(ITEMS), 15) == select(tuple(ITEMS), 15)
+    assert select([], 15) == ContextResult([])
+
+
+def test_the_result_has_items_tokens_and_notes_and_no_report() -> None:
+    result = select(ITEMS, 25)
+    assert (len(result.items), result.total_tokens, result.notes, result.report) == (3, 25, (), None)
+
+
+def test_the_report_comes_when_asked_for() -> None:
+    result = select(ITEMS, 15, explain=True)
+    assert result.report is not None
+    assert result.report.items == result.items == select(ITEMS, 15).items
+    assert [excluded.item.content for excluded in result.report.excluded] == ["old"]
+    assert result.report.budget == ContextBudget(15)
+
+
+@pytest.mark.parametrize("explain", [False, True])
+def test_notes_tell_of_a_scorer_without_its_field(explain: bool) -> None:
+    """The issue: recency without timestamps, the first-minute trap."""
+    result = select([ContextItem("a", 5), ContextItem("b", 5)], 10, explain=explain)
+    assert result.notes == (
+        "no item sets timestamp, so RecencyScorer ranks them all alike; set it, or choose a policy without that scorer",
+    )
+    if result.report is not None:
+        assert result.report.notes == result.notes
+
+
+@pytest.mark.parametrize("explain", [False, True])
+def test_what_does_not_fit_is_raised_either_way(explain: bool) -> None:
+    with pytest.raises(PinnedExceedsBudgetError):
+        select(ITEMS, 4, explain=explain)
+    with pytest.raises(BudgetOverflowError):
+        select(ITEMS, ContextBudget(10, 4), explain=explain)
+    lenient = Policy(ReflexiveScorer(), overflow_strategy=OverflowStrategy.PROCEED)
+    assert contents(select(ITEMS, ContextBudget(10, 4), lenient, explain=explain)) == ["rule"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (
+            (ITEMS, 15, "chatt"),
+            InvalidArgumentError,
+            "there is no preset 'chatt'; there are chat, .*; did you mean 'chat'",
+        ),
+        ((ITEMS, 15, None), TypeError, r"policy must be a Policy or the name of a preset, not None \(NoneType\)"),
+        (
+            (ITEMS, 15, Pipeline(ReflexiveScorer())),
+            TypeError,
+            "policy must be a Policy or the name of a preset, not Pip",
+        ),
+        ((ITEMS, "15"), TypeError, r"budget must be an int, not '15' \(str\)"),
+        ((ITEMS, 15.0), TypeError, r"budget must be an int, not 15.0 \(float\)"),
+        ((ITEMS, None), TypeError, "budget must be an int, not None"),
+        ((ITEMS, True), TypeError, "budget must be an int, not True"),
+        ((ITEMS, -1), InvalidBudgetError, "max_tokens"),
+        ((None, 15), TypeError, "items"),
+        ((["text"], 15), TypeError, ""),
+    ],
+)
+def test_wrong_arguments_are_refused(arguments: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=f"^{message}"):
+        select(*arguments)
+
+
+def test_explain_is_a_bool_and_a_keyword() -> None:
+    with pytest.raises(TypeError, match=r"^explain must be a bool, not 1 \(int\)$"):
+        select(ITEMS, 15, explain=1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        select(ITEMS, 15, "chat", True)  # type: ignore[call-arg]
+
+
+def test_a_result_cannot_be_changed() -> None:
+    with pytest.raises(FrozenInstanceError):
+        select(ITEMS, 15).items = []  # type: ignore[misc]
+
+
+def test_the_function_is_not_hidden_by_its_module() -> None:
+    """`pycupel.select` is the function, even after the module of that name was imported."""
+    module = importlib.import_module("pycupel.select")
+    assert module is sys.modules["pycupel.select"]
+    assert pycupel.select is select is module.select
+    setattr(pycupel, "select", module)  # noqa: B010 - what the import system does
+    assert pycupel.select is module.select

@@ -5,10 +5,11 @@ BIN := $(VENV)/bin
 SHARED_VECTORS := ../shared/conformance
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-pythons format format-check lint types layers bench conformance wheel-smoke clean
+.PHONY: help setup demo test test-pythons test-integrations format format-check lint types layers bench conformance \
+	wheel-smoke clean
 
 help: ## show this help
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/.core: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -37,6 +38,9 @@ test: setup ## run all tests with coverage, the documentation's examples and the
 test-pythons: ## run all tests on Python 3.11, 3.12 and 3.13
 	@sh tools/test_pythons.sh 3.11 3.12 3.13
 
+test-integrations: ## run the hooks against the real libraries, in environments of their own
+	@sh tools/test_integrations.sh $(PYTHON)
+
 format: setup ## format the code
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix-only --quiet .
@@ -58,11 +62,14 @@ conformance: setup ## run the project's own vectors, and the upstream suite if i
 	@$(BIN)/python -m pycupel.conformance vectors
 	@if [ -d $(SHARED_VECTORS) ]; then $(BIN)/python -m pycupel.conformance $(SHARED_VECTORS); fi
 
-bench: $(VENV)/.core ## measure speed and memory, in multiples of what cannot be avoided
+bench: setup ## measure speed and memory, in multiples of what cannot be avoided
 	@$(BIN)/python -m benchmarks.run
+	@$(BIN)/python -m benchmarks.otel
+	@$(BIN)/python -m benchmarks.messages
+	@$(BIN)/python -m benchmarks.tokens
 
 wheel-smoke: setup ## build the wheel, install it alone into a new environment, use it from outside the tree
 	@sh tools/wheel_smoke.sh $(BIN)/python
 
 clean: ## remove what the other targets have made
-	@rm -rf .venv .venv-3.* build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .venv-* build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

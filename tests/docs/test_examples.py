@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.registries import keep
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```\n)?", re.MULTILINE | re.DOTALL)
@@ -24,7 +26,8 @@ def test_the_pages_with_examples_are_there() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_block_runs_and_prints_what_the_page_says(page: Path) -> None:
+def test_every_block_runs_and_prints_what_the_page_says(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep(monkeypatch)
     text = page.read_text(encoding="utf-8")
     namespace: dict[str, Any] = {"__name__": "docs"}
     for block in BLOCK.finditer(text):

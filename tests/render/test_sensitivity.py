@@ -117,7 +117,7 @@ def test_the_report_renders_itself() -> None:
 
 
 def test_the_repr_stays_that_of_a_record() -> None:
-    assert repr(EXAMPLE).startswith("PolicySensitivityReport(variants=(('priority', SelectionReport(")
+    assert repr(EXAMPLE).startswith("PolicySensitivityReport(variants=(('priority', <SelectionReport: 4 of 5 items")
 
 
 def test_without_a_difference_a_sentence_says_so() -> None:

@@ -1,8 +1,8 @@
-"""A history as blocks that are kept or dropped as one, each with its tokens, as an item."""
+"""A history as units that are kept or dropped as one, each with its tokens; and a unit as an item."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.detect import resolve_provider
+from pycupel.messages.providers._base import joined
 from pycupel.messages.shapes import read_messages
 from pycupel.messages.units import Unit, group_messages, turns
 from pycupel.model import ContextItem, ContextKind, ContextSource
 from pycupel.model.checks import checked_int, checked_iterable
 
-__all__ = ["Block", "History", "read_history", "with_needs"]
+__all__ = ["History", "items_at", "needs_of", "read_history", "with_needs"]
 
 # Messages have no timestamps, and their order is their age. The start is fixed, so that equal histories are equal.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -28,28 +29,17 @@ _KINDS = {
 }
 
 
-class Block(NamedTuple):
-    """Messages that are kept or dropped as one: a unit, or a whole turn.
-
-    `needs` are the places of the blocks without which a provider would refuse this one. `problem` says why it cannot
-    be kept at all.
-    """
-
-    indices: tuple[int, ...]
-    item: ContextItem
-    needs: tuple[int, ...] = ()
-    problem: str | None = None
-
-
 class History(NamedTuple):
-    """The blocks in order of their first message, and the tokens of each message.
+    """The units, or whole turns as units, in order of their first message.
 
-    `pinned` are the places of the blocks that have to stay, `wanted` of those that should if they can.
+    `tokens` are those of each message, `sizes` those of each unit. `pinned` are the places of the units that have to
+    stay, `wanted` of those that should if they can.
     """
 
     provider: str
-    blocks: list[Block]
+    units: list[Unit]
     tokens: list[int]
+    sizes: list[int]
     pinned: frozenset[int]
     wanted: frozenset[int]
 
@@ -62,31 +52,37 @@ def read_history(
     name = resolve_provider(messages, provider)
     units = group_messages(read_messages(messages, name), name)
     tokens = [cost(message) for message in messages]
-    blocks = [_block(each, tokens) for each in units]
-    block_of: Sequence[int] = range(len(units))
-    if unit == "turn":
-        blocks, block_of = _whole_turns(units, blocks)
     pinned, wanted = _pins(units, _asked_for(messages, pin))
-    must, should = (with_needs((block_of[place] for place in places), blocks) for places in (pinned, wanted))
-    return History(name, blocks, tokens, must, should - must)
+    if unit == "turn":
+        units, turn_of = _whole_turns(units)
+        pinned, wanted = ({turn_of[place] for place in places} for places in (pinned, wanted))
+    sizes = [sum(map(tokens.__getitem__, each.indices)) for each in units]
+    must, should = with_needs(pinned, units), with_needs(wanted, units)
+    return History(name, units, tokens, sizes, must, should - must)
 
 
-def _needs(unit: Unit) -> tuple[int, ...]:
-    return unit.also if unit.anchor is None else (unit.anchor, *unit.also)
+def items_at(
+    history: History, places: Iterable[int], pinned: Container[int] = (), *, named: bool = False
+) -> dict[int, ContextItem]:
+    """Items for the units at these places.
 
-
-def _block(unit: Unit, tokens: Sequence[int]) -> Block:
-    indices = unit.indices
-    kind, source = _KINDS[unit.role]
-    item = ContextItem(
-        unit.text or f"({unit.role} without text)",
-        sum([tokens[i] for i in indices]),
-        kind=kind,
-        source=source,
-        timestamp=_stamp(indices[-1]),
-        metadata={"pycupel.unit": list(indices)},
-    )
-    return Block(indices, item, _needs(unit), unit.problem)
+    If they are `named`, their metadata has the places of the messages, which takes as long as all the rest.
+    """
+    units, sizes = history.units, history.sizes
+    items: dict[int, ContextItem] = {}
+    for place in places:
+        unit = units[place]
+        kind, source = _KINDS[unit.role]
+        item = ContextItem(
+            unit.text or f"({unit.role} without text)",
+            sizes[place],
+            kind=kind,
+            source=source,
+            timestamp=_stamp(unit.indices[-1]),
+            pinned=place in pinned,
+        )
+        items[place] = replace(item, metadata={"pycupel.unit": list(unit.indices)}) if named else item
+    return items
 
 
 @lru_cache(maxsize=4096)
@@ -94,35 +90,41 @@ def _stamp(index: int) -> datetime:
     return _EPOCH + timedelta(seconds=index)
 
 
-def _whole_turns(units: Sequence[Unit], blocks: Sequence[Block]) -> tuple[list[Block], list[int]]:
-    """A block for each turn, and the block of each unit. What is in no turn stays on its own."""
+def needs_of(unit: Unit) -> tuple[int, ...]:
+    """The places of the units without which a provider would refuse this one."""
+    return unit.also if unit.anchor is None else (unit.anchor, *unit.also)
+
+
+def with_needs(places: Iterable[int], units: Sequence[Unit]) -> frozenset[int]:
+    """The places with those of everything that they need."""
+    found: set[int] = set()
+    pending = list(places)
+    while pending:
+        place = pending.pop()
+        if place not in found:
+            found.add(place)
+            pending += needs_of(units[place])
+    return frozenset(found)
+
+
+def _whole_turns(units: Sequence[Unit]) -> tuple[list[Unit], dict[int, int]]:
+    """A unit for each turn, and the turn of each unit. What is in no turn stays on its own."""
     groups = turns(units)
     grouped = {place for group in groups for place in group}
     groups += [[place] for place in range(len(units)) if place not in grouped]
     groups.sort(key=lambda group: units[group[0]].indices)
-    block_of = {place: block for block, places in enumerate(groups) for place in places}
-    merged = [
-        _merged(
-            [blocks[place] for place in places],
-            {block_of[need] for place in places for need in blocks[place].needs} - {i},
-        )
-        for i, places in enumerate(groups)
-    ]
-    return merged, [block_of[place] for place in range(len(units))]
+    turn_of = {place: turn for turn, places in enumerate(groups) for place in places}
+    return [_turn([units[place] for place in places], turn, turn_of) for turn, places in enumerate(groups)], turn_of
 
 
-def _merged(blocks: Sequence[Block], needs: set[int]) -> Block:
-    if len(blocks) == 1:
-        return blocks[0]._replace(needs=tuple(sorted(needs)))
-    indices = tuple(sorted(i for block in blocks for i in block.indices))
-    item = replace(
-        blocks[0].item,
-        content="\n".join(block.item.content for block in blocks),
-        tokens=sum(block.item.tokens for block in blocks),
-        timestamp=_stamp(indices[-1]),
-        metadata={"pycupel.unit": list(indices)},
+def _turn(members: Sequence[Unit], turn: int, turn_of: dict[int, int]) -> Unit:
+    needs = {turn_of[need] for member in members for need in needs_of(member)} - {turn}
+    return members[0]._replace(
+        indices=tuple(sorted(i for member in members for i in member.indices)),
+        text=joined(member.text for member in members),
+        anchor=None,
+        also=tuple(sorted(needs)),
     )
-    return Block(indices, item, tuple(sorted(needs)))
 
 
 def _pins(units: Sequence[Unit], asked_for: frozenset[int]) -> tuple[set[int], set[int]]:
@@ -130,19 +132,26 @@ def _pins(units: Sequence[Unit], asked_for: frozenset[int]) -> tuple[set[int], s
 
     The system prompts, the last user message, the exchange that is still open, and what the caller asks for.
     """
-    sound = [place for place, unit in enumerate(units) if unit.state != "broken"]
-    pinned = {place for place in sound if units[place].role == "system" or units[place].state == "open"}
-    pinned |= {place for place in sound if not asked_for.isdisjoint(units[place].indices)}
+    pinned: set[int] = set()
+    last: dict[str, int] = {}
     openers = {unit.anchor for unit in units}
-    speakers = [place for place in sound if units[place].role == "user" or place in openers]
-    others = [place for place in sound if units[place].role != "system"]
+    for place, unit in enumerate(units):
+        if unit.state == "broken":
+            continue
+        if unit.role == "system" or unit.state == "open" or (asked_for and not asked_for.isdisjoint(unit.indices)):
+            pinned.add(place)
+        last[unit.role] = place
+        if place in openers:
+            last["user"] = place
     # A history without a user message still has to say something.
-    pinned |= set((speakers or others)[-1:])
-    exchanges = [place for place in sound if units[place].role == "exchange"]
-    wanted = set(exchanges[-1:])
-    if speakers and exchanges and exchanges[-1] > speakers[-1]:
-        pinned |= wanted
-    return pinned, wanted
+    speaker = last.get("user", max((place for role, place in last.items() if role != "system"), default=None))
+    if speaker is None:
+        return pinned, set()
+    pinned.add(speaker)
+    exchange = last.get("exchange", speaker)
+    if exchange > speaker:
+        pinned.add(exchange)
+    return pinned, {exchange}
 
 
 def _asked_for(messages: Sequence[Any], pin: Any) -> frozenset[int]:
@@ -156,15 +165,3 @@ def _asked_for(messages: Sequence[Any], pin: Any) -> frozenset[int]:
         if not 0 <= i < len(messages):
             raise InvalidArgumentError(f"pin names message {i}, but there are {len(messages)}", argument="pin", value=i)
     return frozenset(indices)
-
-
-def with_needs(places: Iterable[int], blocks: Sequence[Block]) -> frozenset[int]:
-    """The blocks with everything that they need."""
-    found: set[int] = set()
-    pending = list(places)
-    while pending:
-        place = pending.pop()
-        if place not in found:
-            found.add(place)
-            pending += blocks[place].needs
-    return frozenset(found)

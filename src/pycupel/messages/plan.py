@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from pycupel.errors import UnitTooLargeError
 from pycupel.messages.documents import DocumentItem
-from pycupel.messages.history import Block, History, with_needs
+from pycupel.messages.history import History, with_needs
 from pycupel.messages.result import MessageSelection
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_int
@@ -24,7 +24,7 @@ _NOTHING = frozenset[int]()
 
 
 class Plan(NamedTuple):
-    """What a pipeline is offered, by the places of the blocks.
+    """What a pipeline is offered, by the places of the units.
 
     `pinned` must stay and are offered, too; `earlier` are not offered, because an earlier selection dropped them.
     `room` is what the pinned ones leave of the window. `share` is the part of it that documents get before the
@@ -59,18 +59,18 @@ def make_plan(
     share: float,
     previous: MessageSelection | None,
 ) -> Plan:
-    blocks, window = history.blocks, _window(limits)
+    window = _window(limits)
     # Documents that the caller has pinned stay, too.
     held = sum([hit.item.tokens for hit in hits if hit.item.pinned])
     pinned = _pinned(history, window, held)
-    pinned_tokens = _tokens(blocks, pinned) + held
+    pinned_tokens = _tokens(history, pinned) + held
     roomy = replace(limits, target_tokens=window)
     room = effective_budget(roomy, pinned_tokens).target_tokens
     beside = min(sum([hit.item.tokens for hit in hits]) - held, int(room * share))
-    sound = [place for place, block in enumerate(blocks) if block.problem is None]
+    sound = [place for place, unit in enumerate(history.units) if unit.problem is None]
     for earlier in _left_out(history, sound, pinned, window, previous):
         offered = [place for place in sound if place not in earlier]
-        if _tokens(blocks, offered) + held - pinned_tokens + beside <= room:
+        if _tokens(history, offered) + held - pinned_tokens + beside <= room:
             return Plan(pinned, offered, earlier, roomy, room, share, is_cut=False)
     cut = replace(limits, target_tokens=min(window, max(limits.target_tokens, pinned_tokens)))
     return Plan(pinned, sound, _NOTHING, cut, room, share, is_cut=True)
@@ -87,20 +87,19 @@ def _pinned(history: History, window: int, held: int) -> frozenset[int]:
     Raises:
         UnitTooLargeError: the former alone does not fit.
     """
-    blocks = history.blocks
-    needed = _tokens(blocks, history.pinned) + held
+    needed = _tokens(history, history.pinned) + held
     if needed > window and history.pinned:
-        largest = max(sorted(history.pinned), key=lambda place: blocks[place].item.tokens)
-        tokens = blocks[largest].item.tokens
+        largest = max(sorted(history.pinned), key=history.sizes.__getitem__)
+        tokens = history.sizes[largest]
         raise UnitTooLargeError(
-            blocks[largest].indices,
+            history.units[largest].indices,
             tokens,
             max(0, window - (needed - tokens)),
             hint=f"It must stay: all that must needs {needed} tokens, and max_tokens - output_reserve is {window}. "
             "Raise the budget, pin less, or shorten that message.",
         )
     wanted = history.pinned | history.wanted
-    return wanted if _tokens(blocks, wanted) + held <= window else history.pinned
+    return wanted if _tokens(history, wanted) + held <= window else history.pinned
 
 
 def _left_out(
@@ -118,13 +117,13 @@ def _left_out(
     if previous is None:
         return (_NOTHING,)
     kept, known = frozenset(previous.kept), len(previous.source)
-    blocks = history.blocks
-    dropped = {place for place in sound if any(i < known and i not in kept for i in blocks[place].indices)}
+    units = history.units
+    dropped = {place for place in sound if any(i < known and i not in kept for i in units[place].indices)}
     # What is new may need what is old.
-    staying = with_needs((place for place in sound if place not in dropped), blocks)
+    staying = with_needs((place for place in sound if place not in dropped), units)
     earlier = frozenset(dropped) - staying - pinned
     return (_NOTHING, earlier) if window > _window(previous.budget) else (earlier,)
 
 
-def _tokens(blocks: Sequence[Block], places: Iterable[int]) -> int:
-    return sum([blocks[place].item.tokens for place in places])
+def _tokens(history: History, places: Iterable[int]) -> int:
+    return sum([history.sizes[place] for place in places])

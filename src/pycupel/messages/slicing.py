@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,14 +31,14 @@ class TiedSlice(IndexedSlicer):
     one piece as far as the scores allow.
 
     Attributes:
-        needs: What an item needs, by the item's identity.
+        needs: Tells what an item needs. What is no candidate is there in any case.
         documents: The identities of the items beside the history.
         share: The part of the target that documents get before the history does. Later they get what it leaves.
         whole: Whether the history stays as a whole, so that only documents are selected.
     """
 
     inner: Slicer | None
-    needs: Mapping[int, Sequence[ContextItem]]
+    needs: Callable[[ContextItem], Sequence[ContextItem]]
     documents: frozenset[int] = frozenset()
     share: float = 0.0
     whole: bool = False
@@ -74,11 +74,10 @@ class _Fill:
 
     __slots__ = ("_items", "_needs", "_places", "_used", "taken")
 
-    def __init__(self, items: Sequence[ContextItem], needs: Mapping[int, Sequence[ContextItem]]) -> None:
+    def __init__(self, items: Sequence[ContextItem], needs: Callable[[ContextItem], Sequence[ContextItem]]) -> None:
         self._items = items
         self._needs = needs
-        # What is pinned is needed often, but never a candidate.
-        self._places = {id(item): i for i, item in enumerate(items)}
+        self._places = dict(zip(map(id, items), range(len(items)), strict=True))
         self._used = 0
         self.taken: set[int] = set()
 
@@ -103,7 +102,7 @@ class _Fill:
         group = [i]
         # The list grows while it is walked, until nothing is missing.
         for member in group:
-            for needed in self._needs.get(id(self._items[member]), ()):
+            for needed in self._needs(self._items[member]):
                 place = self._places.get(id(needed))
                 if place is not None and place not in self.taken and place not in group:
                     group.append(place)

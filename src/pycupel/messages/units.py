@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pycupel.messages.providers import provider_named
-from pycupel.messages.providers._base import CALL_OPEN, ERROR, Finding, MessageView, Rule, joined, no_needs
+from pycupel.messages.providers._base import CALL_OPEN, ERROR, Finding, MessageView, Rule, no_needs
 
 __all__ = ["Unit", "group_messages", "turns"]
 
@@ -49,7 +49,12 @@ def group_messages(views: Sequence[MessageView], provider: str) -> list[Unit]:
     units: list[Unit] = []
     opener: int | None = None
     for place, group in enumerate(groups):
-        role, text, opens_turn = _summary([views[index] for index in group])
+        if len(group) == 1:
+            view = views[group[0]]
+            role = "exchange" if view.calls or view.results else view.role
+            text, opens_turn = view.text, view.opens_turn
+        else:
+            role, text, opens_turn = _summary([views[index] for index in group])
         anchor = None if role in _UNTIED else opener
         state = states.get(place, "complete")
         units.append(Unit(tuple(group), role, anchor, state, problems.get(place), text, needs.get(place, ())))
@@ -92,10 +97,8 @@ def _note(problems: dict[int, str], findings: Iterable[Finding], places: Mapping
 
 
 def _summary(members: Sequence[MessageView]) -> tuple[str, str, bool]:
-    """The role of a unit, its text, and whether it opens a turn."""
+    """The role of a unit of several messages, its text, and whether it opens a turn."""
     first = members[0]
-    if len(members) == 1:
-        return "exchange" if first.calls or first.results else first.role, first.text, first.opens_turn
-    is_exchange = any(view.calls or view.results for view in members)
-    text = joined([view.text for view in members])
-    return "exchange" if is_exchange else first.role, text, any(view.opens_turn for view in members)
+    is_exchange = bool(first.calls) or any(view.calls or view.results for view in members)
+    text = "\n".join([view.text for view in members if view.text])
+    return "exchange" if is_exchange else first.role, text, True in [view.opens_turn for view in members]

@@ -1,0 +1,128 @@
+"""Which units and documents stay: the choice of a pipeline, by their places, and why the rest goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from pycupel.diagnostics import Deduplicated, ExcludedItem, ExclusionReason, Filtered, SelectionReport
+from pycupel.kernels.order import descending, u_shaped
+from pycupel.messages.documents import DocumentItem
+from pycupel.messages.history import History, items_at, needs_of
+from pycupel.messages.plan import Plan
+from pycupel.messages.slicing import TiedSlice, inner_slicer
+from pycupel.model import ContextBudget, ContextItem
+from pycupel.pipeline import Pipeline, Policy
+from pycupel.pipeline.explain import excluded_by_slice
+from pycupel.scorers import scorer_notes
+
+__all__ = ["Choice", "choose"]
+
+
+class Choice(NamedTuple):
+    """The places of the units and of the documents that stay, the latter in their order; and why the others go."""
+
+    units: Sequence[int]
+    documents: Sequence[int]
+    reasons: Mapping[int, ExclusionReason]
+    document_reasons: Mapping[int, ExclusionReason]
+    notes: tuple[str, ...] = ()
+    report: SelectionReport | None = None
+
+
+class _Run(NamedTuple):
+    """The scores of what a pipeline selected, by the identities of the items, and what it left out."""
+
+    scores: Mapping[int, float]
+    excluded: Sequence[ExcludedItem]
+    notes: tuple[str, ...]
+    report: SelectionReport | None = None
+
+
+def choose(
+    history: History,
+    plan: Plan,
+    hits: Sequence[DocumentItem],
+    replaced: Sequence[tuple[DocumentItem, DocumentItem]],
+    rules: Policy,
+    *,
+    explain: bool,
+) -> Choice:
+    aside = _set_aside(history, plan)
+    older: dict[int, ExclusionReason] = {old.place: Deduplicated(new.item.content) for old, new in replaced}
+    has_choice = plan.is_cut or bool(hits)
+    if not has_choice and not explain:
+        return Choice(plan.offered, (), aside, older)
+    # At equal scores, what comes first stays: of the history that is the newest, of the documents the best hit.
+    items = items_at(history, reversed(plan.offered), plan.pinned, named=explain)
+    places = dict(zip(map(id, items.values()), items, strict=True))
+
+    def needs(item: ContextItem) -> list[ContextItem]:
+        place = places.get(id(item))
+        return [] if place is None else [items[need] for need in needs_of(history.units[place])]
+
+    slicer = TiedSlice(
+        inner_slicer(rules.slicer) if has_choice else None,
+        needs,
+        frozenset([id(hit.item) for hit in hits]),
+        plan.share,
+        whole=not plan.is_cut,
+    )
+    # Repeated messages are repeated on purpose.
+    pipeline = Pipeline(rules.scorer, slicer, deduplication=False)
+    run = _run(pipeline, [*items.values(), *(hit.item for hit in hits)], plan.budget, explain=explain)
+    reasons, document_reasons = dict(aside), dict(older)
+    document_places = {id(hit.item): hit.place for hit in hits}
+    for each in run.excluded:
+        key = id(each.item)
+        if key in places:
+            reasons[places[key]] = each.reason
+        else:
+            document_reasons[document_places[key]] = each.reason
+    report = run.report
+    if report is not None:
+        unseen = items_at(history, aside, named=True)
+        excluded = [ExcludedItem(unseen[place], 0.0, reason) for place, reason in aside.items()]
+        excluded += [ExcludedItem(old.item, 0.0, older[old.place]) for old, _ in replaced]
+        report = _completed(report, excluded)
+    units = [place for place in plan.offered if place not in reasons]
+    return Choice(units, _in_u_shape(hits, run.scores), reasons, document_reasons, run.notes, report)
+
+
+def _set_aside(history: History, plan: Plan) -> dict[int, ExclusionReason]:
+    """What the pipeline never sees: what a provider would refuse, and what an earlier selection dropped."""
+    refused: dict[int, ExclusionReason] = {
+        place: Filtered(unit.problem) for place, unit in enumerate(history.units) if unit.problem is not None
+    }
+    return refused | dict.fromkeys(sorted(plan.earlier), Filtered("the previous selection"))
+
+
+def _run(pipeline: Pipeline, items: Sequence[ContextItem], budget: ContextBudget, *, explain: bool) -> _Run:
+    if explain:
+        report = pipeline.dry_run(items, budget)
+        return _Run({id(each.item): each.score for each in report.included}, report.excluded, report.notes, report)
+    ranking = pipeline.rank(items)
+    selection = pipeline.select(ranking, budget)
+    placed = selection.placement
+    scores = {id(placed.items[i]): placed.scores[i] for i in placed.kept}
+    notes = scorer_notes(pipeline.scorer, ranking.classified.scoreable)
+    return _Run(scores, excluded_by_slice(ranking, selection.sliced, budget), notes)
+
+
+def _in_u_shape(hits: Iterable[DocumentItem], scores: Mapping[int, float]) -> list[int]:
+    """The places of the selected documents, the best ones at both edges."""
+    selected = [hit for hit in hits if id(hit.item) in scores]
+    order = u_shaped(descending([scores[id(hit.item)] for hit in selected]))
+    return [selected[i].place for i in order]
+
+
+def _completed(report: SelectionReport, unseen: Sequence[ExcludedItem]) -> SelectionReport:
+    """The report with what the pipeline never saw."""
+    excluded = [*report.excluded, *unseen]
+    return replace(
+        report,
+        excluded=tuple(excluded[i] for i in descending([each.score for each in excluded])),
+        total_candidates=len(report.included) + len(excluded),
+        total_tokens_considered=report.included_tokens + sum(each.item.tokens for each in excluded),
+    )

@@ -1,0 +1,199 @@
+"""Counters by name: what counts tokens, how exactly, and which version of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+from pycupel.errors import CupelError, InvalidArgumentError
+from pycupel.model.checks import as_float, checked_int, checked_positive, describe, wrong_type
+from pycupel.registry import suggestion
+from pycupel.tokens import splintr, tiktoken
+from pycupel.tokens.estimate import estimate_tokens
+
+__all__ = ["Counter", "get_counter", "reported_tokens"]
+
+# What is estimated can be too low, so this much of a budget should stay free.
+MARGIN_PERCENT = 5.0
+
+# The encodings of OpenAI's models, by the start of their names, the longer first.
+_MODELS: Mapping[str, str] = {
+    "text-embedding-": "cl100k_base",
+    "chatgpt-": "o200k_base",
+    "gpt-3.5": "cl100k_base",
+    "gpt-4.1": "o200k_base",
+    "gpt-4.5": "o200k_base",
+    "gpt-4o": "o200k_base",
+    "gpt-oss": "o200k_base",
+    "gpt-4": "cl100k_base",
+    "gpt-5": "o200k_base",
+    "o1": "o200k_base",
+    "o3": "o200k_base",
+    "o4": "o200k_base",
+}
+# Models whose tokenizers nobody has offline.
+_ESTIMATED = ("claude", "gemini", "mistral", "codestral", "command", "llama", "qwen", "deepseek", "grok")
+_ENCODINGS = ("o200k_base", "cl100k_base")
+
+# A provider's own count differs from ours by its formatting, not by a factor of ten: that would be another request.
+_LEAST, _MOST = 0.25, 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """Counts the tokens of a text, and says who counts.
+
+    Attributes:
+        function: What counts.
+        name: The encoding, "estimator", or the name of the caller's own function.
+        version: Of the package that counts.
+        exact: Whether the count is the model's own.
+        margin_percent: How much of a budget to leave free, because the count may be too low.
+    """
+
+    function: Callable[[str], int]
+    name: str
+    version: str = ""
+    exact: bool = False
+    margin_percent: float = 0.0
+    batch: Callable[[list[str]], list[int]] | None = field(default=None, repr=False)
+
+    def __call__(self, text: str, /) -> int:
+        tokens = self.function(text)
+        return tokens if tokens.__class__ is int and tokens >= 0 else self._checked(tokens)
+
+    def _checked(self, tokens: Any) -> int:
+        number = checked_int(f"what {self.name} returns", tokens)
+        if number < 0:
+            raise InvalidArgumentError(
+                f"{self.name} counts {number} tokens, which is less than none", argument="counter"
+            )
+        return number
+
+    def count_batch(self, texts: Iterable[str]) -> list[int]:
+        """The tokens of many texts, which some counters do faster than one by one."""
+        return [self(text) for text in texts] if self.batch is None else self.batch(list(texts))
+
+    def calibrated(self, *, counted: int, reported: int) -> Counter:
+        """A counter corrected by what a provider reported for a request that this one had counted.
+
+        Raises:
+            InvalidArgumentError: the two are so far apart that they cannot be about the same request.
+        """
+        ours = checked_positive("counted", counted, InvalidArgumentError)
+        theirs = checked_positive("reported", reported, InvalidArgumentError)
+        factor = theirs / ours
+        if not _LEAST <= factor <= _MOST:
+            raise InvalidArgumentError(
+                f"{reported} reported and {counted} counted tokens cannot be about the same request",
+                argument="reported",
+                value=reported,
+            )
+        return replace(
+            self, function=_Scaled(self, factor), name=f"{self.name} x {factor:.3f}", exact=False, batch=None
+        )
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.version})" if self.version else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class _Scaled:
+    counter: Counter
+    factor: float
+
+    def __call__(self, text: str, /) -> int:
+        return math.ceil(self.counter(text) * self.factor)
+
+
+def get_counter(counter: Any = "auto") -> Counter:
+    """A counter by name, or the caller's own.
+
+    Args:
+        counter: "auto" for the best that is installed: exact, or else the estimator. "estimator", an encoding
+            (o200k_base, cl100k_base), or a model's name. Or any function from str to int.
+
+    Raises:
+        InvalidArgumentError: there is no such encoding or model.
+        MissingExtraError: an encoding was asked for, and nothing that knows it is installed.
+    """
+    if isinstance(counter, Counter):
+        return counter
+    if isinstance(counter, str):
+        return _named(counter)
+    if not callable(counter):
+        raise wrong_type("counter", "a function from str to int, or a name", counter)
+    name = getattr(counter, "__qualname__", type(counter).__qualname__)
+    margin = as_float("margin_percent", getattr(counter, "margin_percent", 0.0))
+    function: Callable[[str], int] = counter
+    return Counter(function, name, margin_percent=margin, batch=getattr(counter, "count_batch", None))
+
+
+@lru_cache(maxsize=64)
+def _named(name: str) -> Counter:
+    if name == "auto":
+        return _best()
+    if name == "estimator" or name.startswith(_ESTIMATED):
+        return _ESTIMATOR
+    encoding = name if name in _ENCODINGS else next((e for start, e in _MODELS.items() if name.startswith(start)), None)
+    if encoding is None:
+        known = ["auto", "estimator", *_ENCODINGS, "gpt-4o", "gpt-4", "gpt-5", "o3", "claude", "gemini", "mistral"]
+        raise InvalidArgumentError(
+            f"there is no counter {name!r}; known are {', '.join(known)}{suggestion(name, known)}",
+            argument="counter",
+            value=name,
+        )
+    return _exact(encoding)
+
+
+def _exact(encoding: str) -> Counter:
+    """By whatever knows the encoding. If nothing does, the error says how to get the simplest of them."""
+    try:
+        return _from(splintr, encoding)
+    except CupelError as missing:
+        try:
+            return _from(tiktoken, encoding)
+        except CupelError as also_missing:
+            missing.add_note(str(also_missing))
+            raise missing from None
+
+
+def _from(module: Any, encoding: str) -> Counter:
+    function, version = module.load(encoding)
+    return Counter(function, encoding, version, exact=True, batch=getattr(function, "count_batch", None))
+
+
+def _best() -> Counter:
+    try:
+        return _exact("o200k_base")
+    except CupelError:
+        return _ESTIMATOR
+
+
+_ESTIMATOR = Counter(estimate_tokens, "estimator", "pycupel 1", margin_percent=MARGIN_PERCENT)
+
+
+def reported_tokens(usage: Any) -> int:
+    """The tokens of the prompt in a provider's report of usage: OpenAI's, Anthropic's or Gemini's.
+
+    Raises:
+        InvalidArgumentError: it is none of these.
+    """
+    members: Any = usage if hasattr(usage, "get") else getattr(usage, "__dict__", {})
+    numbers = [members.get(name) for name in _USAGE if isinstance(members.get(name), int)]
+    if not numbers:
+        raise InvalidArgumentError(f"there is no count of prompt tokens in {describe(usage)}", argument="usage")
+    return sum(numbers)
+
+
+# Anthropic counts what comes from its cache apart from the rest.
+_USAGE = (
+    "prompt_tokens",
+    "input_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+    "prompt_token_count",
+)

@@ -1,0 +1,31 @@
+"""Exact counts by splintr-rs, which brings its vocabularies along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+from pycupel.extras import load_extra
+
+__all__ = ["load"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Count:
+    tokenizer: Any
+
+    def __call__(self, text: str, /) -> int:
+        """What looks like a special token is text here, as it is for a provider."""
+        return len(self.tokenizer.encode_ordinary(text))
+
+
+def load(encoding: str) -> tuple[Callable[[str], int], str]:
+    """What counts the tokens of an encoding, and its version.
+
+    Raises:
+        MissingExtraError: splintr-rs is not installed.
+    """
+    splintr = load_extra("splintr", extra="tokens", package="splintr-rs", purpose=f"counting {encoding} exactly")
+    return _Count(splintr.Tokenizer.from_pretrained(encoding)), f"splintr-rs {version('splintr-rs')}"

@@ -1,0 +1,92 @@
+"""Exact counts by tiktoken, with vocabularies that are on this machine already.
+
+tiktoken itself would download them, in the middle of a request, and delete what it does not like. Here they are only
+read: from a directory that tiktoken would look into, or from packages that bring them along.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import tempfile
+from base64 import b64decode
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from pycupel.errors import InvalidArgumentError
+from pycupel.extras import load_extra
+
+__all__ = ["load"]
+
+_VARIABLES = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
+_PACKAGES = (
+    ("litellm", "litellm_core_utils/tokenizers"),
+    ("llama_index.core", "_static/tiktoken_cache"),
+    ("bpe_openai", "data"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Count:
+    encoding: Any
+
+    def __call__(self, text: str, /) -> int:
+        """What looks like a special token is text here, as it is for a provider."""
+        return len(self.encoding.encode_ordinary(text))
+
+
+def load(encoding: str) -> tuple[Callable[[str], int], str]:
+    """What counts the tokens of an encoding, and its version.
+
+    Raises:
+        MissingExtraError: tiktoken is not installed.
+        InvalidArgumentError: the encoding's vocabulary is not on this machine.
+    """
+    options = {"extra": "tiktoken", "package": "tiktoken", "purpose": f"counting {encoding} exactly"}
+    tiktoken = load_extra("tiktoken", **options)
+    definition = getattr(load_extra("tiktoken_ext.openai_public", **options), encoding)
+    # The definition is run as it is, but with a loader that only looks on this machine.
+    offline = FunctionType(definition.__code__, {**definition.__globals__, "load_tiktoken_bpe": _load_ranks})
+    return _Count(tiktoken.Encoding(**offline())), f"tiktoken {version('tiktoken')}"
+
+
+def _load_ranks(url: str, expected_hash: str | None = None) -> dict[bytes, int]:
+    for data in _candidates(url):
+        if expected_hash is None or hashlib.sha256(data).hexdigest() == expected_hash:
+            pairs = (line.split() for line in data.splitlines() if line)
+            return {b64decode(token): int(rank) for token, rank in pairs}
+    raise InvalidArgumentError(
+        f"tiktoken's vocabulary {url.rpartition('/')[2]} is not on this machine, and is not downloaded; "
+        f"install pycupel[tokens], which needs none, or put the file into the directory that {_VARIABLES[0]} names",
+        argument="counter",
+    )
+
+
+def _candidates(url: str) -> Iterator[bytes]:
+    """The files that may hold the vocabulary: under the name that tiktoken's cache has for it, or under its own."""
+    cached = hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()
+    for directory in _directories():
+        for name in (cached, url.rpartition("/")[2]):
+            if (directory / name).is_file():
+                yield (directory / name).read_bytes()
+            if (directory / f"{name}.gz").is_file():
+                yield gzip.decompress((directory / f"{name}.gz").read_bytes())
+
+
+def _directories() -> Iterator[Path]:
+    yield from (Path(os.environ[name]) for name in _VARIABLES if os.environ.get(name))
+    yield Path(tempfile.gettempdir()) / "data-gym-cache"
+    for package, folder in _PACKAGES:
+        try:
+            spec = find_spec(package)
+        except ModuleNotFoundError:
+            # The package around it is not there.
+            continue
+        for location in (spec.submodule_search_locations or ()) if spec is not None else ():
+            yield Path(location) / folder

@@ -124,12 +124,12 @@ def get_counter(counter: Any = "auto") -> Counter:
         return counter
     if isinstance(counter, str):
         return _named(counter)
-    if not callable(counter):
+    own: Any = counter
+    if not callable(own):
         raise wrong_type("counter", "a function from str to int, or a name", counter)
     name = getattr(counter, "__qualname__", type(counter).__qualname__)
     margin = as_float("margin_percent", getattr(counter, "margin_percent", 0.0))
-    function: Callable[[str], int] = counter
-    return Counter(function, name, margin_percent=margin, batch=getattr(counter, "count_batch", None))
+    return Counter(counter, name, margin_percent=margin, batch=getattr(counter, "count_batch", None))
 
 
 @lru_cache(maxsize=64)

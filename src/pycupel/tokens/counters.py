@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -38,8 +37,8 @@ _MODELS: Mapping[str, str] = {
 _ESTIMATED = ("claude", "gemini", "mistral", "codestral", "command", "llama", "qwen", "deepseek", "grok")
 _ENCODINGS = ("o200k_base", "cl100k_base")
 
-# A provider's own count differs from ours by its formatting, not by a factor of ten: that would be another request.
-_LEAST, _MOST = 0.25, 4.0
+# A provider's own count differs from ours by its formatting. More than this factor, and it is about another request.
+_MOST = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,9 @@ class Counter:
 
     def count_batch(self, texts: Iterable[str]) -> list[int]:
         """The tokens of many texts, which some counters do faster than one by one."""
-        return [self(text) for text in texts] if self.batch is None else self.batch(list(texts))
+        if self.batch is None:
+            return [self(text) for text in texts]
+        return [self._checked(tokens) for tokens in self.batch(list(texts))]
 
     def calibrated(self, *, counted: int, reported: int) -> Counter:
         """A counter corrected by what a provider reported for a request that this one had counted.
@@ -85,16 +86,14 @@ class Counter:
         """
         ours = checked_positive("counted", counted, InvalidArgumentError)
         theirs = checked_positive("reported", reported, InvalidArgumentError)
-        factor = theirs / ours
-        if not _LEAST <= factor <= _MOST:
+        if max(ours, theirs) > _MOST * min(ours, theirs):
             raise InvalidArgumentError(
                 f"{reported} reported and {counted} counted tokens cannot be about the same request",
                 argument="reported",
                 value=reported,
             )
-        return replace(
-            self, function=_Scaled(self, factor), name=f"{self.name} x {factor:.3f}", exact=False, batch=None
-        )
+        name = f"{self.name} x {theirs / ours:.3f}"
+        return replace(self, function=_Scaled(self, ours, theirs), name=name, exact=False, batch=None)
 
     def __str__(self) -> str:
         return f"{self.name} ({self.version})" if self.version else self.name
@@ -103,10 +102,12 @@ class Counter:
 @dataclass(frozen=True, slots=True)
 class _Scaled:
     counter: Counter
-    factor: float
+    counted: int
+    reported: int
 
     def __call__(self, text: str, /) -> int:
-        return math.ceil(self.counter(text) * self.factor)
+        """Rounded up, in whole numbers: what was counted becomes just what was reported."""
+        return -(-self.counter(text) * self.reported // self.counted)
 
 
 def get_counter(counter: Any = "auto") -> Counter:
@@ -163,7 +164,7 @@ def _exact(encoding: str) -> Counter:
 
 def _from(module: Any, encoding: str) -> Counter:
     function, version = module.load(encoding)
-    return Counter(function, encoding, version, exact=True, batch=getattr(function, "count_batch", None))
+    return Counter(function, encoding, version, exact=True)
 
 
 def _best() -> Counter:
@@ -182,18 +183,18 @@ def reported_tokens(usage: Any) -> int:
     Raises:
         InvalidArgumentError: it is none of these.
     """
-    members: Any = usage if hasattr(usage, "get") else getattr(usage, "__dict__", {})
-    numbers = [members.get(name) for name in _USAGE if isinstance(members.get(name), int)]
-    if not numbers:
-        raise InvalidArgumentError(f"there is no count of prompt tokens in {describe(usage)}", argument="usage")
-    return sum(numbers)
+    for names in _USAGE:
+        found = [usage.get(name) if hasattr(usage, "get") else getattr(usage, name, None) for name in names]
+        numbers = [number for number in found if isinstance(number, int) and not isinstance(number, bool)]
+        if numbers:
+            return sum(numbers)
+    raise InvalidArgumentError(f"there is no count of prompt tokens in {describe(usage)}", argument="usage")
 
 
-# Anthropic counts what comes from its cache apart from the rest.
+# Anthropic counts what comes from its cache apart from the rest. The others do not, even if they name it, too.
 _USAGE = (
-    "prompt_tokens",
-    "input_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-    "prompt_token_count",
+    ("prompt_tokens",),
+    ("prompt_token_count",),
+    ("promptTokenCount",),
+    ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
 )

@@ -40,18 +40,22 @@ PRICES: Mapping[str, Prices] = {
 
 # How the fields are read in which messages and their parts keep what the model sees.
 _FIELDS: Mapping[str, str] = {
-    **dict.fromkeys(("text", "name", "refusal", "thinking", "reasoning", "reasoning_content", "title"), "text"),
-    **dict.fromkeys(("arguments", "args", "input", "response", "action", "queries"), "json"),
-    **dict.fromkeys(("content", "parts", "output", "summary", "tool_calls", "invalid_tool_calls"), "nested"),
-    **dict.fromkeys(("function", "custom", "function_call", "function_response"), "nested"),
+    **dict.fromkeys(("text", "name", "refusal", "reasoning", "reasoning_content", "title"), "text"),
+    **dict.fromkeys(("code", "logs", "stdout", "stderr"), "text"),
+    **dict.fromkeys(("arguments", "args", "input", "response", "action", "operation", "queries", "tools"), "json"),
+    **dict.fromkeys(("content", "parts", "output", "outputs", "summary", "thinking"), "nested"),
+    **dict.fromkeys(("tool_calls", "invalid_tool_calls", "function", "custom"), "nested"),
+    # Gemini's objects and its JSON spell names differently.
+    **dict.fromkeys(("function_call", "function_response", "executable_code", "code_execution_result"), "nested"),
+    **dict.fromkeys(("functionCall", "functionResponse", "executableCode", "codeExecutionResult"), "nested"),
     # Thoughts that only the provider can read.
-    **dict.fromkeys(("signature", "thought_signature", "encrypted_content"), "sealed"),
+    **dict.fromkeys(("signature", "thought_signature", "thoughtSignature", "encrypted_content"), "sealed"),
 }
 # A token of sealed thoughts is some eight characters of what is sent.
 _SEALED_CHARACTERS = 8
-_IMAGES = frozenset({"image", "image_url", "input_image", "computer_screenshot", "screenshot"})
+_IMAGES = frozenset({"image", "image_url", "input_image", "computer_screenshot", "screenshot", "image_generation_call"})
 _AUDIO = frozenset({"audio", "input_audio"})
-_FILES = frozenset({"file", "input_file", "document", "container_upload"})
+_FILES = frozenset({"file", "input_file", "document", "document_url", "container_upload"})
 
 
 def count_messages(
@@ -83,9 +87,9 @@ def message_counter(count: Callable[[str], int], provider: str = "auto") -> Call
         # Most messages are a role and a text, or calls.
         if message.__class__ is dict:
             content = message.get("content")
-            if content.__class__ is str and (len(message) == 2 or "tool_call_id" in message):
+            if content.__class__ is str and "role" in message and len(message) == 2 + ("tool_call_id" in message):
                 return overhead + count(content)
-            if not content and len(message) == 3:
+            if not content and "content" in message and "role" in message and len(message) == 3:
                 texts = _call_texts(message.get("tool_calls"))
                 if texts is not None:
                     return overhead + sum([count(text) for text in texts])
@@ -104,10 +108,10 @@ def _call_texts(calls: Any) -> list[str] | None:
 
 
 def _prices(provider: str) -> Prices:
-    if provider == "auto":
+    if checked_str("provider", provider) == "auto":
         return PRICES["openai"]
     if provider not in PRICES:
-        near = suggestion(checked_str("provider", provider), PRICES)
+        near = suggestion(provider, PRICES)
         raise InvalidArgumentError(
             f"provider must be auto or one of {', '.join(PRICES)}, not {provider!r}{near}", argument="provider"
         )
@@ -127,9 +131,11 @@ def _is_a(value: object, types: Any) -> bool:
 
 
 def _field(node: Any, name: str) -> Any:
-    """A member of a dict, or an attribute; methods are none."""
-    if _is_a(node, Mapping):
-        return node.get(name)
+    return node.get(name) if _is_a(node, Mapping) else _attribute(node, name)
+
+
+def _attribute(node: Any, name: str) -> Any:
+    """None for a method: some libraries have one where others have a text."""
     value = getattr(node, name, None)
     return None if callable(value) else value
 
@@ -144,7 +150,7 @@ class _Walk:
         self._prices = prices
 
     def cost(self, node: Any) -> int:
-        if node.__class__ is str:
+        if isinstance(node, str):
             return self._count(node)
         if _is_a(node, (list, tuple)):
             return sum([self.cost(each) for each in node])
@@ -152,7 +158,7 @@ class _Walk:
         return self._fields(node) if fixed is None else fixed
 
     def _fields(self, node: Any) -> int:
-        members = node if _is_a(node, Mapping) else {name: _field(node, name) for name in _FIELDS}
+        members = node if _is_a(node, Mapping) else {name: _attribute(node, name) for name in _FIELDS}
         total = 0
         for name, value in members.items():
             how = _FIELDS.get(name)
@@ -162,9 +168,9 @@ class _Walk:
                 total += self.cost(value)
             elif how == "sealed":
                 total += len(value) // _SEALED_CHARACTERS
-            elif how == "json" and value.__class__ is not str:
+            elif how == "json" and not isinstance(value, str):
                 total += self._count(_compact(value))
-            elif value.__class__ is str and not (name == "text" and members.get("content") is not None):
+            elif isinstance(value, str) and not (name == "text" and members.get("content") is not None):
                 # Some libraries' messages have their text twice: as content, and as text alone.
                 total += self._count(value)
         return total
@@ -185,10 +191,11 @@ class _Walk:
 
     def _inline(self, node: Any) -> int | None:
         """Gemini's parts have no type, but their data tell it."""
-        data = _field(node, "inline_data") or _field(node, "file_data")
+        found = (_field(node, name) for name in ("inline_data", "file_data", "inlineData", "fileData"))
+        data = next((each for each in found if each is not None), None)
         if data is None:
             return None
-        kind = str(_field(data, "mime_type")).partition("/")[0]
+        kind = str(_field(data, "mime_type") or _field(data, "mimeType")).partition("/")[0]
         return self._prices.image if kind == "image" else self._prices.audio if kind == "audio" else self._prices.file
 
     def _file(self, node: Any) -> int:

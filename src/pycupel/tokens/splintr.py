@@ -18,7 +18,13 @@ class _Count:
 
     def __call__(self, text: str, /) -> int:
         """What looks like a special token is text here, as it is for a provider."""
-        return len(self.tokenizer.encode_ordinary(text))
+        try:
+            return len(self.tokenizer.encode_ordinary(text))
+        except UnicodeEncodeError:
+            # Half an emoji, cut off by somebody. It is replaced, as tiktoken does it.
+            return len(
+                self.tokenizer.encode_ordinary(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+            )
 
 
 def load(encoding: str) -> tuple[Callable[[str], int], str]:

@@ -10,8 +10,10 @@ import gzip
 import hashlib
 import os
 import tempfile
+import zlib
 from base64 import b64decode
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -73,9 +75,10 @@ def _candidates(url: str) -> Iterator[bytes]:
     cached = hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()
     for directory in _directories():
         for name in (cached, url.rpartition("/")[2]):
-            if (directory / name).is_file():
+            # What is missing, broken or somebody else's is passed over.
+            with suppress(OSError):
                 yield (directory / name).read_bytes()
-            if (directory / f"{name}.gz").is_file():
+            with suppress(OSError, EOFError, zlib.error):
                 yield gzip.decompress((directory / f"{name}.gz").read_bytes())
 
 
@@ -85,8 +88,8 @@ def _directories() -> Iterator[Path]:
     for package, folder in _PACKAGES:
         try:
             spec = find_spec(package)
-        except ModuleNotFoundError:
-            # The package around it is not there.
+        except (ImportError, ValueError):
+            # The package around it is not there, or it is none.
             continue
         for location in (spec.submodule_search_locations or ()) if spec is not None else ():
             yield Path(location) / folder

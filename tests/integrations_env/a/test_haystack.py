@@ -1,0 +1,167 @@
+"""Haystack: the components in pipelines that run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from haystack import Document, Pipeline
+from haystack.components.builders import PromptBuilder
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.dataclasses import ChatMessage, FileContent, ImageContent, TextContent, ToolCall
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+
+from pycupel.errors import InvalidArgumentError
+from pycupel.integrations.haystack import CupelDocumentSelector, CupelMessageSelector
+from pycupel.messages import MessageSelection, lint_messages
+from pycupel.select import ContextResult
+from pycupel.tokens.messages import PRICES
+from tests.integrations_env.sessions import agent_session, count_words
+
+BUDGET = 700
+
+
+def documents(*scores: float | None) -> list[Document]:
+    return [Document(content=" ".join([f"hit{i}"] * 10), score=score) for i, score in enumerate(scores)]
+
+
+def history(seed: int = 1) -> list[ChatMessage]:
+    """As an agent would have written it: a result of a tool carries the call that it answers."""
+    calls: dict[str, ToolCall] = {}
+    messages: list[ChatMessage] = []
+    for each in agent_session(seed, turns=12):
+        made = [ToolCall("look_up", {"key": "k"}, call["id"]) for call in each.get("tool_calls", ())]
+        calls |= {call.id: call for call in made if call.id}
+        match each["role"]:
+            case "system":
+                messages.append(ChatMessage.from_system(each["content"]))
+            case "user":
+                messages.append(ChatMessage.from_user(each["content"]))
+            case "tool":
+                messages.append(ChatMessage.from_tool(each["content"], calls[each["tool_call_id"]]))
+            case _:
+                messages.append(ChatMessage.from_assistant(each["content"] or None, tool_calls=made))
+    return messages
+
+
+def select(selector: Any, messages: list[ChatMessage]) -> list[ChatMessage]:
+    pipeline = Pipeline()
+    pipeline.add_component("fit", selector)
+    selected: list[ChatMessage] = pipeline.run({"fit": {"messages": messages}})["fit"]["messages"]
+    return selected
+
+
+def test_a_prompt_contains_the_retrieved_documents_that_fit() -> None:
+    store = InMemoryDocumentStore()
+    store.write_documents([Document(content=f"about cats {'and dogs ' * size}") for size in (1, 20, 2)])
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", InMemoryBM25Retriever(store))
+    pipeline.add_component("fit", CupelDocumentSelector(15, counter=count_words))
+    pipeline.add_component("prompt", PromptBuilder("{% for each in documents %}{{ each.content }}\n{% endfor %}"))
+    pipeline.connect("retriever.documents", "fit.documents")
+    pipeline.connect("fit.documents", "prompt.documents")
+    prompt = pipeline.run({"retriever": {"query": "cats"}})["prompt"]["prompt"]
+    assert len(prompt.splitlines()) == 2
+    assert count_words(prompt) <= 15
+
+
+def test_the_best_documents_are_at_both_edges() -> None:
+    found = documents(0.3, 0.9, 0.5, 0.7)
+    selected = CupelDocumentSelector(30, counter=count_words).run(found)["documents"]
+    assert [found.index(each) for each in selected] == [1, 2, 3]
+    assert selected[0] is found[1]
+
+
+def test_a_document_selector_tells_what_it_left_out() -> None:
+    results: list[ContextResult] = []
+    CupelDocumentSelector(10, counter=count_words, on_selection=results.append).run(documents(0.1, 0.8))
+    [result] = results
+    assert result.report is not None
+    assert [each.item.content[:4] for each in result.report.excluded] == ["hit0"]
+
+
+def test_a_model_sees_the_messages_that_fit() -> None:
+    messages = history()
+    selected = select(CupelMessageSelector(BUDGET, counter=count_words), messages)
+    assert 0 < len(selected) < len(messages)
+    assert lint_messages([each.to_openai_dict_format() for each in selected], "openai") == []
+    assert selected[0] == messages[0]
+    assert selected[-1] == messages[-1]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_whatever_the_budget_the_model_can_accept_what_it_sees(seed: int) -> None:
+    for budget in range(100, 4_000, 100):
+        selected = CupelMessageSelector(budget, counter=count_words).run(history(seed))["messages"]
+        assert lint_messages([each.to_openai_dict_format() for each in selected], "openai") == []
+
+
+def test_the_next_selection_starts_like_the_last_one() -> None:
+    selector = CupelMessageSelector(BUDGET, counter=count_words)
+    messages = history()
+    before = selector.run(messages)["messages"]
+    more = [ChatMessage.from_assistant("So. " * 60), ChatMessage.from_user("And then? " * 60)]
+    assert selector.run([*messages, *more])["messages"] == [*before, *more]
+    assert CupelMessageSelector(BUDGET, counter=count_words).run([*messages, *more])["messages"] != [*before, *more]
+
+
+def test_calls_without_ids_are_known_by_what_they_ask() -> None:
+    call, other = ToolCall("look_up", {"key": "a"}), ToolCall("look_up", {"key": "b"})
+    exchange = [
+        ChatMessage.from_assistant(tool_calls=[call, other]),
+        ChatMessage.from_tool("A.", call),
+        ChatMessage.from_tool("B.", other),
+    ]
+    messages = [ChatMessage.from_user("Look both up."), *exchange]
+    assert CupelMessageSelector(BUDGET, counter=count_words).run(messages)["messages"] == messages
+
+
+def test_an_orphan_is_left_out() -> None:
+    orphan = ChatMessage.from_tool("A.", ToolCall("look_up", {}, "c1"))
+    messages = [orphan, ChatMessage.from_user("Hello!")]
+    assert CupelMessageSelector(BUDGET).run(messages)["messages"] == messages[1:]
+
+
+def test_every_kind_of_content_is_counted() -> None:
+    picture = ImageContent("iVBORw0KGgo=", "image/png")
+    file = FileContent("JVBERi0=", "application/pdf")
+    call = ToolCall("look_up", {"key": "five"}, "c1")
+    messages = [
+        ChatMessage.from_user(content_parts=["one two", picture, file]),
+        ChatMessage.from_assistant("three", reasoning="four", tool_calls=[call]),
+        ChatMessage.from_tool([TextContent("six"), picture], call),
+    ]
+    selections: list[MessageSelection] = []
+    selector = CupelMessageSelector(8_000, counter=count_words, on_selection=selections.append, explain=True)
+    assert selector.run(messages)["messages"] == messages
+    report = selections[0].report
+    assert report is not None
+    text = "\n".join(each.item.content for each in report.included)
+    for word in ("one two", "three", "four", "look_up", "five", "six"):
+        assert word in text
+    prices = PRICES["openai"]
+    assert 0 < selections[0].total_tokens - 2 * prices.image - prices.file < 100
+
+
+def test_a_pin_is_asked_about_haystacks_messages() -> None:
+    messages = history()
+    selector = CupelMessageSelector(BUDGET, counter=count_words, pin=lambda each: each is messages[1])
+    assert selector.run(messages)["messages"][1] is messages[1]
+
+
+def test_a_pipeline_can_be_saved_and_loaded() -> None:
+    pipeline = Pipeline()
+    pipeline.add_component("documents", CupelDocumentSelector(4_000))
+    pipeline.add_component("messages", CupelMessageSelector(8_000, unit="turn"))
+    saved = pipeline.dumps()
+    loaded = Pipeline.loads(saved, allowed_modules=["pycupel.integrations.haystack"])
+    assert loaded.dumps() == saved
+    both = {"documents": {"documents": documents(0.5)}, "messages": {"messages": [ChatMessage.from_user("Hello!")]}}
+    assert loaded.run(both) == both
+
+
+def test_wrong_options_are_found_where_they_are_written() -> None:
+    with pytest.raises(InvalidArgumentError, match="rag"):
+        CupelDocumentSelector(10, policy="ragg")
+    with pytest.raises(InvalidArgumentError, match="too_large"):
+        CupelMessageSelector(10, too_large="explode")

@@ -1,0 +1,222 @@
+"""LangChain, with a fake model: what the model sees, and what the state keeps."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.documents import Document
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+    convert_to_messages,
+)
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+
+from pycupel import ContextBudget
+from pycupel.errors import InvalidArgumentError
+from pycupel.integrations.langchain import CupelDocumentCompressor, CupelMiddleware
+from pycupel.messages import MessageSelection, lint_messages
+from pycupel.select import ContextResult
+from tests.integrations_env.sessions import SYSTEM, agent_session, count_words
+
+BUDGET = 700
+
+
+class FakeModel(BaseChatModel):
+    """Calls the tool `calls` times, then answers; remembers what it was shown."""
+
+    calls: int = 2
+    seen: list[list[BaseMessage]] = []  # noqa: RUF012
+
+    @property
+    def _llm_type(self) -> str:
+        return "fake"
+
+    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+        return self
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        self.seen.append(messages)
+        asked = 0 if messages[-1].type == "human" else 1 + int(messages[-1].tool_call_id[-1])
+        reply = AIMessage("Done.")
+        if asked < self.calls:
+            reply = AIMessage("", tool_calls=[{"name": "look_up", "args": {"key": "k"}, "id": f"now_{asked}"}])
+        return ChatResult(generations=[ChatGeneration(message=reply)])
+
+
+@tool
+def look_up(key: str) -> str:
+    """Look something up."""
+    return "found " * 40
+
+
+def history(seed: int = 1, turns: int = 12) -> list[BaseMessage]:
+    return convert_to_messages(agent_session(seed, turns)[1:])
+
+
+def agent_with(middleware: CupelMiddleware, model: FakeModel, **options: Any) -> Any:
+    return create_agent(model, [look_up], system_prompt=SYSTEM, middleware=[middleware], **options)
+
+
+def assert_acceptable(messages: list[BaseMessage]) -> None:
+    assert lint_messages(messages, "openai") == []
+
+
+def test_the_model_sees_what_fits_and_the_state_keeps_everything() -> None:
+    messages, model = history(), FakeModel(seen=[])
+    state = agent_with(CupelMiddleware(BUDGET, counter=count_words), model).invoke({"messages": messages})
+    assert len(model.seen) == 3
+    for seen in model.seen:
+        assert seen[0] == SystemMessage(SYSTEM)
+        assert_acceptable(seen)
+        assert len(seen) < len(messages)
+        assert sum(count_words(message.text) for message in seen) <= BUDGET
+    assert [message.content for message in state["messages"][: len(messages)]] == [each.content for each in messages]
+    assert [message.type for message in state["messages"][len(messages) :]] == ["ai", "tool", "ai", "tool", "ai"]
+
+
+def test_what_is_seen_are_the_messages_themselves_in_their_order() -> None:
+    messages, model = history(), FakeModel(seen=[], calls=0)
+    agent_with(CupelMiddleware(BUDGET, counter=count_words), model).invoke({"messages": messages})
+    places = [next(i for i, each in enumerate(messages) if each is message) for message in model.seen[0][1:]]
+    assert places == sorted(places)
+    assert places[-1] == len(messages) - 1
+
+
+def test_within_a_run_the_prompt_only_grows_after_it_was_cut() -> None:
+    """The provider's cache holds: each prompt starts with the whole one before."""
+    model = FakeModel(seen=[], calls=4)
+    agent_with(CupelMiddleware(BUDGET, counter=count_words), model).invoke({"messages": history()})
+    assert len(model.seen) == 5
+    for before, after in pairwise(model.seen):
+        assert after[: len(before)] == before
+
+
+def test_one_middleware_serves_several_conversations_with_a_checkpointer() -> None:
+    """Each thread's prompt starts like that thread's last one, although their calls alternate."""
+    model = FakeModel(seen=[], calls=0)
+    agent = agent_with(CupelMiddleware(BUDGET, counter=count_words), model, checkpointer=InMemorySaver())
+    threads = [{"configurable": {"thread_id": str(seed)}} for seed in range(3)]
+    for seed, thread in enumerate(threads):
+        agent.invoke({"messages": history(seed)}, thread)
+    for turn in range(2):
+        for thread in threads:
+            agent.invoke({"messages": [HumanMessage(f"more {turn}")]}, thread)
+    for place, before in enumerate(model.seen[:-3]):
+        after = model.seen[place + 3]
+        assert after[: len(before)] == before
+
+
+def test_an_agent_that_runs_asynchronously_is_served_as_well() -> None:
+    messages, model = history(), FakeModel(seen=[])
+    agent = agent_with(CupelMiddleware(BUDGET, counter=count_words), model)
+    state = asyncio.run(agent.ainvoke({"messages": messages}))
+    assert len(state["messages"]) == len(messages) + 5
+    assert all(len(seen) < len(messages) for seen in model.seen)
+    for seen in model.seen:
+        assert_acceptable(seen)
+
+
+def test_a_short_history_is_left_alone() -> None:
+    model = FakeModel(seen=[], calls=0)
+    agent_with(CupelMiddleware(8_000), model).invoke({"messages": [HumanMessage("Hello!")]})
+    assert [message.content for message in model.seen[0]] == [SYSTEM, "Hello!"]
+
+
+def test_the_system_prompt_counts() -> None:
+    selections: list[MessageSelection] = []
+    middleware = CupelMiddleware(BUDGET, counter=count_words, on_selection=selections.append)
+    agent_with(middleware, FakeModel(seen=[], calls=0)).invoke({"messages": [HumanMessage("Hello!")]})
+    assert selections[0].total_tokens >= count_words(SYSTEM) + 1
+
+
+def test_an_agent_without_a_system_prompt_is_served_as_well() -> None:
+    model = FakeModel(seen=[], calls=0)
+    create_agent(model, middleware=[CupelMiddleware(BUDGET, counter=count_words)]).invoke({"messages": history()})
+    assert_acceptable(model.seen[0])
+
+
+def test_a_selection_tells_the_places_of_the_messages_that_were_dropped() -> None:
+    messages, model = history(), FakeModel(seen=[], calls=0)
+    selections: list[MessageSelection] = []
+    middleware = CupelMiddleware(BUDGET, counter=count_words, on_selection=selections.append)
+    agent_with(middleware, model).invoke({"messages": messages})
+    [selection] = selections
+    assert selection.messages == model.seen[0][1:]
+    assert selection.messages == [messages[i] for i in selection.kept]
+    assert sorted((*selection.kept, *(each.index for each in selection.dropped))) == list(range(len(messages)))
+
+
+def test_a_pin_is_asked_about_langchains_messages() -> None:
+    messages, model = history(), FakeModel(seen=[], calls=0)
+    first = next(message for message in messages if isinstance(message, ToolMessage))
+    middleware = CupelMiddleware(BUDGET, counter=count_words, pin=lambda message: message is first)
+    agent_with(middleware, model).invoke({"messages": messages})
+    assert any(message is first for message in model.seen[0])
+    assert_acceptable(model.seen[0])
+
+
+def test_wrong_options_are_found_where_they_are_written() -> None:
+    with pytest.raises(InvalidArgumentError, match="chat"):
+        CupelMiddleware(8_000, policy="chatt")
+    with pytest.raises(TypeError, match="budget"):
+        CupelMiddleware("8000")  # type: ignore[arg-type]
+
+
+class Retriever(BaseRetriever):
+    found: list[Document]
+
+    def _get_relevant_documents(self, query: str, **kwargs: Any) -> list[Document]:
+        return self.found
+
+
+def documents(*sizes: int) -> list[Document]:
+    return [Document(page_content=" ".join([f"hit{i}"] * size)) for i, size in enumerate(sizes)]
+
+
+def test_a_chain_gets_the_documents_that_fit_the_best_ones_at_both_edges() -> None:
+    found = documents(10, 10, 10, 10, 10)
+    compressor = CupelDocumentCompressor(budget=30, counter=count_words)
+    chain = Retriever(found=found) | RunnableLambda(lambda hits: compressor.compress_documents(hits, "query"))
+    selected = chain.invoke("query")
+    assert [found.index(each) for each in selected] == [0, 2, 1]
+    assert selected[0] is found[0]
+
+
+def test_documents_without_scores_rank_in_the_retrievers_order() -> None:
+    """Otherwise the shortest would win."""
+    compressor = CupelDocumentCompressor(budget=ContextBudget(25), counter=count_words)
+    found = documents(20, 18, 5)
+    assert found[0] in compressor.compress_documents(found, "query")
+
+
+def test_documents_are_compressed_asynchronously_as_well() -> None:
+    compressor = CupelDocumentCompressor(budget=10, counter=count_words)
+    assert asyncio.run(compressor.acompress_documents(documents(5, 5, 5), "query")) == documents(5, 5)
+
+
+def test_a_compressor_tells_what_it_left_out() -> None:
+    results: list[ContextResult] = []
+    compressor = CupelDocumentCompressor(budget=10, counter=count_words, on_selection=results.append)
+    assert results == []
+    compressor.compress_documents(documents(5, 5, 5), "query")
+    [result] = results
+    assert result.report is not None
+    assert [each.item.content for each in result.report.excluded] == ["hit2 hit2 hit2 hit2 hit2"]
+
+
+def test_a_compressor_finds_wrong_options_where_they_are_written() -> None:
+    with pytest.raises(ValueError, match="rag"):
+        CupelDocumentCompressor(budget=10, policy="ragg")

@@ -10,17 +10,17 @@ import pytest
 from pycupel import ContextBudget, ContextItem, ContextKind, ContextSource, Pipeline, RecencyScorer
 from pycupel.errors import InvalidArgumentError, MessageShapeError
 from pycupel.messages import to_items
-from pycupel.messages.history import History, read_history, with_needs
+from pycupel.messages.history import History, items_at, needs_of, read_history, with_needs
 from tests.messages.chats import answer, calls, exchange, long_turn, question, result, system
 from tests.messages.histories import WRITERS, Exchange, Message
 
 
 def read(messages: list[Message], unit: str = "auto", pin: Any = None, provider: str = "auto") -> History:
-    return read_history(messages, provider, unit, lambda message: 10, pin)
+    return read_history(messages, provider, unit, len, pin)
 
 
 def indices(history: History, places: frozenset[int]) -> list[int]:
-    return sorted(i for place in places for i in history.blocks[place].indices)
+    return sorted(i for place in places for i in history.units[place].indices)
 
 
 def pinned(messages: list[Message], unit: str = "auto", pin: Any = None, provider: str = "auto") -> list[int]:
@@ -44,9 +44,11 @@ def test_every_unit_is_an_item() -> None:
 
 
 def test_the_tokens_of_an_item_are_those_of_its_messages() -> None:
-    history = read([question(), calls("c1", "c2"), result("c2"), result("c1"), answer()])
-    assert [block.item.tokens for block in history.blocks] == [10, 30, 10]
-    assert history.tokens == [10] * 5
+    history = read([question(), calls("c1", "c2"), result("c2", "x" * 100), result("c1"), answer()])
+    tokens = history.tokens
+    assert history.sizes == [tokens[0], tokens[1] + tokens[2] + tokens[3], tokens[4]]
+    assert tokens[2] > 100 > max(tokens[1], tokens[3])
+    assert [item.tokens for item in items_at(history, [1, 2]).values()] == history.sizes[1:]
 
 
 def test_missing_timestamps_come_from_the_index() -> None:
@@ -92,22 +94,24 @@ def test_equal_histories_give_equal_items() -> None:
 
 def test_a_turn_is_a_user_message_and_all_that_follows_it() -> None:
     history = read([system(), question("a"), *exchange("c1"), answer(), question("b"), answer()], "turn")
-    assert [block.indices for block in history.blocks] == [(0,), (1, 2, 3, 4), (5, 6)]
-    turn = history.blocks[1].item
-    assert (turn.tokens, turn.kind, turn.metadata["pycupel.unit"]) == (40, "Message", [1, 2, 3, 4])
+    assert [unit.indices for unit in history.units] == [(0,), (1, 2, 3, 4), (5, 6)]
+    assert history.sizes[1] == sum(history.tokens[1:5])
+    turn = items_at(history, [1], named=True)[1]
+    assert turn.kind == "Message"
+    assert turn.metadata["pycupel.unit"] == [1, 2, 3, 4]
     assert turn.content.startswith("a\n")
     assert turn.timestamp == datetime(1970, 1, 1, 0, 0, 4, tzinfo=UTC)
-    assert [block.needs for block in history.blocks] == [(), (), ()]
+    assert [needs_of(unit) for unit in history.units] == [(), (), ()]
 
 
 def test_what_is_broken_or_a_system_message_is_in_no_turn() -> None:
     history = read([question("a"), result("nobody"), system(), answer(), question("b")], "turn")
-    assert [block.indices for block in history.blocks] == [(0, 3), (1,), (2,), (4,)]
-    assert [block.problem is None for block in history.blocks] == [True, False, True, True]
+    assert [unit.indices for unit in history.units] == [(0, 3), (1,), (2,), (4,)]
+    assert [unit.problem is None for unit in history.units] == [True, False, True, True]
 
 
 def test_what_is_said_before_the_first_question_is_a_turn() -> None:
-    assert [block.indices for block in read([answer("Hello!"), question()], "turn").blocks] == [(0,), (1,)]
+    assert [unit.indices for unit in read([answer("Hello!"), question()], "turn").units] == [(0,), (1,)]
 
 
 def test_turns_need_each_other_where_a_provider_says_so() -> None:
@@ -122,8 +126,8 @@ def test_turns_need_each_other_where_a_provider_says_so() -> None:
         *writer.user("c", picture=False),
     ]
     read_as_turns = read(history, "turn", provider="anthropic")
-    assert [block.indices for block in read_as_turns.blocks] == [(0, 1), (2, 4), (3,), (5,)]
-    assert read_as_turns.blocks[2].needs == (1,)
+    assert [unit.indices for unit in read_as_turns.units] == [(0, 1), (2, 4), (3,), (5,)]
+    assert needs_of(read_as_turns.units[2]) == (1,)
     assert indices(read_as_turns, read_as_turns.pinned) == [2, 3, 4, 5]
 
 
@@ -187,7 +191,7 @@ def test_pins_are_indices_or_a_function() -> None:
 
 
 def test_what_is_needed_is_found_through_others() -> None:
-    blocks = read([question("a"), *exchange("c1"), answer(), question("b")]).blocks
-    chain = [block._replace(needs=needs) for block, needs in zip(blocks, ((), (0,), (1,), ()), strict=True)]
+    units = read([question("a"), *exchange("c1"), answer(), question("b")]).units
+    chain = [unit._replace(anchor=None, also=also) for unit, also in zip(units, ((), (0,), (1,), ()), strict=True)]
     assert with_needs([2], chain) == {0, 1, 2}
     assert with_needs([], chain) == frozenset()

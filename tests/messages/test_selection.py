@@ -9,9 +9,21 @@ from typing import Any
 
 import pytest
 
-from pycupel import CompositeScorer, ContextBudget, Policy, PriorityScorer, RecencyScorer, UShapedPlacer, wire
+from pycupel import (
+    CompositeScorer,
+    ContextBudget,
+    CountQuotaEntry,
+    CountQuotaSlice,
+    Policy,
+    PriorityScorer,
+    RecencyScorer,
+    ScarcityBehavior,
+    UShapedPlacer,
+    wire,
+)
 from pycupel.diagnostics import BudgetExceeded, Filtered, PinnedOverride, SelectionReport
 from pycupel.errors import (
+    CountRequirementError,
     InvalidArgumentError,
     InvalidBudgetError,
     MessageShapeError,
@@ -89,10 +101,19 @@ def test_the_report_of_what_fits_is_complete_as_well() -> None:
     assert report.excluded == ()
 
 
+def test_a_report_of_what_fits_asks_no_slicer() -> None:
+    """What fits is not cut, so nothing that a slicer demands is missing."""
+    needy = CountQuotaSlice([CountQuotaEntry("Memory", cap_count=9, require_count=9)], scarcity=ScarcityBehavior.THROW)
+    policy = Policy(RecencyScorer(), needy)
+    assert select(small_talk(3), 10_000, policy=policy, explain=True).messages == small_talk(3)
+    with pytest.raises(CountRequirementError):
+        select(small_talk(30), 300, policy=policy)
+
+
 def test_the_result_says_by_whose_rules_and_with_which_counter() -> None:
     selection = select(WRITERS["anthropic"].exchange(Exchange((("c1", "read"),), ())), 1_000)
     assert selection.provider == "anthropic"
-    assert "len" in selection.counter or selection.counter
+    assert selection.counter == "len"
     assert selection.budget == ContextBudget(1_000)
 
 
@@ -323,6 +344,11 @@ def test_or_it_is_an_error() -> None:
     assert caught.value.tokens == cost(history[1:3])
     assert caught.value.__notes__ == ['It could be dropped, with too_large="drop".']
     assert select(history, 1_400, too_large="error").messages
+
+
+def test_what_is_broken_is_not_too_large() -> None:
+    history = [result("nobody", "x" * 900), *small_talk(5)]
+    assert dropped(select(history, 600, too_large="error")) == [0]
 
 
 def test_what_must_stay_and_does_not_fit_is_an_error_that_names_the_largest() -> None:

@@ -437,3 +437,18 @@ def test_messages_are_a_list(messages: Any) -> None:
 
 def test_messages_may_come_from_anywhere() -> None:
     assert checked_messages(message for message in ("a", "b")) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        ({"id": "c1", "type": "custom", "custom": {"name": "grep", "input": "x"}}, "grep\nx"),
+        ({"id": "c1", "type": "function", "function": {"name": "f", "arguments": {"a": 1}}}, 'f\n{"a": 1}'),
+        ({"id": "c1", "type": "function", "function": {"name": "f", "arguments": ""}}, "f"),
+        (SimpleNamespace(id="c1", function=SimpleNamespace(name="f", arguments="{}")), "f\n{}"),
+    ],
+)
+def test_calls_that_are_not_written_as_most_are_read_all_the_same(call: Any, text: str) -> None:
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    view = read_messages([message], "openai")[0]
+    assert (view.role, view.text, view.calls) == ("assistant", text, ("c1",))

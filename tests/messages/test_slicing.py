@@ -35,9 +35,11 @@ def tied(
     documents: list[ContextItem] | None = None,
     **options: object,
 ) -> TiedSlice:
-    by_identity = {id(each): needed for each, needed in (needs or {}).items()}
+    def needs_of(each: ContextItem) -> list[ContextItem]:
+        return (needs or {}).get(each, [])
+
     inner = options.pop("inner", None)
-    return TiedSlice(inner, by_identity, frozenset(map(id, documents or [])), **options)  # type: ignore[arg-type]
+    return TiedSlice(inner, needs_of, frozenset(map(id, documents or [])), **options)  # type: ignore[arg-type]
 
 
 A, B, C, D = (item(name, 10) for name in "abcd")
@@ -84,7 +86,7 @@ def test_without_room_only_what_costs_nothing_is_selected() -> None:
 
 
 def test_the_first_that_does_not_fit_ends_the_selection() -> None:
-    """ "In contiguous blocks where scores allow": a small old message would stay without what was said around it."""
+    """In contiguous blocks where scores allow: a small old message would stay without what was said around it."""
     large, small = item("x", 15), item("s", 1)
     assert select(tied(), [(A, 0.9), (B, 0.8), (large, 0.7), (small, 0.6)], 30) == "ab"
 
@@ -99,7 +101,7 @@ def test_what_another_slicer_chose_need_not_be_in_one_piece() -> None:
     """Here the choice is the policy's; only what has no room beside what others need goes."""
     needed, small = item("n", 25), item("s", 1)
     scored = [(A, 0.9), (B, 0.8), (C, 0.7), (small, 0.6), (needed, 0.0)]
-    assert select(tied({B: [needed]}, inner=KnapsackSlice(1)), scored, 35) == "acs"
+    assert select(tied({C: [needed]}, inner=KnapsackSlice(1)), scored, 35) == "abs"
 
 
 # Documents
@@ -188,10 +190,10 @@ def test_notes_say_why_something_is_left_out_although_there_is_room() -> None:
     a, b = item("a", 10, hint=0.9), item("b", 10, hint=0.8)
     report = Pipeline(ReflexiveScorer(), tied()).dry_run([a, b, large, small], ContextBudget(30))
     texts = [event.message for event in report.events if event.message and "Exceeded" in event.message]
+    note = "what it belongs to does not fit, or the cut is made where the messages around it end"
     assert texts == [
         "BudgetExceeded: 15 tokens requested, 10 available",
-        "BudgetExceeded: 1 tokens requested, 10 available "
-        "(what it belongs to does not fit, or the cut is made where the messages around it end)",
+        f"BudgetExceeded: 1 tokens requested, 10 available ({note})",
     ]
     quota = tied(inner=QuotaSlice([QuotaEntry("Message", cap=50)]))
     report = Pipeline(ReflexiveScorer(), quota).dry_run([a, b], ContextBudget(20))

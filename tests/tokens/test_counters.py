@@ -366,3 +366,8 @@ def test_threads_may_share_a_counter() -> None:
         counters = list(pool.map(get_counter, ["o200k_base"] * 8))
         counts = [list(pool.map(counter, texts)) for counter in counters]
     assert counts == [get_counter("o200k_base").count_batch(texts)] * 8
+
+
+@pytest.mark.parametrize("name", ["GPT-4o", "openai/gpt-4o", "azure/openai/GPT-4o"])
+def test_a_model_may_be_spelled_in_capitals_and_with_its_provider(name: str) -> None:
+    assert get_counter(name).name == "o200k_base"

@@ -62,31 +62,25 @@ def choose(
         place = places.get(id(item))
         return [] if place is None else [items[need] for need in needs_of(history.units[place])]
 
-    slicer = TiedSlice(
-        inner_slicer(rules.slicer) if has_choice else None,
-        needs,
-        frozenset([id(hit.item) for hit in hits]),
-        plan.share,
-        whole=not plan.is_cut,
-    )
+    document_places = {id(hit.item): hit.place for hit in hits}
+    inner = inner_slicer(rules.slicer) if has_choice else None
+    slicer = TiedSlice(inner, needs, frozenset(document_places), plan.share, whole=not plan.is_cut)
     # Repeated messages are repeated on purpose.
     pipeline = Pipeline(rules.scorer, slicer, deduplication=False)
     run = _run(pipeline, [*items.values(), *(hit.item for hit in hits)], plan.budget, explain=explain)
     reasons, document_reasons = dict(aside), dict(older)
-    document_places = {id(hit.item): hit.place for hit in hits}
     for each in run.excluded:
         key = id(each.item)
         if key in places:
             reasons[places[key]] = each.reason
         else:
             document_reasons[document_places[key]] = each.reason
+    units = [place for place in plan.offered if place not in reasons]
     report = run.report
     if report is not None:
         unseen = items_at(history, aside, named=True)
-        excluded = [ExcludedItem(unseen[place], 0.0, reason) for place, reason in aside.items()]
-        excluded += [ExcludedItem(old.item, 0.0, older[old.place]) for old, _ in replaced]
-        report = _completed(report, excluded)
-    units = [place for place in plan.offered if place not in reasons]
+        left_out = [(unseen[place], reason) for place, reason in aside.items()]
+        report = _completed(report, [*left_out, *((old.item, older[old.place]) for old, _ in replaced)])
     return Choice(units, _in_u_shape(hits, run.scores), reasons, document_reasons, run.notes, report)
 
 
@@ -117,9 +111,9 @@ def _in_u_shape(hits: Iterable[DocumentItem], scores: Mapping[int, float]) -> li
     return [selected[i].place for i in order]
 
 
-def _completed(report: SelectionReport, unseen: Sequence[ExcludedItem]) -> SelectionReport:
+def _completed(report: SelectionReport, unseen: Iterable[tuple[ContextItem, ExclusionReason]]) -> SelectionReport:
     """The report with what the pipeline never saw."""
-    excluded = [*report.excluded, *unseen]
+    excluded = [*report.excluded, *(ExcludedItem(item, 0.0, reason) for item, reason in unseen)]
     return replace(
         report,
         excluded=tuple(excluded[i] for i in descending([each.score for each in excluded])),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from math import isfinite
 from typing import Any, NamedTuple
@@ -34,7 +33,7 @@ class _Document(NamedTuple):
     key: Any = None
     score: float | None = None
     timestamp: datetime | None = None
-    kind: ContextKind = ContextKind.DOCUMENT
+    kind: Any = ContextKind.DOCUMENT
 
 
 def read_documents(documents: Sequence[Any], count: Callable[[str], int]) -> list[DocumentItem]:
@@ -107,7 +106,7 @@ def _read(document: Any, index: int) -> _Document:
         next((str(field(document, name)) for name in _KEYS if field(document, name) is not None), None),
         _number(field(notes, "priority") if score is None else score, index),
         _as_time(timestamp, index),
-        ContextKind.of(field(document, "kind") or ContextKind.DOCUMENT),
+        field(document, "kind") or ContextKind.DOCUMENT,
     )
 
 
@@ -151,8 +150,7 @@ def _hints(scores: Sequence[float | None]) -> list[float | None]:
 
 def _made(i: int, given: Any, read: _Document, hint: float | None, count: Callable[[str], int]) -> DocumentItem:
     try:
-        # A copy, because the caller may give one item twice, and items are told apart by identity.
-        item = replace(given) if isinstance(given, ContextItem) else _item(read, hint, count)
+        item = given if isinstance(given, ContextItem) else _item(read, hint, count)
     except CupelError as error:
         error.where = f"documents[{i}]"
         raise

@@ -15,6 +15,7 @@ from pycupel.messages.shapes import read_messages
 from pycupel.messages.units import Unit, group_messages, turns
 from pycupel.model import ContextItem, ContextKind, ContextSource
 from pycupel.model.checks import checked_int, checked_iterable
+from pycupel.tokens import message_counter
 
 __all__ = ["History", "items_at", "needs_of", "read_history", "with_needs"]
 
@@ -45,18 +46,18 @@ class History(NamedTuple):
 
 
 def read_history(
-    messages: Sequence[Any], provider: str, unit: str, cost: Callable[[Any], int], pin: Any = None
+    messages: Sequence[Any], provider: str, unit: str, counter: Callable[[str], int], pin: Any = None
 ) -> History:
     if unit not in ("auto", "turn"):
         raise InvalidArgumentError(f"unit must be 'auto' or 'turn', not {unit!r}", argument="unit", value=unit)
     name = resolve_provider(messages, provider)
     units = group_messages(read_messages(messages, name), name)
-    tokens = [cost(message) for message in messages]
+    tokens = list(map(message_counter(counter, name), messages))
     pinned, wanted = _pins(units, _asked_for(messages, pin))
     if unit == "turn":
         units, turn_of = _whole_turns(units)
         pinned, wanted = ({turn_of[place] for place in places} for places in (pinned, wanted))
-    sizes = [sum(map(tokens.__getitem__, each.indices)) for each in units]
+    sizes = [_size(each.indices, tokens) for each in units]
     must, should = with_needs(pinned, units), with_needs(wanted, units)
     return History(name, units, tokens, sizes, must, should - must)
 
@@ -88,6 +89,10 @@ def items_at(
 @lru_cache(maxsize=4096)
 def _stamp(index: int) -> datetime:
     return _EPOCH + timedelta(seconds=index)
+
+
+def _size(indices: Sequence[int], tokens: Sequence[int]) -> int:
+    return tokens[indices[0]] if len(indices) == 1 else sum([tokens[i] for i in indices])
 
 
 def needs_of(unit: Unit) -> tuple[int, ...]:
@@ -134,15 +139,12 @@ def _pins(units: Sequence[Unit], asked_for: frozenset[int]) -> tuple[set[int], s
     """
     pinned: set[int] = set()
     last: dict[str, int] = {}
-    openers = {unit.anchor for unit in units}
     for place, unit in enumerate(units):
         if unit.state == "broken":
             continue
         if unit.role == "system" or unit.state == "open" or (asked_for and not asked_for.isdisjoint(unit.indices)):
             pinned.add(place)
         last[unit.role] = place
-        if place in openers:
-            last["user"] = place
     # A history without a user message still has to say something.
     speaker = last.get("user", max((place for role, place in last.items() if role != "system"), default=None))
     if speaker is None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pycupel.messages.detect import resolve_provider
 from pycupel.messages.history import items_at, read_history
 from pycupel.messages.shapes import checked_messages
 from pycupel.model import ContextItem
-from pycupel.tokens import get_counter, message_counter
+from pycupel.tokens import get_counter
 
 __all__ = ["to_items"]
 
@@ -23,7 +22,6 @@ def to_items(
     refuse is left out. A pipeline knows nothing of the ties between items: `select_messages` keeps them.
     """
     source = checked_messages(messages)
-    name = resolve_provider(source, provider)
-    history = read_history(source, name, unit, message_counter(get_counter(counter), name), pin)
+    history = read_history(source, provider, unit, get_counter(counter), pin)
     places = [place for place, each in enumerate(history.units) if each.problem is None]
     return list(items_at(history, places, history.pinned, named=True).values())

@@ -69,7 +69,7 @@ def make_plan(
     beside = min(sum([hit.item.tokens for hit in hits]) - held, int(room * share))
     sound = [place for place, unit in enumerate(history.units) if unit.problem is None]
     for earlier in _left_out(history, sound, pinned, window, previous):
-        offered = [place for place in sound if place not in earlier]
+        offered = [place for place in sound if place not in earlier] if earlier else sound
         if _tokens(history, offered) + held - pinned_tokens + beside <= room:
             return Plan(pinned, offered, earlier, roomy, room, share, is_cut=False)
     cut = replace(limits, target_tokens=min(window, max(limits.target_tokens, pinned_tokens)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Any
 
 from pycupel.diagnostics import ExclusionReason
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.messages.choice import choose
-from pycupel.messages.detect import resolve_provider
 from pycupel.messages.documents import checked_documents, newest_of_each, read_documents
 from pycupel.messages.history import History, read_history
 from pycupel.messages.plan import Plan, limits_of, make_plan
@@ -19,7 +19,7 @@ from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_bool, wrong_type
 from pycupel.pipeline import Policy
 from pycupel.select import as_policy
-from pycupel.tokens import get_counter, message_counter
+from pycupel.tokens import get_counter
 
 __all__ = ["select_messages"]
 
@@ -74,8 +74,7 @@ def select_messages(
     rules = as_policy(policy)
     source = tuple(checked_messages(messages))
     counts = get_counter(counter)
-    name = resolve_provider(source, provider)
-    history = read_history(source, name, unit, message_counter(counts, name), pin)
+    history = read_history(source, provider, unit, counts, pin)
     given = [] if documents is None else checked_documents(documents)
     hits, replaced = newest_of_each(read_documents(given, counts))
     known = previous if previous is not None and previous.continues(source) else None
@@ -90,9 +89,9 @@ def select_messages(
     return MessageSelection(
         messages=[source[i] for i in kept],
         total_tokens=sum([tokens[i] for i in kept]) + sum([sizes[place] for place in choice.documents]),
-        dropped=_dropped({i: reason for place, reason in choice.reasons.items() for i in history.units[place].indices}),
+        dropped=_dropped((history.units[place].indices, reason) for place, reason in choice.reasons.items()),
         documents=[given[place] for place in choice.documents],
-        dropped_documents=_dropped(choice.document_reasons),
+        dropped_documents=_dropped(((place,), reason) for place, reason in choice.document_reasons.items()),
         kept=tuple(kept),
         stable_prefix_tokens=_stable_prefix(tokens, kept, known),
         report=choice.report,
@@ -110,8 +109,8 @@ def _refuse_too_large(history: History, plan: Plan) -> None:
             raise UnitTooLargeError(unit.indices, tokens, plan.room, hint='It could be dropped, with too_large="drop".')
 
 
-def _dropped(reasons: Mapping[int, ExclusionReason]) -> tuple[Dropped, ...]:
-    return tuple([Dropped(i, reasons[i]) for i in sorted(reasons)])
+def _dropped(reasons: Iterable[tuple[Sequence[int], ExclusionReason]]) -> tuple[Dropped, ...]:
+    return tuple(sorted([Dropped(i, reason) for indices, reason in reasons for i in indices], key=itemgetter(0)))
 
 
 def _stable_prefix(tokens: Sequence[int], kept: Sequence[int], previous: MessageSelection | None) -> int:

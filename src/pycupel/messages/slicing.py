@@ -46,16 +46,17 @@ class TiedSlice(IndexedSlicer):
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
-        outcome = IndexSlice(list(range(len(items))))
+        order = descending(scores)
+        outcome = IndexSlice(order)
         if self.inner is not None:
             outcome = slice_by_index(self.inner, items, scores, budget)
-        chosen = set(outcome.selected)
+            chosen = set(outcome.selected)
+            order = [i for i in order if i in chosen or (self.whole and id(items[i]) not in self.documents)]
         documents: list[int] = []
-        history: list[int] = []
-        for i in descending(scores):
-            is_document = id(items[i]) in self.documents
-            if i in chosen or (self.whole and not is_document):
-                (documents if is_document else history).append(i)
+        history = order
+        if self.documents:
+            documents = [i for i in order if id(items[i]) in self.documents]
+            history = [i for i in order if id(items[i]) not in self.documents]
         target = budget.target_tokens
         fill = _Fill(items, self.needs)
         fill.take(documents, int(target * self.share))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pycupel.messages.providers import provider_named
-from pycupel.messages.providers._base import CALL_OPEN, ERROR, Finding, MessageView, Rule, no_needs
+from pycupel.messages.providers._base import CALL_OPEN, ERROR, Finding, MessageView, Rule
 
 __all__ = ["Unit", "group_messages", "turns"]
 
@@ -43,7 +43,7 @@ def group_messages(views: Sequence[MessageView], provider: str) -> list[Unit]:
     states = {places[finding.index]: "open" for finding in findings if finding.rule == CALL_OPEN}
     states |= dict.fromkeys(problems, "broken")
     needs: Mapping[int, tuple[int, ...]] = {}
-    if rules.needs is not no_needs:
+    if rules.needs is not None:
         whole = {place: group for place, group in enumerate(groups) if place not in problems}
         needs = rules.needs({place: [views[index] for index in group] for place, group in whole.items()})
     units: list[Unit] = []

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from pycupel.errors import CupelError, InvalidArgumentError
-from pycupel.model.checks import as_float, checked_int, checked_positive, describe, wrong_type
+from pycupel.model.checks import as_float, checked_int, checked_positive, describe, fold, wrong_type
 from pycupel.registry import suggestion
 from pycupel.tokens import splintr, tiktoken
 from pycupel.tokens.estimate import estimate_tokens
@@ -134,7 +134,9 @@ def get_counter(counter: Any = "auto") -> Counter:
 
 
 @lru_cache(maxsize=64)
-def _named(name: str) -> Counter:
+def _named(given: str) -> Counter:
+    # Some call a model by its provider, too: openai/gpt-4o.
+    name = fold(given).rpartition("/")[2]
     if name == "auto":
         return _best()
     if name == "estimator" or name.startswith(_ESTIMATED):
@@ -143,9 +145,9 @@ def _named(name: str) -> Counter:
     if encoding is None:
         known = ["auto", "estimator", *_ENCODINGS, "gpt-4o", "gpt-4", "gpt-5", "o3", "claude", "gemini", "mistral"]
         raise InvalidArgumentError(
-            f"there is no counter {name!r}; known are {', '.join(known)}{suggestion(name, known)}",
+            f"there is no counter {given!r}; known are {', '.join(known)}{suggestion(name, known)}",
             argument="counter",
-            value=name,
+            value=given,
         )
     return _exact(encoding)
 

@@ -27,7 +27,6 @@ __all__ = [
     "is_list",
     "is_mapping",
     "joined",
-    "no_needs",
     "role_of",
     "said_text",
 ]
@@ -90,10 +89,6 @@ Rule = Callable[[Sequence[MessageView]], Iterator[Finding]]
 Needs = Callable[[Mapping[int, Sequence[MessageView]]], dict[int, tuple[int, ...]]]
 
 
-def no_needs(units: Mapping[int, Sequence[MessageView]]) -> dict[int, tuple[int, ...]]:  # noqa: ARG001
-    return {}
-
-
 class Provider(NamedTuple):
     """How one provider writes histories and what it demands of them.
 
@@ -104,7 +99,7 @@ class Provider(NamedTuple):
     read: Callable[[Sequence[Any]], list[MessageView]]
     pair: Callable[[Sequence[MessageView]], Pairing]
     rules: tuple[Rule, ...] = ()
-    needs: Needs = no_needs
+    needs: Needs | None = None
 
 
 def field(value: Any, key: str) -> Any:

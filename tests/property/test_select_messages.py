@@ -1,0 +1,153 @@
+"""What holds for every history, every budget and every option of `select_messages`, for all five providers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pycupel import ContextBudget
+from pycupel.errors import UnitTooLargeError
+from pycupel.messages import MessageSelection, lint_messages, select_messages, to_items
+from pycupel.messages.shapes import read_messages
+from pycupel.messages.units import Unit, group_messages
+from tests.messages.histories import PROVIDERS, Message, histories
+from tests.messages.mistral_oracle import rejected_by_mistral
+
+EITHER = st.booleans()
+UNITS = st.sampled_from(("auto", "turn"))
+POLICIES = st.sampled_from(("chat", "rag", "document-qa", "tool-use", "long-running"))
+# What the window has room for, of all that need not stay: from less than what must to more than all.
+SHARES = st.sampled_from((-0.5, 0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0, 1.5))
+
+
+def units_of(messages: Sequence[Message], provider: str) -> list[Unit]:
+    return group_messages(read_messages(messages, provider), provider)
+
+
+def sound(units: Sequence[Unit]) -> list[Unit]:
+    return [unit for unit in units if unit.state != "broken"]
+
+
+def must_stay(messages: Sequence[Message], provider: str, unit: str) -> int:
+    return sum(item.tokens for item in to_items(messages, provider, unit=unit, counter=len) if item.pinned)
+
+
+@st.composite
+def budgets(draw: st.DrawFn, messages: Sequence[Message], provider: str, unit: str) -> ContextBudget | int:
+    needed = must_stay(messages, provider, unit)
+    size = sum(item.tokens for item in to_items(messages, provider, counter=len))
+    window = max(0, needed + int(draw(SHARES) * (size - needed)) + draw(st.integers(0, 9)))
+    if draw(EITHER):
+        return window
+    reserve, target = draw(st.integers(0, 99)), draw(st.integers(0, window))
+    margin = draw(st.sampled_from((0.0, 5.0)))
+    return ContextBudget(window + reserve, target, output_reserve=reserve, estimation_safety_margin_percent=margin)
+
+
+def high_mark(budget: ContextBudget | int) -> int:
+    return budget if isinstance(budget, int) else budget.max_tokens - budget.output_reserve
+
+
+def as_sent(messages: Sequence[Message]) -> list[Message]:
+    """With what has to follow before Mistral is asked: results for open calls, a user message behind an answer."""
+    callers = [i for i, message in enumerate(messages) if message.get("tool_calls")]
+    last = callers[-1] if callers else len(messages)
+    answered = [message.get("tool_call_id") for message in messages[last:]]
+    open_calls = [call["id"] for message in messages[last : last + 1] for call in message["tool_calls"]]
+    results = [{"role": "tool", "tool_call_id": each, "content": "done"} for each in open_calls if each not in answered]
+    return [*messages, *results, {"role": "user", "content": "continue"}]
+
+
+def check_selection(selection: MessageSelection, messages: Sequence[Message], provider: str) -> None:
+    kept, dropped = list(selection.kept), [each.index for each in selection.dropped]
+    assert [finding for finding in lint_messages(selection.messages, provider) if finding.severity == "error"] == []
+    assert provider != "mistral" or not kept or rejected_by_mistral(as_sent(selection.messages), serving=True) is None
+    assert kept == sorted(set(kept))
+    assert all(given is messages[i] for given, i in zip(selection.messages, kept, strict=True))
+    assert sorted(kept + dropped) == list(range(len(messages)))
+    assert selection.total_tokens <= high_mark(selection.budget)
+    check_units(set(kept), units_of(messages, provider))
+
+
+def check_units(kept: set[int], units: Sequence[Unit]) -> None:
+    """Whole, with the user message that opened the turn; and what must stay is there."""
+    for unit in units:
+        assert kept.issuperset(unit.indices) or kept.isdisjoint(unit.indices)
+        if unit.state == "broken":
+            assert kept.isdisjoint(unit.indices)
+        elif unit.role == "system" or unit.state == "open":
+            assert kept.issuperset(unit.indices)
+        if unit.anchor is not None and not kept.isdisjoint(unit.indices):
+            assert kept.issuperset(units[unit.anchor].indices)
+    users = [unit for unit in sound(units) if unit.role == "user"]
+    assert all(kept.issuperset(unit.indices) for unit in users[-1:])
+    assert kept or not sound(units)
+
+
+def selected(
+    messages: Sequence[Message], budget: ContextBudget | int, provider: str, unit: str, **options: Any
+) -> MessageSelection | None:
+    """The selection, or None if what must stay does not fit. The history is not changed."""
+    before = deepcopy(list(messages))
+    try:
+        return select_messages(messages, budget, provider=provider, unit=unit, counter=len, **options)
+    except UnitTooLargeError:
+        needed = must_stay(messages, provider, unit)
+        assert needed > high_mark(budget)
+        return None
+    finally:
+        assert list(messages) == before
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@given(data=st.data(), broken=EITHER, unit=UNITS, policy=POLICIES)
+@settings(deadline=None, max_examples=80)
+def test_any_history_and_any_budget(provider: str, data: st.DataObject, broken: bool, unit: str, policy: str) -> None:
+    messages = data.draw(histories(provider, broken=broken))
+    budget = data.draw(budgets(messages, provider, unit))
+    selection = selected(messages, budget, provider, unit, policy=policy)
+    if selection is None:
+        return
+    check_selection(selection, messages, provider)
+    again = selected(deepcopy(messages), budget, provider, unit, policy=policy)
+    assert again == selection
+    explained = selected(messages, budget, provider, unit, policy=policy, explain=True)
+    assert explained is not None
+    assert (explained.kept, explained.dropped) == (selection.kept, selection.dropped)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@given(data=st.data(), broken=EITHER, unit=UNITS)
+@settings(deadline=None, max_examples=50)
+def test_a_growing_history_with_the_previous_selection(
+    provider: str, data: st.DataObject, broken: bool, unit: str
+) -> None:
+    messages = data.draw(histories(provider, broken=broken))
+    budget = data.draw(budgets(messages, provider, unit))
+    step = max(1, len(messages) // data.draw(st.integers(2, 12)))
+    previous: MessageSelection | None = None
+    for end in range(step, len(messages) + 1, step):
+        selection = selected(messages[:end], budget, provider, unit, previous=previous)
+        if selection is not None:
+            check_selection(selection, messages[:end], provider)
+            assert selection.stable_prefix_tokens <= selection.total_tokens
+            assert selection.notes == ()
+            previous = selection
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@given(data=st.data(), documents=st.lists(st.text("ab", max_size=40), max_size=6))
+@settings(deadline=None, max_examples=30)
+def test_documents_change_nothing_of_that(provider: str, data: st.DataObject, documents: list[str]) -> None:
+    messages = data.draw(histories(provider))
+    budget = data.draw(budgets(messages, provider, "auto"))
+    selection = selected(messages, budget, provider, "auto", documents=documents)
+    if selection is not None:
+        check_selection(selection, messages, provider)
+        left_out = [each.index for each in selection.dropped_documents]
+        assert sorted([*selection.documents, *(documents[i] for i in left_out)]) == sorted(documents)

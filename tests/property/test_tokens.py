@@ -1,0 +1,47 @@
+"""What holds for the estimate of any text."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pycupel.tokens import estimate_tokens
+from pycupel.tokens.estimate import COSTS, count_features
+
+# Words, marks and gaps, as well as everything that Unicode has, half an emoji included.
+TEXTS = st.one_of(
+    st.text(st.characters(exclude_categories=())),
+    st.text("aAbZ09 \n\t.,_-/(é中ж🚀\ud800"),
+    st.lists(
+        st.sampled_from(["word", "camelCase", "snake_case", "0x1F", "  ", "\n", "=== ", "naïve", "世界", "f(x)"])
+    ).map("".join),
+)
+
+
+@given(TEXTS)
+def test_an_estimate_is_zero_for_nothing_only(text: str) -> None:
+    tokens = estimate_tokens(text)
+    assert type(tokens) is int
+    assert (tokens == 0) == (text == "")
+    assert tokens == estimate_tokens(text)
+
+
+@given(TEXTS)
+def test_no_estimate_is_far_above_the_number_of_bytes(text: str) -> None:
+    """A token is a byte at least."""
+    assert estimate_tokens(text) <= 2 * len(text.encode("utf-8", "surrogatepass")) + 1
+
+
+@given(TEXTS, TEXTS)
+def test_two_texts_cost_about_what_both_cost_apart(first: str, second: str) -> None:
+    """Lines of one text must not become much cheaper or dearer by being joined, or budgets would not add up."""
+    together = estimate_tokens(f"{first}\n{second}")
+    apart = estimate_tokens(first) + estimate_tokens(second)
+    assert abs(together - apart) <= 4
+
+
+@given(TEXTS)
+def test_there_is_a_cost_for_every_feature(text: str) -> None:
+    counts = count_features(text)
+    assert len(counts) == len(COSTS) - 6 * text.isascii()
+    assert min(counts) >= 0

@@ -151,7 +151,13 @@ def test_the_last_exchange_is_pinned_while_its_turn_lasts() -> None:
 def test_afterwards_it_should_stay_if_it_can_with_its_question() -> None:
     history = read([question("a"), *exchange("c1"), *exchange("c2"), answer(), question("b"), answer(), question("c")])
     assert indices(history, history.pinned) == [8]
-    assert indices(history, history.wanted) == [0, 3, 4]
+    assert indices(history, history.wanted) == [0, 3, 4, 5]
+
+
+def test_what_was_said_about_an_exchange_should_stay_with_it() -> None:
+    history = read([question("a"), *exchange("c1"), answer(), *exchange("c2"), answer(), question("b")])
+    assert history.answers == {1: 2, 3: 4}
+    assert read([question("a"), *exchange("c1"), question("b"), answer()]).answers == {}
 
 
 def test_every_system_message_is_pinned() -> None:
@@ -193,5 +199,5 @@ def test_pins_are_indices_or_a_function() -> None:
 def test_what_is_needed_is_found_through_others() -> None:
     units = read([question("a"), *exchange("c1"), answer(), question("b")]).units
     chain = [unit._replace(anchor=None, also=also) for unit, also in zip(units, ((), (0,), (1,), ()), strict=True)]
-    assert with_needs([2], chain) == {0, 1, 2}
-    assert with_needs([], chain) == frozenset()
+    assert with_needs([2], chain, {}) == {0, 1, 2}
+    assert with_needs([], chain, {}) == frozenset()

@@ -446,3 +446,15 @@ def test_options_that_make_no_sense(options: dict[str, Any], error: type[Excepti
 def test_budgets_that_make_no_sense(budget: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         select(small_talk(3), budget)
+
+
+@pytest.mark.parametrize("share", [20, 10, 5, 3])
+def test_an_exchange_is_not_kept_without_what_was_said_about_it(share: int) -> None:
+    """The kind of tool output weighs more than that of messages, but results alone are of no use."""
+    history = [system()]
+    for n in range(60):
+        history += [question(f"question {n}"), *exchange(f"c{n}", "result " * 20), answer(f"answer {n} " * 5)]
+    selection = select(history, cost(history) // share)
+    calls = [i for i in selection.kept if "tool_calls" in history[i]]
+    assert calls
+    assert all(i + 2 in selection.kept for i in calls)

@@ -14,7 +14,7 @@ from pycupel.messages.plan import Plan
 from pycupel.messages.slicing import TiedSlice, inner_slicer
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline import Pipeline, Policy
-from pycupel.pipeline.explain import excluded_by_slice
+from pycupel.pipeline.explain import slice_reasons
 from pycupel.scorers import scorer_notes
 
 __all__ = ["Choice", "choose"]
@@ -32,10 +32,10 @@ class Choice(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """The scores of what a pipeline selected, by the identities of the items, and what it left out."""
+    """The scores of what a pipeline selected, by the identities of the items, and what it left out and why."""
 
     scores: Mapping[int, float]
-    excluded: Sequence[ExcludedItem]
+    excluded: Iterable[tuple[ContextItem, ExclusionReason]]
     notes: tuple[str, ...]
     report: SelectionReport | None = None
 
@@ -60,7 +60,10 @@ def choose(
 
     def needs(item: ContextItem) -> list[ContextItem]:
         place = places.get(id(item))
-        return [] if place is None else [items[need] for need in needs_of(history.units[place])]
+        if place is None:
+            return []
+        needed = [items[need] for need in needs_of(history.units[place])]
+        return [*needed, items[history.answers[place]]] if place in history.answers else needed
 
     document_places = {id(hit.item): hit.place for hit in hits}
     inner = inner_slicer(rules.slicer) if has_choice else None
@@ -69,12 +72,12 @@ def choose(
     pipeline = Pipeline(rules.scorer, slicer, deduplication=False)
     run = _run(pipeline, [*items.values(), *(hit.item for hit in hits)], plan.budget, explain=explain)
     reasons, document_reasons = dict(aside), dict(older)
-    for each in run.excluded:
-        key = id(each.item)
+    for item, reason in run.excluded:
+        key = id(item)
         if key in places:
-            reasons[places[key]] = each.reason
+            reasons[places[key]] = reason
         else:
-            document_reasons[document_places[key]] = each.reason
+            document_reasons[document_places[key]] = reason
     units = [place for place in plan.offered if place not in reasons]
     report = run.report
     if report is not None:
@@ -95,13 +98,15 @@ def _set_aside(history: History, plan: Plan) -> dict[int, ExclusionReason]:
 def _run(pipeline: Pipeline, items: Sequence[ContextItem], budget: ContextBudget, *, explain: bool) -> _Run:
     if explain:
         report = pipeline.dry_run(items, budget)
-        return _Run({id(each.item): each.score for each in report.included}, report.excluded, report.notes, report)
+        scores = {id(each.item): each.score for each in report.included}
+        return _Run(scores, [(each.item, each.reason) for each in report.excluded], report.notes, report)
     ranking = pipeline.rank(items)
     selection = pipeline.select(ranking, budget)
     placed = selection.placement
     scores = {id(placed.items[i]): placed.scores[i] for i in placed.kept}
     notes = scorer_notes(pipeline.scorer, ranking.classified.scoreable)
-    return _Run(scores, excluded_by_slice(ranking, selection.sliced, budget), notes)
+    reasons = slice_reasons(ranking, selection.sliced, budget)
+    return _Run(scores, zip(map(ranking.items.__getitem__, reasons), reasons.values(), strict=True), notes)
 
 
 def _in_u_shape(hits: Iterable[DocumentItem], scores: Mapping[int, float]) -> list[int]:

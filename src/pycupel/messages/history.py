@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -34,7 +34,8 @@ class History(NamedTuple):
     """The units, or whole turns as units, in order of their first message.
 
     `tokens` are those of each message, `sizes` those of each unit. `pinned` are the places of the units that have to
-    stay, `wanted` of those that should if they can.
+    stay, `wanted` of those that should if they can. `answers` are the places of what the assistant said about each
+    exchange.
     """
 
     provider: str
@@ -43,6 +44,7 @@ class History(NamedTuple):
     sizes: list[int]
     pinned: frozenset[int]
     wanted: frozenset[int]
+    answers: Mapping[int, int]
 
 
 def read_history(
@@ -56,10 +58,11 @@ def read_history(
     pinned, wanted = _pins(units, _asked_for(messages, pin))
     if unit == "turn":
         units, turn_of = _whole_turns(units)
-        pinned, wanted = ({turn_of[place] for place in places} for places in (pinned, wanted))
+        pinned, wanted = {turn_of[place] for place in pinned}, {turn_of[place] for place in wanted}
     sizes = [_size(each.indices, tokens) for each in units]
-    must, should = with_needs(pinned, units), with_needs(wanted, units)
-    return History(name, units, tokens, sizes, must, should - must)
+    answers = _answers(units)
+    must, should = with_needs(pinned, units, {}), with_needs(pinned | wanted, units, answers)
+    return History(name, units, tokens, sizes, must, should - must, answers)
 
 
 def items_at(
@@ -100,7 +103,7 @@ def needs_of(unit: Unit) -> tuple[int, ...]:
     return unit.also if unit.anchor is None else (unit.anchor, *unit.also)
 
 
-def with_needs(places: Iterable[int], units: Sequence[Unit]) -> frozenset[int]:
+def with_needs(places: Iterable[int], units: Sequence[Unit], answers: Mapping[int, int]) -> frozenset[int]:
     """The places with those of everything that they need."""
     found: set[int] = set()
     pending = list(places)
@@ -109,7 +112,25 @@ def with_needs(places: Iterable[int], units: Sequence[Unit]) -> frozenset[int]:
         if place not in found:
             found.add(place)
             pending += needs_of(units[place])
+            if place in answers:
+                pending.append(answers[place])
     return frozenset(found)
+
+
+def _answers(units: Sequence[Unit]) -> dict[int, int]:
+    """For each exchange, what the assistant says next in its turn.
+
+    A provider would do without, but results that nobody ever spoke about are of no use to a model.
+    """
+    answers: dict[int, int] = {}
+    said = -1
+    for place in range(len(units) - 1, -1, -1):
+        unit = units[place]
+        if unit.role == "assistant" and unit.state != "broken":
+            said = place
+        elif unit.role == "exchange" and said >= 0 and units[said].anchor == unit.anchor:
+            answers[place] = said
+    return answers
 
 
 def _whole_turns(units: Sequence[Unit]) -> tuple[list[Unit], dict[int, int]]:

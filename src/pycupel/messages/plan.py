@@ -120,7 +120,7 @@ def _left_out(
     units = history.units
     dropped = {place for place in sound if any(i < known and i not in kept for i in units[place].indices)}
     # What is new may need what is old.
-    staying = with_needs((place for place in sound if place not in dropped), units)
+    staying = with_needs((place for place in sound if place not in dropped), units, history.answers)
     earlier = frozenset(dropped) - staying - pinned
     return (_NOTHING, earlier) if window > _window(previous.budget) else (earlier,)
 

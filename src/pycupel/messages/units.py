@@ -38,10 +38,13 @@ def group_messages(views: Sequence[MessageView], provider: str) -> list[Unit]:
     """The units of a whole history, in order of their first messages. Every message is in exactly one."""
     rules = provider_named(provider)
     groups, findings = rules.pair(views)
-    places = {index: place for place, group in enumerate(groups) for index in group}
-    problems = _problems(views, findings, rules.rules, places)
-    states = {places[finding.index]: "open" for finding in findings if finding.rule == CALL_OPEN}
-    states |= dict.fromkeys(problems, "broken")
+    problems: dict[int, str] = {}
+    states: dict[int, str] = {}
+    if findings or rules.rules:
+        places = {index: place for place, group in enumerate(groups) for index in group}
+        problems = _problems(views, findings, rules.rules, places)
+        states = {places[finding.index]: "open" for finding in findings if finding.rule == CALL_OPEN}
+        states |= dict.fromkeys(problems, "broken")
     needs: Mapping[int, tuple[int, ...]] = {}
     if rules.needs is not None:
         whole = {place: group for place, group in enumerate(groups) if place not in problems}

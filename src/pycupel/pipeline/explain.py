@@ -29,6 +29,7 @@ __all__ = [
     "excluded_by_slice",
     "included",
     "slice_notes",
+    "slice_reasons",
 ]
 
 
@@ -56,24 +57,29 @@ def excluded_by_deduplicate(
 
 
 def excluded_by_slice(ranking: Ranking, sliced: Sliced, budget: ContextBudget) -> list[ExcludedItem]:
-    """In sorted order. What a cap removed comes first, then what pinned items displaced (ER-03, PL-04)."""
+    """In sorted order."""
+    items, scores = ranking.items, ranking.scores
+    return [ExcludedItem(items[i], scores[i], reason) for i, reason in slice_reasons(ranking, sliced, budget).items()]
+
+
+def slice_reasons(ranking: Ranking, sliced: Sliced, budget: ContextBudget) -> dict[int, ExclusionReason]:
+    """By position. What a cap removed comes first, then what pinned items displaced (ER-03, PL-04)."""
+    items, capped = ranking.items, sliced.cap_excluded
     target = sliced.effective.target_tokens
-    available = target - sum([ranking.items[i].tokens for i in sliced.selected])
+    available = target - sum([items[i].tokens for i in sliced.selected])
     pinned = ranking.classified.pinned
     # Without pinned tokens nothing is displaced by them, and no item is smaller than the smallest that was.
     unpinned_target = effective_budget(budget, 0).target_tokens if ranking.classified.pinned_tokens > 0 else target
-    excluded: list[ExcludedItem] = []
+    reasons: dict[int, ExclusionReason] = {}
     for i in unselected(ranking, sliced):
-        item = ranking.items[i]
-        reason: ExclusionReason
-        if i in sliced.cap_excluded:
-            reason = sliced.cap_excluded[i]
-        elif target < item.tokens <= unpinned_target:
-            reason = PinnedOverride(pinned[0].content)
+        tokens = items[i].tokens
+        if i in capped:
+            reasons[i] = capped[i]
+        elif target < tokens <= unpinned_target:
+            reasons[i] = PinnedOverride(pinned[0].content)
         else:
-            reason = BudgetExceeded(item.tokens, available)
-        excluded.append(ExcludedItem(item, ranking.scores[i], reason))
-    return excluded
+            reasons[i] = BudgetExceeded(tokens, available)
+    return reasons
 
 
 def excluded_by_place(ranking: Ranking, placement: Placement, budget: ContextBudget) -> list[ExcludedItem]:

@@ -194,6 +194,8 @@ def test_messages_that_only_go_together_do_not_fit() -> None:
     assert (error.indices, error.tokens, error.available) == ((3, 4, 5), 900, 500)
     assert error.__notes__ == ["Raise the budget."]
     assert str(UnitTooLargeError([3], 900, 500)) == "message 3 needs 900 tokens, but only 500 are available"
+    turn = "messages 3 to 42 (40 of them) belong together and need 900 tokens, but only 500 are available"
+    assert str(UnitTooLargeError(range(3, 43), 900, 500)) == turn
 
 
 def test_a_missing_package_answers_with_the_line_to_install_it() -> None:

@@ -71,6 +71,8 @@ API = {
         get_marginal_items find_min_budget_for sweep_budgets BudgetPoint
         policy_sensitivity PolicySensitivityReport PolicySensitivityDiffEntry ItemStatus
     """,
+    "pycupel.messages": "select_messages MessageSelection lint_messages to_items",
+    "pycupel.tokens": "estimate_tokens get_counter count_messages item",
     "pycupel.wire": "to_dict from_dict dumps loads read_items write_items",
     "pycupel.policies": """
         CHAT CODE_REVIEW RAG DOCUMENT_QA TOOL_USE LONG_RUNNING DEBUGGING preset PolicyRegistry

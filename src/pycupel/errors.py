@@ -259,5 +259,7 @@ class UnitTooLargeError(CupelError):
     def _text(self) -> str:
         many = len(self.indices) > 1
         places = ", ".join(map(str, self.indices))
+        if len(self.indices) > 8:
+            places = f"{self.indices[0]} to {self.indices[-1]} ({len(self.indices)} of them)"
         what = f"messages {places} belong together and need" if many else f"message {places} needs"
         return f"{what} {self.tokens} tokens, but only {self.available} are available"

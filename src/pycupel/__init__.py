@@ -1,10 +1,10 @@
 """pycupel selects and orders the best context for a language model under a token budget, and explains every decision.
 
-    from pycupel import ContextBudget, ContextItem, Pipeline, RecencyScorer
+    from pycupel import select
+    from pycupel.messages import select_messages
 
-    pipeline = Pipeline(RecencyScorer())
-    selected = pipeline.run(items, ContextBudget(8_000))
-    report = pipeline.dry_run(items, ContextBudget(8_000))
+    context = select(items, 8_000, policy="rag").items
+    messages = select_messages(history, 8_000).messages
 
 It is an implementation of the Cupel specification. `docs/` has the rest.
 """
@@ -179,6 +179,8 @@ _MODULES = (
     "conformance",
     "diagnostics",
     "errors",
+    "extras",
+    "messages",
     "model",
     "pipeline",
     "placers",
@@ -189,6 +191,7 @@ _MODULES = (
     "scorers",
     "slicers",
     "testing",
+    "tokens",
     "wire",
 )
 

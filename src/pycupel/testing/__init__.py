@@ -7,6 +7,7 @@ Nothing here needs pytest. The plug-in `pycupel_pytest`, which pytest finds by i
 | module        | holds                                                         |
 |---------------|---------------------------------------------------------------|
 | `chain`       | the 13 assertions of the specification, and `match_snapshot`  |
+| `_subject`    | the report that they are about, and how they fail             |
 | `errors`      | their failure                                                 |
 | `_arguments`  | what assertions take, checked at the door                     |
 | `_edges`      | which positions are edges, and whose they are                 |

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import isnan
 from os import PathLike
-from typing import Any, Self, cast
+from typing import Self
 
 from pycupel.analytics import budget_utilization
 from pycupel.diagnostics import BudgetExceeded, ExcludedItem, IncludedItem, SelectionReport
 from pycupel.diagnostics.reasons import reason_name
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_float, checked_int, wrong_type
+from pycupel.model.checks import checked_float, checked_int
 from pycupel.testing._arguments import (
     Kind,
     Reason,
@@ -30,7 +29,7 @@ from pycupel.testing._arguments import (
 )
 from pycupel.testing._edges import edge_positions, top_scored
 from pycupel.testing._listing import joined, kinds_of, listing, reasons_of
-from pycupel.testing.errors import SelectionReportAssertionError
+from pycupel.testing._subject import ReportSubject
 from pycupel.testing.snapshots import check_snapshot, directory_of
 
 __all__ = ["SelectionReportChain", "should"]
@@ -39,7 +38,6 @@ __all__ = ["SelectionReportChain", "should"]
 __tracebackhide__ = True
 
 _ABOUT_INCLUDED = "lambda included: included.score > 0.5"
-_ABOUT_ITEM = 'lambda item: "refund" in item.content'
 
 
 def should(report: SelectionReport) -> SelectionReportChain:
@@ -47,15 +45,10 @@ def should(report: SelectionReport) -> SelectionReportChain:
     return SelectionReportChain(report)
 
 
-@dataclass(frozen=True, slots=True)
-class SelectionReportChain:
+class SelectionReportChain(ReportSubject):
     """Assertions about a report. Each returns the chain, or raises a `SelectionReportAssertionError`."""
 
-    report: SelectionReport
-
-    def __post_init__(self) -> None:
-        if not isinstance(cast(Any, self.report), SelectionReport):
-            raise wrong_type("report", "a SelectionReport", self.report)
+    __slots__ = ()
 
     # --- inclusion
 
@@ -289,33 +282,6 @@ class SelectionReportChain:
         caller = sys._getframe(1)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
         check_snapshot(self.report, name, directory_of(caller.f_code.co_filename) if directory is None else directory)
         return self
-
-    # --- helpers
-
-    def _excluded_matching(self, predicate: Callable[[ContextItem], object]) -> list[int]:
-        checked_predicate(predicate, _ABOUT_ITEM)
-        return [i for i, entry in enumerate(self.report.excluded) if predicate(entry.item)]
-
-    def _excluded_listing(self, matched: list[int]) -> str:
-        excluded = self.report.excluded
-        return listing("Excluded, and matching", excluded, matched) or listing("Excluded", excluded)
-
-    def _budget(self, budget: Any) -> ContextBudget:
-        if isinstance(budget, ContextBudget):
-            return budget
-        if budget is not None:
-            raise wrong_type("budget", "a ContextBudget", budget)
-        if self.report.budget is None:
-            raise InvalidArgumentError("the report does not know its budget; pass one", argument="budget")
-        return self.report.budget
-
-    def _failure(
-        self, message: str, *, expected: object, actual: object, note: str = ""
-    ) -> SelectionReportAssertionError:
-        assertion = message.partition(" ")[0].partition("(")[0]
-        return SelectionReportAssertionError(
-            message, assertion=assertion, expected=expected, actual=actual, report=self.report, note=note
-        )
 
 
 def _token_counts(reason: BudgetExceeded) -> str:

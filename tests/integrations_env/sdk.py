@@ -1,0 +1,25 @@
+"""What must hold for a history that is made of the real objects of a provider's library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycupel.messages import lint_messages
+from pycupel.messages.detect import detect_provider
+from pycupel.messages.shapes import read_messages
+from pycupel.messages.units import group_messages
+
+__all__ = ["SHAPE", "check"]
+
+SHAPE = [("user", (0,)), ("exchange", (1, 2, 3)), ("assistant", (4,)), ("user", (5,))]
+
+
+def check(messages: list[Any], provider: str, expected: list[tuple[str, tuple[int, ...]]]) -> list[str]:
+    """The provider is found out, nothing is wrong, and these are the units. Gives their texts."""
+    before = repr(messages)
+    assert detect_provider(messages) == provider
+    assert lint_messages(messages) == []
+    units = group_messages(read_messages(messages, provider), provider)
+    assert [(unit.role, unit.indices) for unit in units] == expected
+    assert repr(messages) == before
+    return [unit.text for unit in units]

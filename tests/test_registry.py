@@ -9,7 +9,8 @@ import pytest
 import pycupel
 from pycupel import placers, registry, scorers, slicers
 from pycupel.errors import InvalidArgumentError
-from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SLICERS, Registry, suggestion
+from pycupel.model.names import suggestion
+from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SLICERS, Registry
 from tests import registries
 from tests.strategies import HOUR, NOW, FixedClock
 

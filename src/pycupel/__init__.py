@@ -11,9 +11,7 @@ It is an implementation of the Cupel specification. `docs/` has the rest.
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -57,7 +55,7 @@ if TYPE_CHECKING:
         TagScorer,
         Window,
     )
-    from pycupel.select import ContextResult, select
+    from pycupel.selecting import ContextResult, select
     from pycupel.slicers import (
         CountConstrainedKnapsackSlice,
         CountQuotaSlice,
@@ -165,8 +163,8 @@ _HOME = {
     "SystemTimeProvider": "pycupel.scorers",
     "TagScorer": "pycupel.scorers",
     "Window": "pycupel.scorers",
-    "ContextResult": "pycupel.select",
-    "select": "pycupel.select",
+    "ContextResult": "pycupel.selecting",
+    "select": "pycupel.selecting",
     "CountConstrainedKnapsackSlice": "pycupel.slicers",
     "CountQuotaSlice": "pycupel.slicers",
     "GreedySlice": "pycupel.slicers",
@@ -203,16 +201,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'pycupel' has no attribute {name!r}", name=name, obj=__import__("pycupel"))
     value = globals()[name] = getattr(import_module(_HOME[name]), name)
     return value
-
-
-class _Package(ModuleType):
-    """The package, which keeps the function `select` under its name when the module of that name is imported."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, value.select if name == "select" and isinstance(value, ModuleType) else value)
-
-
-sys.modules[__name__].__class__ = _Package
 
 
 def __dir__() -> list[str]:

@@ -6,16 +6,17 @@ A package offers its strategies to policy files by entry point, in the group `py
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
 
 from pycupel import placers, scorers, slicers
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import checked_str, fold, wrong_type
+from pycupel.model.checks import checked_str, wrong_type
+from pycupel.model.names import name_key
 from pycupel.scorers.decay import checked_clock
 
-__all__ = ["CLOCKS", "CURVES", "PLACERS", "SCORERS", "SLICERS", "Registry", "suggestion"]
+__all__ = ["CLOCKS", "CURVES", "PLACERS", "SCORERS", "SLICERS", "Registry"]
 
 _Entry = TypeVar("_Entry")
 
@@ -30,8 +31,8 @@ class Registry(Mapping[str, Any]):
         self.what = what
         self._check = check
         self.group = f"pycupel.{what}s"
-        self._names = {_key(name): name for name in built_in}
-        self._entries = {_key(name): entry for name, entry in built_in.items()}
+        self._names = {name_key(name): name for name in built_in}
+        self._entries = {name_key(name): entry for name, entry in built_in.items()}
         self._built_in = frozenset(self._entries)
         self._points: dict[str, Any] | None = None
 
@@ -45,7 +46,7 @@ class Registry(Mapping[str, Any]):
             TypeError: it is neither a class nor a function, or no clock.
         """
         self._check(f"the {self.what} {name!r}", entry)
-        key = _key(checked_str("name", name))
+        key = name_key(checked_str("name", name))
         if not key:
             raise InvalidArgumentError(f"name must have letters or digits, not {name!r}", argument="name", value=name)
         present = self._entries.get(key)
@@ -60,7 +61,7 @@ class Registry(Mapping[str, Any]):
         return entry
 
     def __getitem__(self, name: str) -> Any:
-        key = _key(name)
+        key = name_key(name)
         if key not in self._entries and key in self._plug_ins():
             self._load(key)
         try:
@@ -94,7 +95,7 @@ class Registry(Mapping[str, Any]):
             # Imported here, because only policy files need it.
             from importlib.metadata import entry_points  # noqa: PLC0415
 
-            self._points = {_key(point.name): point for point in entry_points(group=self.group)}
+            self._points = {name_key(point.name): point for point in entry_points(group=self.group)}
         return self._points
 
     def _load(self, key: str) -> None:
@@ -108,23 +109,10 @@ class Registry(Mapping[str, Any]):
                 raise
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """`; did you mean 'recency'?`, or nothing if no known name is near."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only mistakes need it
-
-    keys = {_key(each): each for each in known}
-    near = get_close_matches(_key(name), keys, n=1, cutoff=0.7)
-    return f"; did you mean {keys[near[0]]!r}?" if near else ""
-
-
 def _checked_factory(name: str, value: Any) -> Any:
     if not callable(value):
         raise wrong_type(name, "a class, or a function that builds one", value)
     return value
-
-
-def _key(name: str) -> str:
-    return fold(name).replace("-", "").replace("_", "")
 
 
 def _same(present: object, entry: object) -> bool:

@@ -10,7 +10,7 @@ from pycupel import ContextBudget
 from pycupel.errors import InvalidArgumentError
 from pycupel.integrations._documents import select_documents
 from pycupel.policies import CHAT
-from pycupel.select import ContextResult
+from pycupel.selecting import ContextResult
 from pycupel.tokens import estimate_tokens
 
 

@@ -22,9 +22,9 @@ from pycupel.model.checks import (
     checked_pairs,
     checked_str,
     describe,
-    fold,
     wrong_type,
 )
+from pycupel.model.names import fold
 
 
 class IndexOnly:

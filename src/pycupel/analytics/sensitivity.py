@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, cast
 from pycupel.diagnostics import SelectionReport
 from pycupel.errors import CupelError, InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_iterable, checked_pairs, checked_str, wrong_type
-from pycupel.pipeline import Pipeline, Policy
-from pycupel.pipeline.policy import Choices
+from pycupel.model.checks import checked_iterable, checked_pairs, checked_str
+from pycupel.pipeline import Pipeline, Policy, PresetName
+from pycupel.pipeline.policy import as_policy
 
 __all__ = ["ItemStatus", "PolicySensitivityDiffEntry", "PolicySensitivityReport", "policy_sensitivity"]
 
@@ -58,8 +58,8 @@ class PolicySensitivityReport:
 
 def policy_sensitivity(
     items: Iterable[ContextItem],
-    budget: ContextBudget,
-    variants: Mapping[str, Choices] | Iterable[tuple[str, Choices]],
+    budget: ContextBudget | int,
+    variants: Mapping[str, Policy | PresetName] | Iterable[tuple[str, Policy | PresetName]],
 ) -> PolicySensitivityReport:
     """Select from the same items with every variant, and tell what differs. Calls no observer.
 
@@ -95,14 +95,12 @@ def _check_number(variants: Sequence[object]) -> None:
 
 
 def _pipeline(label: str, variant: Any) -> Pipeline:
-    if isinstance(variant, Policy):
-        return Pipeline.from_policy(variant)
-    if not isinstance(variant, Pipeline):
-        raise wrong_type(f"the variant {label!r}", "a Policy or a Pipeline", variant)
-    return variant
+    return Pipeline.from_policy(as_policy(variant, f"the variant {label!r}"))
 
 
-def _report(label: str, pipeline: Pipeline, items: Sequence[ContextItem], budget: ContextBudget) -> SelectionReport:
+def _report(
+    label: str, pipeline: Pipeline, items: Sequence[ContextItem], budget: ContextBudget | int
+) -> SelectionReport:
     try:
         return pipeline.dry_run(items, budget)
     except CupelError as error:

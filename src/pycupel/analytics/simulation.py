@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pycupel.analytics.metrics import share_of
 from pycupel.errors import (
@@ -20,8 +20,8 @@ from pycupel.errors import (
     PinnedExceedsBudgetError,
 )
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_bool, checked_int, checked_iterable, wrong_type
-from pycupel.pipeline import Pipeline
+from pycupel.model.checks import checked_bool, checked_int, checked_iterable
+from pycupel.pipeline import Pipeline, Policy, PresetName
 from pycupel.pipeline.pipeline import Selection
 from pycupel.pipeline.rank import Ranking
 
@@ -29,7 +29,7 @@ __all__ = ["BudgetPoint", "find_min_budget_for", "get_marginal_items", "sweep_bu
 
 
 def get_marginal_items(
-    pipeline: Pipeline, items: Iterable[ContextItem], budget: ContextBudget, slack_tokens: int
+    pipeline: Policy | PresetName, items: Iterable[ContextItem], budget: ContextBudget | int, slack_tokens: int
 ) -> list[ContextItem]:
     """The items that are selected now and would not be with `slack_tokens` less, in placed order.
 
@@ -37,7 +37,8 @@ def get_marginal_items(
         NonMonotonicSlicerError: the slicer is a `QuotaSlice`, or says that this makes no sense with it.
         InvalidArgumentError: `slack_tokens` is negative.
     """
-    if not getattr(pipeline.slicer, "supports_marginal_items", True):
+    runner, limits = Pipeline.from_policy(pipeline), ContextBudget.of(budget)
+    if not getattr(runner.slicer, "supports_marginal_items", True):
         raise NonMonotonicSlicerError(
             "GetMarginalItems requires monotonic item inclusion. QuotaSlice produces non-monotonic inclusion as budget "
             "changes shift percentage allocations."
@@ -47,10 +48,10 @@ def get_marginal_items(
         raise InvalidArgumentError("slack_tokens must not be negative", argument="slack_tokens", value=slack)
     if slack == 0:
         return []
-    ranking = pipeline.rank(items)
-    primary = pipeline.select(ranking, budget).items
+    ranking = runner.rank(items)
+    primary = runner.select(ranking, limits).items
     # What the reduced run selects is crossed off, each occurrence of an object once.
-    margin = Counter(map(id, pipeline.select(ranking, _reduced(budget, slack)).items))
+    margin = Counter(map(id, runner.select(ranking, _reduced(limits, slack)).items))
     marginal: list[ContextItem] = []
     for item in primary:
         if margin[id(item)]:
@@ -61,12 +62,12 @@ def get_marginal_items(
 
 
 def find_min_budget_for(
-    pipeline: Pipeline,
+    pipeline: Policy | PresetName,
     items: Iterable[ContextItem],
     target_item: ContextItem,
     search_ceiling: int,
     *,
-    base_budget: ContextBudget | None = None,
+    base_budget: ContextBudget | int | None = None,
     exhaustive: bool = False,
 ) -> int | None:
     """A budget at which `target_item` is selected: the smallest that bisection finds up to `search_ceiling`, or None.
@@ -82,7 +83,8 @@ def find_min_budget_for(
         NonMonotonicSlicerError: the slicer has quotas, or says that this makes no sense with it.
         InvalidArgumentError: the target is none of the items, or larger than the ceiling.
     """
-    if not getattr(pipeline.slicer, "supports_min_budget", True):
+    runner = Pipeline.from_policy(pipeline)
+    if not getattr(runner.slicer, "supports_min_budget", True):
         raise NonMonotonicSlicerError(
             "FindMinBudgetFor requires monotonic item inclusion. QuotaSlice and CountQuotaSlice produce non-monotonic "
             "inclusion as budget changes shift allocations. Use a GreedySlice or KnapsackSlice inner slicer for budget "
@@ -102,10 +104,11 @@ def find_min_budget_for(
         )
     if target_item.tokens < 0:
         return None
-    ranking = pipeline.rank(candidates)
+    ranking = runner.rank(candidates)
+    base = None if base_budget is None else ContextBudget.of(base_budget, "base_budget")
 
     def is_selected(size: int) -> bool:
-        selection = _select(pipeline, ranking, _probe(size, base_budget))
+        selection = _select(runner, ranking, _probe(size, base))
         return selection is not None and any(item is target_item for item in selection.items)
 
     if checked_bool("exhaustive", exhaustive):
@@ -139,14 +142,15 @@ class BudgetPoint(NamedTuple):
 
 
 def sweep_budgets(
-    pipeline: Pipeline, items: Iterable[ContextItem], budgets: Iterable[ContextBudget | int]
+    pipeline: Policy | PresetName, items: Iterable[ContextItem], budgets: Iterable[ContextBudget | int]
 ) -> tuple[BudgetPoint, ...]:
     """The whole curve: one point for each budget, in the order given. An int is a budget of that size."""
-    ranking = pipeline.rank(items)
+    runner = Pipeline.from_policy(pipeline)
+    ranking = runner.rank(items)
     points: list[BudgetPoint] = []
     for each in checked_iterable("budgets", "an iterable of ContextBudget or int", budgets):
-        budget = each if isinstance(each, ContextBudget) else ContextBudget(_size(each))
-        selection = _select(pipeline, ranking, budget)
+        budget = ContextBudget.of(each, "every budget in budgets")
+        selection = _select(runner, ranking, budget)
         points.append(BudgetPoint(budget, feasible=False) if selection is None else _point(budget, selection))
     return tuple(points)
 
@@ -170,25 +174,8 @@ def _select(pipeline: Pipeline, ranking: Ranking, budget: ContextBudget) -> Sele
 
 def _reduced(budget: ContextBudget, slack: int) -> ContextBudget:
     """The budget with so much less, never below zero (BS-11)."""
-    return _resized(budget, max(0, budget.max_tokens - slack), max(0, budget.target_tokens - slack))
+    return budget.resized(max(0, budget.max_tokens - slack), max(0, budget.target_tokens - slack))
 
 
 def _probe(size: int, base: ContextBudget | None) -> ContextBudget:
-    return ContextBudget(size) if base is None else _resized(base, size, size)
-
-
-def _resized(budget: ContextBudget, size: int, target: int) -> ContextBudget:
-    """Another size, with all that the budget holds back, as far as that is possible (BS-05, BS-10)."""
-    return ContextBudget(
-        size,
-        target,
-        output_reserve=min(budget.output_reserve, size),
-        reserved_slots=budget.reserved_slots,
-        estimation_safety_margin_percent=budget.estimation_safety_margin_percent,
-    )
-
-
-def _size(value: Any) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise wrong_type("every budget in budgets", "a ContextBudget or an int", value)
-    return checked_int("every budget in budgets", value)
+    return ContextBudget(size) if base is None else base.resized(size)

@@ -9,8 +9,8 @@ from typing import Any
 from pycupel.messages.documents import DocumentItem, read_documents
 from pycupel.messages.plan import limits_of
 from pycupel.model import ContextBudget
-from pycupel.pipeline import Policy
-from pycupel.select import ContextResult, as_budget, select
+from pycupel.pipeline import Policy, PresetName
+from pycupel.selecting import ContextResult, select
 from pycupel.tokens import get_counter
 
 __all__ = ["OnResult", "select_documents"]
@@ -21,7 +21,7 @@ OnResult = Callable[[ContextResult], object]
 def select_documents(
     documents: Sequence[Any],
     budget: ContextBudget | int,
-    policy: Policy | str,
+    policy: Policy | PresetName,
     counter: Any,
     on_selection: OnResult | None = None,
 ) -> list[Any]:
@@ -31,7 +31,7 @@ def select_documents(
     """
     counts = get_counter(counter)
     hits = _ranked(read_documents(documents, counts))
-    limits = limits_of(as_budget(budget), counts.margin_percent)
+    limits = limits_of(ContextBudget.of(budget), counts.margin_percent)
     result = select([hit.item for hit in hits], limits, policy, explain=on_selection is not None)
     if on_selection is not None:
         on_selection(result)

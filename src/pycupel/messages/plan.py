@@ -12,7 +12,6 @@ from pycupel.messages.history import History, with_needs
 from pycupel.messages.result import MessageSelection
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_int
-from pycupel.pipeline.slice import effective_budget
 
 __all__ = ["Plan", "limits_of", "make_plan"]
 
@@ -65,7 +64,7 @@ def make_plan(
     pinned = _pinned(history, window, held)
     pinned_tokens = _tokens(history, pinned) + held
     roomy = replace(limits, target_tokens=window)
-    room = effective_budget(roomy, pinned_tokens).target_tokens
+    room = roomy.effective(pinned_tokens).target_tokens
     beside = min(sum([hit.item.tokens for hit in hits]) - held, int(room * share))
     sound = [place for place, unit in enumerate(history.units) if unit.problem is None]
     for earlier in _left_out(history, sound, pinned, window, previous):
@@ -78,7 +77,7 @@ def make_plan(
 
 def _window(budget: ContextBudget) -> int:
     """The high mark."""
-    return budget.max_tokens - budget.output_reserve
+    return budget.available_tokens
 
 
 def _pinned(history: History, window: int, held: int) -> frozenset[int]:

@@ -18,7 +18,7 @@ from pycupel.messages.slicing import document_share
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_bool, wrong_type
 from pycupel.pipeline import Policy
-from pycupel.select import as_policy
+from pycupel.pipeline.policy import as_policy
 from pycupel.tokens import get_counter
 
 __all__ = ["select_messages"]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import floor
 from types import MappingProxyType
 from typing import Any
 
 from pycupel.errors import InvalidBudgetError
-from pycupel.model.checks import checked_float, checked_int, checked_mapping
+from pycupel.model.checks import checked_float, checked_int, checked_mapping, wrong_type
 from pycupel.model.kind import ContextKind
 
 __all__ = ["ContextBudget"]
@@ -70,6 +71,51 @@ class ContextBudget:
         put(self, "output_reserve", reserve)
         put(self, "reserved_slots", reserved_slots if reserved_slots is _NO_SLOTS else _slots(reserved_slots))
         put(self, "estimation_safety_margin_percent", margin)
+
+    @classmethod
+    def of(cls, budget: Any, name: str = "budget") -> ContextBudget:
+        """The budget itself, or one of that many tokens. `name` is what an error calls the argument."""
+        if isinstance(budget, cls):
+            return budget
+        if isinstance(budget, bool) or not hasattr(budget, "__index__"):
+            raise wrong_type(name, "a ContextBudget or an int", budget)
+        return cls(checked_int(name, budget))
+
+    @property
+    def available_tokens(self) -> int:
+        """What the output reserve leaves of the window: the most that a selection may have."""
+        return self.max_tokens - self.output_reserve
+
+    @property
+    def selection_limit(self) -> int:
+        """The target, or `available_tokens` if that is less: a larger selection is an overflow."""
+        return min(self.target_tokens, self.available_tokens)
+
+    def effective(self, pinned_tokens: int = 0) -> ContextBudget:
+        """What pinned items, output, reserved slots and the safety margin leave to the slicer."""
+        margin = self.estimation_safety_margin_percent
+        if not (pinned_tokens or self.output_reserve or self.reserved_slots or margin):
+            return self
+        reserved_tokens = sum(self.reserved_slots.values())
+        effective_max = max(0, self.max_tokens - self.output_reserve - pinned_tokens - reserved_tokens)
+        effective_target = max(0, self.target_tokens - pinned_tokens - reserved_tokens)
+        effective_target = min(effective_target, effective_max)
+        if margin > 0:
+            multiplier = 1.0 - margin / 100.0
+            effective_max = floor(effective_max * multiplier)
+            effective_target = floor(effective_target * multiplier)
+            effective_target = min(effective_target, effective_max)
+        return ContextBudget(effective_max, effective_target)
+
+    def resized(self, max_tokens: int, target_tokens: int | None = None) -> ContextBudget:
+        """A budget of another size, with all that this one holds back, as far as that is possible."""
+        return ContextBudget(
+            max_tokens,
+            max_tokens if target_tokens is None else target_tokens,
+            output_reserve=min(self.output_reserve, max_tokens),
+            reserved_slots=self.reserved_slots,
+            estimation_safety_margin_percent=self.estimation_safety_margin_percent,
+        )
 
     @property
     def total_reserved(self) -> int:

@@ -8,6 +8,8 @@ from enum import StrEnum
 from operator import index
 from typing import Any, TypeVar
 
+from pycupel.model.names import name_key
+
 __all__ = [
     "as_float",
     "checked_bool",
@@ -20,18 +22,10 @@ __all__ = [
     "checked_positive",
     "checked_str",
     "describe",
-    "fold",
     "wrong_type",
 ]
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
-
-_ASCII_FOLD = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
-
-
-def fold(text: str) -> str:
-    """ASCII case folding: only A to Z change, so that `K` (Kelvin) or `É` stay what they are (DM-09)."""
-    return text.lower() if text.isascii() else text.translate(_ASCII_FOLD)
 
 
 def describe(value: object) -> str:
@@ -134,12 +128,12 @@ def as_float(name: str, value: Any) -> float:
 
 
 def checked_choice(name: str, value: Any, choices: type[_Choice], error: Callable[..., ValueError]) -> _Choice:
-    """A member of a StrEnum, or its value in any case."""
+    """A member of a StrEnum, or its value in any spelling that is the same name."""
     if isinstance(value, choices):
         return value
-    text = fold(checked_str(name, value))
+    key = name_key(checked_str(name, value))
     for choice in choices:
-        if fold(choice.value) == text:
+        if name_key(choice.value) == key:
             return choice
     known = ", ".join(repr(choice.value) for choice in choices)
     raise error(f"{name} must be one of {known}, not {value!r}", argument=name, value=value)

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from pycupel.errors import InvalidItemError
-from pycupel.model.checks import checked_str, fold
+from pycupel.model.checks import checked_str
+from pycupel.model.names import fold
 
 __all__ = ["ContextKind", "ContextSource"]
 

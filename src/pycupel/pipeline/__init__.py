@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from pycupel.pipeline.pipeline import Pipeline
-from pycupel.pipeline.policy import Policy
+from pycupel.pipeline.policy import Policy, PresetName
 
-__all__ = ["Pipeline", "Policy"]
+__all__ = ["Pipeline", "Policy", "PresetName"]

@@ -45,9 +45,8 @@ def classify_items(items: Iterable[ContextItem]) -> Classified:
 
 def check_pinned_budget(classified: Classified, budget: ContextBudget) -> None:
     """Pinned items cannot be dropped: they have to fit into what the output reserve leaves of the window (EB-03)."""
-    available = budget.max_tokens - budget.output_reserve
-    if classified.pinned_tokens > available:
-        raise PinnedExceedsBudgetError(classified.pinned_tokens, available)
+    if classified.pinned_tokens > budget.available_tokens:
+        raise PinnedExceedsBudgetError(classified.pinned_tokens, budget.available_tokens)
 
 
 def _materialised(items: Any) -> list[Any]:

@@ -16,9 +16,9 @@ from pycupel.diagnostics import (
 )
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline.classify import Classified
-from pycupel.pipeline.place import Placement, overflow_limit, truncate
+from pycupel.pipeline.place import Placement, truncate
 from pycupel.pipeline.rank import Ranking
-from pycupel.pipeline.slice import Sliced, effective_budget
+from pycupel.pipeline.slice import Sliced
 from pycupel.protocols import Slicer
 from pycupel.slicers import exclusion_notes
 
@@ -69,7 +69,7 @@ def slice_reasons(ranking: Ranking, sliced: Sliced, budget: ContextBudget) -> di
     available = target - sum([items[i].tokens for i in sliced.selected])
     pinned = ranking.classified.pinned
     # Without pinned tokens nothing is displaced by them, and no item is smaller than the smallest that was.
-    unpinned_target = effective_budget(budget, 0).target_tokens if ranking.classified.pinned_tokens > 0 else target
+    unpinned_target = budget.effective().target_tokens if ranking.classified.pinned_tokens > 0 else target
     reasons: dict[int, ExclusionReason] = {}
     for i in unselected(ranking, sliced):
         tokens = items[i].tokens
@@ -88,7 +88,7 @@ def excluded_by_place(ranking: Ranking, placement: Placement, budget: ContextBud
         return []
     kept = set(placement.kept)
     pinned = ranking.classified.pinned
-    limit = overflow_limit(budget)
+    limit = budget.selection_limit
     tokens = [item.tokens for item in placement.items]
     available = limit - sum([tokens[i] for i in kept])
     # What would have been kept, had the pinned items cost nothing (PL-04).

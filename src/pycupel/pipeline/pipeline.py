@@ -13,7 +13,7 @@ from pycupel.model.checks import wrong_type
 from pycupel.pipeline.classify import Classified, check_pinned_budget, classify_items
 from pycupel.pipeline.deduplicate import deduplicate_items
 from pycupel.pipeline.place import Placement, place_items
-from pycupel.pipeline.policy import Choices, Policy
+from pycupel.pipeline.policy import Policy, PresetName, as_policy
 from pycupel.pipeline.rank import Ranking
 from pycupel.pipeline.score import score_items
 from pycupel.pipeline.slice import Sliced, slice_items
@@ -38,7 +38,7 @@ class Selection(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Pipeline(Choices):
+class Pipeline(Policy):
     """Selects and orders context items: a scorer ranks, a slicer drops, a placer positions.
 
     A pipeline is immutable and holds nothing of a run, so it may be shared between threads.
@@ -52,7 +52,7 @@ class Pipeline(Choices):
     on_overflow: Callable[[OverflowEvent], object] | None = None
 
     def __post_init__(self) -> None:
-        Choices.__post_init__(self)
+        Policy.__post_init__(self)
         if self.on_overflow is not None:
             if not callable(cast(Any, self.on_overflow)):
                 raise wrong_type("on_overflow", "a function that takes an OverflowEvent", self.on_overflow)
@@ -64,40 +64,50 @@ class Pipeline(Choices):
                 )
 
     @classmethod
-    def from_policy(cls, policy: Policy) -> Self:
-        """A pipeline that makes the policy's choices."""
-        if not isinstance(cast(Any, policy), Policy):
-            raise wrong_type("policy", "a Policy", policy)
-        return cls(**{field.name: getattr(policy, field.name) for field in fields(Choices)})
+    def from_policy(cls, policy: Policy | PresetName) -> Self:
+        """A pipeline that makes the choices of a policy, or of the preset of that name; of a pipeline, itself.
 
-    def run(self, items: Iterable[ContextItem], budget: ContextBudget, *, collector: Any = None) -> list[ContextItem]:
+        Raises:
+            TypeError: it is none of these.
+            InvalidArgumentError: there is no such preset.
+        """
+        choices = as_policy(policy)
+        if isinstance(choices, cls):
+            return choices
+        return cls(**{field.name: getattr(choices, field.name) for field in fields(Policy)})
+
+    def run(
+        self, items: Iterable[ContextItem], budget: ContextBudget | int, *, collector: Any = None
+    ) -> list[ContextItem]:
         """The selected items, in the order in which the model should see them.
 
         Args:
             items: The candidates, in any iterable.
-            budget: The limits of this run.
+            budget: The limits of this run, or just a number of tokens.
             collector: Who watches: a `TraceCollector`, or any object with some of its methods.
 
         Raises:
             PinnedExceedsBudgetError: the pinned items alone do not fit.
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
         """
-        trace = Trace.of(_checked_budget(budget), collector)
-        selection = self._run(items, budget, trace)
+        limits = ContextBudget.of(budget)
+        trace = Trace.of(limits, collector)
+        selection = self._run(items, limits, trace)
         if trace is not None:
             trace.completed()
         if self.on_overflow is not None and selection.placement.overflow is not None:
             self.on_overflow(selection.placement.overflow)
         return selection.items
 
-    def dry_run(self, items: Iterable[ContextItem], budget: ContextBudget) -> SelectionReport:
+    def dry_run(self, items: Iterable[ContextItem], budget: ContextBudget | int) -> SelectionReport:
         """What `run` would do, and why, with an event for every decision. Calls no observer."""
-        trace = Trace(_checked_budget(budget))
-        self._run(items, budget, trace)
+        limits = ContextBudget.of(budget)
+        trace = Trace(limits)
+        self._run(items, limits, trace)
         return trace.completed()
 
     def dry_run_with_policy(
-        self, items: Iterable[ContextItem], budget: ContextBudget, policy: Policy
+        self, items: Iterable[ContextItem], budget: ContextBudget | int, policy: Policy | PresetName
     ) -> SelectionReport:
         """What a run with the policy's choices, instead of this pipeline's, would do."""
         return Pipeline.from_policy(policy).dry_run(items, budget)
@@ -106,10 +116,11 @@ class Pipeline(Choices):
         """The stages that do not depend on the budget. The ranking may be given to `select` many times."""
         return self._rank(classify_items(items), None)
 
-    def select(self, ranking: Ranking, budget: ContextBudget) -> Selection:
+    def select(self, ranking: Ranking, budget: ContextBudget | int) -> Selection:
         """The stages that do depend on the budget."""
-        check_pinned_budget(ranking.classified, _checked_budget(budget))
-        return self._select(ranking, budget, None)
+        limits = ContextBudget.of(budget)
+        check_pinned_budget(ranking.classified, limits)
+        return self._select(ranking, limits, None)
 
     def _run(self, items: Iterable[ContextItem], budget: ContextBudget, trace: Trace | None) -> Selection:
         try:
@@ -152,9 +163,3 @@ class Pipeline(Choices):
         if trace is not None:
             trace.placed(ranking, placement)
         return Selection(ranking, sliced, placement, budget)
-
-
-def _checked_budget(budget: ContextBudget) -> ContextBudget:
-    if not isinstance(cast(Any, budget), ContextBudget):
-        raise wrong_type("budget", "a ContextBudget", budget)
-    return budget

@@ -11,7 +11,7 @@ from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
 from pycupel.placers import place_by_index
 from pycupel.protocols import Placer
 
-__all__ = ["PINNED_SCORE", "Placement", "overflow_limit", "place_items", "truncate"]
+__all__ = ["PINNED_SCORE", "Placement", "place_items", "truncate"]
 
 PINNED_SCORE = 1.0
 
@@ -24,11 +24,6 @@ class Placement(NamedTuple):
     kept: Sequence[int]
     order: list[int]
     overflow: OverflowEvent | None
-
-
-def overflow_limit(budget: ContextBudget) -> int:
-    """The target, or the window without the output reserve if that is less: the true ceiling (EB-05)."""
-    return min(budget.target_tokens, budget.max_tokens - budget.output_reserve)
 
 
 def place_items(
@@ -46,7 +41,7 @@ def place_items(
     tokens = [item.tokens for item in merged]
     kept: Sequence[int] = range(len(merged))
     overflow = None
-    merged_tokens, limit = sum(tokens), overflow_limit(budget)
+    merged_tokens, limit = sum(tokens), budget.selection_limit
     if merged_tokens > limit:
         if strategy is OverflowStrategy.THROW:
             raise BudgetOverflowError(merged_tokens, limit)

@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal
 
 from pycupel.errors import PipelineConfigError
 from pycupel.model import OverflowStrategy
-from pycupel.model.checks import checked_bool, checked_choice, checked_str
+from pycupel.model.checks import checked_bool, checked_choice, checked_str, wrong_type
 from pycupel.placers import ChronologicalPlacer
 from pycupel.protocols import Placer, Scorer, Slicer, checked_placer, checked_scorer, checked_slicer
 from pycupel.slicers import GreedySlice
 
-__all__ = ["Choices", "Policy"]
+__all__ = ["Policy", "PresetName", "as_policy"]
+
+PresetName = Literal["chat", "code-review", "rag", "document-qa", "tool-use", "long-running", "debugging"]
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
-    """What a policy and a pipeline have in common.
+class Policy:
+    """The choices that make a selection: comparable, and what a policy file holds. A `Pipeline` is one that can run.
 
     Attributes:
+        scorer: Ranks the items.
+        slicer: Decides which items are selected, by their scores, tokens and the budget.
+        placer: Orders the selection.
         deduplication: Whether only the best of several items with the same content stays. Pinned items are not looked
             at, unless `dedupe_against_pinned` says so.
         overflow_strategy: What happens if pinned and selected items together exceed the target: raise, drop the
             lowest scores, or accept.
+        dedupe_against_pinned: Whether an item is dropped if a pinned one has the same content.
+        name: What the policy is called, for people.
+        description: What it is for, for people.
+
+    Raises:
+        TypeError: an argument has a wrong type.
+        PipelineConfigError: the choices do not go together.
     """
 
     scorer: Scorer
@@ -32,6 +45,8 @@ class Choices:
     deduplication: bool = True
     overflow_strategy: OverflowStrategy = OverflowStrategy.THROW
     dedupe_against_pinned: bool = False
+    name: str | None = None
+    description: str | None = None
 
     def __post_init__(self) -> None:
         checked_scorer("scorer", self.scorer)
@@ -45,18 +60,23 @@ class Choices:
             raise PipelineConfigError(
                 "dedupe_against_pinned needs deduplication=True", argument="dedupe_against_pinned"
             )
-
-
-@dataclass(frozen=True, slots=True)
-class Policy(Choices):
-    """What a policy file holds: comparable, and serialisable with `pycupel.policies`. A `Pipeline` runs one."""
-
-    _: KW_ONLY
-    name: str | None = None
-    description: str | None = None
-
-    def __post_init__(self) -> None:
-        Choices.__post_init__(self)
         for field in ("name", "description"):
             if getattr(self, field) is not None:
                 checked_str(field, getattr(self, field))
+
+
+def as_policy(policy: Any, name: str = "policy") -> Policy:
+    """A policy or a pipeline itself, or the preset of that name. `name` is what an error calls the argument.
+
+    Raises:
+        TypeError: it is neither.
+        InvalidArgumentError: there is no such preset.
+    """
+    if isinstance(policy, Policy):
+        return policy
+    if isinstance(policy, str):
+        # Presets are built of everything below, and most programs name one.
+        from pycupel.policies.presets import preset  # noqa: PLC0415
+
+        return preset(policy)
+    raise wrong_type(name, "a Policy, a Pipeline or the name of a preset", policy)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import compress
-from math import floor
 from typing import NamedTuple
 
 from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall
@@ -12,7 +11,7 @@ from pycupel.model import ContextBudget, ContextItem
 from pycupel.protocols import Slicer
 from pycupel.slicers import slice_by_index
 
-__all__ = ["Sliced", "effective_budget", "slice_items"]
+__all__ = ["Sliced", "slice_items"]
 
 
 class Sliced(NamedTuple):
@@ -24,26 +23,10 @@ class Sliced(NamedTuple):
     cap_excluded: dict[int, CountCapExceeded]
 
 
-def effective_budget(budget: ContextBudget, pinned_tokens: int) -> ContextBudget:
-    """COMPUTE-EFFECTIVE-BUDGET: what output, pinned items, reserved slots and the safety margin leave."""
-    if not (pinned_tokens or budget.output_reserve or budget.reserved_slots or budget.estimation_safety_margin_percent):
-        return budget
-    reserved_tokens = sum(budget.reserved_slots.values())
-    effective_max = max(0, budget.max_tokens - budget.output_reserve - pinned_tokens - reserved_tokens)
-    effective_target = max(0, budget.target_tokens - pinned_tokens - reserved_tokens)
-    effective_target = min(effective_target, effective_max)
-    if budget.estimation_safety_margin_percent > 0:
-        multiplier = 1.0 - budget.estimation_safety_margin_percent / 100.0
-        effective_max = floor(effective_max * multiplier)
-        effective_target = floor(effective_target * multiplier)
-        effective_target = min(effective_target, effective_max)
-    return ContextBudget(effective_max, effective_target)
-
-
 def slice_items(
     items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, pinned_tokens: int, slicer: Slicer
 ) -> Sliced:
-    effective = effective_budget(budget, pinned_tokens)
+    effective = budget.effective(pinned_tokens)
     outcome = slice_by_index(slicer, items, scores, effective)
     is_selected = bytearray(len(items))
     for i in outcome.selected:

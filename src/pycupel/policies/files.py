@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.extras import load_extra
 from pycupel.model.checks import checked_str
+from pycupel.model.names import suggestion
 from pycupel.pipeline import Policy
 from pycupel.policies.document import combined, policy_from_dict, policy_to_dict
 from pycupel.policies.toml import dump_toml
-from pycupel.registry import suggestion
 from pycupel.wire.documents import parse, unique
 
 __all__ = ["dump_policy", "load_policy", "parse_policy", "save_policy"]

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Self
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import checked_str, fold, wrong_type
+from pycupel.model.checks import checked_str, wrong_type
+from pycupel.model.names import fold, suggestion
 from pycupel.pipeline import Policy
 from pycupel.policies.presets import PRESETS
-from pycupel.registry import suggestion
 
 __all__ = ["PolicyRegistry"]
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import checked_str, fold
+from pycupel.model.checks import checked_str
+from pycupel.model.names import name_key, suggestion
 from pycupel.pipeline import Policy
 from pycupel.placers import UShapedPlacer
-from pycupel.registry import suggestion
 from pycupel.scorers import (
     CompositeScorer,
     FrequencyScorer,
@@ -83,6 +83,8 @@ PRESETS: Mapping[str, Policy] = MappingProxyType(
     }
 )
 
+_BY_KEY = {name_key(name): policy for name, policy in PRESETS.items()}
+
 
 def preset(name: str) -> Policy:
     """The preset of that name.
@@ -90,11 +92,11 @@ def preset(name: str) -> Policy:
     Raises:
         InvalidArgumentError: there is none.
     """
-    key = fold(checked_str("policy", name)).replace("_", "-")
-    if key not in PRESETS:
+    key = name_key(checked_str("policy", name))
+    if key not in _BY_KEY:
         raise InvalidArgumentError(
             f"there is no preset {name!r}; there are {', '.join(PRESETS)}{suggestion(name, PRESETS)}",
             argument="policy",
             value=name,
         )
-    return PRESETS[key]
+    return _BY_KEY[key]

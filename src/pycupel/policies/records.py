@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pycupel.errors import CupelError
+from pycupel.model.names import suggestion
 from pycupel.policies.values import BAD, Problems, Schema, Value
-from pycupel.registry import suggestion
 from pycupel.wire.values import found, joined, step
 
 __all__ = ["REQUIRED", "Field", "Record", "snake"]

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pycupel.errors import DocumentError
+from pycupel.model.names import suggestion
 from pycupel.policies.containers import ListOf
 from pycupel.policies.derive import derive_record
 from pycupel.policies.records import Record, snake
 from pycupel.policies.values import BAD, POSITIVE, Problems, Schema, Value
 from pycupel.protocols import Placer, Scorer, Slicer, TimeProvider
-from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SLICERS, Registry, suggestion
+from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SLICERS, Registry
 from pycupel.scorers.decay import Curve
 from pycupel.wire.records import camel
 from pycupel.wire.values import found, joined

@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 
 from pycupel.errors import DocumentError
 from pycupel.model import ContextKind
-from pycupel.registry import suggestion
+from pycupel.model.names import suggestion
 from pycupel.wire.values import FLAG, INTEGER, NUMBER, TEXT, Codec, Mode, found, joined, json_value
 
 __all__ = [

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from pycupel.diagnostics import IncludedItem, InclusionReason, SelectionReport
 from pycupel.model import ContextBudget, ContextKind
-from pycupel.pipeline.slice import effective_budget
 from pycupel.render._layout import ALARM, QUIET, Line, Row, Span, bar, share
 from pycupel.render._page import Page
 
@@ -73,7 +72,7 @@ def _unused(report: SelectionReport) -> list[_Part]:
         # The kinds fill the bar already, so this has a line but no stretch.
         return [_Part(Span("(over)", ALARM), "", -left)]
     pinned = sum(each.item.tokens for each in report.included if each.reason == InclusionReason.PINNED)
-    withheld = budget.target_tokens - pinned - effective_budget(budget, pinned).target_tokens
+    withheld = budget.target_tokens - pinned - budget.effective(pinned).target_tokens
     held = min(left, max(0, withheld))
     free = _Part(Span("(free)", QUIET), ".", left - held)
     return [_Part(Span("(held)", QUIET), "-", held, note=_keepers(budget)), free] if held else [free]
@@ -81,7 +80,7 @@ def _unused(report: SelectionReport) -> list[_Part]:
 
 def _keepers(budget: ContextBudget) -> str:
     keepers = {
-        "output reserve": budget.target_tokens > budget.max_tokens - budget.output_reserve,
+        "output reserve": budget.target_tokens > budget.available_tokens,
         "reserved slots": any(budget.reserved_slots.values()),
         "margin": budget.estimation_safety_margin_percent > 0,
     }

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from pycupel.kernels.overlap import overlap_counts
 from pycupel.model import ContextItem
-from pycupel.model.checks import fold
+from pycupel.model.names import fold
 from pycupel.model.optionless import Optionless
 
 __all__ = ["FrequencyScorer"]

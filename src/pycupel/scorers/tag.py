@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.checks import checked_bool, checked_str, fold
+from pycupel.model.checks import checked_bool, checked_str
+from pycupel.model.names import fold
 from pycupel.scorers._weights import checked_weight, weight_items
 
 __all__ = ["TagScorer"]

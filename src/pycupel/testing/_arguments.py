@@ -10,7 +10,7 @@ from pycupel.diagnostics.reasons import EXCLUSION_REASONS, reason_name
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextKind
 from pycupel.model.checks import checked_int, wrong_type
-from pycupel.registry import suggestion
+from pycupel.model.names import suggestion
 
 __all__ = ["Kind", "Reason", "Variant", "checked_count", "checked_kind", "checked_predicate", "hiding"]
 

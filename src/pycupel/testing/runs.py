@@ -7,14 +7,13 @@ from typing import TypeAlias
 
 from pycupel.diagnostics import SelectionReport
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.pipeline import Pipeline, Policy
+from pycupel.pipeline import Pipeline, Policy, PresetName
 from pycupel.protocols import Scorer
 from pycupel.render._layout import plural
-from pycupel.select import as_budget, as_policy
 
 __all__ = ["ReportRunner"]
 
-_Choice: TypeAlias = Pipeline | Policy | Scorer | str
+_Choice: TypeAlias = Policy | Scorer | PresetName
 
 
 class ReportRunner:
@@ -25,7 +24,7 @@ class ReportRunner:
     """
 
     def __init__(self, default: _Choice = "chat") -> None:
-        self._default = default
+        self._default: _Choice = default
         self.reports: list[SelectionReport] = []
 
     def __call__(
@@ -39,7 +38,7 @@ class ReportRunner:
             pipeline: What runs: a pipeline, a policy, the name of a preset, or a scorer with nothing else.
         """
         runner = _pipeline(self._default if pipeline is None else pipeline)
-        report = runner.dry_run(items, as_budget(budget))
+        report = runner.dry_run(items, budget)
         self.reports.append(report)
         return report
 
@@ -50,4 +49,4 @@ class ReportRunner:
 def _pipeline(choice: _Choice) -> Pipeline:
     if isinstance(choice, Pipeline):
         return choice
-    return Pipeline.from_policy(as_policy(choice)) if isinstance(choice, (Policy, str)) else Pipeline(choice)
+    return Pipeline.from_policy(choice) if isinstance(choice, (Policy, str)) else Pipeline(choice)

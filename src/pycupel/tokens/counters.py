@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 from pycupel.errors import CupelError, InvalidArgumentError
-from pycupel.model.checks import as_float, checked_int, checked_positive, describe, fold, wrong_type
-from pycupel.registry import suggestion
+from pycupel.model.checks import as_float, checked_int, checked_positive, describe, wrong_type
+from pycupel.model.names import fold, suggestion
 from pycupel.tokens import splintr, tiktoken
 from pycupel.tokens.estimate import estimate_tokens
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import checked_iterable, checked_str
-from pycupel.registry import suggestion
+from pycupel.model.names import suggestion
 from pycupel.tokens.counters import get_counter
 
 __all__ = ["PRICES", "Prices", "count_messages", "message_counter"]

@@ -14,7 +14,7 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from pycupel.errors import InvalidArgumentError
 from pycupel.integrations.haystack import CupelDocumentSelector, CupelMessageSelector
 from pycupel.messages import MessageSelection, lint_messages
-from pycupel.select import ContextResult
+from pycupel.selecting import ContextResult
 from pycupel.tokens.messages import PRICES
 from tests.integrations_env.sessions import agent_session, count_words
 

@@ -28,7 +28,7 @@ from pycupel import ContextBudget
 from pycupel.errors import InvalidArgumentError
 from pycupel.integrations.langchain import CupelDocumentCompressor, CupelMiddleware
 from pycupel.messages import MessageSelection, lint_messages
-from pycupel.select import ContextResult
+from pycupel.selecting import ContextResult
 from tests.integrations_env.sessions import SYSTEM, agent_session, count_words
 
 BUDGET = 700

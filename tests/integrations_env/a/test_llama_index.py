@@ -16,7 +16,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 from pycupel import ContextBudget
 from pycupel.integrations.llama_index import CupelPostprocessor
-from pycupel.select import ContextResult
+from pycupel.selecting import ContextResult
 from tests.integrations_env.sessions import count_words
 
 

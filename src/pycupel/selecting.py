@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from pycupel.diagnostics import SelectionReport
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_bool, checked_int, wrong_type
-from pycupel.pipeline import Pipeline, Policy
-from pycupel.policies import preset
+from pycupel.model.checks import checked_bool
+from pycupel.pipeline import Pipeline, Policy, PresetName
 from pycupel.scorers import scorer_notes
 
-__all__ = ["ContextResult", "as_budget", "as_policy", "select"]
+__all__ = ["ContextResult", "select"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ class ContextResult:
 def select(
     items: Iterable[ContextItem],
     budget: ContextBudget | int,
-    policy: Policy | str = "chat",
+    policy: Policy | PresetName = "chat",
     *,
     explain: bool = False,
 ) -> ContextResult:
@@ -47,8 +45,8 @@ def select(
     Args:
         items: The candidates, in any iterable.
         budget: The limits, or just a number of tokens.
-        policy: A policy, or the name of a preset: chat, code-review, rag, document-qa, tool-use, long-running,
-            debugging.
+        policy: A policy, a pipeline, or the name of a preset: chat, code-review, rag, document-qa, tool-use,
+            long-running, debugging.
         explain: Whether the result should have a report.
 
     Raises:
@@ -56,25 +54,10 @@ def select(
         PinnedExceedsBudgetError: the pinned items alone do not fit.
         BudgetOverflowError: the selection does not fit, and the policy's strategy is Throw.
     """
-    pipeline = Pipeline.from_policy(as_policy(policy))
-    limits = as_budget(budget)
+    pipeline = Pipeline.from_policy(policy)
     if checked_bool("explain", explain):
-        report = pipeline.dry_run(items, limits)
+        report = pipeline.dry_run(items, budget)
         return ContextResult(report.items, report.notes, report)
     ranking = pipeline.rank(items)
-    selection = pipeline.select(ranking, limits)
+    selection = pipeline.select(ranking, budget)
     return ContextResult(selection.items, scorer_notes(pipeline.scorer, ranking.classified.scoreable))
-
-
-def as_policy(policy: Any) -> Policy:
-    """A policy, or the preset of that name."""
-    if isinstance(policy, str):
-        return preset(policy)
-    if not isinstance(policy, Policy):
-        raise wrong_type("policy", "a Policy or the name of a preset", policy)
-    return policy
-
-
-def as_budget(budget: Any) -> ContextBudget:
-    """A budget, or one of that many tokens."""
-    return budget if isinstance(budget, ContextBudget) else ContextBudget(checked_int("budget", budget))

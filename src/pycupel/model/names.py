@@ -1,0 +1,32 @@
+"""Names of strategies, presets, formats and enumerations: one rule for when two spellings mean the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["fold", "name_key", "suggestion"]
+
+_ASCII_FOLD = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
+
+def fold(text: str) -> str:
+    """ASCII case folding: only A to Z change, so that `K` (Kelvin) or `É` stay what they are (DM-09)."""
+    return text.lower() if text.isascii() else text.translate(_ASCII_FOLD)
+
+
+def name_key(name: str) -> str:
+    """The form in which names are compared: ASCII case, `-` and `_` do not count.
+
+    `code-review`, `code_review` and `CodeReview` are one name. Kinds, sources, tags and metadata keys are data, not
+    names, and are not compared like this.
+    """
+    return fold(name).replace("-", "").replace("_", "")
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """`; did you mean 'recency'?`, or an empty string if no known name is close."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only mistakes need it
+
+    by_key = {name_key(each): each for each in known}
+    near = get_close_matches(name_key(name), by_key, n=1, cutoff=0.7)
+    return f"; did you mean {by_key[near[0]]!r}?" if near else ""

@@ -14,7 +14,7 @@ from pycupel.codecs.containers import ListOf, MapOf
 from pycupel.codecs.records import OPTIONAL, Field, Record, camel, snake
 from pycupel.codecs.scalars import FINITE, FLAG, INTEGER, JSON, KIND, TEXT, choice, limited
 from pycupel.errors import DocumentError, InvalidArgumentError
-from pycupel.wire.documents import _CODECS, _REASONS
+from pycupel.wire import items, reports
 from tests.wire.samples import EVERYTHING, REPORT_DOCUMENT
 
 STOP = Context()
@@ -211,10 +211,12 @@ def test_a_schema_says_what_reading_says(codec: Codec, good: Any, bad: Any) -> N
         assert not validator.is_valid(bad)
 
 
-@pytest.mark.parametrize("cls", [*_CODECS, *_REASONS], ids=lambda cls: cls.__name__)
+WIRE = {**items.CODECS, **reports.CODECS, **reports.REASON_CODECS}
+
+
+@pytest.mark.parametrize("cls", WIRE, ids=lambda cls: cls.__name__)
 def test_every_document_of_the_wire_is_right_for_its_schema(cls: type[Any]) -> None:
-    codec = _CODECS.get(cls) or _REASONS[cls]
-    validator = Draft202012Validator(codec.schema())
+    validator = Draft202012Validator(WIRE[cls].schema())
     samples = [document for value, document in EVERYTHING if isinstance(value, cls)]
     for document in samples or [REPORT_DOCUMENT]:
         assert validator.is_valid(document)

@@ -261,6 +261,18 @@ def test_options_without_types_may_be_any_json(cls: type[Any]) -> None:
     ]
 
 
+class Variadic(ScorerBase):
+    def __init__(self, *extra: int, size: int = 5, **more: int) -> None:
+        self.size = size
+
+
+def test_only_named_parameters_are_options() -> None:
+    SCORERS.register("variadic", Variadic)
+    scorer: Any = policy_of({"type": "variadic", "size": 7, "extra": [1], "more": {}}).scorer
+    assert scorer.size == 7
+    assert policy_to_dict(Policy(scorer))["scorers"] == [{"type": "variadic", "weight": 1, "size": 7}]
+
+
 class Unresolved(ScorerBase):
     def __init__(self, size: Nowhere = 5) -> None:  # type: ignore[name-defined]  # noqa: F821
         self.size = size
@@ -386,6 +398,14 @@ def test_any_other_error_of_a_constructor_is_raised_and_says_where() -> None:
     with pytest.raises(KeyError, match="no way") as caught:
         policy_of({"type": "scaled", "innerScorer": {"type": "fragile", "error": "key"}})
     assert "This happened while scorers[0].innerScorer of a policy document was built." in caught.value.__notes__
+
+
+def test_a_constructor_that_recurses_too_deeply_is_told_like_a_document_that_does() -> None:
+    def bottomless() -> Scorer:
+        return bottomless()
+
+    SCORERS.register("bottomless", bottomless)
+    assert mistakes({"scorers": [{"type": "bottomless"}]}) == ["is nested too deeply"]
 
 
 def test_an_option_that_is_not_kept_is_told_when_it_is_written() -> None:

@@ -7,43 +7,15 @@ from typing import Any, TypeVar
 
 from pycupel.codecs.base import Codec, Context
 from pycupel.codecs.jsontext import format_json, parse_json
-from pycupel.diagnostics import (
-    CountRequirementShortfall,
-    ExcludedItem,
-    ExclusionReason,
-    IncludedItem,
-    InclusionReason,
-    OverflowEvent,
-    SelectionReport,
-    TraceEvent,
-    UnknownReason,
-)
-from pycupel.diagnostics.reasons import EXCLUSION_REASONS
-from pycupel.model import ContextBudget, ContextItem, ScoredItem
 from pycupel.model.checks import wrong_type
-from pycupel.wire import reports
-from pycupel.wire.items import BUDGET, ITEM, SCORED_ITEM
+from pycupel.wire import items, reports
 
 __all__ = ["dumps", "from_dict", "loads", "to_dict"]
 
 _Value = TypeVar("_Value")
 
-_CODECS: Mapping[type[Any], Codec] = {
-    ContextItem: ITEM,
-    ContextBudget: BUDGET,
-    ScoredItem: SCORED_ITEM,
-    SelectionReport: reports.REPORT,
-    IncludedItem: reports.INCLUDED_ITEM,
-    ExcludedItem: reports.EXCLUDED_ITEM,
-    TraceEvent: reports.EVENT,
-    OverflowEvent: reports.OVERFLOW_EVENT,
-    CountRequirementShortfall: reports.SHORTFALL,
-    InclusionReason: reports.INCLUSION_REASON,
-    ExclusionReason: reports.EXCLUSION_REASON,
-}
+_CODECS: Mapping[type[Any], Codec] = {**items.CODECS, **reports.CODECS}
 _SUPPORTED = ", ".join(cls.__name__ for cls in _CODECS)
-_EACH_REASON: list[type[ExclusionReason]] = [*EXCLUSION_REASONS.values(), UnknownReason]
-_REASONS: Mapping[type[Any], Codec] = {cls: reports.one_reason(cls) for cls in _EACH_REASON}
 
 
 def to_dict(value: object, *, allow_nan: bool = False) -> dict[str, Any]:
@@ -95,7 +67,7 @@ def loads(cls: type[_Value], text: str | bytes, *, strict: bool = False, allow_n
 
 def _codec(name: str, given: object, cls: Any) -> Codec:
     if isinstance(cls, type):
-        codec = _CODECS.get(cls) or _REASONS.get(cls)
+        codec = _CODECS.get(cls) or reports.REASON_CODECS.get(cls)
         if codec is not None:
             return codec
     raise wrong_type(name, f"one of {_SUPPORTED}", given)

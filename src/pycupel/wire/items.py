@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from pycupel.codecs.base import Context, FunctionCodec, describe_value
+from pycupel.codecs.base import Codec, Context, FunctionCodec, describe_value
 from pycupel.codecs.containers import ListOf, MapOf
 from pycupel.codecs.records import OPTIONAL, Field, Record
 from pycupel.codecs.scalars import FLAG, INTEGER, KIND, NUMBER, OBJECT, SOURCE, TEXT, text
 from pycupel.errors import DocumentError
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
 
-__all__ = ["BUDGET", "ITEM", "SCORED_ITEM"]
+__all__ = ["BUDGET", "CODECS", "ITEM"]
 
 # Python reads more forms than RFC 3339 has, among them some without a time zone.
 _RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII)
@@ -63,4 +64,9 @@ BUDGET = Record(
     ],
 )
 
-SCORED_ITEM = Record(ScoredItem, [Field("item", ITEM), Field("score", NUMBER)])
+CODECS: Mapping[type[Any], Codec] = {
+    ContextItem: ITEM,
+    ContextBudget: BUDGET,
+    ScoredItem: Record(ScoredItem, [Field("item", ITEM), Field("score", NUMBER)]),
+}
+"""The codec of each public class of the data model."""

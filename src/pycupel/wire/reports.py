@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple, get_type_hints
 
@@ -25,8 +26,7 @@ from pycupel.diagnostics.reasons import EXCLUSION_REASONS
 from pycupel.errors import DocumentError
 from pycupel.wire.items import BUDGET, ITEM
 
-__all__ = ["EVENT", "EXCLUDED_ITEM", "EXCLUSION_REASON", "INCLUDED_ITEM", "INCLUSION_REASON", "OVERFLOW_EVENT"]
-__all__ += ["REPORT", "SHORTFALL", "one_reason"]
+__all__ = ["CODECS", "REASON_CODECS"]
 
 
 def _open_name(members: type[StrEnum]) -> Codec:
@@ -86,15 +86,15 @@ def _write_exclusion(value: Any, context: Context) -> dict[str, Any]:
     return {"reason": name, **_REASONS[name].write(value, context)}
 
 
-INCLUSION_REASON = FunctionCodec(_ENVELOPE.schema(), _read_inclusion, _write_inclusion)
-EXCLUSION_REASON = FunctionCodec(
+_INCLUSION_REASON = FunctionCodec(_ENVELOPE.schema(), _read_inclusion, _write_inclusion)
+_EXCLUSION_REASON = FunctionCodec(
     tagged_schema("reason", TEXT.schema(), (([name], record.schema()) for name, record in _REASONS.items())),
     _read_exclusion,
     _write_exclusion,
 )
 
 
-def one_reason(cls: type[ExclusionReason]) -> Codec:
+def _one_reason(cls: type[ExclusionReason]) -> Codec:
     """The codec of one exclusion reason, which refuses all others."""
 
     def read(value: Any, context: Context) -> ExclusionReason:
@@ -103,13 +103,13 @@ def one_reason(cls: type[ExclusionReason]) -> Codec:
             raise DocumentError(f"must be that of {cls.__name__}, not {value['reason']!r}", path="reason")
         return reason
 
-    return FunctionCodec(EXCLUSION_REASON.schema(), read, _write_exclusion)
+    return FunctionCodec(_EXCLUSION_REASON.schema(), read, _write_exclusion)
 
 
-INCLUDED_ITEM = Record(IncludedItem, [Field("item", ITEM), Field("score", NUMBER), Field("reason", INCLUSION_REASON)])
-EXCLUDED_ITEM = Record(ExcludedItem, [Field("item", ITEM), Field("score", NUMBER), Field("reason", EXCLUSION_REASON)])
+_INCLUDED = Record(IncludedItem, [Field("item", ITEM), Field("score", NUMBER), Field("reason", _INCLUSION_REASON)])
+_EXCLUDED = Record(ExcludedItem, [Field("item", ITEM), Field("score", NUMBER), Field("reason", _EXCLUSION_REASON)])
 
-EVENT = Record(
+_EVENT = Record(
     TraceEvent,
     [
         Field("stage", _open_name(PipelineStage)),
@@ -119,26 +119,42 @@ EVENT = Record(
     ],
 )
 
-OVERFLOW_EVENT = Record(
+_OVERFLOW = Record(
     OverflowEvent,
     [Field("tokens_over_budget", INTEGER), Field("overflowing_items", ListOf(ITEM)), Field("budget", BUDGET)],
 )
 
-SHORTFALL = Record(
+_SHORTFALL = Record(
     CountRequirementShortfall,
     [Field("kind", KIND), Field("required_count", INTEGER), Field("satisfied_count", INTEGER)],
 )
 
-REPORT = Record(
+_REPORT = Record(
     SelectionReport,
     [
-        Field("events", ListOf(EVENT)),
-        Field("included", ListOf(INCLUDED_ITEM)),
-        Field("excluded", ListOf(EXCLUDED_ITEM)),
+        Field("events", ListOf(_EVENT)),
+        Field("included", ListOf(_INCLUDED)),
+        Field("excluded", ListOf(_EXCLUDED)),
         Field("total_candidates", INTEGER),
         Field("total_tokens_considered", INTEGER),
-        Field("count_requirement_shortfalls", ListOf(SHORTFALL), OPTIONAL),
+        Field("count_requirement_shortfalls", ListOf(_SHORTFALL), OPTIONAL),
         Field("budget", BUDGET, None),
         Field("notes", ListOf(TEXT), ()),
     ],
 )
+
+CODECS: Mapping[type[Any], Codec] = {
+    SelectionReport: _REPORT,
+    IncludedItem: _INCLUDED,
+    ExcludedItem: _EXCLUDED,
+    TraceEvent: _EVENT,
+    OverflowEvent: _OVERFLOW,
+    CountRequirementShortfall: _SHORTFALL,
+    InclusionReason: _INCLUSION_REASON,
+    ExclusionReason: _EXCLUSION_REASON,
+}
+"""The codec of each public class of a report. `ExclusionReason` stands for any of them."""
+
+_EACH_REASON: list[type[ExclusionReason]] = [*EXCLUSION_REASONS.values(), UnknownReason]
+REASON_CODECS: Mapping[type[Any], Codec] = {cls: _one_reason(cls) for cls in _EACH_REASON}
+"""The codec of each exclusion reason, which refuses all others."""

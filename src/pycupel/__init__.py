@@ -12,7 +12,9 @@ It is an implementation of the Cupel specification. `docs/` has the rest.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+
+# What type checkers take for `typing.TYPE_CHECKING`, whose import would cost more than all the rest of this file.
+TYPE_CHECKING = False
 
 __version__ = "0.1.0"
 
@@ -128,7 +130,7 @@ else:
     __all__ = sorted([*_HOMES, "__version__"], key=lambda name: (name[0].islower(), name))  # noqa: PLE0605 - by the table
 
     # Hidden from type checkers: to them it would promise that any name exists.
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> object:
         """Load a name or a module of the package when it is first used."""
         if name in _PACKAGES:
             return import_module(f"pycupel.{name}")

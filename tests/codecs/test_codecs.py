@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from pycupel.codecs.base import BuildError, Codec, Context, as_object
-from pycupel.codecs.containers import ListOf, MapOf
+from pycupel.codecs.containers import list_of, map_of
 from pycupel.codecs.records import OPTIONAL, Field, Record, camel, snake
 from pycupel.codecs.scalars import FINITE, FLAG, INTEGER, JSON, KIND, TEXT, choice, limited
 from pycupel.errors import DocumentError, InvalidArgumentError
@@ -37,7 +37,7 @@ class Point:
 
 
 POINT = Record(Point, [Field("x", INTEGER), Field("y", INTEGER, 0), Field("label", TEXT, OPTIONAL)])
-LINES = ListOf(ListOf(POINT))
+LINES = list_of(list_of(POINT))
 
 
 def mistakes(codec: Codec, value: Any, context: Context = COLLECT) -> list[str]:
@@ -83,7 +83,7 @@ def test_writing_stops_at_the_first_mistake_and_says_where() -> None:
     bad = Point("a")  # type: ignore[arg-type]
     cases: list[tuple[Codec, Any, str]] = [
         (LINES, [[Point(1)], [bad, bad]], "[1][0].x: must be an integer, not 'a' (str)"),
-        (MapOf(TEXT, INTEGER), {"a": 1, "b c": 0.5}, '["b c"]: must be an integer, not 0.5 (float)'),
+        (map_of(TEXT, INTEGER), {"a": 1, "b c": 0.5}, '["b c"]: must be an integer, not 0.5 (float)'),
         (POINT, 5, "must be of type Point, not 5 (int)"),
     ]
     for codec, value, text in cases:
@@ -177,7 +177,7 @@ def test_a_choice_is_read_in_any_spelling_the_exact_one_first() -> None:
 
 
 def test_kinds_that_differ_only_by_case_are_duplicates() -> None:
-    assert mistakes(MapOf(KIND, INTEGER), {"Note": 1, "note": "x", "NOTE": 2}) == [
+    assert mistakes(map_of(KIND, INTEGER), {"Note": 1, "note": "x", "NOTE": 2}) == [
         "note: duplicate kind 'note' (kinds are case-insensitive)",
         "NOTE: duplicate kind 'NOTE' (kinds are case-insensitive)",
     ]
@@ -197,8 +197,8 @@ def test_kinds_that_differ_only_by_case_are_duplicates() -> None:
         (limited(INTEGER, low=0, high=5), 5, 6),
         (limited(FINITE, above=0), 0.1, 0),
         (choice(("inner", "score")), "score", "random"),
-        (ListOf(INTEGER, at_least=1), [1], []),
-        (MapOf(KIND, FLAG), {"Note": True}, {" ": True}),
+        (list_of(INTEGER, at_least=1), [1], []),
+        (map_of(KIND, FLAG), {"Note": True}, {" ": True}),
         (POINT, {"x": 1, "label": "a"}, {"y": 1}),
     ],
 )

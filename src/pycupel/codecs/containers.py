@@ -3,95 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from pycupel.codecs.base import (
-    Codec,
-    Context,
-    Schema,
-    as_object,
-    convert_each,
-    convert_members,
-    key_step,
-    must_be,
-    note_mistake,
-    raise_mistakes,
-)
+from pycupel.codecs import base
+from pycupel.codecs.base import Codec, Context, FunctionCodec, as_object, key_step, must_be, note_mistake
 from pycupel.codecs.scalars import key as string_key
 from pycupel.errors import DocumentError
 
-__all__ = ["ListOf", "MapOf"]
+__all__ = ["list_of", "map_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class ListOf:
-    """A list in the document; in the value, what `build` makes of one.
+def list_of(element: Codec, *, at_least: int = 0, build: Callable[[list[Any]], Any] = tuple) -> Codec:
+    """A list in the document; in the value, what `build` makes of one. `at_least` is its minimum length."""
+    read_element, write_element = element.read, element.write
 
-    Attributes:
-        element: The codec of the elements.
-        at_least: How many elements there have to be.
-        build: Makes the value of the list of elements.
-    """
-
-    element: Codec
-    at_least: int = 0
-    build: Callable[[list[Any]], Any] = tuple
-
-    def read(self, value: Any, context: Context, /) -> Any:
+    def read(value: Any, context: Context) -> Any:
         if not isinstance(value, (list, tuple)):
             raise must_be("a list", value)
         elements: list[Any] | tuple[Any, ...] = value  # pyright: ignore[reportUnknownVariableType] - from outside
-        if len(elements) < self.at_least:
-            raise DocumentError(f"must have at least {self.at_least} entry")
-        read = self.element.read
-        converted: list[Any] = []
+        if len(elements) < at_least:
+            raise DocumentError(f"must have at least {at_least} entry")
+        result: list[Any] = []
         mistakes: list[DocumentError] = []
-        for i, element in enumerate(elements):
+        for i, each in enumerate(elements):
             try:
-                converted.append(read(element, context))
+                result.append(read_element(each, context))
             except DocumentError as error:
                 note_mistake(error, f"[{i}]", context, mistakes)
-        raise_mistakes(mistakes)
-        return self.build(converted)
+        base.raise_mistakes(mistakes)
+        return build(result)
 
-    def write(self, value: Any, context: Context, /) -> list[Any]:
-        return convert_each(self.element.write, value, context)
+    def write(value: Any, context: Context) -> list[Any]:
+        return base.convert_each(write_element, value, context)
 
-    def schema(self) -> Schema:
-        minimum = {"minItems": self.at_least} if self.at_least else {}
-        return {"type": "array", "items": self.element.schema(), **minimum}
+    minimum = {"minItems": at_least} if at_least else {}
+    return FunctionCodec({"type": "array", "items": element.schema(), **minimum}, read, write)
 
 
-@dataclass(frozen=True, slots=True)
-class MapOf:
-    """An object whose keys the author chooses: names of kinds, for example."""
+def map_of(key: Codec, value: Codec) -> Codec:
+    """An object whose keys the author chooses: kinds, for example."""
 
-    key: Codec
-    value: Codec
-
-    def read(self, value: Any, context: Context, /) -> dict[Any, Any]:
+    def read(given: Any, context: Context) -> dict[Any, Any]:
         members: dict[Any, Any] = {}
         mistakes: list[DocumentError] = []
-        for name, member in as_object(value).items():
+        for name, member in as_object(given).items():
             try:
-                key = self.key.read(string_key(name, context), context)
-                if key in members:
+                chosen = key.read(string_key(name, context), context)
+                if chosen in members:
                     # Only kinds can be equal: a document has each string once.
-                    raise DocumentError(f"duplicate kind '{key}' (kinds are case-insensitive)")  # noqa: TRY301
-                members[key] = self.value.read(member, context)
+                    raise DocumentError(f"duplicate kind '{chosen}' (kinds are case-insensitive)")  # noqa: TRY301
+                members[chosen] = value.read(member, context)
             except DocumentError as error:
                 note_mistake(error, key_step(name), context, mistakes)
-        raise_mistakes(mistakes)
+        base.raise_mistakes(mistakes)
         return members
 
-    def write(self, value: Any, context: Context, /) -> dict[str, Any]:
-        return convert_members(self.key.write, self.value.write, value, context)
+    def write(members: Any, context: Context) -> dict[str, Any]:
+        return base.convert_members(key.write, value.write, members, context)
 
-    def schema(self) -> Schema:
-        names = {name: rule for name, rule in self.key.schema().items() if name != "type"}
-        return {
-            "type": "object",
-            "additionalProperties": self.value.schema(),
-            **({"propertyNames": names} if names else {}),
-        }
+    names = {rule: limit for rule, limit in key.schema().items() if rule != "type"}
+    described = {"propertyNames": names} if names else {}
+    return FunctionCodec({"type": "object", "additionalProperties": value.schema(), **described}, read, write)

@@ -104,6 +104,7 @@ class Record:
         self._writers = [(field.attribute, field.name, field.codec.write, field.default) for field in self.fields]
 
     def read(self, value: Any, context: Context, /) -> Any:
+        """Return what an object describes."""
         mistakes: list[DocumentError] = []
         arguments = self.read_fields(value, context, mistakes)
         if mistakes:
@@ -163,6 +164,7 @@ class Record:
         return next((field.name for field in self.fields if field.attribute == argument), "")
 
     def write(self, value: Any, context: Context, /) -> dict[str, Any]:
+        """Return the object that describes a value."""
         if not isinstance(value, self._type):
             raise must_be(f"of type {self._type.__name__}", value)
         document: dict[str, Any] = {}
@@ -177,7 +179,7 @@ class Record:
         return document
 
     def schema(self) -> Schema:
-        """Both spellings are described; of a required field, one has to be there."""
+        """Return a schema with both spellings of each field; one of a required field has to be there."""
         properties: Schema = {}
         for field in self.fields:
             described = {"description": field.description} if field.description else {}

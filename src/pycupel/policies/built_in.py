@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pycupel import scorers, slicers
 from pycupel.codecs.base import Context, FunctionCodec
-from pycupel.codecs.containers import ListOf, MapOf
+from pycupel.codecs.containers import list_of, map_of
 from pycupel.codecs.records import OPTIONAL, Field, Record
 from pycupel.codecs.scalars import FLAG, KIND, TEXT, choice
 from pycupel.errors import SlicerConfigError
@@ -48,7 +48,7 @@ def _quota_entry(kind: Any, require: float | None = None, cap: float | None = No
     return QuotaEntry(kind, least, most)
 
 
-QUOTAS = ListOf(
+QUOTAS = list_of(
     Record(
         _quota_entry,
         [
@@ -59,7 +59,7 @@ QUOTAS = ListOf(
     )
 )
 
-_COUNTS = ListOf(
+_COUNTS = list_of(
     Record(
         CountQuotaEntry,
         [
@@ -83,15 +83,15 @@ _SCARCITY = Field("scarcity", choice(ScarcityBehavior), ScarcityBehavior.DEGRADE
 
 CURVE.define(scorers.Exponential, Field("halfLifeSeconds", SECONDS, attribute="half_life"))
 CURVE.define(scorers.Window, Field("maxAgeSeconds", SECONDS, attribute="max_age"))
-CURVE.define(scorers.Step, Field("windows", ListOf(_STEP_WINDOW, at_least=1)))
+CURVE.define(scorers.Step, Field("windows", list_of(_STEP_WINDOW, at_least=1)))
 
 SCORER.define(
     scorers.KindScorer,
-    Field("kindWeights", MapOf(KIND, WEIGHT), scorers.KindScorer().weights, attribute="weights"),
+    Field("kindWeights", map_of(KIND, WEIGHT), scorers.KindScorer().weights, attribute="weights"),
 )
 SCORER.define(
     scorers.TagScorer,
-    Field("tagWeights", MapOf(TEXT, WEIGHT)),
+    Field("tagWeights", map_of(TEXT, WEIGHT)),
     Field("caseInsensitive", FLAG, False),
 )
 SCORER.define(scorers.ScaledScorer, _INNER_SCORER)
@@ -104,7 +104,7 @@ SCORER.define(
     Field("curve", CURVE),
     Field("nullTimestampScore", SHARE, 0.5),
 )
-SCORER.define(scorers.BoostedScorer, _INNER_SCORER, Field("boosts", ListOf(INNER_SCORER), ()), build=_boosted)
+SCORER.define(scorers.BoostedScorer, _INNER_SCORER, Field("boosts", list_of(INNER_SCORER), ()), build=_boosted)
 
 SLICER.define(slicers.KnapsackSlice, *_KNAPSACK)
 SLICER.define(slicers.StreamSlice, Field("batchSize", POSITIVE_INTEGER, 32), Field("replace", FLAG, False))

@@ -10,7 +10,7 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pycupel.codecs.base import Codec
-from pycupel.codecs.containers import ListOf, MapOf
+from pycupel.codecs.containers import list_of, map_of
 from pycupel.codecs.records import REQUIRED, Field, camel, snake
 from pycupel.codecs.scalars import FINITE, FLAG, INTEGER, JSON, KIND, TEXT, choice
 from pycupel.errors import InvalidArgumentError
@@ -81,7 +81,7 @@ def _codec_of(hint: Any, strategies: Mapping[Any, Codec]) -> Codec:
         some = [argument for argument in arguments if argument is not NoneType]
         return _codec_of(some[0], strategies) if len(some) == 1 else JSON
     if origin in _LISTS and arguments:
-        return ListOf(_codec_of(arguments[0], strategies), build=list if origin is list else tuple)
+        return list_of(_codec_of(arguments[0], strategies), build=list if origin is list else tuple)
     if origin in (dict, Mapping) and len(arguments) == 2 and arguments[0] in (str, ContextKind):
-        return MapOf(_SCALARS[arguments[0]], _codec_of(arguments[1], strategies))
+        return map_of(_SCALARS[arguments[0]], _codec_of(arguments[1], strategies))
     return JSON

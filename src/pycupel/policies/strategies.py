@@ -18,7 +18,7 @@ from pycupel.codecs.base import (
     prefix_path,
     raise_mistakes,
 )
-from pycupel.codecs.containers import ListOf
+from pycupel.codecs.containers import list_of
 from pycupel.codecs.records import REQUIRED, Field, Record, camel, snake, tagged_schema
 from pycupel.errors import DocumentError
 from pycupel.model.names import suggestion
@@ -108,6 +108,7 @@ class Strategy:
         return self._records[cls] if cls in self._records else self._record(cls, derive_fields(cls, _CODECS))
 
     def read(self, value: Any, context: Context, /) -> Any:
+        """Return the strategy that an object describes."""
         if not isinstance(value, Mapping):
             raise must_be("an object with a type", value)
         data: Mapping[Any, Any] = value  # pyright: ignore[reportUnknownVariableType] - from outside
@@ -121,6 +122,7 @@ class Strategy:
         return self.record(self.registry[name]).read(data, context)
 
     def write(self, value: Any, context: Context, /) -> dict[str, Any]:
+        """Return the object that describes a strategy."""
         name = self._name.write(type(value), context)
         try:
             return {"type": name, **self.record(type(value)).write(value, context)}
@@ -129,6 +131,7 @@ class Strategy:
             raise DocumentError(text) from error
 
     def schema(self) -> Schema:
+        """Return a reference to the definition."""
         return {"$ref": f"#/$defs/{self.registry.what}"}
 
     def definition(self) -> Schema:
@@ -151,6 +154,7 @@ class ByName(_Name):
         self._strategy = strategy
 
     def read(self, value: Any, context: Context, /) -> Any:
+        """Return the strategy of that name, if it needs no options."""
         name, what = super().read(value, context), self.registry.what
         for field in self._strategy.record(self.registry[name]).fields:
             if field.default is REQUIRED:
@@ -196,7 +200,7 @@ def _write_inner(value: Any, context: Context) -> dict[str, Any]:
 
 
 _WEIGHTED = {"allOf": [SCORER.schema(), {"properties": {"weight": POSITIVE.schema()}}]}
-WEIGHTED_SCORERS = ListOf(FunctionCodec(_WEIGHTED, _read_weighted, _write_weighted), at_least=1)
+WEIGHTED_SCORERS = list_of(FunctionCodec(_WEIGHTED, _read_weighted, _write_weighted), at_least=1)
 INNER_SCORER = FunctionCodec(SCORER.schema(), SCORER.read, _write_inner)
 
 _CODECS: Mapping[Any, Codec] = {Scorer: INNER_SCORER, Slicer: SLICER, Placer: PLACER, Curve: CURVE, TimeProvider: CLOCK}

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pycupel.codecs.base import Codec, Context, FunctionCodec, describe_value
-from pycupel.codecs.containers import ListOf, MapOf
+from pycupel.codecs.containers import list_of, map_of
 from pycupel.codecs.records import OPTIONAL, Field, Record
 from pycupel.codecs.scalars import FLAG, INTEGER, KIND, NUMBER, OBJECT, SOURCE, TEXT, text
 from pycupel.errors import DocumentError
@@ -44,7 +44,7 @@ ITEM = Record(
         Field("kind", KIND, OPTIONAL),
         Field("source", SOURCE, OPTIONAL),
         Field("priority", INTEGER, None),
-        Field("tags", ListOf(TEXT), ()),
+        Field("tags", list_of(TEXT), ()),
         Field("metadata", OBJECT, {}),
         Field("timestamp", _TIMESTAMP, None),
         Field("futureRelevanceHint", NUMBER, None),
@@ -59,7 +59,7 @@ BUDGET = Record(
         Field("maxTokens", INTEGER),
         Field("targetTokens", INTEGER, OPTIONAL),
         Field("outputReserve", INTEGER, 0),
-        Field("reservedSlots", MapOf(KIND, INTEGER), {}),
+        Field("reservedSlots", map_of(KIND, INTEGER), {}),
         Field("estimationSafetyMarginPercent", NUMBER, 0.0),
     ],
 )

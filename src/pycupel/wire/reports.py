@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple, get_type_hints
 
 from pycupel.codecs.base import Codec, Context, FunctionCodec, as_object, must_be
-from pycupel.codecs.containers import ListOf
+from pycupel.codecs.containers import list_of
 from pycupel.codecs.records import OPTIONAL, Field, Record, tagged_schema
 from pycupel.codecs.scalars import INTEGER, KIND, NUMBER, OBJECT, TEXT, text
 from pycupel.diagnostics import (
@@ -121,7 +121,7 @@ _EVENT = Record(
 
 _OVERFLOW = Record(
     OverflowEvent,
-    [Field("tokens_over_budget", INTEGER), Field("overflowing_items", ListOf(ITEM)), Field("budget", BUDGET)],
+    [Field("tokens_over_budget", INTEGER), Field("overflowing_items", list_of(ITEM)), Field("budget", BUDGET)],
 )
 
 _SHORTFALL = Record(
@@ -132,14 +132,14 @@ _SHORTFALL = Record(
 _REPORT = Record(
     SelectionReport,
     [
-        Field("events", ListOf(_EVENT)),
-        Field("included", ListOf(_INCLUDED)),
-        Field("excluded", ListOf(_EXCLUDED)),
+        Field("events", list_of(_EVENT)),
+        Field("included", list_of(_INCLUDED)),
+        Field("excluded", list_of(_EXCLUDED)),
         Field("total_candidates", INTEGER),
         Field("total_tokens_considered", INTEGER),
-        Field("count_requirement_shortfalls", ListOf(_SHORTFALL), OPTIONAL),
+        Field("count_requirement_shortfalls", list_of(_SHORTFALL), OPTIONAL),
         Field("budget", BUDGET, None),
-        Field("notes", ListOf(TEXT), ()),
+        Field("notes", list_of(TEXT), ()),
     ],
 )
 

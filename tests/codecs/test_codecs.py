@@ -113,6 +113,12 @@ def test_fields_are_read_in_both_spellings_and_written_in_one() -> None:
     assert codec.write(Size(1), STOP) == {"maxWidth": 1}
 
 
+def test_a_field_has_two_spellings_at_most() -> None:
+    names = ["x", "maxWidth", "max_width", "maxWidth_x"]
+    spellings = [("x",), ("maxWidth", "max_width"), ("max_width", "maxWidth"), ("maxWidth_x", "max_width_x")]
+    assert [Field(name, TEXT).spellings for name in names] == spellings
+
+
 def test_an_optional_field_is_always_written() -> None:
     assert POINT.write(Point(1), STOP) == {"x": 1, "label": "-"}
 

@@ -67,7 +67,10 @@ class Field:
     @property
     def spellings(self) -> tuple[str, ...]:
         """The name, and its other spelling if there is one."""
-        return tuple(dict.fromkeys((self.name, snake(self.name), camel(self.name))))
+        other = snake(self.name)
+        if other == self.name:
+            other = camel(self.name)
+        return (self.name,) if other == self.name else (self.name, other)
 
 
 class Record:
@@ -98,7 +101,7 @@ class Record:
         self._foreign: Mapping[str, str] = {} if foreign is None else foreign
         # Items are read by the million: all that can be looked up is looked up here.
         self._readers = [
-            (field.attribute, field.name, *(*field.spellings[1:], None)[:1], field.codec.read, field.default)
+            (field.attribute, field.name, (*field.spellings, None)[1], field.codec.read, field.default)
             for field in self.fields
         ]
         self._writers = [(field.attribute, field.name, field.codec.write, field.default) for field in self.fields]
@@ -107,8 +110,7 @@ class Record:
         """Return what an object describes."""
         mistakes: list[DocumentError] = []
         arguments = self.read_fields(value, context, mistakes)
-        if mistakes:
-            raise_mistakes(mistakes)
+        raise_mistakes(mistakes)
         try:
             return self.build(**arguments)
         except (CupelError, TypeError, ValueError) as error:

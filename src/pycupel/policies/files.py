@@ -61,10 +61,8 @@ def save_policy(policy: Policy | PresetName, path: str | os.PathLike[str]) -> No
         path: The file. Its suffix is its format: .json, .toml, .yaml or .yml.
 
     Raises:
-        DocumentError: a part of the policy has no name in a file, because it is not registered.
         InvalidArgumentError: the suffix is another one, or there is no such preset.
-        OSError: the file cannot be written.
-        MissingExtraError: it is to be YAML, and PyYAML is not installed.
+        OSError: the file cannot be written. Otherwise raises like `dump_policy`.
     """
     file = Path(path)
     file.write_text(dump_policy(policy, _format_of(file)), encoding="utf-8")

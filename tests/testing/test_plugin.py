@@ -158,10 +158,10 @@ CALLS = {
     "have_at_least_n_exclusions('9')": "TypeError: n must be an int, not '9' (str)",
     "include_item_with_kind(' ')": "InvalidItemError: ContextKind must not be empty or blank",
     "include_item_with_kind(3)": "TypeError: kind must be a str or a ContextKind, not 3 (int)",
-    "exclude_item_with_reason('Rusty')": "InvalidArgumentError: there is no exclusion reason 'Rusty'",
+    "exclude_item_with_reason('Rusty')": "InvalidArgumentError: unknown exclusion reason 'Rusty'",
     "have_budget_utilization_above(float('nan'))": "InvalidArgumentError: threshold must be finite, not nan",
     "include_item_matching(None)": "TypeError: predicate must be a function like *",
-    "match_snapshot('a/b')": "InvalidArgumentError: 'a/b' cannot be the name of a file",
+    "match_snapshot('a/b')": "InvalidArgumentError: 'a/b' cannot be used as a file name",
 }
 
 
@@ -281,7 +281,7 @@ def test_not_equal(report):
         consecutive=True,
     )
     result.stdout.fnmatch_lines(
-        ["E       assert <report: 2 of 3 items> == <report: 2 of 3 items>", "E         The selections are the same.*"]
+        ["E       assert <report: 2 of 3 items> == <report: 2 of 3 items>", "E         The selections are the same;*"]
     )
     result.stdout.fnmatch_lines(["E       *assert <SelectionReport: 2 of 3 items, 90 of 220 tokens> == 3"])
     result.stdout.no_fnmatch_line("*<report:*!=*")
@@ -329,7 +329,7 @@ def test_it(cupel_report, budget):
     result = run(pytester, code, "--cupel-update-snapshots")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
-        ["E       Another test of this run has a snapshot of the same name: give each its own."]
+        ["E       Another test in this run uses a snapshot of the same name: use a different name in each."]
     )
 
 
@@ -338,7 +338,9 @@ def test_ci_does_not_write_snapshots(pytester: pytest.Pytester, monkeypatch: pyt
     code = "def test_it(report):\n    report.should().match_snapshot('pump')\n"
     result = run(pytester, code)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["E       *MatchSnapshot(pump) failed: there is no __snapshots__/pump.json, and CI *"])
+    result.stdout.fnmatch_lines(
+        ["E       *MatchSnapshot(pump) failed: there is no __snapshots__/pump.json, and snapshots are *"]
+    )
     run(pytester, code, "--cupel-update-snapshots").assert_outcomes(passed=1)
 
 
@@ -518,7 +520,7 @@ def test_a_runner_has_a_default() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [
-        ((ITEMS, "much"), TypeError, "budget must be an int, not 'much'"),
+        ((ITEMS, "much"), TypeError, "budget must be a ContextBudget or an int, not 'much'"),
         ((ITEMS, 5, 3), TypeError, "scorer"),
         ((ITEMS, 5, "cat"), InvalidArgumentError, "did you mean 'chat'"),
     ],

@@ -1,4 +1,4 @@
-"""What assertions take: kinds, counts, predicates and reasons, checked at the door."""
+"""Checks of what assertions take: kinds, counts, predicates and reasons."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __tracebackhide__ = True
 
 
 def hiding(check: Callable[..., _Checked], *arguments: Any) -> _Checked:
-    """A check whose error seems to come from here, that is, from the line of the test."""
+    """Run a check so that the traceback of its error ends in the test."""
     try:
         return check(*arguments)
     except (TypeError, ValueError) as error:
@@ -52,7 +52,7 @@ def checked_predicate(predicate: _Predicate, example: str) -> _Predicate:
 
 
 class Variant(NamedTuple):
-    """What all reasons of one class have in common, or all unknown ones of one name (TV-13)."""
+    """A kind of exclusion reason: a class, or all unknown reasons of one name (TV-13)."""
 
     cls: type[ExclusionReason]
     name: str
@@ -65,7 +65,9 @@ class Variant(NamedTuple):
         if isinstance(reason, str):
             return cls(_class_named(reason), reason)
         if reason is ExclusionReason:
-            raise InvalidArgumentError("reason must be one of the reasons, not their base", argument="reason")
+            raise InvalidArgumentError(
+                "reason must be a specific reason, not ExclusionReason itself", argument="reason"
+            )
         if _is_reason_class(reason):
             return cls(reason, reason.__name__)
         raise wrong_type("reason", "an exclusion reason: its class, its name or an instance", reason)
@@ -82,9 +84,9 @@ def _class_named(name: str) -> type[ExclusionReason]:
     known = EXCLUSION_REASONS.get(name)
     if known is None:
         raise InvalidArgumentError(
-            f"there is no exclusion reason {name!r}{suggestion(name, EXCLUSION_REASONS)}",
+            f"unknown exclusion reason {name!r}{suggestion(name, EXCLUSION_REASONS)}",
             argument="reason",
             value=name,
-            hint="For a reason of your own, pass its class; for one read from elsewhere, UnknownReason(name).",
+            hint="For your own reason, pass its class; for one from another implementation, UnknownReason(name).",
         )
     return known

@@ -55,8 +55,11 @@ def _terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(pytester: pytest.Pytester, code: str, *options: str) -> pytest.RunResult:
+    """With no other plug-in: loading those that the tests use takes longer than all the rest."""
     pytester.makepyfile(test_it=USES_IT + code)
-    return pytester.runpytest_subprocess("-p", "no:cacheprovider", *options)
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        return pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "pycupel_pytest", *options)
 
 
 def files_in(directory: Path) -> list[str]:
@@ -100,10 +103,11 @@ def test_the_plug_in_imports_only_what_pytest_has_loaded_already() -> None:
 
 
 def test_it_can_be_turned_off(pytester: pytest.Pytester) -> None:
-    result = run(pytester, "def test_one(report): pass", "-p", "no:pycupel")
+    pytester.makepyfile("def test_one(cupel_report): pass")
+    result = pytester.runpytest_subprocess("-p", "no:pycupel")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*fixture 'cupel_report' not found"])
-    result = run(pytester, "def test_one(): pass", "-p", "no:pycupel", "--cupel-update-snapshots")
+    result = pytester.runpytest_subprocess("-p", "no:pycupel", "--cupel-update-snapshots")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
 
 

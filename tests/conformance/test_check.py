@@ -893,6 +893,7 @@ def test_an_error_needs_no_message() -> None:
     ("name", "config"),
     [
         ("SlicerConfig", 'slicer = "knapsack"\nbucket_size = 0'),
+        ("SlicerConfig", 'slicer = "count_quota"\nscarcity_behavior = "explode"'),
         ("ScorerConfig", 'scorers = [{type = "composite", children = []}]'),
         ("PipelineConfig", "deduplication = false\ndedupe_against_pinned = true"),
     ],

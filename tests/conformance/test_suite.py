@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from pycupel import conformance
-from pycupel.conformance import SPECIFICATION, SuiteResult, VectorResult, run_suite
-from pycupel.conformance import suite as suite_module
+from pycupel.conformance import SPECIFICATION, SuiteResult, VectorResult, run_suite, suite as suite_module
 from pycupel.diagnostics import Filtered, QuotaCapExceeded, QuotaRequireDisplaced, ScoredTooLow
 from pycupel.errors import InvalidArgumentError
 

@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import pytest
 from hypothesis import given, strategies as st
@@ -32,8 +32,10 @@ from pycupel.diagnostics import (
     ScoredTooLow,
     UnknownReason,
 )
+from pycupel.diagnostics.reasons import EXCLUSION_REASONS
 from pycupel.errors import InvalidArgumentError, InvalidItemError
 from pycupel.testing import SelectionReportAssertionError, SelectionReportChain, should
+from pycupel.testing._arguments import ReasonName
 from tests.testing.reports import dropped, kept, report_of, scored
 
 EMPTY = report_of()
@@ -900,9 +902,13 @@ def test_wrong_arguments(assertion: Callable[[Any], object], error: type[Excepti
     assert not isinstance(caught.value, AssertionError)
 
 
+def test_type_checkers_know_the_names_of_all_reasons() -> None:
+    assert get_args(ReasonName) == tuple(EXCLUSION_REASONS)
+
+
 def test_an_unknown_reason_comes_with_advice() -> None:
     with pytest.raises(InvalidArgumentError) as caught:
-        EMPTY.should().exclude_item_with_reason("Rusty")
+        EMPTY.should().exclude_item_with_reason("Rusty")  # type: ignore[arg-type]
     assert caught.value.__notes__ == [
         "For your own reason, pass its class; for one from another implementation, UnknownReason(name)."
     ]

@@ -96,6 +96,7 @@ def reports(report: SelectionReport) -> None:
             case _:
                 pass
     report.should().include_item_with_kind("Document").have_budget_utilization_above(0.5, 100)
+    report.should().exclude_item_with_reason("Deduplicated").exclude_item_with_reason(BudgetExceeded)
 
 
 def what_if(report: SelectionReport) -> None:

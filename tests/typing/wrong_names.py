@@ -17,6 +17,7 @@ from pycupel.messages import lint_messages, select_messages
 
 items = [ContextItem("text", 1)]
 history = [{"role": "user", "content": "Hello"}]
+report = Pipeline.from_policy("chat").dry_run(items, 1)
 
 # Names that do not exist.
 pycupel.Nonexistent()  # error
@@ -44,3 +45,5 @@ select(items, "1")  # error
 select(items, 1).item  # error
 select(items, 1).report.excluded  # error
 Pipeline.from_policy("chat").run(items, 1.5)  # error
+report.should().exclude_item_with_reason("BudgetExceded")  # error
+report.should().include_items_with_kind("Document")  # error

@@ -16,7 +16,6 @@ from pycupel.model import (
     CountQuotaEntry,
     OverflowStrategy,
     QuotaEntry,
-    ScarcityBehavior,
     ScoredItem,
 )
 from pycupel.pipeline import Pipeline
@@ -217,8 +216,8 @@ def _count_constrained(config: Table) -> Slicer:
     return slicers.CountConstrainedKnapsackSlice(_count_entries(config), _knapsack(config), _scarcity(config))
 
 
-def _scarcity(config: Table) -> ScarcityBehavior:
-    return ScarcityBehavior(config.get("scarcity_behavior", "degrade"))
+def _scarcity(config: Table) -> Any:
+    return config.get("scarcity_behavior", "degrade")
 
 
 _CURVES: Mapping[str, Callable[[Table], Curve]] = {

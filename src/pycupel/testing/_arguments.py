@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self, TypeAlias, TypeVar, cast
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar, cast
 
 from pycupel.diagnostics import ExclusionReason
 from pycupel.diagnostics.reasons import EXCLUSION_REASONS, reason_name
@@ -12,10 +12,22 @@ from pycupel.model import ContextKind
 from pycupel.model.checks import checked_int, wrong_type
 from pycupel.model.names import suggestion
 
-__all__ = ["Kind", "Reason", "Variant", "checked_count", "checked_kind", "checked_predicate", "hiding"]
+__all__ = ["Kind", "Reason", "ReasonName", "Variant", "checked_count", "checked_kind", "checked_predicate", "hiding"]
 
 Kind: TypeAlias = ContextKind | str
-Reason: TypeAlias = type[ExclusionReason] | ExclusionReason | str
+ReasonName: TypeAlias = Literal[
+    "BudgetExceeded",
+    "ScoredTooLow",
+    "Deduplicated",
+    "QuotaCapExceeded",
+    "QuotaRequireDisplaced",
+    "NegativeTokens",
+    "PinnedOverride",
+    "Filtered",
+    "CountCapExceeded",
+    "CountRequireCandidatesExhausted",
+]
+Reason: TypeAlias = type[ExclusionReason] | ExclusionReason | ReasonName
 
 _Checked = TypeVar("_Checked")
 _Predicate = TypeVar("_Predicate", bound=Callable[..., object])

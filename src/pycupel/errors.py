@@ -21,9 +21,9 @@
     ├── ProviderAmbiguousError (ValueError)   the provider of a chat history cannot be determined
     └── UnitTooLargeError                     messages that belong together do not fit into the budget
 
-Errors carry their data as attributes. An error about one argument has its name as `argument`; so does a `TypeError` that
-pycupel raises. Where the specification prescribes a sentence, the text of the error is that sentence, and what to do
-about it follows as a note (`__notes__`), which every traceback shows.
+Errors carry their data as attributes. An error about one argument has the argument's name as `argument`, and so does
+a `TypeError` of pycupel. Where the specification prescribes a sentence, the text of the error is that sentence, and
+what to do about it follows as a note (`__notes__`), which every traceback shows.
 """
 
 from __future__ import annotations

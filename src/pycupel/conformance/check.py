@@ -24,7 +24,7 @@ from pycupel.errors import (
     SlicerConfigError,
     TableTooLargeError,
 )
-from pycupel.scorers import score_all
+from pycupel.scorers._base import score_all
 
 __all__ = ["MismatchError", "check_vector"]
 

@@ -169,9 +169,10 @@ def _as_tags(value: Any) -> tuple[str, ...]:
 
 
 def _as_metadata(value: Any) -> Mapping[str, Any]:
+    given: Mapping[Any, Any] = value
     if type(value) is not dict:
-        checked_mapping("metadata", "a mapping", value)
-    metadata: FrozenDict[str, Any] = FrozenDict(value)
+        given = checked_mapping("metadata", "a mapping", value)
+    metadata: FrozenDict[str, Any] = FrozenDict(given)
     for key in metadata:
         if type(key) is not str:
             checked_str("metadata: key", key)

@@ -106,7 +106,7 @@ def test_a_refused_percentage_travels_as_attributes() -> None:
 
 def test_one_kind_given_twice_in_one_spelling_is_refused_too() -> None:
     """DM-12."""
-    with pytest.raises(InvalidBudgetError, match="twice; kinds do not differ by case"):
+    with pytest.raises(InvalidBudgetError, match="duplicate kind 'Note'"):
         ContextBudget(5, reserved_slots={ContextKind("Note"): 1, "Note": 1})  # type: ignore[arg-type]
 
 
@@ -177,7 +177,7 @@ def test_the_scores_of_a_custom_curve_are_coerced_like_any_score() -> None:
     """SC-04."""
     item = ContextItem("a", 1, timestamp=datetime(2024, 1, 1, tzinfo=UTC))
     assert DecayScorer(SystemTimeProvider(), Curve(Decimal("0.5"))).score_all([item]) == [0.5]
-    with pytest.raises(TypeError, match="the score that Curve gives"):
+    with pytest.raises(TypeError, match="the score that Curve returned"):
         DecayScorer(SystemTimeProvider(), Curve("high")).score(item, [item])
 
 

@@ -20,7 +20,7 @@ from pycupel import (
     ScoredItem,
     UShapedPlacer,
 )
-from pycupel.placers import place_by_index
+from pycupel.placers._base import place_by_index
 from tests import strategies
 from tests.oracle.placers import chronological
 from tests.strategies import HOUR, NOW

@@ -20,7 +20,7 @@ from pycupel import (
     ScoredItem,
     UShapedPlacer,
 )
-from pycupel.placers import place_by_index
+from pycupel.placers._base import place_by_index
 from tests.oracle.placers import u_shaped
 from tests.strategies import HINTS
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pycupel.kernels.blend import product, weighted_sum
 from pycupel.kernels.fill import by_density, fill
-from pycupel.kernels.identity import places_by_identity
+from pycupel.kernels.identity import indices_by_identity
 from pycupel.kernels.order import descending, u_shaped
 from pycupel.kernels.overlap import overlap_counts
 from pycupel.kernels.ranks import rank_shares
@@ -120,7 +120,7 @@ def test_places_are_given_out_first_to_last(picks: list[int]) -> None:
     """SL-03."""
     objects = [[pick] for pick in range(5)]
     row = [objects[pick] for pick in picks]
-    places = places_by_identity(row)
+    places = indices_by_identity(row)
     for i, each in enumerate(row):
         assert places[id(each)].pop() == i
     assert not any(places.values())

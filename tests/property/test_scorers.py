@@ -27,7 +27,7 @@ from pycupel import (
     Scorer,
     TagScorer,
 )
-from pycupel.scorers import score_all
+from pycupel.scorers._base import score_all
 from tests import strategies
 from tests.oracle.scorers import oracle_score
 from tests.strategies import RawHintScorer

@@ -33,7 +33,7 @@ from pycupel import (
     Window,
 )
 from pycupel.errors import ScorerConfigError
-from pycupel.scorers import score_all
+from pycupel.scorers._base import score_all
 from tests.strategies import FixedClock
 
 Items = Sequence[ContextItem]

@@ -314,7 +314,7 @@ def test_the_same_object_twice_is_two_candidates() -> None:
 
 def test_two_entries_for_a_kind_are_refused() -> None:
     """CQ-04."""
-    with pytest.raises(SlicerConfigError, match="'TOOL' twice"):
+    with pytest.raises(SlicerConfigError, match="^entries: duplicate kind 'TOOL'"):
         CountConstrainedKnapsackSlice([entry("tool", 1, 1), entry("TOOL", 1, 1)])
 
 

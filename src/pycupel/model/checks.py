@@ -40,17 +40,15 @@ __all__ = [
 _Choice = TypeVar("_Choice", bound=StrEnum)
 _Error = Callable[..., ValueError]
 
-_LONGEST = 60
 
-
-def shortened(value: object) -> str:
-    """The repr of a value, cut if it is long."""
+def shortened(value: object, limit: int = 60) -> str:
+    """The repr of a value, cut to `limit` characters if it is longer."""
     try:
         text = repr(value)
     except ValueError:
         # Python refuses to show an int with too many digits.
         return "..."
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."
 
 
 def describe(value: object) -> str:

@@ -28,7 +28,9 @@ __all__ = ["ContextItem", "ScoredItem", "split_scored"]
 _NO_TAGS: tuple[str, ...] = ()
 _NO_METADATA: FrozenDict[str, Any] = FrozenDict()
 
-_LONGEST_SHOWN = 60
+# How much of the content and of every other field a repr shows, in characters.
+_SHOWN_CONTENT = 60
+_SHOWN_OPTION = 100
 
 
 @final
@@ -120,10 +122,10 @@ class ContextItem:
 
     def __repr__(self) -> str:
         content = repr(self.content)
-        if len(self.content) > _LONGEST_SHOWN:
-            content = f"{self.content[:_LONGEST_SHOWN]!r}... ({len(self.content)} characters)"
+        if len(self.content) > _SHOWN_CONTENT:
+            content = f"{self.content[:_SHOWN_CONTENT]!r}... ({len(self.content)} characters)"
         options = (
-            f", {f.name}={shortened(getattr(self, f.name))}"
+            f", {f.name}={shortened(getattr(self, f.name), _SHOWN_OPTION)}"
             for f in fields(self)[2:]
             if getattr(self, f.name) != getattr(_PLAIN, f.name)
         )

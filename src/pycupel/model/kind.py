@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from pycupel.errors import InvalidItemError
-from pycupel.model.checks import argument_of, wrong_type
+from pycupel.model.checks import argument_of, checked_str, wrong_type
 from pycupel.model.names import fold
 
 __all__ = ["ContextKind", "ContextSource"]
@@ -32,7 +32,8 @@ class _FoldedName:
     """The name in lower case (ASCII letters only): what names are compared by."""
 
     def __init__(self, value: str) -> None:
-        text = _checked_name(type(self), value, "value")
+        text = checked_str("value", value)
+        _refuse_blank(type(self), text, "value")
         object.__setattr__(self, "value", text)
         object.__setattr__(self, "key", fold(text))
 
@@ -48,14 +49,17 @@ class _FoldedName:
             TypeError: the value is neither.
             InvalidItemError: the string is empty or blank.
         """
-        if type(value) is not str:
-            return value if isinstance(value, cls) else cls(_checked_name(cls, value, name))
         known: dict[str, Self] = cls._known
-        wrapped = known.get(value)
-        if wrapped is None:
-            wrapped = cls(_checked_name(cls, value, name))
-            if len(known) < _REMEMBERED:
-                known[value] = wrapped
+        if type(value) is str and value in known:
+            return known[value]
+        if isinstance(value, cls):
+            return value
+        if not isinstance(value, str):
+            raise wrong_type(name, f"a str or a {cls.__name__}", value)
+        _refuse_blank(cls, value, name)
+        wrapped = cls(value)
+        if type(value) is str and len(known) < _REMEMBERED:
+            known[value] = wrapped
         return wrapped
 
     def __eq__(self, other: object) -> bool:
@@ -137,12 +141,9 @@ class ContextSource(_FoldedName):
     """Retrieval from documents."""
 
 
-def _checked_name(cls: type[_FoldedName], value: Any, name: str) -> str:
-    if not isinstance(value, str):
-        raise wrong_type(name, f"a str or a {cls.__name__}", value)
-    if not value.strip():
-        raise InvalidItemError(f"{cls.__name__} must not be empty or blank", argument=argument_of(name), value=value)
-    return value
+def _refuse_blank(cls: type[_FoldedName], text: str, name: str) -> None:
+    if not text.strip():
+        raise InvalidItemError(f"{cls.__name__} must not be empty or blank", argument=argument_of(name), value=text)
 
 
 ContextKind.MESSAGE = ContextKind("Message")

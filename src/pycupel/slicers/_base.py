@@ -150,7 +150,7 @@ def _find(slicer: Slicer, returned: Any, indices: dict[int, list[int]]) -> list[
         free = indices.get(id(item))
         if free is None:
             raise SlicerContractError(
-                f"{name} returned {describe(item)}, which is not one of the objects it was given; "
+                f"{name} returned {describe(item)}, which is none of the objects it was given; "
                 "a slicer returns the items themselves, not copies"
             )
         if not free:

@@ -69,7 +69,7 @@ class QuotaSlice(IndexedSlicer):
             required += entry.require
         if required > 100.0 + 1e-9:
             raise SlicerConfigError(
-                f"entries must not require more than 100 percent together, but require {required}",
+                f"the required percentages must not exceed 100 together, but are {required}",
                 argument="entries",
                 value=required,
             )

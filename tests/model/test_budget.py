@@ -293,7 +293,7 @@ def test_slots_are_a_mapping(slots: Any) -> None:
 
 @pytest.mark.parametrize("key", [None, 1, ContextSource.CHAT])
 def test_the_keys_of_slots_are_kinds(key: Any) -> None:
-    with pytest.raises(TypeError, match="^reserved_slots: kind must be a str or a ContextKind, not "):
+    with pytest.raises(TypeError, match=r"^reserved_slots: kind must be a str or a ContextKind, not "):
         ContextBudget(10, reserved_slots={key: 1})
 
 

@@ -34,7 +34,10 @@ DECAY = DecayScorer(FixedClock(), Window(timedelta(1)))
 
 
 def note(field: str, scorer: str) -> str:
-    return f"no item sets {field}, so {scorer} gives every item the same score; set it, or choose a policy without that scorer"
+    return (
+        f"no item sets {field}, so {scorer} gives every item the same score; "
+        "set it, or choose a policy without that scorer"
+    )
 
 
 @pytest.mark.parametrize(

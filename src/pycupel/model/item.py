@@ -72,7 +72,7 @@ class ContextItem:
     pinned: bool
     original_tokens: int | None
 
-    def __new__(
+    def __new__(  # noqa: D102 - editors then show the docstring of the class
         cls,
         content: str,
         tokens: int,

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from pycupel.errors import SlicerConfigError
+from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_choice, checked_count, checked_float
 from pycupel.model.kind import ContextKind
 
@@ -35,6 +36,8 @@ class QuotaEntry:
     require: float
     cap: float
 
+    __repr__ = brief_repr
+
     def __init__(self, kind: ContextKind | str, require: float = 0.0, cap: float = 100.0) -> None:
         named = ContextKind.of(kind, "kind")
         least, most = _limits(named, _percent, require=require, cap=cap)
@@ -61,6 +64,8 @@ class CountQuotaEntry:
     kind: ContextKind
     cap_count: int
     require_count: int
+
+    __repr__ = brief_repr
 
     def __init__(self, kind: ContextKind | str, *, cap_count: int, require_count: int = 0) -> None:
         named = ContextKind.of(kind, "kind")

@@ -9,6 +9,7 @@ from typing import Any, cast
 from pycupel.errors import SlicerConfigError
 from pycupel.kernels.order import descending
 from pycupel.model import CountQuotaEntry, ScarcityBehavior
+from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_choice, wrong_type
 from pycupel.protocols import Slicer
 from pycupel.slicers._base import IndexedSlicer
@@ -41,6 +42,8 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
     entries: tuple[CountQuotaEntry, ...]
     knapsack: KnapsackSlice
     scarcity: ScarcityBehavior
+
+    __repr__ = brief_repr
 
     def __init__(
         self,

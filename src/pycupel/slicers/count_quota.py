@@ -9,6 +9,7 @@ from typing import Literal
 from pycupel.errors import SlicerConfigError
 from pycupel.kernels.order import descending
 from pycupel.model import CountQuotaEntry, ScarcityBehavior
+from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_choice
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import IndexedSlicer, restricted
@@ -47,6 +48,8 @@ class CountQuotaSlice(CountingSlicer):
     inner: Slicer
     scarcity: ScarcityBehavior
     cap_order: Literal["inner", "score"]
+
+    __repr__ = brief_repr
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 from pycupel.diagnostics import CountRequirementShortfall
 from pycupel.errors import SlicerConfigError
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, QuotaConstraintMode, QuotaEntry
+from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_bool
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import IndexedSlicer, IndexSlice, delegate, exclusion_notes, restricted
@@ -59,6 +60,8 @@ class QuotaSlice(IndexedSlicer):
     inner: Slicer
     redistribute: bool
     _by_key: dict[str, QuotaEntry] = field(init=False, repr=False, compare=False)
+
+    __repr__ = brief_repr
 
     def __init__(
         self, entries: Iterable[QuotaEntry], inner: Slicer = GreedySlice(), *, redistribute: bool = False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -17,7 +16,6 @@ from pycupel import (
     ContextItem,
     ContextKind,
     CountConstrainedKnapsackSlice,
-    CountQuotaEntry,
     CountQuotaSlice,
     DecayScorer,
     KindScorer,
@@ -107,7 +105,7 @@ def test_a_refused_percentage_travels_as_attributes() -> None:
 
 def test_one_kind_given_twice_in_one_spelling_is_refused_too() -> None:
     """DM-12."""
-    with pytest.raises(InvalidBudgetError, match="twice; kinds do not differ by case"):
+    with pytest.raises(InvalidBudgetError, match="duplicate kind 'Note'"):
         ContextBudget(5, reserved_slots={ContextKind("Note"): 1, "Note": 1})  # type: ignore[arg-type]
 
 
@@ -168,7 +166,7 @@ def test_the_scores_of_a_custom_curve_are_coerced_like_any_score() -> None:
     """SC-04."""
     item = ContextItem("a", 1, timestamp=datetime(2024, 1, 1, tzinfo=UTC))
     assert DecayScorer(SystemTimeProvider(), Curve(Decimal("0.5"))).score_all([item]) == [0.5]
-    with pytest.raises(TypeError, match="the score that Curve gives"):
+    with pytest.raises(TypeError, match="the score that Curve returned"):
         DecayScorer(SystemTimeProvider(), Curve("high")).score(item, [item])
 
 
@@ -208,23 +206,6 @@ def test_scorers_with_mappings_can_be_hashed_and_keep_their_class() -> None:
     assert hash(TagScorer({"a": 1})) == hash(TagScorer({"a": 1.0}))
     copied = pickle.loads(pickle.dumps(Louder({"a": 1})))
     assert (type(copied), copied) == (Louder, Louder({"a": 1}))
-
-
-@pytest.mark.parametrize(
-    ("build", "argument", "value"),
-    [
-        (lambda: ContextBudget(100, 200), "target_tokens", 200),
-        (lambda: ContextBudget(100, output_reserve=200), "output_reserve", 200),
-        (lambda: QuotaEntry("a", 60, 50), "require", 60.0),
-        (lambda: CountQuotaEntry("a", cap_count=1, require_count=2), "require_count", 2),
-        (lambda: QuotaSlice([QuotaEntry("a", 60), QuotaEntry("b", 60)]), "entries", 120.0),
-    ],
-)
-def test_numbers_travel_as_attributes(build: Callable[[], object], argument: str, value: float) -> None:
-    with pytest.raises(ValueError, match="must not exceed") as caught:
-        build()
-    error: Any = caught.value
-    assert (error.argument, error.value) == (argument, value)
 
 
 class NoneAtAll(CountQuotaSlice):

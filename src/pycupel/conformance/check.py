@@ -21,7 +21,7 @@ from pycupel.diagnostics import OverflowEvent, SelectionReport
 from pycupel.model import ContextItem
 from pycupel.model.checks import describe
 from pycupel.protocols import Placer, Scorer, SliceOutcome
-from pycupel.scorers import score_all
+from pycupel.scorers._base import score_all
 
 __all__ = ["check_vector"]
 

@@ -15,7 +15,7 @@ from pycupel.messages.slicing import TiedSlice, inner_slicer
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline import Pipeline, Policy
 from pycupel.pipeline.explain import slice_reasons
-from pycupel.scorers import scorer_notes
+from pycupel.scorers._notes import scorer_notes
 
 __all__ = ["Choice", "choose"]
 

@@ -20,7 +20,7 @@ from pycupel.pipeline.place import Placement, truncate
 from pycupel.pipeline.rank import Ranking
 from pycupel.pipeline.slice import Sliced
 from pycupel.protocols import Slicer
-from pycupel.slicers import exclusion_notes
+from pycupel.slicers._base import exclusion_notes
 
 __all__ = [
     "excluded_by_classify",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pycupel.diagnostics import OverflowEvent
 from pycupel.errors import BudgetOverflowError
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
-from pycupel.placers import place_by_index
+from pycupel.placers._base import place_by_index
 from pycupel.protocols import Placer
 
 __all__ = ["PINNED_SCORE", "Placement", "place_items", "truncate"]

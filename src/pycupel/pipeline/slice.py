@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.protocols import Slicer
-from pycupel.slicers import slice_by_index
+from pycupel.slicers._base import slice_by_index
 
 __all__ = ["Sliced", "slice_items"]
 

@@ -33,7 +33,7 @@ from pycupel.pipeline.place import Placement
 from pycupel.pipeline.rank import Ranking
 from pycupel.pipeline.slice import Sliced
 from pycupel.protocols import Scorer, Slicer
-from pycupel.scorers import scorer_notes
+from pycupel.scorers._notes import scorer_notes
 
 __all__ = ["Trace"]
 

@@ -10,11 +10,11 @@ from math import isnan
 from typing import Any, NamedTuple, TypeVar
 
 from pycupel.errors import CountRequirementError, TableTooLargeError
-from pycupel.kernels.identity import places_by_identity
+from pycupel.kernels.identity import indices_by_identity
 from pycupel.model import ContextItem
 from pycupel.model.checks import as_float, describe
-from pycupel.scorers import score_all
-from pycupel.slicers import slice_by_index
+from pycupel.scorers._base import score_all
+from pycupel.slicers._base import slice_by_index
 from pycupel.testing._samples import Sample
 
 __all__ = ["BrokenProperty", "PlacerContract", "ScorerContract", "SlicerContract"]
@@ -235,7 +235,7 @@ class PlacerContract(_Contract):
 
 def _names(returned: Sequence[object], items: Sequence[ContextItem]) -> _Answer:
     """The returned items by their indices, each index at most once."""
-    indices = places_by_identity(items)
+    indices = indices_by_identity(items)
     return [f"item {indices[id(item)].pop()}" if indices.get(id(item)) else _STRANGER for item in returned]
 
 

@@ -12,6 +12,7 @@ import unicodedata
 from difflib import unified_diff
 from pathlib import Path
 
+from pycupel.codecs.jsontext import format_json, parse_json
 from pycupel.diagnostics import SelectionReport
 from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.model.checks import checked_str
@@ -19,7 +20,6 @@ from pycupel.testing._arguments import hiding
 from pycupel.testing._difference import outline
 from pycupel.testing.errors import SelectionReportAssertionError
 from pycupel.wire import loads, to_dict
-from pycupel.wire.documents import parse, unparse
 
 __all__ = ["USED", "check_snapshot", "directory_of"]
 
@@ -76,7 +76,7 @@ def _stable(report: SelectionReport) -> str:
     document = to_dict(report, allow_nan=True)
     document["events"] = []
     document.pop("notes", None)
-    return unparse(document, indent=2)
+    return format_json(document, indent=2)
 
 
 def _checked_name(name: str) -> str:
@@ -106,7 +106,7 @@ def _read(path: Path) -> str | None:
         return None
     text = path.read_text(encoding="utf-8", errors="replace")
     try:
-        return unparse(parse(text), indent=2)
+        return format_json(parse_json(text), indent=2)
     except DocumentError:
         return text
 

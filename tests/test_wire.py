@@ -981,7 +981,7 @@ def test_a_reason_of_ones_own_has_no_wire_format() -> None:
         (
             ["budget", "reservedSlots"],
             {"A": 1, "a": 2},
-            "budget.reservedSlots: reserved_slots names the kind 'a' twice; kinds do not differ by case",
+            "budget.reservedSlots: reserved_slots: duplicate kind 'a' (kinds are case-insensitive)",
         ),
     ],
     ids=lambda v: ".".join(map(str, v)) if isinstance(v, list) and v and isinstance(v[0], str) else None,

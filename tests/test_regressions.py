@@ -30,8 +30,9 @@ from pycupel import (
 )
 from pycupel.conformance import run_suite
 from pycupel.conformance.build import build_slicer
-from pycupel.conformance.check import MismatchError, check_vector
-from pycupel.conformance.load import add_seconds
+from pycupel.conformance.check import check_vector
+from pycupel.conformance.compare import MismatchError
+from pycupel.conformance.load import VectorError, add_seconds
 from pycupel.diagnostics import ExclusionReason
 from pycupel.errors import (
     InvalidBudgetError,
@@ -140,20 +141,10 @@ def test_a_scoring_vector_that_expects_an_error_and_gets_none_says_so() -> None:
         check_vector(scoring_vector(items=[{"content": "a", "tokens": 1}], expected={"error": "ScorerConfig"}))
 
 
-def test_a_type_error_is_a_construction_error() -> None:
-    """CV-03."""
-    check_vector(
-        {
-            "test": {"stage": "slicing", "slicer": "knapsack", "expect_construction_error": True},
-            "config": {"bucket_size": 1.5},
-        }
-    )
-
-
 def test_an_unknown_curve_is_named() -> None:
     config = {"reference_time": datetime(2024, 1, 1, tzinfo=UTC), "curve": {"type": "wavy"}}
     vector = {"test": {"stage": "scoring", "scorer": "decay"}, "config": config}
-    with pytest.raises(ValueError, match="unknown curve 'wavy'; known are exponential, window, step"):
+    with pytest.raises(VectorError, match="unknown curve 'wavy'; expected one of exponential, window, step"):
         check_vector(vector)
 
 

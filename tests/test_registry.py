@@ -181,7 +181,7 @@ def test_a_name_has_letters_or_digits(name: str) -> None:
         (SCORERS, 5, Mine, r"name must be a str, not 5 \(int\)"),
         (SCORERS, "mine", Mine(), r"the scorer 'mine' must be a class, or a function that builds one, not Mine\(\)"),
         (SLICERS, "mine", None, "the slicer 'mine' must be a class, or a function that builds one, not None"),
-        (CLOCKS, "mine", FixedClock, r"the clock 'mine' must be an object with now\(\) or a function, not <class"),
+        (CLOCKS, "mine", FixedClock, r"the clock 'mine' must be an instance; did you mean FixedClock\(\)\?"),
         (CLOCKS, "mine", NOW, r"the clock 'mine' must be an object with now\(\) or a function, not datetime"),
     ],
 )

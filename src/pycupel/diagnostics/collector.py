@@ -110,6 +110,8 @@ class DiagnosticTraceCollector(TraceCollector):
     @property
     def events(self) -> tuple[TraceEvent, ...]:
         """The events recorded so far; after a failed run, those of the completed stages."""
+        if self._report is not None and not self._events:
+            return self._report.events
         return tuple(self._events)
 
     def build_report(self) -> SelectionReport:
@@ -123,7 +125,7 @@ class DiagnosticTraceCollector(TraceCollector):
                 "there is no report, because no run has completed with this collector; "
                 "pass it to Pipeline.run(items, budget, collector=...)"
             )
-        return with_events(self._report, self.events)
+        return with_events(self._report, tuple(self._events)) if self._events else self._report
 
     def record_stage_event(self, event: TraceEvent, /) -> None:
         """Record the event."""

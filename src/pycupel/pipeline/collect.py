@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from time import perf_counter
 from typing import Any
 
@@ -20,20 +20,66 @@ from pycupel.diagnostics import (
 )
 from pycupel.diagnostics.collector import log_exception
 from pycupel.model import ContextBudget
-from pycupel.pipeline import account, explain
-from pycupel.pipeline.account import StageAccount
+from pycupel.pipeline import explain
 from pycupel.pipeline.classify import Classified
-from pycupel.pipeline.events import item_events
+from pycupel.pipeline.events import (
+    exclusion_messages,
+    item_events,
+    place_messages,
+    score_messages,
+    slice_messages,
+    stage_events,
+)
 from pycupel.pipeline.place import Placement
 from pycupel.pipeline.rank import Ranking
 from pycupel.pipeline.selection import Selection
 from pycupel.pipeline.slice import Sliced
-from pycupel.pipeline.trace import Trace
-from pycupel.protocols import Scorer, Slicer
+from pycupel.pipeline.trace import NoteSources, Trace
 
-__all__ = ["CollectorTrace"]
+__all__ = ["CollectorTrace", "trace_for"]
 
+_STAGE = TraceDetailLevel.STAGE
 _CLASSIFY, _SCORE, _DEDUPLICATE, _SLICE, _PLACE = PipelineStage
+
+
+def trace_for(sources: NoteSources, budget: ContextBudget, collector: Any) -> CollectorTrace | DeferredTrace | None:
+    """A trace for the collector, or None if it is not enabled (TC-04)."""
+    cls = collector.__class__
+    if cls is DiagnosticTraceCollector and collector.callback is None and collector.detail_level is _STAGE:
+        return DeferredTrace(sources, budget, collector)
+    if cls is NullTraceCollector:
+        return None
+    if isinstance(collector, type):
+        raise TypeError(f"collector must be an instance; did you mean {collector.__name__}()?")
+    try:
+        enabled = getattr(collector, "is_enabled", True)
+        return CollectorTrace(sources, budget, collector) if (enabled() if callable(enabled) else enabled) else None
+    except Exception:  # noqa: BLE001 - an observer must not end the run
+        log_exception(f"is_enabled or detail_level of {cls.__name__}")
+        return None
+
+
+class DeferredTrace(Trace):
+    """For a `DiagnosticTraceCollector` at Stage detail without a callback, which looks at nothing before the end."""
+
+    __slots__ = ("_budget", "_collector")
+
+    with_items = False
+
+    def __init__(self, sources: NoteSources, budget: ContextBudget, collector: DiagnosticTraceCollector) -> None:
+        self._budget = budget
+        self._collector: DiagnosticTraceCollector | None = collector
+        collector.on_pipeline_started(budget)
+        super().__init__(sources)
+
+    def completed(self, selection: Selection) -> None:
+        """The run has ended well."""
+        collector, self._collector = self._collector, None
+        collector.on_pipeline_completed(selection.report, self._budget, ())
+
+    def failed(self, error: BaseException) -> None:  # noqa: ARG002
+        for event in stage_events(self):
+            self._collector.record_stage_event(event)
 
 
 class CollectorTrace(Trace):
@@ -48,79 +94,71 @@ class CollectorTrace(Trace):
         "_included",
         "_snapshots",
         "_with_excluded",
-        "_with_items",
         "_with_snapshots",
+        "with_items",
     )
 
-    def __init__(self, budget: ContextBudget, collector: Any) -> None:
+    def __init__(self, sources: NoteSources, budget: ContextBudget, collector: Any) -> None:
         self._budget = budget
         self._collector = collector
         self._idle = _idle_hooks(collector.__class__)
-        self._with_items = self._overrides("record_item_event") and (
+        self.with_items = self._overrides("record_item_event") and (
             getattr(collector, "detail_level", TraceDetailLevel.ITEM) >= TraceDetailLevel.ITEM
         )
         self._with_snapshots = self._overrides("on_pipeline_completed") or self._overrides("on_pipeline_failed")
-        self._with_excluded = self._with_items or self._with_snapshots or self._overrides("record_excluded")
+        self._with_excluded = self.with_items or self._with_snapshots or self._overrides("record_excluded")
         self._events: list[TraceEvent] = []
         self._excluded: list[Sequence[ExcludedItem]] = []
         self._included: tuple[IncludedItem, ...] | None = None
         self._snapshots: list[StageTraceSnapshot] = []
         self._notify("on_pipeline_started", budget)
-        super().__init__()
-
-    @classmethod
-    def of(cls, budget: ContextBudget, collector: Any) -> CollectorTrace | None:
-        """A trace for the collector, or None if there is none or it is not enabled (TC-04)."""
-        if collector is None or type(collector) is NullTraceCollector:
-            return None
-        if isinstance(collector, type):
-            raise TypeError(f"collector must be an instance; did you mean {collector.__name__}()?")
-        try:
-            enabled = getattr(collector, "is_enabled", True)
-            return cls(budget, collector) if (enabled() if callable(enabled) else enabled) else None
-        except Exception:  # noqa: BLE001 - an observer must not end the run
-            log_exception(f"is_enabled or detail_level of {type(collector).__name__}")
-            return None
+        super().__init__(sources)
 
     def classified(self, classified: Classified) -> None:
-        self._lap()
+        super().classified(classified)
+        count = self.laps[-1][1] + len(classified.invalid)
         if self._overrides("set_candidates"):
             tokens = [item.tokens for item in (*classified.pinned, *classified.scoreable, *classified.invalid)]
-            self._notify("set_candidates", len(tokens), sum(tokens))
-        if self._with_excluded:
-            self._tell(account.of_classify(classified))
-        self._complete(_CLASSIFY, len(classified.pinned) + len(classified.scoreable))
+            self._notify("set_candidates", count, sum(tokens))
+        excluded = explain.excluded_by_classify(classified) if self._with_excluded else ()
+        self._complete(_CLASSIFY, count, excluded, lambda: exclusion_messages(excluded))
 
-    def scored(self, classified: Classified, scores: Sequence[float], scorer: Scorer) -> None:
-        super().scored(classified, scores, scorer)
-        if self._with_excluded:
-            self._tell(account.of_score(scores))
-        self._complete(_SCORE, len(scores))
+    def scored(self, classified: Classified, scores: Sequence[float]) -> None:
+        super().scored(classified, scores)
+        self._complete(_SCORE, len(scores), None, lambda: score_messages(scores))
 
     def deduplicated(self, classified: Classified, scores: Sequence[float], dropped: Sequence[int]) -> None:
-        self._lap()
-        if self._with_excluded:
-            self._tell(account.of_deduplicate(classified, scores, dropped))
-        self._complete(_DEDUPLICATE, len(scores) - len(dropped))
+        super().deduplicated(classified, scores, dropped)
+        items = classified.scoreable
+        excluded = explain.excluded_by_deduplicate(items, scores, dropped) if self._with_excluded else ()
+        self._complete(_DEDUPLICATE, len(scores), excluded, lambda: exclusion_messages(excluded))
 
-    def sliced(self, ranking: Ranking, sliced: Sliced, slicer: Slicer) -> None:
-        self._lap()
+    def sliced(self, ranking: Ranking, sliced: Sliced) -> None:
+        super().sliced(ranking, sliced)
+        excluded: Sequence[ExcludedItem] = ()
         if self._with_excluded:
-            notes = partial(explain.slice_notes, ranking, sliced, slicer)
-            self._tell(account.of_slice(ranking, sliced, self._budget, notes))
-        self._complete(_SLICE, len(sliced.selected))
+            available = explain.available_tokens(ranking, sliced)
+            excluded = explain.excluded_by_slice(ranking, sliced, self._budget, available)
+
+        def messages() -> list[str]:
+            notes = self.slice_notes
+            if notes is None:
+                notes = explain.slice_notes(ranking, sliced, self.sources.slicer)
+            return slice_messages(excluded, notes, sliced.shortfalls)
+
+        self._complete(_SLICE, len(ranking.items), excluded, messages)
 
     def placed(self, ranking: Ranking, placement: Placement) -> None:
-        self._lap()
+        super().placed(ranking, placement)
+        classified = ranking.classified
+        excluded = explain.excluded_by_place(classified, placement, self._budget) if self._with_excluded else ()
         included: Sequence[IncludedItem] = ()
-        if self._with_items or self._overrides("record_included"):
-            included = self._included = explain.included(ranking.classified, placement)
+        if self.with_items or self._overrides("record_included"):
+            included = self._included = explain.included(classified, placement)
         if placement.overflow is not None:
             self._notify("on_overflow", placement.overflow)
         self._notify_each("record_included", included)
-        if self._with_excluded:
-            self._tell(account.of_place(ranking.classified, placement, self._budget, lambda: included))
-        self._complete(_PLACE, len(placement.order))
+        self._complete(_PLACE, len(placement.items), excluded, lambda: place_messages(excluded, included))
 
     def completed(self, selection: Selection) -> None:
         """The run has ended well. The report takes over what was made for the collector."""
@@ -136,24 +174,27 @@ class CollectorTrace(Trace):
     def failed(self, error: BaseException) -> None:
         self._notify("on_pipeline_failed", error, self._budget, tuple(self._snapshots))
 
-    def _tell(self, stage: StageAccount) -> None:
-        """Tell what the stage excluded, and its decisions."""
-        excluded = stage.excluded()
-        self._excluded.append(excluded)
-        self._notify_each("record_excluded", excluded)
-        if self._with_items:
-            events = item_events(stage.stage, stage.messages(excluded))
+    def _complete(
+        self,
+        stage: PipelineStage,
+        count_in: int,
+        excluded: Sequence[ExcludedItem] | None,
+        messages: Callable[[], list[str]],
+    ) -> None:
+        """Tell what the stage excluded, its decisions, and that it has completed. The next stage's time begins then."""
+        seconds, count_out = self.laps[-1]
+        duration = seconds * 1e3
+        if excluded is not None:
+            self._excluded.append(excluded)
+            self._notify_each("record_excluded", excluded)
+        if self.with_items:
+            events = item_events(stage, messages())
             self._events += events
             self._notify_each("record_item_event", events)
-        if self._with_snapshots:
-            duration = self.durations_ms[-1]
-            snapshot = StageTraceSnapshot(stage.stage, stage.count_in, stage.count_out, duration, tuple(excluded))
-            self._snapshots.append(snapshot)
-
-    def _complete(self, stage: PipelineStage, count_out: int) -> None:
-        """Tell that the stage has completed. The next stage's time begins after that."""
-        event = TraceEvent(stage, self.durations_ms[-1], count_out)
+        event = TraceEvent(stage, duration, count_out)
         self._events.append(event)
+        if self._with_snapshots:
+            self._snapshots.append(StageTraceSnapshot(stage, count_in, count_out, duration, tuple(excluded or ())))
         self._notify("record_stage_event", event)
         self._mark = perf_counter()
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pycupel.pipeline.rank import Ranking
 
 __all__ = [
+    "available_tokens",
     "excluded_by_classify",
     "excluded_by_deduplicate",
     "excluded_by_place",
@@ -77,13 +78,15 @@ def excluded_by_deduplicate(
     return [_excluded_item((items[i], scores[i], Deduplicated(items[i].content))) for i in dropped]
 
 
-def excluded_by_slice(ranking: Ranking, sliced: Sliced, budget: ContextBudget) -> list[ExcludedItem]:
-    """In sorted order."""
+def excluded_by_slice(
+    ranking: Ranking, sliced: Sliced, budget: ContextBudget, available: int
+) -> list[ExcludedItem]:
+    """In sorted order. `available` is what the selected items leave of the target."""
     is_out = _is_out(sliced)
     items = list(compress(ranking.items, is_out))
     sizes = [item.tokens for item in items]
-    reasons: Iterable[ExclusionReason] = map(_budget_exceeded, zip(sizes, repeat(_available(ranking, sliced))))  # noqa: B905
     pinned_tokens, capped = ranking.classified.pinned_tokens, sliced.cap_excluded
+    reasons: Iterable[ExclusionReason] = map(_budget_exceeded, zip(sizes, repeat(available)))  # noqa: B905
     if pinned_tokens > 0:
         # What would fit if nothing were pinned was displaced by the pinned items (PL-04).
         target, whole_target = sliced.effective.target_tokens, budget.effective().target_tokens
@@ -101,7 +104,7 @@ def excluded_by_slice(ranking: Ranking, sliced: Sliced, budget: ContextBudget) -
 
 def excluded_by_place(classified: Classified, placement: Placement, budget: ContextBudget) -> list[ExcludedItem]:
     """What truncation removed, in merged order."""
-    if len(placement.kept) == len(placement.items):
+    if not placement.is_truncated:
         return []
     kept = set(placement.kept)
     pinned = classified.pinned
@@ -123,7 +126,7 @@ def slice_notes(ranking: Ranking, sliced: Sliced, slicer: Slicer) -> list[str]:
     """For each item that Slice excluded, the true cause where the reason alone would mislead (ER-05), or nothing."""
     is_out = _is_out(sliced)
     out = list(compress(range(len(is_out)), is_out))
-    available = _available(ranking, sliced)
+    available = available_tokens(ranking, sliced)
     fitting = {i for i in out if ranking.items[i].tokens <= available and i not in sliced.cap_excluded}
     if not fitting:
         return [""] * len(out)
@@ -136,6 +139,6 @@ def _is_out(sliced: Sliced) -> bytes:
     return sliced.is_selected.translate(_INVERT)
 
 
-def _available(ranking: Ranking, sliced: Sliced) -> int:
+def available_tokens(ranking: Ranking, sliced: Sliced) -> int:
     """What the selected items leave of the target."""
     return sliced.effective.target_tokens - sum([item.tokens for item in compress(ranking.items, sliced.is_selected)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import Any, Self, cast
 
 from pycupel.diagnostics import OverflowEvent, SelectionReport
@@ -11,7 +11,7 @@ from pycupel.errors import PipelineConfigError
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
 from pycupel.model.checks import wrong_type
 from pycupel.pipeline.classify import Classified, check_pinned_budget, classify_items
-from pycupel.pipeline.collect import CollectorTrace
+from pycupel.pipeline.collect import trace_for
 from pycupel.pipeline.deduplicate import deduplicate_items
 from pycupel.pipeline.place import place_items
 from pycupel.pipeline.policy import Policy, PresetName, as_policy
@@ -20,7 +20,7 @@ from pycupel.pipeline.score import score_items
 from pycupel.pipeline.selection import Selection
 from pycupel.pipeline.slice import slice_items
 from pycupel.pipeline.sort import sort_items
-from pycupel.pipeline.trace import Trace
+from pycupel.pipeline.trace import NoteSources, Trace
 
 __all__ = ["Pipeline"]
 
@@ -38,9 +38,11 @@ class Pipeline(Policy):
 
     _: KW_ONLY
     on_overflow: Callable[[OverflowEvent], object] | None = None
+    _note_sources: NoteSources = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         Policy.__post_init__(self)
+        object.__setattr__(self, "_note_sources", NoteSources.of(self.scorer, self.slicer))
         if self.on_overflow is not None:
             if not callable(cast(Any, self.on_overflow)):
                 raise wrong_type("on_overflow", "a function that takes an OverflowEvent", self.on_overflow)
@@ -62,7 +64,7 @@ class Pipeline(Policy):
         choices = as_policy(policy)
         if isinstance(choices, cls):
             return choices
-        return cls(**{field.name: getattr(choices, field.name) for field in fields(Policy)})
+        return cls(**{each.name: getattr(choices, each.name) for each in fields(Policy)})
 
     def run(
         self, items: Iterable[ContextItem], budget: ContextBudget | int, *, collector: Any = None
@@ -81,7 +83,7 @@ class Pipeline(Policy):
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
         """
         limits = ContextBudget.of(budget)
-        trace = CollectorTrace.of(limits, collector)
+        trace = None if collector is None else trace_for(self._note_sources, limits, collector)
         selection = self._run(items, limits, trace)
         if trace is not None:
             trace.completed(selection)
@@ -104,7 +106,7 @@ class Pipeline(Policy):
             PinnedExceedsBudgetError: the pinned items alone do not fit.
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
         """
-        return self._run(items, ContextBudget.of(budget), Trace()).report
+        return self._run(items, ContextBudget.of(budget), Trace(self._note_sources)).report
 
     def dry_run_with_policy(
         self, items: Iterable[ContextItem], budget: ContextBudget | int, policy: Policy | PresetName
@@ -131,7 +133,7 @@ class Pipeline(Policy):
         Raises:
             TypeError: `items` holds something other than a `ContextItem`.
         """
-        trace = Trace()
+        trace = Trace(self._note_sources)
         classified = classify_items(items)
         trace.classified(classified)
         return self._rank(classified, trace)
@@ -150,7 +152,7 @@ class Pipeline(Policy):
         """
         limits = ContextBudget.of(budget)
         check_pinned_budget(ranking.classified, limits)
-        return self._select(ranking, limits, Trace(ranking.trace))
+        return self._select(ranking, limits, Trace(self._note_sources, ranking.trace))
 
     def _run(self, items: Iterable[ContextItem], budget: ContextBudget, trace: Trace | None) -> Selection:
         try:
@@ -168,20 +170,20 @@ class Pipeline(Policy):
         scoreable = classified.scoreable
         scores = score_items(scoreable, self.scorer)
         if trace is not None:
-            trace.scored(classified, scores, self.scorer)
+            trace.scored(classified, scores)
         pinned_contents = {item.content for item in classified.pinned} if self.dedupe_against_pinned else ()
         unique = deduplicate_items(scoreable, scores, enabled=self.deduplication, taken=pinned_contents)
         if trace is not None:
             trace.deduplicated(classified, scores, unique.dropped)
         order = sort_items(scores, unique.kept)
         ranked, ranked_scores = list(map(scoreable.__getitem__, order)), list(map(scores.__getitem__, order))
-        return Ranking(classified, ranked, ranked_scores, scores, unique.dropped, self.scorer, trace)
+        return Ranking(classified, ranked, ranked_scores, scores, unique.dropped, trace)
 
     def _select(self, ranking: Ranking, budget: ContextBudget, trace: Trace | None) -> Selection:
         classified, items, scores = ranking.classified, ranking.items, ranking.scores
         sliced = slice_items(items, scores, budget, classified.pinned_tokens, self.slicer)
         if trace is not None:
-            trace.sliced(ranking, sliced, self.slicer)
+            trace.sliced(ranking, sliced)
         chosen = sliced.selected
         placement = place_items(
             classified.pinned,
@@ -193,4 +195,4 @@ class Pipeline(Policy):
         )
         if trace is not None:
             trace.placed(ranking, placement)
-        return Selection(ranking, sliced, placement, budget, self.slicer, trace)
+        return Selection(ranking, sliced, placement, budget, trace)

@@ -26,6 +26,10 @@ class Placement(NamedTuple):
     order: list[int]
     overflow: OverflowEvent | None
 
+    @property
+    def is_truncated(self) -> bool:
+        return len(self.kept) < len(self.items)
+
 
 def place_items(
     pinned: Sequence[ContextItem],

@@ -8,7 +8,6 @@ from typing import Final
 from pycupel.model import ContextItem
 from pycupel.pipeline.classify import Classified
 from pycupel.pipeline.trace import Trace
-from pycupel.protocols import Scorer
 from pycupel.scorers._notes import scorer_notes
 
 __all__ = ["Ranking"]
@@ -27,7 +26,7 @@ class Ranking:
         duplicates: The indices in `classified.scoreable` of the items that Deduplicate dropped.
     """
 
-    __slots__ = ("all_scores", "classified", "duplicates", "items", "scorer", "scores", "trace")
+    __slots__ = ("all_scores", "classified", "duplicates", "items", "scores", "trace")
 
     def __init__(
         self,
@@ -36,7 +35,6 @@ class Ranking:
         scores: Sequence[float],
         all_scores: Sequence[float],
         duplicates: Sequence[int],
-        scorer: Scorer,
         trace: Trace | None,
     ) -> None:
         # Every run makes one of these, and a frozen dataclass would take five times as long.
@@ -45,7 +43,6 @@ class Ranking:
         self.scores: Final = scores
         self.all_scores: Final = all_scores
         self.duplicates: Final = duplicates
-        self.scorer: Final = scorer
         self.trace: Final = trace
 
     @property
@@ -56,8 +53,12 @@ class Ranking:
     @property
     def notes(self) -> tuple[str, ...]:
         """Advisory notes, for example that no item sets the field that a scorer reads."""
-        gathered = None if self.trace is None else self.trace.scorer_notes
-        return scorer_notes(self.scorer, self.classified.scoreable) if gathered is None else gathered
+        trace = self.trace
+        if trace is None:
+            return ()
+        if trace.scorer_notes is None:
+            return scorer_notes(trace.sources.scorer, self.classified.scoreable)
+        return trace.scorer_notes
 
     def __repr__(self) -> str:
         return f"<Ranking: {len(self.items)} items, {len(self.pinned)} pinned>"

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import chain
+from math import isnan
+from operator import attrgetter
 from typing import Any, Final
 
 from pycupel.diagnostics import ExcludedItem, SelectionReport, TraceEvent
 from pycupel.diagnostics.report import deferred_report
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.pipeline import account, explain
-from pycupel.pipeline.account import StageAccount
-from pycupel.pipeline.events import item_events
+from pycupel.pipeline import events, explain
 from pycupel.pipeline.place import Placement
 from pycupel.pipeline.rank import Ranking
 from pycupel.pipeline.slice import Sliced
 from pycupel.pipeline.trace import Trace
-from pycupel.protocols import Slicer
 
 __all__ = ["Selection"]
+
+
+_score = attrgetter("score")
 
 
 class Selection:
@@ -35,7 +36,7 @@ class Selection:
         placement: What the Place stage left.
     """
 
-    __slots__ = ("_made", "budget", "placement", "ranking", "sliced", "slicer", "trace")
+    __slots__ = ("_made", "budget", "placement", "ranking", "sliced", "trace")
 
     def __init__(
         self,
@@ -43,7 +44,6 @@ class Selection:
         sliced: Sliced,
         placement: Placement,
         budget: ContextBudget,
-        slicer: Slicer,
         trace: Trace | None,
     ) -> None:
         # Every run makes one of these, and a frozen dataclass would take five times as long.
@@ -51,7 +51,6 @@ class Selection:
         self.sliced: Final = sliced
         self.placement: Final = placement
         self.budget: Final = budget
-        self.slicer: Final = slicer
         self.trace: Final = trace
         self._made: Final[dict[str, Any]] = {}
 
@@ -107,50 +106,45 @@ class Selection:
         return f"<Selection: {len(placed)} of {candidates} items, {self.total_tokens} tokens>"
 
 
-def _accounts(selection: Selection) -> tuple[StageAccount, ...]:
-    ranking, sliced, budget = selection.ranking, selection.sliced, selection.budget
-    classified, scores = ranking.classified, ranking.all_scores
-
-    def notes() -> Sequence[str]:
-        gathered = None if selection.trace is None else selection.trace.slice_notes
-        return explain.slice_notes(ranking, sliced, selection.slicer) if gathered is None else gathered
-
-    return (
-        account.of_classify(classified),
-        account.of_score(scores),
-        account.of_deduplicate(classified, scores, ranking.duplicates),
-        account.of_slice(ranking, sliced, budget, notes),
-        account.of_place(classified, selection.placement, budget, lambda: selection.part("included")),
-    )
-
-
 def _excluded_by_stage(selection: Selection) -> list[Sequence[ExcludedItem]]:
-    ranking, budget = selection.ranking, selection.budget
-    classified, duplicates = ranking.classified, ranking.duplicates
+    ranking, placement, budget = selection.ranking, selection.placement, selection.budget
+    classified, duplicates, sliced = ranking.classified, ranking.duplicates, selection.sliced
+    available = sliced.effective.target_tokens + classified.pinned_tokens - sum(placement.tokens)
     return [
-        explain.excluded_by_classify(classified),
-        (),
+        explain.excluded_by_classify(classified) if classified.invalid else (),
         explain.excluded_by_deduplicate(classified.scoreable, ranking.all_scores, duplicates) if duplicates else (),
-        explain.excluded_by_slice(ranking, selection.sliced, budget),
-        explain.excluded_by_place(classified, selection.placement, budget),
+        explain.excluded_by_slice(ranking, sliced, budget, available),
+        explain.excluded_by_place(classified, placement, budget) if placement.is_truncated else (),
     ]
 
 
 def _excluded(selection: Selection) -> tuple[ExcludedItem, ...]:
     """The highest score first; at equal scores, what was excluded earlier (SR-07)."""
-    excluded = list(chain.from_iterable(selection.part("excluded_by_stage")))
-    return tuple([excluded[i] for i in descending([each.score for each in excluded])])
+    invalid, duplicates, unselected, truncated = selection.part("excluded_by_stage")
+    if not (invalid or duplicates or truncated):
+        return tuple(unselected)
+    excluded = [*invalid, *duplicates, *unselected, *truncated]
+    if isnan(sum(selection.ranking.all_scores)):
+        return tuple([excluded[i] for i in descending([each.score for each in excluded])])
+    return tuple(sorted(excluded, key=_score, reverse=True))
 
 
 def _events(selection: Selection) -> tuple[TraceEvent, ...]:
-    durations = () if selection.trace is None else selection.trace.durations_ms
-    events: list[TraceEvent] = []
-    for stage, excluded, duration in zip(
-        _accounts(selection), selection.part("excluded_by_stage"), durations, strict=True
-    ):
-        events += item_events(stage.stage, stage.messages(excluded))
-        events.append(TraceEvent(stage.stage, duration, stage.count_out))
-    return tuple(events)
+    trace, ranking, sliced = selection.trace, selection.ranking, selection.sliced
+    if not trace.with_items:
+        return events.stage_events(trace)
+    invalid, duplicates, unselected, truncated = selection.part("excluded_by_stage")
+    notes = trace.slice_notes
+    if notes is None:
+        notes = explain.slice_notes(ranking, sliced, trace.sources.slicer)
+    messages = (
+        events.exclusion_messages(invalid),
+        events.score_messages(ranking.all_scores),
+        events.exclusion_messages(duplicates),
+        events.slice_messages(unselected, notes, sliced.shortfalls),
+        events.place_messages(truncated, selection.part("included")),
+    )
+    return events.trace_events(trace, messages)
 
 
 def _tokens(selection: Selection) -> int:

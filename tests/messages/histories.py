@@ -18,11 +18,13 @@ from typing import Any, Protocol
 
 from hypothesis import strategies as st
 
+from pycupel.messages.options import ProviderName
+
 __all__ = ["PROVIDERS", "Message", "histories"]
 
 Message = dict[str, Any]
 
-PROVIDERS = ("openai", "responses", "anthropic", "gemini", "mistral")
+PROVIDERS: tuple[ProviderName, ...] = ("openai", "responses", "anthropic", "gemini", "mistral")
 
 TEXTS = ("continue", "continue", "yes", "What is in the log?", "Schreibe es größer: 漢字 🙂", "def f(): ...", "a\nb")
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
@@ -31,7 +33,7 @@ NAMES = ("search", "read_file", "run")
 
 @dataclass(frozen=True)
 class Exchange:
-    """Calls by id and name, the places of those that are answered, in order, and what else is said."""
+    """Calls by id and name, the indices of those that are answered, in order, and what else is said."""
 
     calls: tuple[tuple[str, str], ...]
     answered: tuple[int, ...]

@@ -257,8 +257,8 @@ def test_findings_say_where_what_and_what_to_do() -> None:
     assert finding == Finding(
         1,
         "orphan-tool-result",
-        "the tool result 'c1' answers no call that waits for it",
-        "Put it right behind the message that makes the call, or drop it.",
+        "the tool result 'c1' matches no pending tool call",
+        "Put it directly after the message that makes the call, or drop it.",
         "error",
     )
 

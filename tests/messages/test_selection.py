@@ -91,7 +91,7 @@ def test_the_report_can_be_written_and_read() -> None:
     report = select([result("nobody"), *long_turn(30)], 600, explain=True).report
     assert report is not None
     assert wire.loads(SelectionReport, wire.dumps(report)).total_candidates == report.total_candidates
-    assert "the tool result 'nobody' answers no call" in wire.dumps(report)
+    assert "the tool result 'nobody' matches no pending" in wire.dumps(report)
 
 
 def test_the_report_of_what_fits_is_complete_as_well() -> None:
@@ -316,7 +316,7 @@ def test_broken_units_are_reported_and_left_out() -> None:
     reasons = [each.reason for each in selection.dropped]
     assert reasons == [
         Filtered("messages[1]: the tool call 'c1' has no result where it should follow"),
-        Filtered("messages[3]: the tool result 'nobody' answers no call that waits for it"),
+        Filtered("messages[3]: the tool result 'nobody' matches no pending tool call"),
     ]
     assert errors(selection.messages) == []
 
@@ -330,7 +330,7 @@ def test_an_old_unit_that_is_larger_than_the_budget_is_dropped_with_a_reason() -
     history = [question("old"), *exchange("c1", "x" * 900), *small_talk(6)[1:]]
     selection = select(history, 600)
     assert {1, 2} <= set(dropped(selection))
-    reasons = dict(selection.dropped)
+    reasons = {each.index: each.reason for each in selection.dropped}
     assert reasons[1] == reasons[2]
     assert isinstance(reasons[1], BudgetExceeded | PinnedOverride)
     assert 0 in selection.kept
@@ -342,7 +342,7 @@ def test_or_it_is_an_error() -> None:
         select(history, 600, too_large="error")
     assert caught.value.indices == (1, 2)
     assert caught.value.tokens == cost(history[1:3])
-    assert caught.value.__notes__ == ['It could be dropped, with too_large="drop".']
+    assert caught.value.__notes__ == ['To drop it instead, pass too_large="drop".']
     assert select(history, 1_400, too_large="error").messages
 
 
@@ -413,16 +413,16 @@ def test_a_generator_will_do() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"too_large": "ignore"}, InvalidArgumentError, "too_large must be 'drop' or 'error', not 'ignore'"),
-        ({"unit": "exchange"}, InvalidArgumentError, "unit must be 'auto' or 'turn', not 'exchange'"),
-        ({"provider": "acme"}, InvalidArgumentError, "provider must be one of openai, responses, anthropic"),
+        ({"too_large": "ignore"}, InvalidArgumentError, "too_large must be one of drop, error, not 'ignore'"),
+        ({"unit": "exchange"}, InvalidArgumentError, "unit must be one of auto, turn, not 'exchange'"),
+        ({"provider": "acme"}, InvalidArgumentError, "provider must be one of auto, openai, responses, anthropic"),
         ({"provider": None}, TypeError, "provider must be a str"),
         ({"policy": "chit-chat"}, InvalidArgumentError, "there is no preset 'chit-chat'"),
-        ({"policy": RecencyScorer()}, TypeError, "policy must be a Policy or the name of a preset"),
+        ({"policy": RecencyScorer()}, TypeError, "policy must be a Policy, a Pipeline or the name of a preset"),
         ({"previous": []}, TypeError, "previous must be a MessageSelection"),
         ({"explain": 1}, TypeError, "explain must be a bool"),
-        ({"pin": [99]}, InvalidArgumentError, "pin names message 99, but there are 6"),
-        ({"pin": [-1]}, InvalidArgumentError, "pin names message -1, but there are 6"),
+        ({"pin": [99]}, InvalidArgumentError, "pin has the index 99, but there are 6 messages"),
+        ({"pin": [-1]}, InvalidArgumentError, "pin has the index -1, but there are 6 messages"),
         ({"pin": [0.0]}, TypeError, "every index in pin must be an int"),
         ({"pin": 3}, TypeError, "pin must be a function or indices"),
         ({"pin": "user"}, TypeError, "pin must be a function or indices"),

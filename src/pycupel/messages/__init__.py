@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from pycupel.messages.items import to_items
 from pycupel.messages.lint import Finding, lint_messages
-from pycupel.messages.result import Dropped, MessageSelection
+from pycupel.messages.result import Dropped, ExplainedSelection, MessageSelection
 from pycupel.messages.selection import select_messages
 
-__all__ = ["Dropped", "Finding", "MessageSelection", "lint_messages", "select_messages", "to_items"]
+__all__ = [
+    "Dropped",
+    "ExplainedSelection",
+    "Finding",
+    "MessageSelection",
+    "lint_messages",
+    "select_messages",
+    "to_items",
+]

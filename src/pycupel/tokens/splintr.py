@@ -1,10 +1,9 @@
-"""Exact counts by splintr-rs, which brings its vocabularies along."""
+"""Exact counts by splintr-rs, which includes its vocabularies."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any
 
 from pycupel.extras import load_extra
@@ -21,17 +20,19 @@ class _Count:
         try:
             return len(self.tokenizer.encode_ordinary(text))
         except UnicodeEncodeError:
-            # Half an emoji, cut off by somebody. It is replaced, as tiktoken does it.
+            # Half an emoji, cut off somewhere. It is replaced, as tiktoken does.
             return len(
                 self.tokenizer.encode_ordinary(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
             )
 
 
 def load(encoding: str) -> tuple[Callable[[str], int], str]:
-    """What counts the tokens of an encoding, and its version.
+    """A function that counts the tokens of an encoding, and its version.
 
     Raises:
         MissingExtraError: splintr-rs is not installed.
     """
+    from importlib.metadata import version  # noqa: PLC0415 - dear, and not needed to estimate
+
     splintr = load_extra("splintr", extra="tokens", package="splintr-rs", purpose=f"counting {encoding} exactly")
     return _Count(splintr.Tokenizer.from_pretrained(encoding)), f"splintr-rs {version('splintr-rs')}"

@@ -1,7 +1,7 @@
 """Exact counts by tiktoken, with vocabularies that are on this machine already.
 
-tiktoken itself would download them, in the middle of a request, and delete what it does not like. Here they are only
-read: from a directory that tiktoken would look into, or from packages that bring them along.
+tiktoken itself would download them in the middle of a request, and delete files with a wrong checksum. Here they are
+only read: from a directory that tiktoken would look into, or from packages that include them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType
@@ -44,12 +43,14 @@ class _Count:
 
 
 def load(encoding: str) -> tuple[Callable[[str], int], str]:
-    """What counts the tokens of an encoding, and its version.
+    """A function that counts the tokens of an encoding, and its version.
 
     Raises:
         MissingExtraError: tiktoken is not installed.
         InvalidArgumentError: the encoding's vocabulary is not on this machine.
     """
+    from importlib.metadata import version  # noqa: PLC0415 - dear, and not needed to estimate
+
     options = {"extra": "tiktoken", "package": "tiktoken", "purpose": f"counting {encoding} exactly"}
     tiktoken = load_extra("tiktoken", **options)
     definition = getattr(load_extra("tiktoken_ext.openai_public", **options), encoding)
@@ -75,7 +76,7 @@ def _candidates(url: str) -> Iterator[bytes]:
     cached = hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()
     for directory in _directories():
         for name in (cached, url.rpartition("/")[2]):
-            # What is missing, broken or somebody else's is passed over.
+            # Files that are missing, broken or not readable are skipped.
             with suppress(OSError):
                 yield (directory / name).read_bytes()
             with suppress(OSError, EOFError, zlib.error):
@@ -89,7 +90,7 @@ def _directories() -> Iterator[Path]:
         try:
             spec = find_spec(package)
         except (ImportError, ValueError):
-            # The package around it is not there, or it is none.
+            # Its parent package is missing, or is not a package.
             continue
         for location in (spec.submodule_search_locations or ()) if spec is not None else ():
             yield Path(location) / folder

@@ -1,0 +1,49 @@
+"""How to look into messages and documents of any make: dicts, other mappings, and the objects of libraries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeGuard
+
+__all__ = ["as_json", "field", "is_list", "is_mapping"]
+
+
+def field(value: Any, key: str) -> Any:
+    """A key of a dict or an attribute of any other object; None if it is missing.
+
+    A method is not a field: some libraries have one where others have a text.
+    """
+    # Most are dicts, and comparing the class is much cheaper than asking whether something is a mapping.
+    if value.__class__ is dict:
+        return value.get(key)
+    if value is None:
+        return None
+    if is_mapping(value):
+        return value.get(key)
+    attribute = getattr(value, key, None)
+    return None if callable(attribute) else attribute
+
+
+def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(value, Mapping)
+
+
+def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
+    """Whether it is a list of parts. An iterator is not: reading would use it up."""
+    return value.__class__ is list or (isinstance(value, Sequence) and not isinstance(value, (str, bytes)))
+
+
+def as_json(value: Any) -> str:
+    """Arguments and results as the model reads them: a text as it is, anything else as JSON without blanks."""
+    return value if isinstance(value, str) else _ENCODER.encode(value)
+
+
+def _as_plain(value: Any) -> Any:
+    """An object by its attributes; Pydantic's know how to become a dict."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(exclude_none=True)
+    return getattr(value, "__dict__", None) or str(value)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), skipkeys=True, default=_as_plain)

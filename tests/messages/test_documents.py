@@ -88,7 +88,8 @@ def read(*documents: Any) -> list[ContextItem]:
 
 
 def select(documents: Any, budget: Any = 100_000, messages: Any = HISTORY, **options: Any) -> MessageSelection:
-    return select_messages(messages, budget, documents=documents, counter=len, **options)
+    selection: MessageSelection = select_messages(messages, budget, documents=documents, counter=len, **options)
+    return selection
 
 
 # What is understood

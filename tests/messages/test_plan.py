@@ -33,7 +33,8 @@ BY_RECENCY = Policy(RecencyScorer())
 
 
 def select(messages: Any, budget: Any, **options: Any) -> MessageSelection:
-    return select_messages(messages, budget, counter=len, **options)
+    selection: MessageSelection = select_messages(messages, budget, counter=len, **options)
+    return selection
 
 
 # When, and how far

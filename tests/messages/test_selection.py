@@ -31,6 +31,7 @@ from pycupel.errors import (
     UnitTooLargeError,
 )
 from pycupel.messages import Dropped, MessageSelection, select_messages
+from pycupel.messages.options import ProviderName
 from tests.messages.chats import (
     Message,
     answer,
@@ -49,7 +50,8 @@ from tests.messages.histories import PROVIDERS, WRITERS, Exchange
 
 
 def select(messages: Any, budget: Any, **options: Any) -> MessageSelection:
-    return select_messages(messages, budget, counter=len, **options)
+    selection: MessageSelection = select_messages(messages, budget, counter=len, **options)
+    return selection
 
 
 # What the result holds
@@ -126,7 +128,7 @@ def test_equal_histories_give_equal_results() -> None:
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_every_provider_is_understood_and_told_apart_by_shape(provider: str) -> None:
+def test_every_provider_is_understood_and_told_apart_by_shape(provider: ProviderName) -> None:
     writer = WRITERS[provider]
     history = writer.user("Go.", picture=False)
     for n in range(12):

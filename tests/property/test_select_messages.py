@@ -93,14 +93,16 @@ def selected(
 ) -> MessageSelection | None:
     """The selection, or None if what must stay does not fit. The history is not changed."""
     before = deepcopy(list(messages))
+    selection: MessageSelection
     try:
-        return select_messages(messages, budget, provider=provider, unit=unit, counter=len, **options)
+        selection = select_messages(messages, budget, provider=provider, unit=unit, counter=len, **options)
     except UnitTooLargeError:
         needed = must_stay(messages, provider, unit)
         assert needed > high_mark(budget)
         return None
     finally:
         assert list(messages) == before
+    return selection
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

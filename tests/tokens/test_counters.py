@@ -191,7 +191,7 @@ def test_own_objects_count_and_say_how_well() -> None:
 
 
 @pytest.mark.parametrize("value", [None, 3, b"auto", ["auto"]])
-def test_what_cannot_count_is_refused(value: object) -> None:
+def test_what_cannot_count_is_refused(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^counter must be a function from str to int, or a name, not "):
         get_counter(value)
 

@@ -113,7 +113,7 @@ class HistorySelector:
 
     def _next_selection(self, shapes: list[Any], pinned: list[int]) -> MessageSelection:
         previous = self._memory.recall(shapes)
-        selection = select_messages(shapes, **self._options, pin=pinned, previous=previous)
+        selection: MessageSelection = select_messages(shapes, **self._options, pin=pinned, previous=previous)
         self._memory.remember(selection, previous)
         return selection
 

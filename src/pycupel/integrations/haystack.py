@@ -54,7 +54,7 @@ class CupelDocumentSelector:
         on_selection: OnResult | None = None,
     ) -> None:
         self.budget = budget
-        self.policy = policy
+        self.policy: Policy | PresetName = policy
         self.counter = counter
         self.on_selection = on_selection
         # Fails here if an option is wrong, not in the first run.

@@ -162,6 +162,6 @@ def test_a_pipeline_can_be_saved_and_loaded() -> None:
 
 def test_wrong_options_are_found_where_they_are_written() -> None:
     with pytest.raises(InvalidArgumentError, match="rag"):
-        CupelDocumentSelector(10, policy="ragg")
+        CupelDocumentSelector(10, policy="ragg")  # type: ignore[arg-type]
     with pytest.raises(InvalidArgumentError, match="too_large"):
-        CupelMessageSelector(10, too_large="explode")
+        CupelMessageSelector(10, too_large="explode")  # type: ignore[arg-type]

@@ -335,4 +335,4 @@ def test_process_history_can_use_it_too() -> None:
 
 def test_wrong_options_are_found_where_they_are_written() -> None:
     with pytest.raises(InvalidArgumentError, match="unit"):
-        CupelHistory(8_000, unit="word")
+        CupelHistory(8_000, unit="word")  # type: ignore[arg-type]

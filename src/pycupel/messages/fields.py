@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeGuard
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+if TYPE_CHECKING:
+    from json import JSONEncoder
 
 __all__ = ["as_json", "field", "is_list", "is_mapping"]
 
@@ -36,7 +39,7 @@ def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
 
 def as_json(value: Any) -> str:
     """Arguments and results as the model reads them: a text as it is, anything else as JSON without blanks."""
-    return value if isinstance(value, str) else _ENCODER.encode(value)
+    return value if isinstance(value, str) else _encoder().encode(value)
 
 
 def _as_plain(value: Any) -> Any:
@@ -46,4 +49,8 @@ def _as_plain(value: Any) -> Any:
     return getattr(value, "__dict__", None) or str(value)
 
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), skipkeys=True, default=_as_plain)
+@cache
+def _encoder() -> JSONEncoder:
+    from json import JSONEncoder  # noqa: PLC0415 - few histories hold structures
+
+    return JSONEncoder(ensure_ascii=False, separators=(",", ":"), skipkeys=True, default=_as_plain)

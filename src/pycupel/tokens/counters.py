@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 from pycupel.errors import CupelError, InvalidArgumentError
 from pycupel.model.checks import as_float, checked_int, checked_positive, describe, wrong_type
 from pycupel.model.names import name_key, suggestion
-from pycupel.tokens import splintr, tiktoken
 from pycupel.tokens.estimate import estimate_tokens
 
 __all__ = ["Counter", "CounterLike", "get_counter", "reported_tokens"]
@@ -165,6 +164,9 @@ def _named(given: str) -> Counter:
 
 def _exact(encoding: str) -> Counter:
     """A counter by a package that knows the encoding. If there is none, the error says how to install the simplest."""
+    # Imported when needed: most of what they import is for reading vocabularies.
+    from pycupel.tokens import splintr, tiktoken  # noqa: PLC0415
+
     try:
         return _from(splintr, encoding)
     except CupelError as missing:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any
 
 from pycupel.extras import load_extra
@@ -32,7 +33,5 @@ def load(encoding: str) -> tuple[Callable[[str], int], str]:
     Raises:
         MissingExtraError: splintr-rs is not installed.
     """
-    from importlib.metadata import version  # noqa: PLC0415 - dear, and not needed to estimate
-
     splintr = load_extra("splintr", extra="tokens", package="splintr-rs", purpose=f"counting {encoding} exactly")
     return _Count(splintr.Tokenizer.from_pretrained(encoding)), f"splintr-rs {version('splintr-rs')}"

@@ -15,6 +15,7 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType
@@ -49,8 +50,6 @@ def load(encoding: str) -> tuple[Callable[[str], int], str]:
         MissingExtraError: tiktoken is not installed.
         InvalidArgumentError: the encoding's vocabulary is not on this machine.
     """
-    from importlib.metadata import version  # noqa: PLC0415 - dear, and not needed to estimate
-
     options = {"extra": "tiktoken", "package": "tiktoken", "purpose": f"counting {encoding} exactly"}
     tiktoken = load_extra("tiktoken", **options)
     definition = getattr(load_extra("tiktoken_ext.openai_public", **options), encoding)

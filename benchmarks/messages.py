@@ -45,6 +45,7 @@ def _text(source: random.Random, least: int, most: int) -> str:
 
 
 def agent(seed: int, exchanges: Iterator[int]) -> list[Message]:
+    """A history with as many turns as there are numbers of exchanges."""
     source = random.Random(seed)
     turns = [turn(source, number, size) for number, size in enumerate(exchanges)]
     return [{"role": "system", "content": _text(source, 300, 300)}, *(message for each in turns for message in each)]
@@ -60,6 +61,7 @@ def sixty_turns(seed: int) -> list[Message]:
 
 
 def thousand_messages() -> dict[str, list[Message]]:
+    """Histories of 1 000 messages, by name."""
     source = random.Random(1)
     spoken = [{"role": ("user", "assistant")[i % 2], "content": _text(source, 20, 400)} for i in range(1_000)]
     sizes = iter([source.randint(0, 3) for _ in range(400)])
@@ -126,14 +128,14 @@ def _common_start(before: list[Message], prompt: list[Message]) -> Iterator[Mess
 
 
 def last_turns(messages: list[Message], window: int) -> list[Message]:
-    """What most do: the system prompt, and the newest turns that fit, whole."""
+    """What most programs do: keep the system prompt and the newest whole turns that fit."""
     starts = [i for i, message in enumerate(messages) if message["role"] == "user"]
     fitting = [start for start in starts if cost([messages[0], *messages[start:]]) <= window]
     return [messages[0], *messages[fitting[0] if fitting else starts[-1] :]]
 
 
 class Selecting:
-    """`select_messages`, which is given its last selection each time."""
+    """Calls `select_messages` with its last selection each time."""
 
     def __init__(self, window: int) -> None:
         self._window = window

@@ -58,6 +58,16 @@ def choose(
     *,
     explain: bool,
 ) -> Choice:
+    """Runs the policy over what the plan offers.
+
+    Args:
+        history: The history.
+        plan: What is offered, and under which budget.
+        hits: The documents, each in its newest version.
+        replaced: The older versions, each with the document that replaces it.
+        policy: The scorer and the slicer.
+        explain: Whether to make a report.
+    """
     aside = _set_aside(history, plan)
     older: dict[int, ExclusionReason] = {old.index: Deduplicated(new.item.content) for old, new in replaced}
     has_choice = plan.is_cut or bool(hits)

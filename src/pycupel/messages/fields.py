@@ -29,6 +29,7 @@ def field(value: Any, key: str) -> Any:
 
 
 def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
+    """Whether it has fields by key rather than by attribute."""
     return isinstance(value, Mapping)
 
 

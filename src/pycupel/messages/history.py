@@ -53,6 +53,7 @@ class History(NamedTuple):
     wanted: frozenset[int]
 
     def tokens_of(self, unit_indices: Iterable[int]) -> int:
+        """What these units cost together."""
         return sum([self.sizes[i] for i in unit_indices])
 
 

@@ -64,6 +64,18 @@ def make_plan(
     share: float,
     previous: MessageSelection | None,
 ) -> Plan:
+    """Everything if it fits; else what the previous selection kept; else everything, to be cut to the target.
+
+    Args:
+        history: The history.
+        hits: The documents that share the budget.
+        limits: The budget.
+        share: The part of the room that documents get before the history does.
+        previous: The last selection of this history.
+
+    Raises:
+        UnitTooLargeError: what must stay does not fit.
+    """
     # A history is not cut before it is larger than this.
     window = limits.available_tokens
     # Documents that the caller has pinned stay, too.

@@ -48,6 +48,7 @@ class TiedSlice(IndexedSlicer):
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
+        """The documents' share first, then the history, then more documents."""
         units = [self.units.get(id(item)) for item in items]
         order = descending(scores)
         outcome = IndexSlice(order)

@@ -35,7 +35,7 @@ def item(content: str, *, counter: CounterLike = "auto", **fields: Any) -> Conte
 
 
 # Hidden from type checkers, which would take any name for one of this package.
-if not TYPE_CHECKING:
+if not TYPE_CHECKING:  # pragma: no branch
 
     def __getattr__(name: str) -> Any:
         """`count_messages` belongs to `pycupel.messages`, and is imported when it is asked for."""

@@ -61,6 +61,12 @@ class Counter:
     batch: Callable[[list[str]], list[int]] | None = field(default=None, repr=False)
 
     def __call__(self, text: str, /) -> int:
+        """The tokens of a text.
+
+        Raises:
+            InvalidArgumentError: the function returned a negative number.
+            TypeError: it did not return an int.
+        """
         tokens = self.function(text)
         return tokens if tokens.__class__ is int and tokens >= 0 else self._checked(tokens)
 

@@ -31,6 +31,7 @@ LANGCHAIN_ROLES = {
 
 
 def read_openai(messages: Sequence[Any], content: ContentReader) -> list[MessageView]:
+    """One view for each message."""
     return [
         (_read_plain(message, index, content) if message.__class__ is dict else None) or _read(message, index, content)
         for index, message in enumerate(messages)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from copy import deepcopy
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,7 +33,7 @@ from pycupel.errors import (
     ProviderAmbiguousError,
     UnitTooLargeError,
 )
-from pycupel.messages import Dropped, MessageSelection, select_messages
+from pycupel.messages import Dropped, ExplainedSelection, MessageSelection, select_messages
 from pycupel.messages.options import ProviderName
 from tests.messages.chats import (
     Message,
@@ -460,3 +463,61 @@ def test_an_exchange_is_not_kept_without_what_was_said_about_it(share: int) -> N
     calls = [i for i in selection.kept if "tool_calls" in history[i]]
     assert calls
     assert all(i + 2 in selection.kept for i in calls)
+
+
+# What is returned
+
+
+def test_an_explained_selection_has_a_report() -> None:
+    history = small_talk(20)
+    plain, explained = select(history, 200), select(history, 200, explain=True)
+    assert (type(plain), plain.report) == (MessageSelection, None)
+    assert isinstance(explained, ExplainedSelection)
+    assert len(explained.report.excluded) == len(explained.dropped) > 0
+    assert explained == replace(explained)
+    # Nothing is left out, but the report still is made.
+    assert isinstance(select(history, 20_000, explain=True), ExplainedSelection)
+
+
+def test_selections_are_shown_in_a_line_and_not_hashable() -> None:
+    history = small_talk(20)
+    selection = select(history, 200)
+    kept = len(selection.messages)
+    assert repr(selection) == (
+        f"<MessageSelection: {kept} of 40 messages, {selection.total_tokens} tokens for openai, counted by len>"
+    )
+    beside = select(history, 200, documents=["a", "b" * 500], explain=True)
+    assert repr(beside).startswith(f"<ExplainedSelection: {len(beside.messages)} of 40 messages, 1 of 2 documents, ")
+    for each in (selection, beside):
+        with pytest.raises(TypeError, match="unhashable type"):
+            hash(each)
+
+
+def test_what_was_dropped_is_a_value_and_no_tuple() -> None:
+    [first, *_] = select(small_talk(20), 200).dropped
+    assert first == Dropped(first.index, first.reason)
+    as_tuple: Any = (first.index, first.reason)
+    assert first != as_tuple
+    assert hash(first) == hash(Dropped(first.index, first.reason))
+    assert repr(Dropped(3, Filtered("x"))) == "Dropped(index=3, reason=Filtered(filter_name='x'))"
+
+
+@pytest.mark.parametrize(
+    ("option", "spelling", "documented"),
+    [
+        ("provider", "Open_AI", "openai"),
+        ("unit", "TURN", "turn"),
+        ("too_large", "Drop", "drop"),
+        ("policy", "RAG", "rag"),
+    ],
+)
+def test_names_are_matched_in_any_spelling(option: str, spelling: str, documented: str) -> None:
+    history = small_talk(20)
+    assert select(history, 200, **{option: spelling}) == select(history, 200, **{option: documented})
+
+
+def test_importing_messages_does_not_look_for_installed_packages() -> None:
+    code = "import sys, pycupel.messages; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "pycupel.messages.selection" in loaded
+    assert not {"importlib.metadata", "json", "pycupel.registry", "pycupel.tokens.tiktoken"}.intersection(loaded)

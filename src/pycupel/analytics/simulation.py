@@ -21,8 +21,7 @@ from pycupel.errors import (
 )
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_bool, checked_int, checked_iterable
-from pycupel.pipeline import Pipeline, Policy, PresetName
-from pycupel.pipeline.pipeline import Selection
+from pycupel.pipeline import Pipeline, Policy, PresetName, Selection
 from pycupel.pipeline.rank import Ranking
 
 __all__ = ["BudgetPoint", "find_min_budget_for", "get_marginal_items", "sweep_budgets"]

@@ -14,8 +14,6 @@ from pycupel.messages.plan import Plan
 from pycupel.messages.slicing import TiedSlice, inner_slicer
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline import Pipeline, Policy
-from pycupel.pipeline.explain import slice_reasons
-from pycupel.scorers import scorer_notes
 
 __all__ = ["Choice", "choose"]
 
@@ -111,13 +109,9 @@ def _run(pipeline: Pipeline, items: Sequence[ContextItem], budget: ContextBudget
         report = pipeline.dry_run(items, budget)
         scores = {id(each.item): each.score for each in report.included}
         return _Run(scores, [(each.item, each.reason) for each in report.excluded], report.notes, report)
-    ranking = pipeline.rank(items)
-    selection = pipeline.select(ranking, budget)
-    placed = selection.placement
-    scores = {id(placed.items[i]): placed.scores[i] for i in placed.kept}
-    notes = scorer_notes(pipeline.scorer, ranking.classified.scoreable)
-    reasons = slice_reasons(ranking, selection.sliced, budget)
-    return _Run(scores, zip(map(ranking.items.__getitem__, reasons), reasons.values(), strict=True), notes)
+    selection = pipeline.select(pipeline.rank(items), budget)
+    scores = dict(zip(map(id, selection.items), selection.scores, strict=True))
+    return _Run(scores, [(each.item, each.reason) for each in selection.reasons], selection.notes)
 
 
 def _in_u_shape(hits: Iterable[DocumentItem], scores: Mapping[int, float]) -> list[int]:

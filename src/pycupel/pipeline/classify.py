@@ -30,17 +30,13 @@ def classify_items(items: Iterable[ContextItem]) -> Classified:
     if not set(map(type, candidates)) <= _ITEMS_ONLY:
         i, wrong = next((i, item) for i, item in enumerate(candidates) if type(item) is not ContextItem)
         raise wrong_type(f"items[{i}]", "a ContextItem", wrong)
-    pinned: list[ContextItem] = []
-    scoreable: list[ContextItem] = []
-    invalid: list[ContextItem] = []
-    for item in candidates:
-        if item.tokens < 0:
-            invalid.append(item)
-        elif item.pinned:
-            pinned.append(item)
-        else:
-            scoreable.append(item)
-    return Classified(pinned, tuple(scoreable), invalid, sum([item.tokens for item in pinned]) if pinned else 0)
+    scoreable = [item for item in candidates if not item.pinned and item.tokens >= 0]
+    if len(scoreable) == len(candidates):
+        return Classified([], tuple(scoreable), [], 0)
+    others = [item for item in candidates if item.pinned or item.tokens < 0]
+    pinned = [item for item in others if item.tokens >= 0]
+    invalid = [item for item in others if item.tokens < 0]
+    return Classified(pinned, tuple(scoreable), invalid, sum([item.tokens for item in pinned]))
 
 
 def check_pinned_budget(classified: Classified, budget: ContextBudget) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -12,8 +12,8 @@ from pycupel.messages.documents import DocumentItem
 from pycupel.messages.history import History, items_at
 from pycupel.messages.plan import Plan
 from pycupel.messages.slicing import TiedSlice, inner_slicer
-from pycupel.model import ContextBudget, ContextItem
-from pycupel.pipeline import Pipeline, Policy
+from pycupel.model import ContextItem
+from pycupel.pipeline import Pipeline, Policy, Selection
 
 __all__ = ["Choice", "choose"]
 
@@ -35,15 +35,6 @@ class Choice(NamedTuple):
     reasons: Mapping[int, ExclusionReason]
     document_reasons: Mapping[int, ExclusionReason]
     notes: tuple[str, ...] = ()
-    report: SelectionReport | None = None
-
-
-class _Run(NamedTuple):
-    """The scores of what a pipeline selected, by the identities of the items, and what it left out and why."""
-
-    scores: Mapping[int, float]
-    excluded: Iterable[tuple[ContextItem, ExclusionReason]]
-    notes: tuple[str, ...]
     report: SelectionReport | None = None
 
 
@@ -79,21 +70,21 @@ def choose(
     slicer = TiedSlice(inner, unit_of, history.ties, plan.share, whole=not plan.is_cut)
     # Repeated messages are repeated on purpose.
     pipeline = Pipeline(policy.scorer, slicer, deduplication=False)
-    run = _run(pipeline, [*items.values(), *(hit.item for hit in hits)], plan.budget, explain=explain)
+    run = pipeline.select(pipeline.rank([*items.values(), *(hit.item for hit in hits)]), plan.budget)
     reasons, document_reasons = dict(aside), dict(older)
-    for item, reason in run.excluded:
-        key = id(item)
+    for excluded in run.reasons:
+        key = id(excluded.item)
         if key in unit_of:
-            reasons[unit_of[key]] = reason
+            reasons[unit_of[key]] = excluded.reason
         else:
-            document_reasons[document_of[key]] = reason
+            document_reasons[document_of[key]] = excluded.reason
     units = [i for i in plan.offered if i not in reasons]
-    report = run.report
-    if report is not None:
+    report = None
+    if explain:
         unseen = items_at(history, aside, named=True)
         left_out = [(unseen[i], reason) for i, reason in aside.items()]
-        report = _completed(report, [*left_out, *((old.item, older[old.index]) for old, _ in replaced)])
-    return Choice(units, _in_u_shape(hits, run.scores), reasons, document_reasons, run.notes, report)
+        report = _completed(run.report, [*left_out, *((old.item, older[old.index]) for old, _ in replaced)])
+    return Choice(units, _in_u_shape(hits, run), reasons, document_reasons, run.notes, report)
 
 
 def _set_aside(history: History, plan: Plan) -> dict[int, ExclusionReason]:
@@ -104,25 +95,20 @@ def _set_aside(history: History, plan: Plan) -> dict[int, ExclusionReason]:
     return refused | dict.fromkeys(sorted(plan.earlier), Filtered("the previous selection"))
 
 
-def _run(pipeline: Pipeline, items: Sequence[ContextItem], budget: ContextBudget, *, explain: bool) -> _Run:
-    if explain:
-        report = pipeline.dry_run(items, budget)
-        scores = {id(each.item): each.score for each in report.included}
-        return _Run(scores, [(each.item, each.reason) for each in report.excluded], report.notes, report)
-    selection = pipeline.select(pipeline.rank(items), budget)
-    scores = dict(zip(map(id, selection.items), selection.scores, strict=True))
-    return _Run(scores, [(each.item, each.reason) for each in selection.reasons], selection.notes)
-
-
-def _in_u_shape(hits: Iterable[DocumentItem], scores: Mapping[int, float]) -> list[int]:
+def _in_u_shape(hits: Sequence[DocumentItem], run: Selection) -> list[int]:
     """The indices of the selected documents, the best ones at both edges."""
+    if not hits:
+        return []
+    scores = dict(zip(map(id, run.items), run.scores, strict=True))
     selected = [hit for hit in hits if id(hit.item) in scores]
     order = u_shaped(descending([scores[id(hit.item)] for hit in selected]))
     return [selected[i].index for i in order]
 
 
-def _completed(report: SelectionReport, unseen: Iterable[tuple[ContextItem, ExclusionReason]]) -> SelectionReport:
+def _completed(report: SelectionReport, unseen: Sequence[tuple[ContextItem, ExclusionReason]]) -> SelectionReport:
     """The report with what the pipeline never saw."""
+    if not unseen:
+        return report
     excluded = [*report.excluded, *(ExcludedItem(item, 0.0, reason) for item, reason in unseen)]
     return replace(
         report,

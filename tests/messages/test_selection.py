@@ -387,11 +387,11 @@ def test_a_history_without_a_user_message_keeps_what_was_said_last() -> None:
 def test_nothing_of_the_caller_is_changed() -> None:
     history = [*small_talk(20), *long_turn(20), result("nobody")]
     before = deepcopy(history)
-    places = [id(message) for message in history]
+    identities = [id(message) for message in history]
     for unit in ("auto", "turn"):
         select(history, 2_500, explain=True, unit=unit, pin=[1], previous=select(history[:50], 600), documents=["text"])
     assert history == before
-    assert [id(message) for message in history] == places
+    assert [id(message) for message in history] == identities
 
 
 def test_an_unknown_shape_names_the_index_and_the_key() -> None:

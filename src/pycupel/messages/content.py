@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from pycupel.messages.fields import as_json, field, is_list, is_mapping
+from pycupel.messages.fields import as_json, attribute, field, is_list, is_mapping
 
 __all__ = ["ContentReader", "Prices"]
 
@@ -89,7 +89,7 @@ class ContentReader:
         return self._fields(node, texts) if price is None else price
 
     def _fields(self, node: Any, texts: list[str]) -> int:
-        members = node if is_mapping(node) else {name: field(node, name) for name in _FIELDS}
+        members = node if is_mapping(node) else {name: attribute(node, name) for name in _FIELDS}
         has_content = members.get("content") is not None
         calls = members.get("tool_calls")
         price = 0

@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 if TYPE_CHECKING:
     from json import JSONEncoder
 
-__all__ = ["as_json", "field", "is_list", "is_mapping"]
+__all__ = ["as_json", "attribute", "field", "is_list", "is_mapping"]
 
 
 def field(value: Any, key: str) -> Any:
-    """A key of a dict or an attribute of any other object; None if it is missing.
-
-    A method is not a field: some libraries have one where others have a text.
-    """
+    """A key of a dict or an attribute of any other object; None if it is missing."""
     # Most are dicts, and comparing the class is much cheaper than asking whether something is a mapping.
     if value.__class__ is dict:
         return value.get(key)
     if value is None:
         return None
-    if is_mapping(value):
-        return value.get(key)
-    attribute = getattr(value, key, None)
-    return None if callable(attribute) else attribute
+    return value.get(key) if is_mapping(value) else attribute(value, key)
+
+
+def attribute(value: Any, name: str) -> Any:
+    """An attribute; None for a method, which some libraries have where others have a text."""
+    found = getattr(value, name, None)
+    return None if callable(found) else found
 
 
 def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:

@@ -9,7 +9,7 @@ from pycupel.diagnostics import SelectionReport
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_bool
 from pycupel.pipeline import Pipeline, Policy, PresetName
-from pycupel.scorers import scorer_notes
+from pycupel.scorers._notes import scorer_notes
 
 __all__ = ["ContextResult", "select"]
 

@@ -422,7 +422,7 @@ def test_a_generator_will_do() -> None:
         ({"unit": "exchange"}, InvalidArgumentError, "unit must be one of auto, turn, not 'exchange'"),
         ({"provider": "acme"}, InvalidArgumentError, "provider must be one of auto, openai, responses, anthropic"),
         ({"provider": None}, TypeError, "provider must be a str"),
-        ({"policy": "chit-chat"}, InvalidArgumentError, "there is no preset 'chit-chat'"),
+        ({"policy": "chit-chat"}, InvalidArgumentError, "unknown preset 'chit-chat'"),
         ({"policy": RecencyScorer()}, TypeError, "policy must be a Policy, a Pipeline or the name of a preset"),
         ({"previous": []}, TypeError, "previous must be a MessageSelection"),
         ({"explain": 1}, TypeError, "explain must be a bool"),

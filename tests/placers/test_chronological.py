@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -20,7 +19,7 @@ from pycupel import (
     ScoredItem,
     UShapedPlacer,
 )
-from pycupel.placers import place_by_index
+from pycupel.placers._base import place_by_index
 from tests import strategies
 from tests.oracle.placers import chronological
 from tests.strategies import HOUR, NOW
@@ -139,13 +138,3 @@ def test_any_list_is_placed_as_the_pseudocode_places_it(items: list[ContextItem]
     """CHRONOLOGICAL-PLACE."""
     expected = [items[i] for i in chronological(items)]
     assert list(map(id, placed(items))) == list(map(id, expected))
-
-
-def test_it_is_a_value() -> None:
-    """PB-04: it has no options, so one is as good as another."""
-    other: object = UShapedPlacer()
-    assert repr(ChronologicalPlacer()) == "ChronologicalPlacer()"
-    assert ChronologicalPlacer() == ChronologicalPlacer()
-    assert ChronologicalPlacer() != other
-    assert hash(ChronologicalPlacer()) == hash(ChronologicalPlacer())
-    assert pickle.loads(pickle.dumps(ChronologicalPlacer())) == ChronologicalPlacer()

@@ -47,8 +47,8 @@ from pycupel import (
     UShapedPlacer,
     Window,
 )
-from pycupel.errors import DocumentError
-from pycupel.policies import policy_from_dict, policy_to_dict
+from pycupel.errors import DocumentError, InvalidArgumentError
+from pycupel.policies import CHAT, policy_from_dict, policy_to_dict
 from pycupel.registry import CLOCKS
 from tests import registries
 from tests.strategies import NOW, FixedClock
@@ -215,14 +215,14 @@ def test_fields_of_another_scorer_are_not_taken_for_misspelled_ones() -> None:
 def test_a_property_that_is_nearly_a_known_one_is_a_mistake(key: str, meant: str) -> None:
     """The issue: unknown properties are ignored, except one that is nearly a known name."""
     place = key if "-" not in key else f'["{key}"]'
-    assert mistake(**{key: "x"}) == f"{place}: is not known; did you mean {meant!r}?"
+    assert mistake(**{key: "x"}) == f"{place}: unknown field; did you mean {meant!r}?"
 
 
 def test_a_property_of_a_scorer_that_is_nearly_a_known_one_is_a_mistake() -> None:
     entry = {"type": "kind", "wieght": 2, "kindWeight": {}}
     assert mistakes({"scorers": [entry]}) == [
-        "scorers[0].wieght: is not known; did you mean 'weight'?",
-        "scorers[0].kindWeight: is not known; did you mean 'kindWeights'?",
+        "scorers[0].wieght: unknown field; did you mean 'weight'?",
+        "scorers[0].kindWeight: unknown field; did you mean 'kindWeights'?",
     ]
 
 
@@ -355,16 +355,46 @@ def test_every_slicer_is_read_and_written(entry: dict[str, Any], slicer: Slicer)
     assert {**written, "entries": None} == {**entry, "entries": None}
 
 
-@pytest.mark.parametrize("name", ["metadataTrust", "metadata_trust", "metadata-trust"])
-def test_a_type_may_be_spelled_in_three_ways(name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["metadataTrust", "metadata_trust", "metadata-trust", "MetadataTrust", "METADATATRUST"]
+)
+def test_case_hyphens_and_underscores_in_the_name_of_a_type_do_not_matter(name: str) -> None:
     """The conformance vectors write `metadata_trust` and `u-shaped`, .NET writes `uShaped`."""
     assert scorer_of({"type": name}) == MetadataTrustScorer()
 
 
-@pytest.mark.parametrize("name", ["uShaped", "u_shaped", "u-shaped"])
-def test_a_placer_may_be_spelled_in_three_ways(name: str) -> None:
+@pytest.mark.parametrize("name", ["uShaped", "u_shaped", "u-shaped", "U-Shaped"])
+def test_nor_do_they_in_the_name_of_a_placer(name: str) -> None:
     assert read(placerType=name).placer == UShapedPlacer()
     assert read(placer={"type": name}).placer == UShapedPlacer()
+
+
+def test_nor_in_any_other_name_of_a_file() -> None:
+    """WF-06: another implementation writes `Throw`."""
+    counts = {"type": "count-quota", "entries": COUNTS, "scarcity": "THROW", "capOrder": "Score"}
+    policy = policy_from_dict(
+        {
+            "scorers": [{"type": "Decay", "time": "System", "curve": {"type": "WINDOW", "maxAgeSeconds": 60}}],
+            "slicer": {"type": "Quota", "entries": SHARES, "inner": counts},
+            "overflowStrategy": "Truncate",
+        }
+    )
+    inner = CountQuotaSlice(COUNT_ENTRIES, scarcity=ScarcityBehavior.THROW, cap_order="score")
+    assert policy == Policy(
+        DecayScorer(SystemTimeProvider(), Window(timedelta(minutes=1))),
+        QuotaSlice(SHARE_ENTRIES, inner),
+        overflow_strategy=OverflowStrategy.TRUNCATE,
+    )
+    assert slicer_of({"type": "knapsack", "maxCells": "Unlimited"}) == KnapsackSlice(max_cells=None)
+    assert read(slicerType="Knap-Sack", knapsackBucketSize=5).slicer == KnapsackSlice(5)
+
+
+def test_kinds_and_tags_are_data_and_keep_their_spelling() -> None:
+    """DM-09: `tool-output` and `ToolOutput` are two kinds."""
+    assert scorer_of({"type": "kind", "kindWeights": {"tool-output": 1, "ToolOutput": 2}}) == KindScorer(
+        {"tool-output": 1, "ToolOutput": 2}
+    )
+    assert scorer_of({"type": "tag", "tagWeights": {"a-b": 1, "ab": 2}}) == TagScorer({"a-b": 1, "ab": 2})
 
 
 def test_every_field_may_be_spelled_in_snake_case() -> None:
@@ -527,7 +557,7 @@ def test_documents_that_are_no_policies(document: Any, text: str) -> None:
         ({"type": "scaled", "innerScorer": {"type": "tag"}}, "innerScorer.tagWeights: is missing"),
         ({"type": "tag", "tagWeights": []}, "tagWeights: must be an object, not a list"),
         ({"type": "tag", "tagWeights": {"a b": -1}}, 'tagWeights["a b"]: must be at least 0, not -1 (int)'),
-        ({"type": "tag", "tagWeights": {1: 1}}, "tagWeights: must be a string, not 1 (int)"),
+        ({"type": "tag", "tagWeights": {1: 1}}, 'tagWeights["1"]: every key must be a string, not 1 (int)'),
         ({"type": "tag", "tagWeights": {"a": 1e308, "b": 1e308}}, "tagWeights: the sum of tag_weights must be finite"),
         (
             {"type": "tag", "tagWeights": {"a": 1, "A": 1}, "caseInsensitive": True},
@@ -537,10 +567,10 @@ def test_documents_that_are_no_policies(document: Any, text: str) -> None:
             {"type": "tag", "tagWeights": {}, "caseInsensitive": 1},
             "caseInsensitive: must be true or false, not 1 (int)",
         ),
-        ({"type": "kind", "kindWeights": {" ": 1}}, "kindWeights: the name of a kind must not be blank"),
+        ({"type": "kind", "kindWeights": {" ": 1}}, 'kindWeights[" "]: ContextKind must not be empty or blank'),
         (
             {"type": "kind", "kindWeights": {"A": 1, "a": 1}},
-            "kindWeights: names the kind 'A' twice; kinds do not differ by case",
+            "kindWeights.a: duplicate kind 'a' (kinds are case-insensitive)",
         ),
         ({"type": "metadataTrust", "defaultScore": 1.5}, "defaultScore: must be at most 1, not 1.5 (float)"),
         ({"type": "metadataKey", "key": "k", "value": 5, "boost": 1}, "value: must be a string, not 5 (int)"),
@@ -566,7 +596,7 @@ def decay(**fields: Any) -> dict[str, Any]:
     ("fields", "text"),
     [
         ({"time": None}, "time: is missing"),
-        ({"time": "sytem"}, "time: unknown clock 'sytem'; known are system; did you mean 'system'?"),
+        ({"time": "sytem"}, "time: unknown clock 'sytem'; choose from system; did you mean 'system'?"),
         ({"time": 5}, "time: must be the name of a clock, not 5 (int)"),
         ({"curve": "window"}, "curve: must be an object with a type, not 'window' (str)"),
         ({"curve": {"type": "window"}}, "curve.maxAgeSeconds: is missing"),
@@ -591,8 +621,8 @@ def decay(**fields: Any) -> dict[str, Any]:
         ),
         ({"curve": {"type": "step", "windows": [{"maxAgeSeconds": 5}]}}, "curve.windows[0].score: is missing"),
         (
-            {"curve": {"type": "exponental"}},
-            "curve.type: unknown curve 'exponental'; known are exponential, step, window; did you mean 'exponential'?",
+            {"curve": {"type": "exponentl"}},
+            "curve.type: unknown curve 'exponentl'; choose from exponential, step, window; did you mean 'exponential'?",
         ),
         ({"nullTimestampScore": -0.5}, "nullTimestampScore: must be at least 0, not -0.5 (float)"),
     ],
@@ -609,8 +639,8 @@ def test_an_unknown_type_is_told_with_all_known_ones() -> None:
         "boosted"
     )
     assert mistakes({"scorers": [{"type": "embedding"}, {"type": "recencey"}]}) == [
-        f"scorers[0].type: unknown scorer 'embedding'; known are {known}",
-        f"scorers[1].type: unknown scorer 'recencey'; known are {known}; did you mean 'recency'?",
+        f"scorers[0].type: unknown scorer 'embedding'; choose from {known}",
+        f"scorers[1].type: unknown scorer 'recencey'; choose from {known}; did you mean 'recency'?",
     ]
 
 
@@ -631,7 +661,7 @@ def test_an_unknown_type_is_told_with_all_known_ones() -> None:
         ({"overflowStrategy": 0}, "overflowStrategy: must be one of throw, truncate, proceed, not 0 (int)"),
         (
             {"placerType": "ushape"},
-            "placerType: unknown placer 'ushape'; known are chronological, uShaped; did you mean 'uShaped'?",
+            "placerType: unknown placer 'ushape'; choose from chronological, uShaped; did you mean 'uShaped'?",
         ),
         ({"placer": "uShaped"}, "placer: must be an object with a type, not 'uShaped' (str)"),
         (
@@ -641,7 +671,7 @@ def test_an_unknown_type_is_told_with_all_known_ones() -> None:
         (
             {"slicerType": "gredy"},
             (
-                "slicerType: unknown slicer 'gredy'; known are greedy, knapsack, stream, quota, countQuota, "
+                "slicerType: unknown slicer 'gredy'; choose from greedy, knapsack, stream, quota, countQuota, "
                 "countConstrainedKnapsack; did you mean 'greedy'?"
             ),
         ),
@@ -691,7 +721,7 @@ def test_an_unknown_type_is_told_with_all_known_ones() -> None:
         ({"quotas": [{"kind": "Note"}]}, "quotas[0]: needs minPercent, maxPercent or both"),
         ({"quotas": [{"minPercent": 5}]}, "quotas[0].kind: is missing"),
         ({"quotas": [{"kind": 5, "minPercent": 5}]}, "quotas[0].kind: must be a string, not 5 (int)"),
-        ({"quotas": [{"kind": "", "minPercent": 5}]}, "quotas[0].kind: the name of a kind must not be blank"),
+        ({"quotas": [{"kind": "", "minPercent": 5}]}, "quotas[0].kind: ContextKind must not be empty or blank"),
         ({"quotas": [{"kind": "Note", "maxPercent": 101}]}, "quotas[0].maxPercent: must be at most 100, not 101 (int)"),
         (
             {"quotas": [{"kind": "Note", "minPercent": 60, "maxPercent": 5.5}]},
@@ -932,8 +962,8 @@ def test_a_registered_clock_is_read_and_written_by_name() -> None:
     [
         (Policy(RecencyScorer(), name="a\ud800"), "name"),
         (Policy(RecencyScorer(), description="\udfff"), "description"),
-        (Policy(KindScorer({"\ud800": 1})), "scorers[0].kindWeights"),
-        (Policy(TagScorer({"\ud800": 1})), "scorers[0].tagWeights"),
+        (Policy(KindScorer({"\ud800": 1})), 'scorers[0].kindWeights["\\ud800"]'),
+        (Policy(TagScorer({"\ud800": 1})), 'scorers[0].tagWeights["\\ud800"]'),
         (Policy(MetadataKeyScorer("\ud800", "v", 1)), "scorers[0].key"),
         (Policy(RecencyScorer(), CountQuotaSlice([CountQuotaEntry("\ud800", cap_count=1)])), "slicer.entries[0].kind"),
     ],
@@ -952,6 +982,13 @@ def test_a_duration_that_is_no_number_of_seconds_is_not_written(age: timedelta) 
     assert "cannot be written exactly as a number of seconds" in str(error)
 
 
-def test_only_a_policy_is_written() -> None:
-    with pytest.raises(TypeError, match=r"^policy must be a Policy, not 'chat' \(str\)$"):
-        policy_to_dict("chat")  # type: ignore[arg-type]
+def test_a_policy_a_pipeline_or_the_name_of_a_preset_is_written() -> None:
+    policy = Policy(RecencyScorer(), KnapsackSlice(50))
+    assert policy_to_dict(Pipeline.from_policy(policy)) == policy_to_dict(policy)
+    assert policy_to_dict("chat") == policy_to_dict(CHAT)
+    with pytest.raises(
+        TypeError, match=r"^policy must be a Policy, a Pipeline or the name of a preset, not 5 \(int\)$"
+    ):
+        policy_to_dict(5)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgumentError, match=r"^unknown preset 'chatt'"):
+        policy_to_dict("chatt")  # type: ignore[arg-type]

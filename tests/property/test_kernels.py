@@ -6,18 +6,18 @@ import math
 import sys
 from collections.abc import Sequence
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
+from pycupel import ContextItem, PriorityScorer
 from pycupel.kernels.blend import product, weighted_sum
 from pycupel.kernels.fill import by_density, fill
-from pycupel.kernels.identity import places_by_identity
+from pycupel.kernels.identity import indices_by_identity
 from pycupel.kernels.order import descending, u_shaped
 from pycupel.kernels.overlap import overlap_counts
 from pycupel.kernels.ranks import rank_shares
 from pycupel.kernels.scale import min_max
+from pycupel.model.names import fold
 from tests.oracle.placers import u_shaped as oracle_u_shaped
-from tests.oracle.scorers import fold, rank_score
 from tests.oracle.stages import descending as oracle_descending
 
 ODD = st.sampled_from((0.0, -0.0, 0.5, 0.5, 1.0, math.nan, math.inf, -math.inf))
@@ -81,11 +81,12 @@ def test_a_part_is_ordered_like_a_list_of_its_own(values: list[float], data: st.
     assert descending(values, among) == expected
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(st.lists(st.none() | st.integers(-3, 3) | st.integers(), max_size=15))
 def test_ranks_are_those_of_the_pseudocode(values: list[int | None]) -> None:
-    """RECENCY-SCORE."""
-    assert bits(rank_shares(values)) == bits([rank_score(value, values) for value in values])
+    """PRIORITY-SCORE."""
+    items = [ContextItem("x", 1, priority=value) for value in values]
+    assert bits(rank_shares(values)) == bits([PriorityScorer().score(item, items) for item in items])
 
 
 @settings(deadline=None, max_examples=300)
@@ -116,14 +117,14 @@ def test_overlaps_are_those_of_all_pairs(rows: list[tuple[str, ...]], more: int,
 
 @settings(deadline=None, max_examples=200)
 @given(st.lists(st.integers(0, 4), max_size=12))
-def test_places_are_given_out_first_to_last(picks: list[int]) -> None:
+def test_indices_are_given_out_first_to_last(picks: list[int]) -> None:
     """SL-03."""
     objects = [[pick] for pick in range(5)]
     row = [objects[pick] for pick in picks]
-    places = places_by_identity(row)
+    indices = indices_by_identity(row)
     for i, each in enumerate(row):
-        assert places[id(each)].pop() == i
-    assert not any(places.values())
+        assert indices[id(each)].pop() == i
+    assert not any(indices.values())
 
 
 @settings(deadline=None, max_examples=300)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import NamedTuple
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pycupel import ContextBudget, ContextItem, KnapsackSlice, ScoredItem
 from pycupel.kernels.knapsack import StateLimitError, solve

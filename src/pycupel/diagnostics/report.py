@@ -141,12 +141,14 @@ class SelectionReport(_Deferred):
         if self.total_candidates != candidates:
             raise InvalidArgumentError(
                 f"total_candidates is {self.total_candidates}, but there are {len(self.included)} included "
-                f"and {len(self.excluded)} excluded items"
+                f"and {len(self.excluded)} excluded items",
+                argument="total_candidates",
             )
         tokens = self.included_tokens + sum(excluded.item.tokens for excluded in self.excluded)
         if self.total_tokens_considered != tokens:
             raise InvalidArgumentError(
-                f"total_tokens_considered is {self.total_tokens_considered}, but the items have {tokens} tokens"
+                f"total_tokens_considered is {self.total_tokens_considered}, but the items have {tokens} tokens",
+                argument="total_tokens_considered",
             )
 
     @property

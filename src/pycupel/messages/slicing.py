@@ -11,8 +11,8 @@ from pycupel.kernels.order import descending
 from pycupel.messages.ties import with_needs
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraintMode
 from pycupel.protocols import Slicer
-from pycupel.slicers import CountQuotaSlice, GreedySlice, QuotaSlice, StreamSlice, exclusion_notes, slice_by_index
-from pycupel.slicers._base import IndexedSlicer, IndexSlice
+from pycupel.slicers import CountQuotaSlice, GreedySlice, QuotaSlice, StreamSlice
+from pycupel.slicers._base import IndexedSlicer, IndexSlice, exclusion_notes, slice_by_index
 from pycupel.slicers.constraints import quota_constraints_of
 
 __all__ = ["TiedSlice", "document_share", "inner_slicer"]

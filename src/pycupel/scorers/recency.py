@@ -13,13 +13,18 @@ __all__ = ["RecencyScorer"]
 
 
 class RecencyScorer(Optionless):
-    """The newest item scores 1.0, the oldest 0.0. Equal timestamps share a score; without one it is 0.0."""
+    """The rank of the timestamp: the newest item scores 1.0, the oldest 0.0, and items without a timestamp 0.0.
+
+    Equal timestamps have equal scores. Only the order counts, not the time between items; for that, use `DecayScorer`.
+    """
 
     __slots__ = ()
 
     reads: ClassVar[str] = "timestamp"
+    """The field of items that the scorer reads."""
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        """The rank of the item's timestamp, from 0 to 1."""
         if item.timestamp is None:
             return 0.0
         count_with_timestamp = 0
@@ -35,4 +40,5 @@ class RecencyScorer(Optionless):
         return rank / (count_with_timestamp - 1)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        """The scores of all items, equal to `score` bit for bit."""
         return rank_shares([item.timestamp for item in items])

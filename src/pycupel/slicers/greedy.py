@@ -1,4 +1,4 @@
-"""GreedySlice: by score per token, as long as it fits."""
+"""GreedySlice: by score per token."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ __all__ = ["GreedySlice"]
 
 
 class GreedySlice(Optionless, IndexedSlicer):
-    """Takes items by density, `score / tokens`, descending.
+    """Takes items by score per token, from the highest, skipping those that do not fit any more.
 
-    Items without tokens always fit; at equal density the earlier one comes first.
+    It is fast, but a long top hit can lose to many short weak ones. Items without tokens are always selected; at equal
+    density the earlier item comes first.
     """
 
     __slots__ = ()
@@ -23,6 +24,7 @@ class GreedySlice(Optionless, IndexedSlicer):
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
+        """The selection, as indices of `items`."""
         if not items or budget.target_tokens <= 0:
             return IndexSlice([])
         tokens = [item.tokens for item in items]

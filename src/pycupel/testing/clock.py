@@ -1,4 +1,4 @@
-"""A clock that stands still."""
+"""A clock with a fixed time."""
 
 from __future__ import annotations
 
@@ -14,10 +14,16 @@ __all__ = ["FixedTimeProvider"]
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class FixedTimeProvider:
-    """A time provider that always gives the same time, in UTC: for `DecayScorer`, where runs have to be repeatable.
+    """A time provider that always returns the same time: for a `DecayScorer` in tests.
+
+    Args:
+        now: The time, with a time zone.
+
+    Attributes:
+        instant: The time in UTC.
 
     Raises:
-        TypeError: `now` is no datetime.
+        TypeError: `now` is not a datetime.
         InvalidArgumentError: `now` has no time zone.
     """
 
@@ -27,10 +33,11 @@ class FixedTimeProvider:
         object.__setattr__(self, "instant", _checked_aware("now", now).astimezone(UTC))
 
     def now(self) -> datetime:
+        """The fixed time."""
         return self.instant
 
     def advance(self, by: timedelta) -> FixedTimeProvider:
-        """Another clock, which stands still so much later."""
+        """A new clock, fixed at a later time; this one does not change."""
         if not isinstance(cast(Any, by), timedelta):
             raise wrong_type("by", "a timedelta", by)
         return FixedTimeProvider(self.instant + by)
@@ -40,7 +47,7 @@ class FixedTimeProvider:
 
 
 def _checked_aware(name: str, value: Any) -> datetime:
-    """Without a zone, nobody knows which instant is meant (DM-07)."""
+    """Without a time zone, the instant is ambiguous (DM-07)."""
     if not isinstance(value, datetime):
         raise wrong_type(name, "a datetime", value)
     if value.utcoffset() is None:

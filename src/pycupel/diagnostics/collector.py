@@ -23,8 +23,8 @@ class TraceCollector:
     for each item, one event for the stage; last `on_pipeline_completed`, or `on_pipeline_failed`.
 
     A method that raises does not disturb the run: the exception is logged with `logging.getLogger("pycupel")`, and the
-    run goes on. If `is_enabled` or `detail_level` raises, that is logged, too, and the run is not recorded. Only what is
-    not an `Exception`, such as `KeyboardInterrupt`, is passed on.
+    run goes on. If `is_enabled` or `detail_level` raises, that is logged, too, and the run is not recorded. Only what
+    is not an `Exception`, such as `KeyboardInterrupt`, is passed on.
     """
 
     __slots__ = ()
@@ -161,7 +161,7 @@ class DiagnosticTraceCollector(TraceCollector):
 
 
 def log_exception(raised_by: str) -> None:
-    """Log the exception that is being handled: an observer's mistake is neither fatal nor silent."""
+    """Log the exception that is being handled: a mistake of an observer is neither fatal nor silent."""
     import logging  # noqa: PLC0415 - most runs never need it
 
-    logging.getLogger("pycupel").exception("%s raised; the run goes on", raised_by)
+    logging.getLogger("pycupel").exception("%s raised; the run goes on", raised_by)  # noqa: LOG004 - called by handlers

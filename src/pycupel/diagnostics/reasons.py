@@ -4,7 +4,6 @@
 # built-in stages never give them. ER-02: two more are about counts. WF-03: a reason that only another implementation
 # knows is an UnknownReason.
 
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -191,7 +190,7 @@ class UnknownReason(ExclusionReason, NamedTuple("_", [("name", str), ("fields", 
 
     __slots__ = ()
 
-    def __new__(cls, name: str, fields: Mapping[str, Any] = FrozenDict()) -> Self:  # noqa: B008 - it is immutable
+    def __new__(cls, name: str, fields: Mapping[str, Any] = FrozenDict()) -> Self:
         if checked_str("name", name) in EXCLUSION_REASONS:
             raise InvalidArgumentError(f"{name} is a known reason; use that record", argument="name", value=name)
         own: FrozenDict[str, Any] = FrozenDict(checked_mapping("fields", "a mapping", fields))

@@ -16,7 +16,14 @@ from pycupel.model import ContextBudget, ContextItem, ContextKind
 if TYPE_CHECKING:
     from pycupel.testing.chain import SelectionReportChain
 
-__all__ = ["CountRequirementShortfall", "ExcludedItem", "IncludedItem", "SelectionReport", "deferred_report", "with_events"]
+__all__ = [
+    "CountRequirementShortfall",
+    "ExcludedItem",
+    "IncludedItem",
+    "SelectionReport",
+    "deferred_report",
+    "with_events",
+]
 
 
 _put = object.__setattr__
@@ -206,25 +213,16 @@ class SelectionReport(_Deferred):
 _FIELDS = frozenset(field.name for field in fields(SelectionReport))
 
 
-def deferred_report(
-    source: Callable[[str], Any],
-    total_candidates: int,
-    shortfalls: tuple[CountRequirementShortfall, ...],
-    budget: ContextBudget | None,
-) -> SelectionReport:
-    """A report that asks the source for each of the other fields when it is first looked at."""
+def deferred_report(source: Callable[[str], Any]) -> SelectionReport:
+    """A report that asks the source for each field, by its name, when it is first looked at."""
     report = object.__new__(SelectionReport)
     _put(report, "_source", source)
-    _put(report, "total_candidates", total_candidates)
-    _put(report, "count_requirement_shortfalls", shortfalls)
-    _put(report, "budget", budget)
     return report
 
 
 def with_events(report: SelectionReport, events: tuple[TraceEvent, ...]) -> SelectionReport:
     """The same report with other events. Unlike `dataclasses.replace`, it makes nothing that is still deferred."""
-    source = getattr(report, "_source", None) or partial(getattr, report)
-    same = deferred_report(source, report.total_candidates, report.count_requirement_shortfalls, report.budget)
+    same = deferred_report(partial(getattr, report))
     _put(same, "events", events)
     return same
 

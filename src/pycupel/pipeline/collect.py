@@ -34,7 +34,7 @@ from pycupel.pipeline.place import Placement
 from pycupel.pipeline.rank import Ranking
 from pycupel.pipeline.selection import Selection
 from pycupel.pipeline.slice import Sliced
-from pycupel.pipeline.trace import NoteSources, Trace
+from pycupel.pipeline.trace import UNTRACED, NoteSources, TimedTrace, Trace
 
 __all__ = ["CollectorTrace", "trace_for"]
 
@@ -42,47 +42,45 @@ _STAGE = TraceDetailLevel.STAGE
 _CLASSIFY, _SCORE, _DEDUPLICATE, _SLICE, _PLACE = PipelineStage
 
 
-def trace_for(sources: NoteSources, budget: ContextBudget, collector: Any) -> CollectorTrace | DeferredTrace | None:
-    """A trace for the collector, or None if it is not enabled (TC-04)."""
+def trace_for(sources: NoteSources, budget: ContextBudget, collector: Any) -> Trace:
+    """A trace for the collector, if it is enabled (TC-04)."""
     cls = collector.__class__
     if cls is DiagnosticTraceCollector and collector.callback is None and collector.detail_level is _STAGE:
         return DeferredTrace(sources, budget, collector)
     if cls is NullTraceCollector:
-        return None
+        return UNTRACED
     if isinstance(collector, type):
         raise TypeError(f"collector must be an instance; did you mean {collector.__name__}()?")
     try:
         enabled = getattr(collector, "is_enabled", True)
-        return CollectorTrace(sources, budget, collector) if (enabled() if callable(enabled) else enabled) else None
+        return CollectorTrace(sources, budget, collector) if (enabled() if callable(enabled) else enabled) else UNTRACED
     except Exception:  # noqa: BLE001 - an observer must not end the run
         log_exception(f"is_enabled or detail_level of {cls.__name__}")
-        return None
+        return UNTRACED
 
 
-class DeferredTrace(Trace):
+class DeferredTrace(TimedTrace):
     """For a `DiagnosticTraceCollector` at Stage detail without a callback, which looks at nothing before the end."""
 
     __slots__ = ("_budget", "_collector")
 
-    with_items = False
-
     def __init__(self, sources: NoteSources, budget: ContextBudget, collector: DiagnosticTraceCollector) -> None:
         self._budget = budget
-        self._collector: DiagnosticTraceCollector | None = collector
+        self._collector = collector
         collector.on_pipeline_started(budget)
-        super().__init__(sources)
+        super().__init__(sources, with_items=False)
 
     def completed(self, selection: Selection) -> None:
-        """The run has ended well."""
-        collector, self._collector = self._collector, None
-        collector.on_pipeline_completed(selection.report, self._budget, ())
+        self._collector.on_pipeline_completed(selection.report, self._budget, ())
+        # The collector keeps the report, which knows this trace.
+        del self._collector
 
     def failed(self, error: BaseException) -> None:  # noqa: ARG002
         for event in stage_events(self):
             self._collector.record_stage_event(event)
 
 
-class CollectorTrace(Trace):
+class CollectorTrace(TimedTrace):
     """A trace that a collector listens to. What the collector does not listen to is not made."""
 
     __slots__ = (
@@ -95,24 +93,23 @@ class CollectorTrace(Trace):
         "_snapshots",
         "_with_excluded",
         "_with_snapshots",
-        "with_items",
     )
 
     def __init__(self, sources: NoteSources, budget: ContextBudget, collector: Any) -> None:
         self._budget = budget
         self._collector = collector
         self._idle = _idle_hooks(collector.__class__)
-        self.with_items = self._overrides("record_item_event") and (
+        with_items = self._overrides("record_item_event") and (
             getattr(collector, "detail_level", TraceDetailLevel.ITEM) >= TraceDetailLevel.ITEM
         )
         self._with_snapshots = self._overrides("on_pipeline_completed") or self._overrides("on_pipeline_failed")
-        self._with_excluded = self.with_items or self._with_snapshots or self._overrides("record_excluded")
+        self._with_excluded = with_items or self._with_snapshots or self._overrides("record_excluded")
         self._events: list[TraceEvent] = []
         self._excluded: list[Sequence[ExcludedItem]] = []
         self._included: tuple[IncludedItem, ...] | None = None
         self._snapshots: list[StageTraceSnapshot] = []
         self._notify("on_pipeline_started", budget)
-        super().__init__(sources)
+        super().__init__(sources, with_items=with_items)
 
     def classified(self, classified: Classified) -> None:
         super().classified(classified)
@@ -161,15 +158,14 @@ class CollectorTrace(Trace):
         self._complete(_PLACE, len(placement.items), excluded, lambda: place_messages(excluded, included))
 
     def completed(self, selection: Selection) -> None:
-        """The run has ended well. The report takes over what was made for the collector."""
         selection.keep("events", tuple(self._events))
         if self._with_excluded:
             selection.keep("excluded_by_stage", self._excluded)
         if self._included is not None:
             selection.keep("included", self._included)
         self._notify("on_pipeline_completed", selection.report, self._budget, tuple(self._snapshots))
-        # The report knows this trace, and a collector may keep the report.
-        self._collector = None
+        # The collector may keep the report, which knows this trace.
+        del self._collector
 
     def failed(self, error: BaseException) -> None:
         self._notify("on_pipeline_failed", error, self._budget, tuple(self._snapshots))
@@ -218,7 +214,7 @@ class CollectorTrace(Trace):
 
 @lru_cache(maxsize=512)
 def _idle_hooks(cls: type[object]) -> frozenset[str]:
-    """The hooks of a class that are ours and do nothing; or nothing with the snapshots, as for `on_pipeline_completed`."""
+    """The hooks of a class that are ours and ignore what they are told; or its snapshots, `on_pipeline_completed`."""
     idle = {name: function for name, function in vars(TraceCollector).items() if callable(function)}
     kept = DiagnosticTraceCollector.on_pipeline_completed
     return frozenset(name for name in idle if getattr(cls, name, None) in (idle[name], kept))

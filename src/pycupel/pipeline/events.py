@@ -12,13 +12,14 @@ from pycupel.diagnostics import (
     CountCapExceeded,
     CountRequirementShortfall,
     ExcludedItem,
+    ExclusionReason,
     IncludedItem,
     NegativeTokens,
     PinnedOverride,
     PipelineStage,
     TraceEvent,
 )
-from pycupel.pipeline.explain import maker
+from pycupel.kernels.records import records
 from pycupel.pipeline.trace import Trace
 
 __all__ = [
@@ -32,10 +33,9 @@ __all__ = [
 ]
 
 _STAGES = tuple(PipelineStage)
-_trace_event = maker(TraceEvent)
 
 # A reason is a tuple of the numbers that its message tells.
-_TEXTS = {
+_TEXTS: dict[type[ExclusionReason], str] = {
     BudgetExceeded: "BudgetExceeded: %d tokens requested, %d available",
     NegativeTokens: "NegativeTokens: %d tokens",
     CountCapExceeded: "CountCapExceeded: kind %r, cap %d, %d selected",
@@ -48,19 +48,19 @@ def trace_events(trace: Trace, messages: Iterable[Sequence[str]]) -> tuple[Trace
     for stage, (seconds, count), texts in zip(_STAGES, trace.laps, messages, strict=True):
         rows += [(stage, 0.0, 1, text) for text in texts]
         rows.append((stage, seconds * 1e3, count, None))
-    return tuple(map(_trace_event, rows))
+    return tuple(records(TraceEvent, rows))
 
 
 def item_events(stage: PipelineStage, messages: Iterable[str]) -> list[TraceEvent]:
     """An event for each message."""
-    return [_trace_event((stage, 0.0, 1, message)) for message in messages]
+    return list(records(TraceEvent, [(stage, 0.0, 1, message) for message in messages]))
 
 
 def stage_events(trace: Trace) -> tuple[TraceEvent, ...]:
     """An event for each stage that has completed."""
     # A run that failed has fewer laps than there are stages.
     laps = zip(_STAGES, trace.laps)  # noqa: B905
-    return tuple([_trace_event((stage, seconds * 1e3, count, None)) for stage, (seconds, count) in laps])
+    return tuple(records(TraceEvent, [(stage, seconds * 1e3, count, None) for stage, (seconds, count) in laps]))
 
 
 def score_messages(scores: Iterable[float]) -> list[str]:

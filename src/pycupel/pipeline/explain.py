@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 from itertools import compress, repeat
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from pycupel.diagnostics import (
     BudgetExceeded,
@@ -17,6 +16,7 @@ from pycupel.diagnostics import (
     NegativeTokens,
     PinnedOverride,
 )
+from pycupel.kernels.records import maker, records
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline.classify import Classified
 from pycupel.pipeline.place import Placement, truncate
@@ -34,26 +34,17 @@ __all__ = [
     "excluded_by_place",
     "excluded_by_slice",
     "included",
-    "maker",
     "slice_notes",
 ]
-
-_Record = TypeVar("_Record")
 
 # Looking up a member of an enumeration takes longer than all the rest of an included item.
 _SCORED, _PINNED, _ZERO_TOKEN = InclusionReason.SCORED, InclusionReason.PINNED, InclusionReason.ZERO_TOKEN
 
 
-def maker(cls: type[_Record]) -> Callable[[tuple[Any, ...]], _Record]:
-    """A function that makes a named tuple of a plain one, in half the time: a report has several for every item."""
-    return partial(tuple.__new__, cls)  # type: ignore[arg-type]
-
-
 _INVERT = bytes([1, 0]) + bytes(254)
 
-_included_item = maker(IncludedItem)
 _excluded_item = maker(ExcludedItem)
-_budget_exceeded = maker(BudgetExceeded)
+_deduplicated = maker(Deduplicated)
 
 
 def included(classified: Classified, placement: Placement) -> tuple[IncludedItem, ...]:
@@ -63,7 +54,7 @@ def included(classified: Classified, placement: Placement) -> tuple[IncludedItem
     if pinned or 0 in tokens:
         reasons = [_PINNED if i < pinned else _SCORED if tokens[i] else _ZERO_TOKEN for i in order]
     items, scores = map(placement.items.__getitem__, order), map(placement.scores.__getitem__, order)
-    return tuple(map(_included_item, zip(items, scores, reasons, strict=True)))
+    return tuple(records(IncludedItem, zip(items, scores, reasons, strict=True)))
 
 
 def excluded_by_classify(classified: Classified) -> list[ExcludedItem]:
@@ -75,36 +66,33 @@ def excluded_by_deduplicate(
     items: Sequence[ContextItem], scores: Sequence[float], dropped: Sequence[int]
 ) -> list[ExcludedItem]:
     """The survivor has the same content, byte for byte, so that is what the reason names (ER-06)."""
-    return [_excluded_item((items[i], scores[i], Deduplicated(items[i].content))) for i in dropped]
+    return [_excluded_item((items[i], scores[i], _deduplicated((items[i].content,)))) for i in dropped]
 
 
-def excluded_by_slice(
-    ranking: Ranking, sliced: Sliced, budget: ContextBudget, available: int
-) -> list[ExcludedItem]:
+def excluded_by_slice(ranking: Ranking, sliced: Sliced, budget: ContextBudget, available: int) -> list[ExcludedItem]:
     """In sorted order. `available` is what the selected items leave of the target."""
     is_out = _is_out(sliced)
     items = list(compress(ranking.items, is_out))
     sizes = [item.tokens for item in items]
     pinned_tokens, capped = ranking.classified.pinned_tokens, sliced.cap_excluded
-    reasons: Iterable[ExclusionReason] = map(_budget_exceeded, zip(sizes, repeat(available)))  # noqa: B905
+    reasons: Iterable[ExclusionReason] = records(BudgetExceeded, zip(sizes, repeat(available)))
     if pinned_tokens > 0:
         # What would fit if nothing were pinned was displaced by the pinned items (PL-04).
         target, whole_target = sliced.effective.target_tokens, budget.effective().target_tokens
         displaced = PinnedOverride(ranking.classified.pinned[0].content)
         reasons = [
-            displaced if target < size <= whole_target else reason
-            for size, reason in zip(sizes, reasons, strict=True)
+            displaced if target < size <= whole_target else reason for size, reason in zip(sizes, reasons, strict=True)
         ]
     if capped:
         # A cap comes before everything else (ER-03).
         out = compress(range(len(is_out)), is_out)
         reasons = [capped.get(i, reason) for i, reason in zip(out, reasons, strict=True)]
-    return list(map(_excluded_item, zip(items, compress(ranking.scores, is_out), reasons, strict=True)))
+    return list(records(ExcludedItem, zip(items, compress(ranking.scores, is_out), reasons, strict=True)))
 
 
 def excluded_by_place(classified: Classified, placement: Placement, budget: ContextBudget) -> list[ExcludedItem]:
     """What truncation removed, in merged order."""
-    if not placement.is_truncated:
+    if len(placement.kept) == len(placement.items):
         return []
     kept = set(placement.kept)
     pinned = classified.pinned
@@ -134,7 +122,7 @@ def slice_notes(ranking: Ranking, sliced: Sliced, slicer: Slicer) -> list[str]:
     return [notes.get(i, "") if i in fitting else "" for i in out]
 
 
-def _is_out(sliced: Sliced) -> bytes:
+def _is_out(sliced: Sliced) -> bytearray:
     """A 1 for each item that Slice excluded, in sorted order."""
     return sliced.is_selected.translate(_INVERT)
 

@@ -20,12 +20,12 @@ from pycupel.pipeline.score import score_items
 from pycupel.pipeline.selection import Selection
 from pycupel.pipeline.slice import slice_items
 from pycupel.pipeline.sort import sort_items
-from pycupel.pipeline.trace import NoteSources, Trace
+from pycupel.pipeline.trace import UNTRACED, NoteSources, TimedTrace, Trace
 
 __all__ = ["Pipeline"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Pipeline(Policy):
     """Selects and orders context items: a scorer ranks, a slicer drops, a placer positions.
 
@@ -83,10 +83,9 @@ class Pipeline(Policy):
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
         """
         limits = ContextBudget.of(budget)
-        trace = None if collector is None else trace_for(self._note_sources, limits, collector)
+        trace = UNTRACED if collector is None else trace_for(self._note_sources, limits, collector)
         selection = self._run(items, limits, trace)
-        if trace is not None:
-            trace.completed(selection)
+        trace.completed(selection)
         overflow = selection.placement.overflow
         if self.on_overflow is not None and overflow is not None:
             self.on_overflow(overflow)
@@ -106,7 +105,7 @@ class Pipeline(Policy):
             PinnedExceedsBudgetError: the pinned items alone do not fit.
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
         """
-        return self._run(items, ContextBudget.of(budget), Trace(self._note_sources)).report
+        return self._run(items, ContextBudget.of(budget), TimedTrace(self._note_sources)).report
 
     def dry_run_with_policy(
         self, items: Iterable[ContextItem], budget: ContextBudget | int, policy: Policy | PresetName
@@ -133,7 +132,7 @@ class Pipeline(Policy):
         Raises:
             TypeError: `items` holds something other than a `ContextItem`.
         """
-        trace = Trace(self._note_sources)
+        trace = TimedTrace(self._note_sources)
         classified = classify_items(items)
         trace.classified(classified)
         return self._rank(classified, trace)
@@ -152,38 +151,33 @@ class Pipeline(Policy):
         """
         limits = ContextBudget.of(budget)
         check_pinned_budget(ranking.classified, limits)
-        return self._select(ranking, limits, Trace(self._note_sources, ranking.trace))
+        return self._select(ranking, limits, TimedTrace(self._note_sources, ranking.trace))
 
-    def _run(self, items: Iterable[ContextItem], budget: ContextBudget, trace: Trace | None) -> Selection:
+    def _run(self, items: Iterable[ContextItem], budget: ContextBudget, trace: Trace) -> Selection:
         try:
             classified = classify_items(items)
             check_pinned_budget(classified, budget)
-            if trace is not None:
-                trace.classified(classified)
+            trace.classified(classified)
             return self._select(self._rank(classified, trace), budget, trace)
         except BaseException as error:
-            if trace is not None:
-                trace.failed(error)
+            trace.failed(error)
             raise
 
-    def _rank(self, classified: Classified, trace: Trace | None) -> Ranking:
+    def _rank(self, classified: Classified, trace: Trace) -> Ranking:
         scoreable = classified.scoreable
         scores = score_items(scoreable, self.scorer)
-        if trace is not None:
-            trace.scored(classified, scores)
+        trace.scored(classified, scores)
         pinned_contents = {item.content for item in classified.pinned} if self.dedupe_against_pinned else ()
         unique = deduplicate_items(scoreable, scores, enabled=self.deduplication, taken=pinned_contents)
-        if trace is not None:
-            trace.deduplicated(classified, scores, unique.dropped)
+        trace.deduplicated(classified, scores, unique.dropped)
         order = sort_items(scores, unique.kept)
         ranked, ranked_scores = list(map(scoreable.__getitem__, order)), list(map(scores.__getitem__, order))
         return Ranking(classified, ranked, ranked_scores, scores, unique.dropped, trace)
 
-    def _select(self, ranking: Ranking, budget: ContextBudget, trace: Trace | None) -> Selection:
+    def _select(self, ranking: Ranking, budget: ContextBudget, trace: Trace) -> Selection:
         classified, items, scores = ranking.classified, ranking.items, ranking.scores
         sliced = slice_items(items, scores, budget, classified.pinned_tokens, self.slicer)
-        if trace is not None:
-            trace.sliced(ranking, sliced)
+        trace.sliced(ranking, sliced)
         chosen = sliced.selected
         placement = place_items(
             classified.pinned,
@@ -193,6 +187,5 @@ class Pipeline(Policy):
             self.overflow_strategy,
             self.placer,
         )
-        if trace is not None:
-            trace.placed(ranking, placement)
+        trace.placed(ranking, placement)
         return Selection(ranking, sliced, placement, budget, trace)

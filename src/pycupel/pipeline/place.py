@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from pycupel.diagnostics import OverflowEvent
 from pycupel.errors import BudgetOverflowError
+from pycupel.kernels.records import maker
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
 from pycupel.placers._base import place_by_index
 from pycupel.protocols import Placer
@@ -26,9 +27,8 @@ class Placement(NamedTuple):
     order: list[int]
     overflow: OverflowEvent | None
 
-    @property
-    def is_truncated(self) -> bool:
-        return len(self.kept) < len(self.items)
+
+_placement = maker(Placement)
 
 
 def place_items(
@@ -42,7 +42,7 @@ def place_items(
     """Merge, handle overflow, and let the placer decide about the order."""
     # Step 1: merge.
     merged = [*pinned, *sliced] if pinned else sliced
-    merged_scores = [PINNED_SCORE] * len(pinned) + scores
+    merged_scores = [PINNED_SCORE] * len(pinned) + scores if pinned else scores
     # Step 2: detect and handle overflow.
     tokens = [item.tokens for item in merged]
     kept: Sequence[int] = range(len(merged))
@@ -58,9 +58,9 @@ def place_items(
     # Step 3: let the placer decide about the order.
     if len(kept) == len(merged):
         order = place_by_index(placer, merged, merged_scores)
-        return Placement(merged, merged_scores, tokens, kept, order, overflow)
+        return _placement((merged, merged_scores, tokens, kept, order, overflow))
     order = place_by_index(placer, [merged[i] for i in kept], [merged_scores[i] for i in kept])
-    return Placement(merged, merged_scores, tokens, kept, [kept[i] for i in order], overflow)
+    return _placement((merged, merged_scores, tokens, kept, [kept[i] for i in order], overflow))
 
 
 def truncate(tokens: Sequence[int], pinned: int, limit: int) -> list[int]:

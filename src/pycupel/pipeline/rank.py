@@ -35,7 +35,7 @@ class Ranking:
         scores: Sequence[float],
         all_scores: Sequence[float],
         duplicates: Sequence[int],
-        trace: Trace | None,
+        trace: Trace,
     ) -> None:
         # Every run makes one of these, and a frozen dataclass would take five times as long.
         self.classified: Final = classified
@@ -53,12 +53,8 @@ class Ranking:
     @property
     def notes(self) -> tuple[str, ...]:
         """Advisory notes, for example that no item sets the field that a scorer reads."""
-        trace = self.trace
-        if trace is None:
-            return ()
-        if trace.scorer_notes is None:
-            return scorer_notes(trace.sources.scorer, self.classified.scoreable)
-        return trace.scorer_notes
+        gathered = self.trace.scorer_notes
+        return scorer_notes(self.trace.sources.scorer, self.classified.scoreable) if gathered is None else gathered
 
     def __repr__(self) -> str:
         return f"<Ranking: {len(self.items)} items, {len(self.pinned)} pinned>"

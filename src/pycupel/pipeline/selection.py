@@ -7,7 +7,7 @@ from math import isnan
 from operator import attrgetter
 from typing import Any, Final
 
-from pycupel.diagnostics import ExcludedItem, SelectionReport, TraceEvent
+from pycupel.diagnostics import ExcludedItem, IncludedItem, SelectionReport, TraceEvent
 from pycupel.diagnostics.report import deferred_report
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem
@@ -44,7 +44,7 @@ class Selection:
         sliced: Sliced,
         placement: Placement,
         budget: ContextBudget,
-        trace: Trace | None,
+        trace: Trace,
     ) -> None:
         # Every run makes one of these, and a frozen dataclass would take five times as long.
         self.ranking: Final = ranking
@@ -84,9 +84,7 @@ class Selection:
     @property
     def report(self) -> SelectionReport:
         """The complete account: included and excluded items with scores and reasons, and events with durations."""
-        classified = self.ranking.classified
-        candidates = len(classified.pinned) + len(classified.scoreable) + len(classified.invalid)
-        return deferred_report(self.part, candidates, self.sliced.shortfalls, self.budget)
+        return deferred_report(self.part)
 
     def part(self, name: str) -> Any:
         """A part of the report, by the name of its field.
@@ -114,7 +112,7 @@ def _excluded_by_stage(selection: Selection) -> list[Sequence[ExcludedItem]]:
         explain.excluded_by_classify(classified) if classified.invalid else (),
         explain.excluded_by_deduplicate(classified.scoreable, ranking.all_scores, duplicates) if duplicates else (),
         explain.excluded_by_slice(ranking, sliced, budget, available),
-        explain.excluded_by_place(classified, placement, budget) if placement.is_truncated else (),
+        explain.excluded_by_place(classified, placement, budget),
     ]
 
 
@@ -147,16 +145,26 @@ def _events(selection: Selection) -> tuple[TraceEvent, ...]:
     return events.trace_events(trace, messages)
 
 
+def _included(selection: Selection) -> tuple[IncludedItem, ...]:
+    return explain.included(selection.ranking.classified, selection.placement)
+
+
+def _candidates(selection: Selection) -> int:
+    return sum(map(len, selection.ranking.classified[:3]))
+
+
 def _tokens(selection: Selection) -> int:
-    classified = selection.ranking.classified
-    return classified.pinned_tokens + sum([item.tokens for item in (*classified.scoreable, *classified.invalid)])
+    return sum([item.tokens for part in selection.ranking.classified[:3] for item in part])
 
 
 _MAKERS: dict[str, Callable[[Selection], Any]] = {
-    "included": lambda selection: explain.included(selection.ranking.classified, selection.placement),
-    "excluded_by_stage": _excluded_by_stage,
-    "excluded": _excluded,
     "events": _events,
+    "included": _included,
+    "excluded": _excluded,
+    "excluded_by_stage": _excluded_by_stage,
+    "total_candidates": _candidates,
     "total_tokens_considered": _tokens,
-    "notes": lambda selection: selection.ranking.notes,
+    "count_requirement_shortfalls": attrgetter("sliced.shortfalls"),
+    "budget": attrgetter("budget"),
+    "notes": attrgetter("ranking.notes"),
 }

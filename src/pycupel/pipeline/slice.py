@@ -7,6 +7,7 @@ from itertools import compress
 from typing import NamedTuple
 
 from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall
+from pycupel.kernels.records import maker
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.protocols import Slicer
 from pycupel.slicers._base import slice_by_index
@@ -28,6 +29,9 @@ class Sliced(NamedTuple):
     cap_excluded: dict[int, CountCapExceeded]
 
 
+_sliced = maker(Sliced)
+
+
 def slice_items(
     items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, pinned_tokens: int, slicer: Slicer
 ) -> Sliced:
@@ -38,4 +42,4 @@ def slice_items(
     for i in outcome.selected:
         is_selected[i] = 1
     selected = list(compress(range(len(items)), is_selected))
-    return Sliced(effective, selected, is_selected, outcome.shortfalls, dict(outcome.cap_excluded))
+    return _sliced((effective, selected, is_selected, outcome.shortfalls, dict(outcome.cap_excluded)))

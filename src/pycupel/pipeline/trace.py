@@ -1,6 +1,6 @@
 """What is gathered while the stages run, because it cannot be made later: times, and what custom code contributes.
 
-The stages know nothing of this. A plain `Pipeline.run` has no `Trace` and reads no clock.
+The stages know nothing of this, and a plain `Pipeline.run` reads no clock.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from pycupel.scorers._notes import scorer_notes
 
 if TYPE_CHECKING:
     from pycupel.pipeline.rank import Ranking
+    from pycupel.pipeline.selection import Selection
 
-__all__ = ["NoteSources", "Trace"]
+__all__ = ["UNTRACED", "NoteSources", "TimedTrace", "Trace"]
 
 
 class NoteSources(NamedTuple):
@@ -37,54 +38,72 @@ class NoteSources(NamedTuple):
 
 
 class Trace:
-    """Is told of each stage as it completes.
+    """Is told of each stage as it completes. This one ignores it, for a plain run; those below do not.
 
     Attributes:
         sources: The scorer and the slicer.
         laps: For each stage its duration in seconds, and how many items came out.
-        scorer_notes: What the scorer has to say, if custom code is involved; else that can be made when asked for.
-        slice_notes: What the slicer has to say, likewise.
+        scorer_notes: What the scorer has to say; None if that can be made when asked for.
+        slice_notes: What the slicer has to say about each item that it left out, likewise.
         with_items: Whether a report should have events for items, too.
     """
 
-    __slots__ = ("_mark", "laps", "scorer_notes", "slice_notes", "sources")
+    __slots__ = ()
 
-    with_items = True
+    sources: NoteSources
+    laps: Sequence[tuple[float, int]] = ()
+    scorer_notes: tuple[str, ...] | None = ()
+    slice_notes: Sequence[str] | None = ()
+    with_items: bool = False
 
-    def __init__(self, sources: NoteSources, ranked: Trace | None = None) -> None:
+    def classified(self, classified: Classified) -> None: ...
+    def scored(self, classified: Classified, scores: Sequence[float]) -> None: ...
+    def deduplicated(self, classified: Classified, scores: Sequence[float], dropped: Sequence[int]) -> None: ...
+    def sliced(self, ranking: Ranking, sliced: Sliced) -> None: ...
+    def placed(self, ranking: Ranking, placement: Placement) -> None: ...
+    def completed(self, selection: Selection) -> None: ...
+    def failed(self, error: BaseException) -> None: ...
+
+
+UNTRACED = Trace()
+
+
+class TimedTrace(Trace):
+    """Takes the times, and gathers what custom scorers and slicers have to say: enough for a report."""
+
+    __slots__ = ("_mark", "laps", "scorer_notes", "slice_notes", "sources", "with_items")
+
+    def __init__(self, sources: NoteSources, ranked: Trace = UNTRACED, *, with_items: bool = True) -> None:
         """Begin, or go on from where a ranking was made."""
         self.sources = sources
-        self.laps: list[tuple[float, int]] = [] if ranked is None else ranked.laps[:3]
-        self.scorer_notes: tuple[str, ...] | None = None if ranked is None else ranked.scorer_notes
-        self.slice_notes: list[str] | None = None
+        self.with_items = with_items
+        self.laps: list[tuple[float, int]] = [*ranked.laps[:3]]  # pyright: ignore[reportIncompatibleVariableOverride]
+        self.scorer_notes: tuple[str, ...] | None = None if ranked is UNTRACED else ranked.scorer_notes
+        self.slice_notes: Sequence[str] | None = None
         self._mark = perf_counter()
 
     def classified(self, classified: Classified) -> None:
-        self._lap(len(classified.pinned) + len(classified.scoreable))
+        self._lap(perf_counter(), len(classified.pinned) + len(classified.scoreable))
 
     def scored(self, classified: Classified, scores: Sequence[float]) -> None:
-        self._lap(len(scores))
+        self._lap(perf_counter(), len(scores))
         if self.sources.has_custom_scorer:
             self.scorer_notes = scorer_notes(self.sources.scorer, classified.scoreable)
             self._mark = perf_counter()
 
     def deduplicated(self, classified: Classified, scores: Sequence[float], dropped: Sequence[int]) -> None:  # noqa: ARG002
-        self._lap(len(scores) - len(dropped))
+        self._lap(perf_counter(), len(scores) - len(dropped))
 
     def sliced(self, ranking: Ranking, sliced: Sliced) -> None:
-        self._lap(len(sliced.selected))
+        self._lap(perf_counter(), len(sliced.selected))
         if self.sources.has_custom_slicer and self.with_items:
             self.slice_notes = slice_notes(ranking, sliced, self.sources.slicer)
             self._mark = perf_counter()
 
     def placed(self, ranking: Ranking, placement: Placement) -> None:  # noqa: ARG002
-        self._lap(len(placement.order))
+        self._lap(perf_counter(), len(placement.order))
 
-    def failed(self, error: BaseException) -> None:
-        """The run has raised."""
-
-    def _lap(self, count: int) -> None:
-        now = perf_counter()
+    def _lap(self, now: float, count: int) -> None:
         self.laps.append((now - self._mark, count))
         self._mark = now
 

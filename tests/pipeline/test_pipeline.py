@@ -119,7 +119,7 @@ def test_a_wrong_component_is_refused_at_construction(name: str, wrong: Any) -> 
 def test_a_class_instead_of_an_instance_is_refused(name: str, wrong: type) -> None:
     """PB-05: the usual slip, and the error says what was meant."""
     parts: dict[str, Any] = {"scorer": RecencyScorer(), name: wrong}
-    with pytest.raises(TypeError, match=rf"{name} must be .* did you mean {wrong.__name__}\(\.\.\.\)\?"):
+    with pytest.raises(TypeError, match=rf"^{name} must be an instance; did you mean {wrong.__name__}\(\)\?$"):
         Pipeline(**parts)
 
 

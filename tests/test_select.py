@@ -81,8 +81,10 @@ def test_notes_tell_of_a_scorer_without_its_field(explain: bool) -> None:
     """The issue: recency without timestamps, the first-minute trap."""
     result = select([ContextItem("a", 5), ContextItem("b", 5)], 10, explain=explain)
     assert result.notes == (
-        "no item sets timestamp, so RecencyScorer gives every item the same score; "
-        "set it, or choose a policy without that scorer",
+        (
+            "no item sets timestamp, so RecencyScorer gives every item the same score; "
+            "set it, or choose a policy without that scorer"
+        ),
     )
     if result.report is not None:
         assert result.report.notes == result.notes

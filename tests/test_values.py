@@ -148,3 +148,14 @@ def test_the_repr_is_the_shortest_call(text: str) -> None:
     """Options that have their default are left out."""
     names = {name: getattr(pycupel, name) for name in dir(pycupel)}
     assert repr(eval(text, names | {"datetime": dt})) == text  # noqa: S307 - our own text
+
+
+class Exact(KnapsackSlice):
+    """A subclass with a constructor of its own."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+
+
+def test_the_repr_of_a_subclass_shows_options_that_its_constructor_does_not_take() -> None:
+    assert repr(Exact()) == "Exact(bucket_size=1, max_cells=50000000, max_states=2000000, fill_free=False)"

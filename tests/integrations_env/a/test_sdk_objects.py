@@ -5,8 +5,8 @@ from __future__ import annotations
 from anthropic import types
 from langchain_core import messages
 
-from pycupel.messages.shapes import read_messages
 from tests.integrations_env.sdk import SHAPE, check
+from tests.messages.reading import read_messages
 
 
 def test_anthropic() -> None:

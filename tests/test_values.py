@@ -132,7 +132,6 @@ def test_a_replaced_option_is_checked(strategy: Any, change: dict[str, Any]) -> 
         "MetadataTrustScorer()",
         "MetadataTrustScorer(default_score=0.25)",
         "MetadataKeyScorer(key='key', value='value', boost=2.0)",
-        "DecayScorer(time_provider=SystemTimeProvider(), curve=Window(max_age=datetime.timedelta(days=1)))",
         "CompositeScorer(entries=((RecencyScorer(), 3.0), (ScaledScorer(inner=KindScorer()), 1.0)))",
         "BoostedScorer(inner=RecencyScorer())",
         "BoostedScorer(inner=RecencyScorer(), boosts=(KindScorer(),))",

@@ -372,6 +372,27 @@ def test_the_output_reserve_shrinks_with_the_window() -> None:
     assert full_budget().resized(10) == full_budget(max_tokens=10, target_tokens=10, output_reserve=10)
 
 
+@pytest.mark.parametrize(
+    ("budget", "pinned", "max_tokens", "target_tokens"),
+    [
+        (ContextBudget(100, 60), 0, 100, 60),
+        (ContextBudget(100, 60), 10, 90, 50),
+        (ContextBudget(100, 60), 70, 30, 0),
+        (ContextBudget(100, 60, output_reserve=20), 0, 80, 60),
+        (ContextBudget(100, 60, output_reserve=50), 0, 50, 50),
+        (ContextBudget(100, 60, reserved_slots={"Note": 10, "Memo": 5}), 0, 85, 45),
+        (ContextBudget(100, 60, reserved_slots={"Note": 200}), 0, 0, 0),
+        (ContextBudget(100, 55, estimation_safety_margin_percent=10.0), 0, 90, 49),
+        (full_budget(), 7, 58, 40),
+    ],
+)
+def test_the_effective_budget_is_what_the_slicer_may_use(
+    budget: ContextBudget, pinned: int, max_tokens: int, target_tokens: int
+) -> None:
+    """EFFECTIVE-BUDGET: pinned items, reserves and margin are taken off; the target is at most the maximum."""
+    assert budget.effective(pinned) == ContextBudget(max_tokens, target_tokens)
+
+
 # --- what is reserved
 
 

@@ -31,7 +31,6 @@ from pycupel.model.checks import (
     refuse_class,
     wrong_type,
 )
-from pycupel.model.names import fold
 
 
 class IndexOnly:
@@ -66,30 +65,6 @@ class Number(int):
 class Answer(StrEnum):
     YES = "Yes"
     NO = "no"
-
-
-@pytest.mark.parametrize(
-    ("text", "folded"),
-    [
-        ("Message", "message"),
-        ("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"),
-        ("@[`{ 019_-", "@[`{ 019_-"),
-        ("ÉABCDEFGHIJKLMNOPQRSTUVWXYZ", "Éabcdefghijklmnopqrstuvwxyz"),
-        ("É@[`{ 019_-", "É@[`{ 019_-"),
-        ("É", "É"),
-        ("ÉA", "Éa"),
-        ("İ", "İ"),
-        ("ß", "ß"),
-        ("ẞ", "ẞ"),
-        ("\N{LATIN SMALL LETTER LONG S}", "\N{LATIN SMALL LETTER LONG S}"),
-        ("\N{KELVIN SIGN}K", "\N{KELVIN SIGN}k"),
-        ("\N{GREEK CAPITAL LETTER ALPHA}A", "\N{GREEK CAPITAL LETTER ALPHA}a"),
-        ("", ""),
-    ],
-)
-def test_folding_changes_the_letters_a_to_z_and_nothing_else(text: str, folded: str) -> None:
-    """DM-09, PY-03: only A to Z fold."""
-    assert fold(text) == folded
 
 
 def test_describe_shows_the_value_and_its_type() -> None:

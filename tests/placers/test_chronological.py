@@ -132,7 +132,7 @@ def test_pinned_items_are_placed_by_time_too() -> None:
     assert [item.content for item in output] == ["old", "pinned", "new", "undated"]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=80)
 @given(strategies.item_lists())
 def test_any_list_is_placed_as_the_pseudocode_places_it(items: list[ContextItem]) -> None:
     """CHRONOLOGICAL-PLACE."""

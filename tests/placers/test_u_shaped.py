@@ -114,7 +114,7 @@ def test_ties_go_by_the_merged_order() -> None:
     assert [item.content for item in pipeline.run(items, ContextBudget(100))] == ["a", "c", "d", "b"]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=80)
 @given(st.lists(st.sampled_from([hint for hint in HINTS if hint is not None]) | st.floats(), max_size=12))
 def test_any_list_is_placed_as_the_pseudocode_places_it(scores: list[float]) -> None:
     """U-SHAPED-PLACE."""

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from pycupel.errors import DocumentError
 from pycupel.policies import policy_from_dict, policy_json_schema
-from tests.policies.test_document import COUNTS, FULL, MINIMAL, SCORERS, SHARES, SLICERS
+from tests.policies.samples import COUNTS, FULL, MINIMAL, SCORERS, SHARES, SLICERS
 
 SCHEMA = policy_json_schema()
 VALIDATOR = Draft202012Validator(SCHEMA)

@@ -264,8 +264,8 @@ def test_notes_are_told_before_everything_else() -> None:
     """The issue: the text report says when a scorer found its field on no item."""
     report = Pipeline(RecencyScorer()).dry_run([ContextItem("a", 5)], ContextBudget(10))
     note = [
-        "note: no item sets timestamp, so RecencyScorer ranks them all alike; set it, or",
-        "  choose a policy without that scorer",
+        "note: no item sets timestamp, so RecencyScorer gives every item the same score;",
+        "  set it, or choose a policy without that scorer",
     ]
     assert report.to_text().split("\n\n")[0].splitlines()[2:] == note
     assert str(report).splitlines()[2:] == note

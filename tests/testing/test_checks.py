@@ -697,7 +697,7 @@ def test_something_else_than_a_strategy_is_a_type_error(check: Callable[..., Non
 
 
 def test_a_class_in_place_of_a_strategy_gets_a_hint() -> None:
-    with pytest.raises(TypeError, match=r"did you mean RecencyScorer\(...\)"):
+    with pytest.raises(TypeError, match=r"did you mean RecencyScorer\(\)"):
         check_scorer(RecencyScorer)  # type: ignore[arg-type]
 
 

@@ -20,7 +20,7 @@ from pycupel.errors import (
     PinnedExceedsBudgetError,
 )
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_bool, checked_int, checked_iterable
+from pycupel.model.checks import checked_bool, checked_count, checked_int, checked_iterable
 from pycupel.pipeline import Pipeline, Policy, PresetName, Selection
 from pycupel.pipeline.policy import as_policy
 from pycupel.pipeline.rank import Ranking
@@ -51,9 +51,7 @@ def get_marginal_items(
             "GetMarginalItems requires monotonic item inclusion. QuotaSlice produces non-monotonic inclusion as budget "
             "changes shift percentage allocations."
         )
-    slack = checked_int("slack_tokens", slack_tokens)
-    if slack < 0:
-        raise InvalidArgumentError("slack_tokens must not be negative", argument="slack_tokens", value=slack)
+    slack = checked_count("slack_tokens", slack_tokens, InvalidArgumentError)
     if slack == 0:
         return []
     ranking = runner.rank(items)

@@ -85,9 +85,10 @@ def _expected(vector: Table) -> Table:
     return cast(Table, expected)
 
 
-def _contents(table: Table, name: str, where: str, given: Sequence[object]) -> list[Any]:
-    """What a vector expects of the items that it gives. Only without items may it say nothing (CV-04)."""
-    contents: list[Any] = require(table, name, where) if given else table.get(name, [])
+def _expected_contents(vector: Table, name: str, items: Sequence[object]) -> list[Any]:
+    """What a vector expects of its items. Only without items may it be left out (CV-04)."""
+    expected = _expected(vector)
+    contents: list[Any] = require(expected, name, "[expected]") if items else expected.get(name, [])
     return contents
 
 
@@ -141,7 +142,7 @@ def _run_slicer(vector: Table) -> SliceOutcome:
 
 def _compare_slice(vector: Table, outcome: SliceOutcome) -> None:
     expected = _expected(vector)
-    selected = _contents(expected, "selected_contents", "[expected]", vector.get("scored_items", []))
+    selected = _expected_contents(vector, "selected_contents", vector.get("scored_items", []))
     # As multisets: a set would hide duplicates (CV-07).
     same("selected", sorted(item.content for item in outcome.selected), sorted(selected))
     capped = sorted(item.content for item, _ in outcome.cap_excluded)
@@ -166,7 +167,7 @@ def _run_placer(vector: Table) -> list[str]:
 
 
 def _compare_order(vector: Table, order: list[str]) -> None:
-    same("order", order, _contents(_expected(vector), "ordered_contents", "[expected]", vector.get("items", [])))
+    same("order", order, _expected_contents(vector, "ordered_contents", vector.get("items", [])))
 
 
 # --- pipeline
@@ -195,7 +196,7 @@ def _run_pipeline(vector: Table) -> _PipelineRun:
 
 
 def _compare_run(vector: Table, run: _PipelineRun) -> None:
-    entries = _contents(vector, "expected_output", "the vector", vector.get("items", []))
+    entries = vector.get("expected_output", [])
     same("output", run.output, [require(entry, "content", "expected_output") for entry in entries])
     same("the report's items", [item.content for item in run.report.items], run.output)
     expected = _expected(vector)

@@ -152,6 +152,9 @@ class DiagnosticTraceCollector(TraceCollector):
         self._report = report
 
     def _record(self, event: TraceEvent) -> None:
+        if self._report is not None:
+            # The events of the run may still be deferred.
+            self._events = list(self.events)
         self._events.append(event)
         if self.callback is not None:
             try:

@@ -81,7 +81,7 @@ class _Deferred:
 
     __slots__ = ("_source",)
 
-    if not TYPE_CHECKING:  # a type checker would accept any attribute
+    if not TYPE_CHECKING:  # pragma: no branch - a type checker would accept any attribute
 
         def __getattr__(self, name: str) -> object:
             # Only called for a slot that is still empty, or a name that does not exist.

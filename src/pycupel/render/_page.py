@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pycupel.diagnostics import SelectionReport
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextKind
-from pycupel.model.checks import checked_int
+from pycupel.model.checks import checked_count, checked_int
 from pycupel.render._layout import HEADING, QUIET, Line, Row, Span, Table, clipped, count, paragraph
 
 __all__ = ["Page"]
@@ -32,9 +32,7 @@ class Page:
             raise InvalidArgumentError(
                 f"width must be at least {_LEAST_WIDTH}, but is {columns}", argument="width", value=columns
             )
-        rows = limit if limit is None else checked_int("limit", limit)
-        if rows is not None and rows < 0:
-            raise InvalidArgumentError(f"limit must not be negative, but is {rows}", argument="limit", value=rows)
+        rows = limit if limit is None else checked_count("limit", limit, InvalidArgumentError)
         kinds = dict.fromkeys(included.item.kind.key for included in report.included)
         return cls(columns, rows, {key: _COLORS[i % len(_COLORS)] for i, key in enumerate(kinds)})
 

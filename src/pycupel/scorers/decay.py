@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Protocol, cast, runtime_checkable
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.brief import brief_repr
 from pycupel.model.checks import argument_of, as_float, checked_float, checked_pairs, is_aware, refuse_class, wrong_type
 from pycupel.model.optionless import Optionless
 from pycupel.protocols import TimeProvider
@@ -129,8 +128,6 @@ class DecayScorer:
     time_provider: TimeProvider | Callable[[], datetime]
     curve: Curve
     null_timestamp_score: float = 0.5
-
-    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         checked_clock("time_provider", self.time_provider)

@@ -9,10 +9,10 @@ from pycupel.diagnostics import ExclusionReason
 from pycupel.diagnostics.reasons import EXCLUSION_REASONS, reason_name
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextKind
-from pycupel.model.checks import checked_int, wrong_type
+from pycupel.model.checks import checked_count, wrong_type
 from pycupel.model.names import suggestion
 
-__all__ = ["Kind", "Reason", "ReasonName", "Variant", "checked_count", "checked_kind", "checked_predicate", "hiding"]
+__all__ = ["Kind", "Reason", "ReasonName", "Variant", "checked_kind", "checked_n", "checked_predicate", "hiding"]
 
 Kind: TypeAlias = ContextKind | str
 ReasonName: TypeAlias = Literal[
@@ -50,11 +50,8 @@ def checked_kind(kind: Any) -> ContextKind:
     return hiding(ContextKind.of, kind)
 
 
-def checked_count(n: Any) -> int:
-    count = hiding(checked_int, "n", n)
-    if count < 0:
-        raise InvalidArgumentError(f"n must not be negative, but is {count}", argument="n", value=count)
-    return count
+def checked_n(n: Any) -> int:
+    return hiding(checked_count, "n", n, InvalidArgumentError)
 
 
 def checked_predicate(predicate: _Predicate, example: str) -> _Predicate:

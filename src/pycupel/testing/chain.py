@@ -22,8 +22,8 @@ from pycupel.testing._arguments import (
     Kind,
     Reason,
     Variant,
-    checked_count,
     checked_kind,
+    checked_n,
     checked_predicate,
     hiding,
 )
@@ -86,7 +86,7 @@ class SelectionReportChain(ReportSubject):
 
     def include_exactly_n_items_with_kind(self, kind: Kind, n: int) -> Self:
         """Exactly `n` selected items have this kind."""
-        wanted, expected, included = checked_kind(kind), checked_count(n), self.report.included
+        wanted, expected, included = checked_kind(kind), checked_n(n), self.report.included
         found = sum(entry.item.kind == wanted for entry in included)
         return self._expect(
             found == expected,
@@ -183,7 +183,7 @@ class SelectionReportChain(ReportSubject):
 
     def have_at_least_n_exclusions(self, n: int) -> Self:
         """At least `n` items were excluded."""
-        expected, excluded = checked_count(n), self.report.excluded
+        expected, excluded = checked_n(n), self.report.excluded
         return self._expect(
             len(excluded) >= expected,
             f"HaveAtLeastNExclusions({expected}) failed: expected at least {expected} excluded items, "
@@ -230,7 +230,7 @@ class SelectionReportChain(ReportSubject):
 
     def have_kind_coverage_count(self, n: int) -> Self:
         """The selected items have at least `n` different kinds."""
-        expected, kinds = checked_count(n), kinds_of(self.report.included)
+        expected, kinds = checked_n(n), kinds_of(self.report.included)
         return self._expect(
             len(kinds) >= expected,
             f"HaveKindCoverageCount({expected}) failed: expected at least {expected} distinct ContextKind values "
@@ -268,7 +268,7 @@ class SelectionReportChain(ReportSubject):
 
         Of equal scores, any may be the higher one. There must be at least `n` selected items.
         """
-        wanted, included = checked_count(n), self.report.included
+        wanted, included = checked_n(n), self.report.included
         edges = edge_positions(len(included), wanted)
         top = top_scored([entry.score for entry in included], edges)
         missing = wanted - len(top)

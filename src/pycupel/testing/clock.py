@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import wrong_type
+from pycupel.model.checks import checked_aware, wrong_type
 
 __all__ = ["FixedTimeProvider"]
 
@@ -30,7 +30,7 @@ class FixedTimeProvider:
     instant: datetime
 
     def __init__(self, now: datetime) -> None:
-        object.__setattr__(self, "instant", _checked_aware("now", now).astimezone(UTC))
+        object.__setattr__(self, "instant", checked_aware("now", now, InvalidArgumentError).astimezone(UTC))
 
     def now(self) -> datetime:
         """The fixed time."""
@@ -44,16 +44,3 @@ class FixedTimeProvider:
 
     def __repr__(self) -> str:
         return f"FixedTimeProvider({self.instant!r})"
-
-
-def _checked_aware(name: str, value: Any) -> datetime:
-    """Without a time zone, the instant is ambiguous (DM-07)."""
-    if not isinstance(value, datetime):
-        raise wrong_type(name, "a datetime", value)
-    if value.utcoffset() is None:
-        raise InvalidArgumentError(
-            f"{name} must have a time zone, {value!r} has none; write datetime(..., tzinfo=timezone.utc)",
-            argument=name,
-            value=value,
-        )
-    return value

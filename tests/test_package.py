@@ -49,8 +49,8 @@ HEAVY = {
 # What the public API promises today, by home.
 API = {
     "pycupel": """
-        ContextItem ContextBudget ContextKind ContextSource ScoredItem OverflowStrategy Pipeline Policy Ranking Selection
-        select ExplainedResult
+        ContextItem ContextBudget ContextKind ContextSource ScoredItem OverflowStrategy Pipeline Policy Ranking
+        Selection select ExplainedResult
         RecencyScorer PriorityScorer KindScorer TagScorer FrequencyScorer ReflexiveScorer CompositeScorer ScaledScorer
         MetadataTrustScorer MetadataKeyScorer DecayScorer Exponential Step Window SystemTimeProvider BoostedScorer
         GreedySlice KnapsackSlice StreamSlice QuotaSlice CountQuotaSlice CountConstrainedKnapsackSlice

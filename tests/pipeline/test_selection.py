@@ -129,7 +129,7 @@ def test_selections_and_rankings_are_compared_by_identity_and_have_a_short_repre
     assert selection != PIPELINE.select(ranking, BUDGET)
     assert len({ranking, selection}) == 2
     assert repr(ranking) == "<Ranking: 5 items, 1 pinned>"
-    assert repr(selection) == "<Selection: 4 of 6 items, 50 tokens>"
+    assert repr(selection) == "<Selection: 4 of 8 items, 50 tokens>"
     assert isinstance(ranking, Ranking)
 
 

@@ -191,6 +191,7 @@ class UnknownReason(ExclusionReason, NamedTuple("_", [("name", str), ("fields", 
     __slots__ = ()
 
     def __new__(cls, name: str, fields: Mapping[str, Any] = FrozenDict()) -> Self:
+        """Check the name and copy the fields."""
         if checked_str("name", name) in EXCLUSION_REASONS:
             raise InvalidArgumentError(f"{name} is a known reason; use that record", argument="name", value=name)
         own: FrozenDict[str, Any] = FrozenDict(checked_mapping("fields", "a mapping", fields))

@@ -71,11 +71,13 @@ class DeferredTrace(TimedTrace):
         super().__init__(sources, with_items=False)
 
     def completed(self, selection: Selection) -> None:
+        """Hand over the report."""
         self._collector.on_pipeline_completed(selection.report, self._budget, ())
         # The collector keeps the report, which knows this trace.
         del self._collector
 
     def failed(self, error: BaseException) -> None:  # noqa: ARG002
+        """Hand over the events of the stages that have completed."""
         for event in stage_events(self):
             self._collector.record_stage_event(event)
 
@@ -112,6 +114,7 @@ class CollectorTrace(TimedTrace):
         super().__init__(sources, with_items=with_items)
 
     def classified(self, classified: Classified) -> None:
+        """Tell of the candidates, too."""
         super().classified(classified)
         count = self.laps[-1][1] + len(classified.invalid)
         if self._overrides("set_candidates"):
@@ -121,16 +124,19 @@ class CollectorTrace(TimedTrace):
         self._complete(_CLASSIFY, count, excluded, lambda: exclusion_messages(excluded))
 
     def scored(self, classified: Classified, scores: Sequence[float]) -> None:
+        """Tell of the scores."""
         super().scored(classified, scores)
         self._complete(_SCORE, len(scores), None, lambda: score_messages(scores))
 
     def deduplicated(self, classified: Classified, scores: Sequence[float], dropped: Sequence[int]) -> None:
+        """Tell of the duplicates."""
         super().deduplicated(classified, scores, dropped)
         items = classified.scoreable
         excluded = explain.excluded_by_deduplicate(items, scores, dropped) if self._with_excluded else ()
         self._complete(_DEDUPLICATE, len(scores), excluded, lambda: exclusion_messages(excluded))
 
     def sliced(self, ranking: Ranking, sliced: Sliced) -> None:
+        """Tell of what did not fit."""
         super().sliced(ranking, sliced)
         excluded: Sequence[ExcludedItem] = ()
         if self._with_excluded:
@@ -146,6 +152,7 @@ class CollectorTrace(TimedTrace):
         self._complete(_SLICE, len(ranking.items), excluded, messages)
 
     def placed(self, ranking: Ranking, placement: Placement) -> None:
+        """Tell of the selection, and of what was truncated."""
         super().placed(ranking, placement)
         classified = ranking.classified
         excluded = explain.excluded_by_place(classified, placement, self._budget) if self._with_excluded else ()
@@ -158,6 +165,7 @@ class CollectorTrace(TimedTrace):
         self._complete(_PLACE, len(placement.items), excluded, lambda: place_messages(excluded, included))
 
     def completed(self, selection: Selection) -> None:
+        """Hand over the report, which takes over what was made for the collector."""
         selection.keep("events", tuple(self._events))
         if self._with_excluded:
             selection.keep("excluded_by_stage", self._excluded)
@@ -168,6 +176,7 @@ class CollectorTrace(TimedTrace):
         del self._collector
 
     def failed(self, error: BaseException) -> None:
+        """Tell of the error."""
         self._notify("on_pipeline_failed", error, self._budget, tuple(self._snapshots))
 
     def _complete(

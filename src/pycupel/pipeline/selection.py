@@ -99,9 +99,8 @@ class Selection:
         self._made[name] = part
 
     def __repr__(self) -> str:
-        placed, ranking = self.placement.order, self.ranking
-        candidates = len(ranking.pinned) + len(ranking.items)
-        return f"<Selection: {len(placed)} of {candidates} items, {self.total_tokens} tokens>"
+        selected, candidates = len(self.placement.order), self.part("total_candidates")
+        return f"<Selection: {selected} of {candidates} items, {self.total_tokens} tokens>"
 
 
 def _excluded_by_stage(selection: Selection) -> list[Sequence[ExcludedItem]]:

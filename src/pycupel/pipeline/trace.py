@@ -34,6 +34,7 @@ class NoteSources(NamedTuple):
 
     @classmethod
     def of(cls, scorer: Scorer, slicer: Slicer) -> NoteSources:
+        """Find out whether custom code is involved, inner scorers and slicers included."""
         return cls(scorer, slicer, not _is_built_in(scorer), not _is_built_in(slicer))
 
 
@@ -56,13 +57,26 @@ class Trace:
     slice_notes: Sequence[str] | None = ()
     with_items: bool = False
 
-    def classified(self, classified: Classified) -> None: ...
-    def scored(self, classified: Classified, scores: Sequence[float]) -> None: ...
-    def deduplicated(self, classified: Classified, scores: Sequence[float], dropped: Sequence[int]) -> None: ...
-    def sliced(self, ranking: Ranking, sliced: Sliced) -> None: ...
-    def placed(self, ranking: Ranking, placement: Placement) -> None: ...
-    def completed(self, selection: Selection) -> None: ...
-    def failed(self, error: BaseException) -> None: ...
+    def classified(self, classified: Classified) -> None:
+        """Classify has completed."""
+
+    def scored(self, classified: Classified, scores: Sequence[float]) -> None:
+        """Score has completed."""
+
+    def deduplicated(self, classified: Classified, scores: Sequence[float], dropped: Sequence[int]) -> None:
+        """Deduplicate has completed."""
+
+    def sliced(self, ranking: Ranking, sliced: Sliced) -> None:
+        """Slice has completed."""
+
+    def placed(self, ranking: Ranking, placement: Placement) -> None:
+        """Place has completed."""
+
+    def completed(self, selection: Selection) -> None:
+        """The run has completed."""
+
+    def failed(self, error: BaseException) -> None:
+        """The run has raised."""
 
 
 UNTRACED = Trace()
@@ -83,24 +97,29 @@ class TimedTrace(Trace):
         self._mark = perf_counter()
 
     def classified(self, classified: Classified) -> None:
+        """Take the time."""
         self._lap(perf_counter(), len(classified.pinned) + len(classified.scoreable))
 
     def scored(self, classified: Classified, scores: Sequence[float]) -> None:
+        """Take the time, and ask a custom scorer for its notes."""
         self._lap(perf_counter(), len(scores))
         if self.sources.has_custom_scorer:
             self.scorer_notes = scorer_notes(self.sources.scorer, classified.scoreable)
             self._mark = perf_counter()
 
     def deduplicated(self, classified: Classified, scores: Sequence[float], dropped: Sequence[int]) -> None:  # noqa: ARG002
+        """Take the time."""
         self._lap(perf_counter(), len(scores) - len(dropped))
 
     def sliced(self, ranking: Ranking, sliced: Sliced) -> None:
+        """Take the time, and ask a custom slicer for its notes."""
         self._lap(perf_counter(), len(sliced.selected))
         if self.sources.has_custom_slicer and self.with_items:
             self.slice_notes = slice_notes(ranking, sliced, self.sources.slicer)
             self._mark = perf_counter()
 
     def placed(self, ranking: Ranking, placement: Placement) -> None:  # noqa: ARG002
+        """Take the time."""
         self._lap(perf_counter(), len(placement.order))
 
     def _lap(self, now: float, count: int) -> None:

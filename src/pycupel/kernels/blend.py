@@ -10,17 +10,18 @@ __all__ = ["product", "weighted_sum"]
 def weighted_sum(columns: Sequence[list[float]], weights: Sequence[float]) -> list[float]:
     """For each row `0.0 + first * weight + second * weight + ...`, added strictly from left to right (PY-01).
 
-    A pass over a list costs more than an addition, so each pass adds two columns to the total. Where one is missing,
-    zeros take its place: adding 0.0 to a sum that began with 0.0 does not change a bit of it.
+    A pass over a list costs more than an addition, so the first pass adds three columns, and each further one two.
+    Zeros take the place of a missing column: adding 0.0 to a sum that began with 0.0 does not change a bit of it.
     """
-    if len(columns) == 1 or len(columns) % 2 == 0:
+    if len(columns) < 3 or len(columns) % 2 == 0:
         zeros = [0.0] * len(columns[0])
         columns, weights = [*columns, zeros, zeros], [*weights, 0.0, 0.0]
-    total, scale = columns[0], weights[0]
-    for i in range(1, len(columns) - 1, 2):
+    a, b, c = columns[:3]
+    u, v, w = weights[:3]
+    total = [0.0 + p * u + q * v + r * w for p, q, r in zip(a, b, c, strict=True)]
+    for i in range(3, len(columns) - 1, 2):
         v, w = weights[i], weights[i + 1]
-        total = [0.0 + t * scale + p * v + q * w for t, p, q in zip(total, columns[i], columns[i + 1], strict=True)]
-        scale = 1.0
+        total = [t + q * v + r * w for t, q, r in zip(total, columns[i], columns[i + 1], strict=True)]
     return total
 
 

@@ -36,7 +36,7 @@ class ContextResult:
         return sum([item.tokens for item in self.items])
 
     def __repr__(self) -> str:
-        notes = f", {len(self.notes)} notes" if self.notes else ""
+        notes = f", notes: {len(self.notes)}" if self.notes else ""
         return f"<{type(self).__name__}: {len(self.items)} items, {self.total_tokens} tokens{notes}>"
 
 

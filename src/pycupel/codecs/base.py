@@ -17,9 +17,25 @@ from typing import Any, Final, NamedTuple, Protocol
 from pycupel.errors import DocumentError
 from pycupel.model.checks import describe
 
-__all__ = ["INVALID", "BuildError", "Codec", "Context", "Convert", "FunctionCodec", "Schema", "as_object", "attempt"]
-__all__ += ["convert_each", "convert_members", "describe_value", "key_step", "must_be", "note_mistake", "prefix_path"]
-__all__ += ["raise_mistakes"]
+__all__ = [
+    "INVALID",
+    "BuildError",
+    "Codec",
+    "Context",
+    "Convert",
+    "FunctionCodec",
+    "Schema",
+    "as_object",
+    "attempt",
+    "convert_each",
+    "convert_members",
+    "describe_value",
+    "key_step",
+    "must_be",
+    "note_mistake",
+    "prefix_path",
+    "raise_mistakes",
+]
 
 INVALID: Final[Any] = object()
 """Stands in for a value that has a mistake, while the others are collected."""

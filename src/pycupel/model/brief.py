@@ -1,4 +1,4 @@
-"""`brief_repr`: the repr of values that have many options, most of them at their default."""
+"""`brief_repr`: the repr of quota entries and of the slicers that contain them, which would be long otherwise."""
 
 from __future__ import annotations
 

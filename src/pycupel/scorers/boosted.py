@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from pycupel.kernels.blend import product
 from pycupel.model import ContextItem
-from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_iterable
 from pycupel.protocols import Scorer, checked_scorer
 from pycupel.scorers._base import WrappingScorer, check_nesting, score_all, score_one
@@ -36,8 +35,6 @@ class BoostedScorer(WrappingScorer):
 
     inner: Scorer
     boosts: tuple[Scorer, ...]
-
-    __repr__ = brief_repr
 
     def __init__(self, inner: Scorer, *more: Scorer, boosts: Iterable[Scorer] = ()) -> None:
         given = (*more, *checked_iterable("boosts", "an iterable of scorers", boosts))

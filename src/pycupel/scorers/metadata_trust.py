@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_float
 
 __all__ = ["MetadataTrustScorer"]
@@ -39,8 +38,6 @@ class MetadataTrustScorer:
     """The metadata key that the scorer reads."""
 
     default_score: float = 0.5
-
-    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         default = checked_float("default_score", self.default_score, ScorerConfigError, low=0.0, high=1.0)

@@ -9,7 +9,6 @@ from typing import ClassVar
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_bool, checked_str
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.names import fold
@@ -40,8 +39,6 @@ class TagScorer:
     case_insensitive: bool
     _lookup: dict[str, float] = field(init=False, repr=False, compare=False)
     _total: float = field(init=False, repr=False, compare=False)
-
-    __repr__ = brief_repr
 
     def __init__(self, tag_weights: Mapping[str, float], *, case_insensitive: bool = False) -> None:
         folds = checked_bool("case_insensitive", case_insensitive)

@@ -9,7 +9,6 @@ from pycupel.errors import SlicerConfigError, TableTooLargeError
 from pycupel.kernels.fill import fill
 from pycupel.kernels.knapsack import StateLimitError, solve
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_bool, checked_positive
 from pycupel.slicers._base import IndexedSlicer, IndexSlice
 
@@ -45,8 +44,6 @@ class KnapsackSlice(IndexedSlicer):
     max_cells: int | None = 50_000_000
     max_states: int = 2_000_000
     fill_free: bool = False
-
-    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "bucket_size", checked_positive("bucket_size", self.bucket_size, SlicerConfigError))

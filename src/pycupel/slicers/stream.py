@@ -9,7 +9,6 @@ from pycupel.errors import SlicerConfigError
 from pycupel.kernels.fill import fill
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_bool, checked_positive
 from pycupel.slicers._base import IndexedSlicer, IndexSlice
 
@@ -35,8 +34,6 @@ class StreamSlice(IndexedSlicer):
 
     batch_size: int = 32
     replace: bool = field(default=False, kw_only=True)
-
-    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "batch_size", checked_positive("batch_size", self.batch_size, SlicerConfigError))

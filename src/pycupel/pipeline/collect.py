@@ -45,10 +45,10 @@ _CLASSIFY, _SCORE, _DEDUPLICATE, _SLICE, _PLACE = PipelineStage
 def trace_for(sources: NoteSources, budget: ContextBudget, collector: Any) -> Trace:
     """A trace for the collector, if it is enabled (TC-04)."""
     cls = collector.__class__
-    if cls is DiagnosticTraceCollector and collector.callback is None and collector.detail_level is _STAGE:
-        return DeferredTrace(sources, budget, collector)
     if cls is NullTraceCollector:
         return UNTRACED
+    if cls is DiagnosticTraceCollector and collector.callback is None and collector.detail_level is _STAGE:
+        return DeferredTrace(sources, budget, collector)
     if isinstance(collector, type):
         raise TypeError(f"collector must be an instance; did you mean {collector.__name__}()?")
     try:

@@ -65,7 +65,7 @@ class TestOpenAI:
 
     def test_calls_with_names_and_arguments(self) -> None:
         custom = {"id": "c2", "type": "custom", "custom": {"name": "g", "input": "free text"}}
-        message = {"role": "assistant", "content": None, "refusal": "hm", "tool_calls": [call("c1"), custom]}
+        message = {"role": "assistant", "content": None, "tool_calls": [call("c1"), custom], "refusal": "hm"}
         assert structure(message, "openai") == (
             0,
             "assistant",
@@ -403,6 +403,10 @@ class TestGemini:
         first, second = read_messages([asked, answered], "gemini")
         assert (first.calls, first.text) == (("1", "2"), 'f\n{"a":1}\nf')
         assert (second.results, second.text) == (("2", "1", "3"), 'f\n{"r":1}\nf\nf')
+
+    def test_the_order_of_the_fields_does_not_matter(self) -> None:
+        """The library writes the arguments before the name."""
+        assert view(model({"args": {"a": 1}, "name": "f"}), "gemini").text == 'f\n{"a":1}'
 
     def test_an_id_that_only_the_result_has_does_not_matter(self) -> None:
         first, second = read_messages([model({"name": "f"}), answer({"name": "f", "id": "9"})], "gemini")

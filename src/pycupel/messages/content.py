@@ -26,13 +26,15 @@ class Prices(NamedTuple):
     file: int = 1500
 
 
-# How to read the fields in which messages and their parts keep what the model sees.
+# How to read the fields in which messages and their parts keep what the model sees, in the order of a text.
 _FIELDS: Mapping[str, str] = {
-    **dict.fromkeys(("content", "parts", "output", "outputs", "summary", "thinking"), "nested"),
-    **dict.fromkeys(("text", "name", "refusal", "reasoning", "reasoning_content", "title"), "text"),
-    **dict.fromkeys(("code", "logs", "stdout", "stderr", "reason", "result"), "text"),
+    **dict.fromkeys(("title", "reasoning", "reasoning_content"), "text"),
+    **dict.fromkeys(("summary", "thinking", "content"), "nested"),
+    **dict.fromkeys(("text", "refusal", "name", "code"), "text"),
     **dict.fromkeys(("arguments", "args", "input", "response", "tools"), "json"),
     **dict.fromkeys(("action", "actions", "operation", "queries"), "json"),
+    **dict.fromkeys(("parts", "output", "outputs"), "nested"),
+    **dict.fromkeys(("logs", "stdout", "stderr", "result", "reason"), "text"),
     **dict.fromkeys(("tool_calls", "invalid_tool_calls", "function", "custom"), "nested"),
     # Gemini's objects and its JSON spell names differently.
     **dict.fromkeys(("function_call", "function_response", "executable_code", "code_execution_result"), "nested"),
@@ -40,6 +42,7 @@ _FIELDS: Mapping[str, str] = {
     # Thoughts that only the provider can read.
     **dict.fromkeys(("signature", "thought_signature", "thoughtSignature", "encrypted_content"), "sealed"),
 }
+_RANKS = {name: rank for rank, name in enumerate(_FIELDS)}
 # A token of sealed thoughts is about eight characters of what is sent.
 _SEALED_CHARACTERS = 8
 _IMAGES = frozenset({"image", "image_url", "input_image", "computer_screenshot", "screenshot", "image_generation_call"})
@@ -93,9 +96,9 @@ class ContentReader:
         has_content = members.get("content") is not None
         calls = members.get("tool_calls")
         price = 0
-        for name, value in members.items():
-            how = _FIELDS.get(name)
-            if how is None or value is None:
+        for name in sorted(filter(_RANKS.__contains__, members), key=_RANKS.__getitem__):
+            how, value = _FIELDS[name], members[name]
+            if value is None:
                 continue
             if how == "nested":
                 price += self._walk(_without_calls(value) if name == "content" and calls else value, texts)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from pycupel.diagnostics import Deduplicated, ExcludedItem, ExclusionReason, Filtered, SelectionReport
+from pycupel.diagnostics.report import with_fields
 from pycupel.kernels.order import descending, u_shaped
 from pycupel.messages.documents import DocumentItem
 from pycupel.messages.history import History, items_at
@@ -110,7 +110,7 @@ def _completed(report: SelectionReport, unseen: Sequence[tuple[ContextItem, Excl
     if not unseen:
         return report
     excluded = [*report.excluded, *(ExcludedItem(item, 0.0, reason) for item, reason in unseen)]
-    return replace(
+    return with_fields(
         report,
         excluded=tuple(excluded[i] for i in descending([each.score for each in excluded])),
         total_candidates=len(report.included) + len(excluded),

@@ -165,7 +165,7 @@ class Pipeline(Policy):
 
     def _rank(self, classified: Classified, trace: Trace) -> Ranking:
         scoreable = classified.scoreable
-        scores = score_items(scoreable, self.scorer)
+        scores = score_items(scoreable, self.scorer, trace.parts)
         trace.scored(classified, scores)
         pinned_contents = {item.content for item in classified.pinned} if self.dedupe_against_pinned else ()
         unique = deduplicate_items(scoreable, scores, enabled=self.deduplication, taken=pinned_contents)

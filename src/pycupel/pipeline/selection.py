@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from pycupel.diagnostics import ExcludedItem, IncludedItem, SelectionReport, TraceEvent
+from pycupel.diagnostics.explanation import ScoreParts
 from pycupel.diagnostics.report import deferred_report
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem
@@ -156,6 +157,11 @@ def _tokens(selection: Selection) -> int:
     return sum([item.tokens for part in selection.ranking.classified[:3] for item in part])
 
 
+def _score_parts(selection: Selection) -> ScoreParts:
+    ranking = selection.ranking
+    return ScoreParts(ranking.classified.scoreable, ranking.trace.parts or ())
+
+
 _MAKERS: dict[str, Callable[[Selection], Any]] = {
     "events": _events,
     "included": _included,
@@ -165,5 +171,6 @@ _MAKERS: dict[str, Callable[[Selection], Any]] = {
     "total_tokens_considered": _tokens,
     "count_requirement_shortfalls": attrgetter("sliced.shortfalls"),
     "budget": attrgetter("budget"),
+    "_score_parts": _score_parts,
     "notes": attrgetter("ranking.notes"),
 }

@@ -44,6 +44,7 @@ class Trace:
     Attributes:
         sources: The scorer and the slicer.
         laps: For each stage its duration in seconds, and how many items came out.
+        parts: Where the parts of the scores are kept: for each scorer its name, its weight and its scores.
         scorer_notes: What the scorer has to say; None if that can be made when asked for.
         slice_notes: What the slicer has to say about each item that it left out, likewise.
         with_items: Whether a report should have events for items, too.
@@ -53,6 +54,7 @@ class Trace:
 
     sources: NoteSources
     laps: Sequence[tuple[float, int]] = ()
+    parts: list[tuple[str, float, Sequence[float]]] | None = None
     scorer_notes: tuple[str, ...] | None = ()
     slice_notes: Sequence[str] | None = ()
     with_items: bool = False
@@ -85,13 +87,14 @@ UNTRACED = Trace()
 class TimedTrace(Trace):
     """Takes the times, and gathers what custom scorers and slicers have to say: enough for a report."""
 
-    __slots__ = ("_mark", "laps", "scorer_notes", "slice_notes", "sources", "with_items")
+    __slots__ = ("_mark", "laps", "parts", "scorer_notes", "slice_notes", "sources", "with_items")
 
     def __init__(self, sources: NoteSources, ranked: Trace = UNTRACED, *, with_items: bool = True) -> None:
         """Begin, or go on from where a ranking was made."""
         self.sources = sources
         self.with_items = with_items
         self.laps: list[tuple[float, int]] = [*ranked.laps[:3]]  # pyright: ignore[reportIncompatibleVariableOverride]
+        self.parts: list[tuple[str, float, Sequence[float]]] | None = []
         self.scorer_notes: tuple[str, ...] | None = None if ranked is UNTRACED else ranked.scorer_notes
         self.slice_notes: Sequence[str] | None = None
         self._mark = perf_counter()

@@ -15,7 +15,7 @@ from pycupel.protocols import Scorer, checked_scorer
 from pycupel.scorers._base import WrappingScorer, check_nesting, score_all, score_one
 from pycupel.scorers._weights import bad_weight
 
-__all__ = ["CompositeScorer"]
+__all__ = ["CompositeScorer", "score_in_parts"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -63,6 +63,29 @@ class CompositeScorer(WrappingScorer):
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
         """The scores of all items, equal to `score` bit for bit."""
         return weighted_sum([score_all(scorer, items) for scorer, _ in self.entries], self._normalized)
+
+
+def score_in_parts(
+    scorer: Scorer,
+    items: Sequence[ContextItem],
+    parts: list[tuple[str, float, Sequence[float]]],
+    share: float = 1.0,
+) -> list[float]:
+    """The scores of all items, like `score_all`; and in `parts`, what they are made of.
+
+    A composite's parts are those of its scorers, inner composites included. Anything else is one part: its name, its
+    share of the whole, and its scores.
+    """
+    if type(scorer) is not CompositeScorer:
+        scores = score_all(scorer, items)
+        parts.append((type(scorer).__name__, share, scores))
+        return scores
+    weights = scorer._normalized  # noqa: SLF001 - the class is in this file
+    columns = [
+        score_in_parts(child, items, parts, share * weight)
+        for (child, _), weight in zip(scorer.entries, weights, strict=True)
+    ]
+    return weighted_sum(columns, weights)
 
 
 def _scorer(i: int, value: Any) -> Scorer:

@@ -228,7 +228,7 @@ _SCORERS: Mapping[str, Callable[[type[Any], Table], Scorer]] = {
 }
 
 _SLICERS: Mapping[str, Callable[[type[Any], Table], Slicer]] = {
-    "greedy": _plain,
+    "greedy": partial(_options, names=("cost_exponent", "best_first")),
     "knapsack": _knapsack,
     "stream": partial(_options, names=("batch_size", "replace")),
     "quota": _quota,

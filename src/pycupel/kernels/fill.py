@@ -50,7 +50,7 @@ def best_fitting(scores: Sequence[float], tokens: Sequence[int], capacity: int, 
 def _power(cost: int, exponent: float) -> float:
     """A negative count, which has no root, costs nothing."""
     try:
-        return cost**exponent if cost > 0 else 0.0
+        return float(cost**exponent) if cost > 0 else 0.0
     except OverflowError:
         return float("inf") ** exponent
 

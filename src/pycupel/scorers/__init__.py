@@ -10,6 +10,8 @@
 | `ReflexiveScorer` | future_relevance_hint | the hint itself |
 | `MetadataTrustScorer` | metadata["cupel:trust"] | the trust value itself |
 | `MetadataKeyScorer` | metadata[key] | a multiplier: `boost` on a match, else 1.0 |
+| `RelevanceScorer` | content | how well it answers a question, by its words |
+| `SimilarityScorer` | content | how close it is to a question, by your embeddings |
 | `DecayScorer` | timestamp | age, through a curve |
 | `CompositeScorer` | | weighted average of other scorers |
 | `ScaledScorer` | | another scorer, stretched to the range from 0 to 1 |
@@ -20,8 +22,10 @@
 
 from __future__ import annotations
 
+from pycupel.scorers._analyses import clear_caches
 from pycupel.scorers._base import score_all
 from pycupel.scorers._notes import scorer_notes
+from pycupel.scorers._query import bind_query
 from pycupel.scorers.boosted import BoostedScorer
 from pycupel.scorers.composite import CompositeScorer
 from pycupel.scorers.decay import DecayScorer, Exponential, Step, SystemTimeProvider, Window
@@ -31,8 +35,10 @@ from pycupel.scorers.metadata_key import MetadataKeyScorer
 from pycupel.scorers.metadata_trust import MetadataTrustScorer
 from pycupel.scorers.priority import PriorityScorer
 from pycupel.scorers.recency import RecencyScorer
-from pycupel.scorers.reflexive import ReflexiveScorer
+from pycupel.scorers.reflexive import ReflexiveScorer, rescale_hints
+from pycupel.scorers.relevance import RelevanceScorer
 from pycupel.scorers.scaled import ScaledScorer
+from pycupel.scorers.similarity import SimilarityScorer
 from pycupel.scorers.tag import TagScorer
 
 __all__ = [
@@ -47,11 +53,16 @@ __all__ = [
     "PriorityScorer",
     "RecencyScorer",
     "ReflexiveScorer",
+    "RelevanceScorer",
     "ScaledScorer",
+    "SimilarityScorer",
     "Step",
     "SystemTimeProvider",
     "TagScorer",
     "Window",
+    "bind_query",
+    "clear_caches",
+    "rescale_hints",
     "score_all",
     "scorer_notes",
 ]

@@ -30,6 +30,7 @@ from benchmarks.presets import PRESETS
 from pycupel import ContextItem, Pipeline, Policy
 from pycupel.scorers import bind_query
 
+DATA = Path(__file__).resolve().parents[2] / "shared" / "quality"
 SHARES = (0.02, 0.05, 0.10, 0.20, 0.40)
 # Differences are measured where budgets are tight.
 TIGHT = 4
@@ -76,10 +77,13 @@ def to_item(row: dict[str, Any]) -> ContextItem:
 
 # The baseline is a BM25 of its own, so that it does not get better or worse with the library.
 _STOP_WORDS = frozenset(
-    "a about after all an and any are as at be been but by can could did do does for from had has have he her his how i "
-    "if in into is it its just me more most my no not of on only or other our out over she should so some such than "
-    "that the their them then there these they this those to too under up very was we were what when where which while "
-    "who whom why will with would you your s t don ll re ve d m".split()
+    re.findall(
+        r"\w+",
+        """a about after all an and any are as at be been but by can could did do does for from had has have he her his
+        how i if in into is it its just me more most my no not of on only or other our out over she should so some such
+        than that the their them then there these they this those to too under up very was we were what when where which
+        while who whom why will with would you your s t don ll re ve d m""",
+    )
 )
 
 
@@ -259,8 +263,7 @@ def find_sets(folder: Path) -> list[Path]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    default = Path(__file__).resolve().parents[2] / "shared" / "quality"
-    parser.add_argument("--data", type=Path, default=default, help=f"the folder with the sets (default {default})")
+    parser.add_argument("--data", type=Path, default=DATA, help=f"the folder with the sets (default {DATA})")
     parser.add_argument("--only", default="", help="measure only methods whose name contains this, and BM25")
     parser.add_argument("--samples", type=int, default=2_000, help="bootstrap samples (default 2000)")
     parser.add_argument("--seed", type=int, default=11, help="for the bootstrap and the random order (default 11)")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall
+from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
 from pycupel.model.checks import wrong_type
 
@@ -65,13 +65,13 @@ class TokenCounter(Protocol):
 class SliceOutcome(NamedTuple):
     """What a slicer can tell beside its selection.
 
-    `shortfalls` are count requirements that could not be met; `cap_excluded` are the items that were selected and
-    then removed by a cap.
+    `shortfalls` are count requirements that could not be met; `cap_excluded` are the items that were excluded for
+    another reason than the budget, such as a cap or a minimum score, each with that reason.
     """
 
     selected: list[ContextItem]
     shortfalls: tuple[CountRequirementShortfall, ...] = ()
-    cap_excluded: tuple[tuple[ContextItem, CountCapExceeded], ...] = ()
+    cap_excluded: tuple[tuple[ContextItem, ExclusionReason], ...] = ()
 
 
 def checked_scorer(name: str, value: Any) -> Scorer:

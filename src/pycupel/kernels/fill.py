@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Sequence
 
@@ -52,7 +53,7 @@ def _power(cost: int, exponent: float) -> float:
     try:
         return float(cost**exponent) if cost > 0 else 0.0
     except OverflowError:
-        return float("inf") ** exponent
+        return float(math.inf**exponent)
 
 
 def _density(score: float, cost: float) -> float:

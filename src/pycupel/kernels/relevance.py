@@ -18,22 +18,17 @@ class Analysis(NamedTuple):
 
 def bm25(query: Mapping[str, float], texts: Sequence[Analysis], k1: float, b: float) -> list[float]:
     """How much of what the query asks for each text holds: rare terms count more, repetition and length less."""
-    scores = [0.0] * len(texts)
-    total_length = 0
-    for text in texts:
-        total_length += text.length
-    if not total_length:
-        return scores
-    mean_length = total_length / len(texts)
-    all_counts = [text.counts for text in texts]
-    damping = [k1 * (1.0 - b + b * text.length / mean_length) for text in texts]
+    n = len(texts)
+    scores = [0.0] * n
+    all_counts = [counts for counts, _ in texts]
+    lengths = [length for _, length in texts]
+    mean_length = sum(lengths) / n if n else 0.0
     for term, weight in query.items():
         holders = [i for i, counts in enumerate(all_counts) if term in counts]
-        if holders:
-            value = weight * log(1.0 + (len(texts) - len(holders) + 0.5) / (len(holders) + 0.5))
-            for i in holders:
-                count = all_counts[i][term]
-                scores[i] += value * count * (k1 + 1.0) / (count + damping[i])
+        value = weight * log(1.0 + (n - len(holders) + 0.5) / (len(holders) + 0.5)) * (k1 + 1.0)
+        for i in holders:
+            count = all_counts[i][term]
+            scores[i] += value * count / (count + k1 * (1.0 - b + b * lengths[i] / mean_length))
     return scores
 
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from sys import intern
 from unicodedata import normalize
 
-__all__ = ["STOP_WORDS", "query_terms", "stem", "term_weights", "words"]
+__all__ = ["STOP_WORDS", "query_terms", "stem", "term_weights", "terms", "words"]
 
 # English words that say nothing about a topic, with what an apostrophe leaves of them.
 STOP_WORDS = frozenset(
@@ -34,6 +34,7 @@ STOP_WORDS = frozenset(
 # Long runs of letters are data, not words. Marks belong to the letter before them, but are no letters for Python.
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u0670\u0900-\u0963\u0966-\u0dff\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff"
 _WORD = re.compile(rf"[\w{_MARKS}]{{1,64}}")
+_ASCII_WORD = re.compile(r"\w{1,64}", re.ASCII)
 # HTTPServer, get_user, utf8: capitals before a word, a word, a number.
 _PART = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 _WITHOUT_SPACES = (
@@ -43,36 +44,45 @@ _WITHOUT_SPACES = (
 _UNSPACED = re.compile(f"[{_WITHOUT_SPACES}]")
 _RUN = re.compile(f"[{_WITHOUT_SPACES}]+|[^{_WITHOUT_SPACES}]+")
 _VOWEL = re.compile("[aeiouy]")
+# The last letters of what a stem can be without: plurals, -ing, -ed, -e.
+_ENDINGS = "sgde"
 
 
 def words(text: str) -> list[str]:
     """The words of a text as they are spelled, in order."""
-    return _WORD.findall(text if text.isascii() else normalize("NFKC", text))
+    return _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(normalize("NFKC", text))
+
+
+def terms(word: str) -> tuple[str, ...]:
+    """The forms under which a word is found: none for a stop word."""
+    if word.isascii() and word.isalpha() and (word.islower() or word.istitle()):
+        # Most words are nothing but themselves and their stem.
+        folded = intern(word.lower())
+        if folded in STOP_WORDS:
+            return ()
+        stemmed = stem(folded) if folded[-1] in _ENDINGS else folded
+        return (folded,) if stemmed is folded else (folded, intern(stemmed))
+    return tuple(term_weights(word))
 
 
 def query_terms(query: str) -> dict[str, float]:
-    """What to look for, with weights: all words that are no stop words, or all words if there are no others."""
-    found = words(query)
-    telling = [word for word in found if word.casefold() not in STOP_WORDS]
+    """What to look for, and how much each term says."""
     weights: dict[str, float] = {}
-    for word in telling or found:
+    for word in words(query):
         for term, weight in term_weights(word).items():
-            # A part of an identifier can be a stop word, too: is_empty.
-            if not telling or term not in STOP_WORDS:
-                weights[term] = weights.get(term, 0.0) + weight
+            weights[term] = weights.get(term, 0.0) + weight
     return weights
 
 
 def term_weights(word: str) -> dict[str, float]:
-    """The forms under which a word is found, and how much each of them says."""
+    """The forms under which a word is found, and how much each of them says: nothing for a stop word."""
     weights: dict[str, float] = {}
     if not word.isascii() and _UNSPACED.search(word):
         for run in _RUN.findall(word):
             _add_run(weights, run)
         return weights
     _add_forms(weights, word, 0.5)
-    # Most words are nothing but themselves.
-    parts = [] if word.isalpha() and (word.islower() or word.istitle()) else _PART.findall(word)
+    parts = _PART.findall(word)
     if parts != [word] and word.replace("_", "x").isalnum():
         for part in parts:
             _add_forms(weights, part, 0.25)
@@ -81,7 +91,7 @@ def term_weights(word: str) -> dict[str, float]:
 
 def stem(word: str) -> str:
     """A lower-case English word without the endings of plurals and verb forms; any other word as it is."""
-    if len(word) < 4 or not (word.isascii() and word.isalpha()):
+    if len(word) < 4 or word[-1] not in _ENDINGS or not (word.isascii() and word.isalpha()):
         return word
     stemmed = _singular(word)
     if stemmed.endswith("ied") and len(stemmed) > 4:
@@ -116,8 +126,9 @@ def _add_run(weights: dict[str, float], run: str) -> None:
 
 def _add_forms(weights: dict[str, float], word: str, weight: float) -> None:
     folded = word.casefold()
-    _add(weights, folded, weight)
-    _add(weights, stem(folded), weight)
+    if folded not in STOP_WORDS:
+        _add(weights, folded, weight)
+        _add(weights, stem(folded), weight)
 
 
 def _add(weights: dict[str, float], term: str, weight: float) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import compress
 from typing import NamedTuple
 
-from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall
+from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.protocols import Slicer
 from pycupel.slicers import slice_by_index
@@ -20,7 +20,7 @@ class Sliced(NamedTuple):
     effective: ContextBudget
     selected: list[int]
     shortfalls: tuple[CountRequirementShortfall, ...]
-    cap_excluded: dict[int, CountCapExceeded]
+    cap_excluded: dict[int, ExclusionReason]
 
 
 def slice_items(

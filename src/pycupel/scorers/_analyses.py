@@ -13,7 +13,7 @@ from sys import getsizeof
 from threading import Lock
 
 from pycupel.kernels.relevance import Analysis
-from pycupel.kernels.words import term_weights, words
+from pycupel.kernels.words import terms, words
 
 __all__ = ["MAX_BYTES", "analyse", "cached_bytes", "clear_caches"]
 
@@ -29,9 +29,10 @@ class _Vocabulary(dict[str, tuple[str, ...]]):
     bytes = 0
 
     def __missing__(self, word: str) -> tuple[str, ...]:
-        terms = self[word] = tuple(term_weights(word))
-        self.bytes += _OVERHEAD + getsizeof(word) + getsizeof(terms) + sum(map(getsizeof, terms))
-        return terms
+        found = self[word] = terms(word)
+        # A term is about as long as its word.
+        self.bytes += _OVERHEAD + getsizeof(word) * (1 + len(found))
+        return found
 
 
 class _Cache:
@@ -67,8 +68,8 @@ class _Cache:
 
     def _read(self, content: str) -> Analysis:
         found = words(content)
-        terms = chain.from_iterable(map(self.vocabulary.__getitem__, found))
-        return Analysis(dict(Counter(terms)), len(found))
+        every_term = chain.from_iterable(map(self.vocabulary.__getitem__, found))
+        return Analysis(Counter(every_term), len(found))
 
     def _keep(self, fresh: dict[str, Analysis]) -> None:
         with self._lock:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from math import isfinite
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
@@ -74,7 +74,7 @@ def rescale_hints(items: Iterable[ContextItem]) -> list[ContextItem]:
             raise wrong_type(f"items[{i}]", "a ContextItem", item)
     hints = _rescaled([item.future_relevance_hint for item in given])
     return [
-        item if item.future_relevance_hint is hint else _with_hint(item, hint)
+        item if item.future_relevance_hint is hint else replace(item, future_relevance_hint=hint)
         for item, hint in zip(given, hints, strict=True)
     ]
 
@@ -97,8 +97,3 @@ def _share(hint: float, smallest: float, largest: float) -> float:
 
 def _clamped(hint: float | None) -> float:
     return 1.0 if hint is not None and 1.0 < hint < float("inf") else 0.0
-
-
-def _with_hint(item: ContextItem, hint: float | None) -> ContextItem:
-    values: dict[str, Any] = {field.name: getattr(item, field.name) for field in fields(item)}
-    return ContextItem(**{**values, "future_relevance_hint": hint})

@@ -131,7 +131,9 @@ class RelevanceScorer:
         if not self.length_exponent:
             return scores
         power = self.length_exponent
-        return divided_by_max([score / max(1, text.length) ** power for score, text in zip(scores, texts, strict=True)])
+        # A text without words has no score of its own, but perhaps its neighbours' share.
+        shortened = [score and score / (length or 1) ** power for score, (_, length) in zip(scores, texts, strict=True)]
+        return divided_by_max(shortened)
 
 
 def _checked_window(value: Any) -> int:

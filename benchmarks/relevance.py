@@ -52,7 +52,8 @@ def print_relevance(folder: Path = DATA) -> None:
             1.0,
         )
         new, seen, equal = (best[each] / best["floor"] for each in ("new", "seen", "equal"))
-        print(f"{name:14}new {new:6.1f} ({new_limit(words):.0f})  seen {seen:6.1f} ({SEEN_LIMIT:g})  equal {equal:6.1f}")
+        figures = f"new {new:6.1f} ({new_limit(words):.0f})  seen {seen:6.1f} ({SEEN_LIMIT:g})  equal {equal:6.1f}"
+        print(f"{name:14}{figures}")
 
 
 def _copied(item: ContextItem) -> ContextItem:

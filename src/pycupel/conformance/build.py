@@ -218,7 +218,7 @@ _SCORERS: Mapping[str, Callable[[type[Any], Table], Scorer]] = {
     "kind": _kind,
     "tag": _tag,
     "frequency": _plain,
-    "reflexive": _plain,
+    "reflexive": partial(_options, names=("rescale",)),
     "composite": _composite,
     "scaled": _scaled,
     "metadata_trust": partial(_options, names=("default_score",)),

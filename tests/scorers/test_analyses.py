@@ -28,7 +28,12 @@ def text(i: int, words: int = 50) -> str:
 def test_a_content_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if it occurs twice in one call, and whether or not it is the same object."""
     read: list[str] = []
-    monkeypatch.setattr(_analyses, "words", lambda content: read.append(content) or content.split())
+
+    def recorded(content: str) -> list[str]:
+        read.append(content)
+        return content.split()
+
+    monkeypatch.setattr(_analyses, "words", recorded)
     first = analyse(["a b", "c", "a b"])
     again = analyse([" ".join("ab"), "d"])
     assert read == ["a b", "c", "d"]
@@ -66,6 +71,13 @@ def test_the_oldest_are_dropped_when_it_is_full() -> None:
     assert 0 < len(kept) < 100
     assert kept[-1].endswith(" 99")
     assert kept[0].endswith(f" {100 - len(kept)}")
+
+
+def test_a_content_that_is_larger_than_the_cache_is_not_kept() -> None:
+    cache = _Cache(4_000)
+    assert cache.analyse(["the " * 5_000])[0].length == 5_000
+    assert not cache.analyses
+    assert cache.bytes == 0
 
 
 def test_a_vocabulary_that_is_too_large_is_forgotten_with_everything() -> None:

@@ -11,6 +11,7 @@ import pytest
 from pycupel import (
     ContextBudget,
     ContextItem,
+    ContextKind,
     CountQuotaEntry,
     CountQuotaSlice,
     GreedySlice,
@@ -70,7 +71,7 @@ def test_the_inner_slicer_has_its_say() -> None:
         "item 0": ScoredTooLow,
         "item 2": CountCapExceeded,
     }
-    assert outcome.shortfalls == (CountRequirementShortfall("Tool", 1, 0),)
+    assert outcome.shortfalls == (CountRequirementShortfall(ContextKind("Tool"), 1, 0),)
 
 
 def test_its_notes_are_the_inner_slicers() -> None:
@@ -87,7 +88,7 @@ def test_inside_a_quota_it_judges_one_kind_at_a_time() -> None:
     slicer = QuotaSlice([], MinScoreSlice(counts, 0.2))
     rows = [*scored(0.9, 0.1), *scored(0.8, 0.15, kind="Document")]
     outcome = slicer.slice_detailed(rows, BUDGET)
-    assert outcome.shortfalls == (CountRequirementShortfall("Tool", 1, 0),)
+    assert outcome.shortfalls == (CountRequirementShortfall(ContextKind("Tool"), 1, 0),)
     assert [reason for _, reason in outcome.cap_excluded] == [ScoredTooLow(0.1, 0.2), ScoredTooLow(0.15, 0.2)]
 
 

@@ -78,9 +78,9 @@ class _Cache:
                 self._clear()
                 return
             for content, analysis in fresh.items():
-                if content not in self.analyses:
-                    self.analyses[content] = analysis
-                    self.bytes += _size(content, analysis)
+                # Another thread may have been faster.
+                self.bytes += 0 if content in self.analyses else _size(content, analysis)
+                self.analyses[content] = analysis
             self._drop_oldest()
 
     def _drop_oldest(self) -> None:

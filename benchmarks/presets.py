@@ -14,7 +14,7 @@ _EDGES = FramedPlacer(UShapedPlacer())
 _IN_TIME = FramedPlacer()
 
 PRESETS = {
-    "chat": Policy(CompositeScorer([(RecencyScorer(), 3), (_RELEVANCE, 3), (KindScorer(), 0.5)]), _BY_SCORE, _IN_TIME),
+    "chat": Policy(CompositeScorer([(_RELEVANCE, 6), (RecencyScorer(), 3), (KindScorer(), 0.5)]), _BY_SCORE, _IN_TIME),
     "code-review": Policy(
         CompositeScorer(
             [(_HINTS, 3), (_RELEVANCE, 3), (PriorityScorer(), 1), (RecencyScorer(), 0.25), (KindScorer(), 0.25)]
@@ -37,7 +37,7 @@ PRESETS = {
         _IN_TIME,
     ),
     "debugging": Policy(
-        CompositeScorer([(PriorityScorer(), 3), (RecencyScorer(), 2), (_RELEVANCE, 2), (KindScorer(), 0.5)]),
+        CompositeScorer([(_RELEVANCE, 6), (RecencyScorer(), 3), (PriorityScorer(), 3), (KindScorer(), 0.5)]),
         _BY_SCORE,
         _IN_TIME,
     ),

@@ -6,7 +6,8 @@ Reads sets of questions, `*.jsonl`, `*.jsonl.xz` or `*.jsonl.gz`, one question a
 
 Every policy selects at 2, 5, 10, 20 and 40 % of the tokens of all items. Recall is the share of the evidence that is
 in the selection, and `all` the share of questions with all of it. `mean` is the recall over 2 to 20 %, and beside it
-stands the difference to BM25, with a 95 % interval from a paired bootstrap over the questions.
+stands the difference to BM25, with a 95 % interval from a paired bootstrap over the questions. Presets run without a
+question, with one (`query`), and with the scores of BM25 as hints: `raw`, and `scaled` to at most 1.
 """
 
 from __future__ import annotations
@@ -182,12 +183,12 @@ def methods(seed: int) -> dict[str, Method]:
     }
     for name, policy in PRESETS.items():
         found[name] = lambda q, policy=policy: by_policy(q, policy, query=False)  # type: ignore[misc]
-        found[f"{name} + query"] = lambda q, policy=policy: by_policy(q, policy, query=True)  # type: ignore[misc]
+        found[f"{name}, query"] = lambda q, policy=policy: by_policy(q, policy, query=True)  # type: ignore[misc]
         if name in ("rag", "document-qa"):
-            found[f"{name} + raw hints"] = lambda q, policy=policy: by_policy(  # type: ignore[misc]
+            found[f"{name}, raw"] = lambda q, policy=policy: by_policy(  # type: ignore[misc]
                 with_hints(q, bm25.scores(q)), policy, query=False
             )
-            found[f"{name} + scaled hints"] = lambda q, policy=policy: by_policy(  # type: ignore[misc]
+            found[f"{name}, scaled"] = lambda q, policy=policy: by_policy(  # type: ignore[misc]
                 with_hints(q, _scaled(bm25.scores(q))), policy, query=False
             )
     return found
@@ -244,17 +245,17 @@ def interval(differences: Sequence[float], samples: int, seed: int) -> tuple[flo
 def print_tables(name: str, results: dict[str, Result], samples: int, seed: int) -> None:
     baseline = next(iter(results.values())).tight()
     shares = "".join(f"{100 * share:5.0f}%" for share in SHARES)
-    print(f"\n{name}: {len(baseline)} questions\n{'recall':25}{shares}  mean  to BM25")
+    print(f"\n{name}: {len(baseline)} questions\n{'recall':20}{shares}  mean  to BM25")
     for method, result in results.items():
         recalls = "".join(f"{result.recall(i):6.1f}" for i in range(len(SHARES)))
         differences = [own - other for own, other in zip(result.tight(), baseline, strict=True)]
         low, high = interval(differences, samples, seed)
         mean = sum(differences) / len(differences)
         beside = "" if method == "BM25 by score" else f" {mean:+6.1f} [{low:+.1f}, {high:+.1f}]"
-        print(f"{method:25}{recalls}{sum(result.tight()) / len(baseline):6.1f}{beside}")
-    print(f"\n{'all of the evidence':25}{shares}")
+        print(f"{method:20}{recalls}{sum(result.tight()) / len(baseline):6.1f}{beside}")
+    print(f"\n{'all of the evidence':20}{shares}")
     for method, result in results.items():
-        print(f"{method:25}{''.join(f'{result.complete(i):6.1f}' for i in range(len(SHARES)))}", flush=True)
+        print(f"{method:20}{''.join(f'{result.complete(i):6.1f}' for i in range(len(SHARES)))}", flush=True)
 
 
 def find_sets(folder: Path) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
@@ -61,6 +62,4 @@ def _copied(item: ContextItem) -> ContextItem:
 
 
 if __name__ == "__main__":
-    import sys
-
     print_relevance(*map(Path, sys.argv[1:2]))

@@ -62,14 +62,14 @@ def test_clearing_frees_what_is_counted() -> None:
 
 
 def test_the_oldest_are_dropped_when_it_is_full() -> None:
-    """And the newest stay."""
-    cache = _Cache(200_000)
+    """And the newest stay: half of the bytes are for about 25 of these."""
+    cache = _Cache(120_000)
     for i in range(100):
-        cache.analyse([text(i % 50) + f" {i}"])
-        assert cache.bytes <= 150_000
+        cache.analyse([f"{'alpha beta ' * 180} {i}"])
+        assert cache.bytes <= 60_000
+        assert list(cache.analyses)[-1].endswith(f" {i}")
     kept = list(cache.analyses)
-    assert 0 < len(kept) < 100
-    assert kept[-1].endswith(" 99")
+    assert 10 < len(kept) < 30
     assert kept[0].endswith(f" {100 - len(kept)}")
 
 
@@ -82,7 +82,7 @@ def test_a_content_that_is_larger_than_the_cache_is_not_kept() -> None:
 
 def test_a_vocabulary_that_is_too_large_is_forgotten_with_everything() -> None:
     """Its strings are in the analyses, too."""
-    cache = _Cache(40_000)
+    cache = _Cache(20_000)
     analyses = cache.analyse([" ".join(f"unique{i}z{j}" for j in range(20)) for i in range(10)])
     assert len(analyses) == 10
     assert not cache.analyses

@@ -36,7 +36,7 @@ class _Vocabulary(dict[str, tuple[str, ...]]):
 
 
 class _Cache:
-    """Analyses by content, the oldest dropped first. A quarter of `max_bytes` is for the vocabulary.
+    """Analyses by content, the oldest dropped first. Half of `max_bytes` is for the vocabulary.
 
     Bytes are counted from the sizes that Python reports for contents, dictionaries, words and terms, each term once,
     plus a flat amount for each entry.
@@ -73,7 +73,7 @@ class _Cache:
 
     def _keep(self, fresh: dict[str, Analysis]) -> None:
         with self._lock:
-            if self.vocabulary.bytes > self.max_bytes // 4:
+            if self.vocabulary.bytes > self.max_bytes // 2:
                 # Analyses share their strings with the vocabulary, so neither is counted right without the other.
                 self._clear()
                 return
@@ -84,7 +84,7 @@ class _Cache:
             self._drop_oldest()
 
     def _drop_oldest(self) -> None:
-        most = self.max_bytes * 3 // 4
+        most = self.max_bytes // 2
         if self.bytes > most:
             for content, analysis in list(self.analyses.items()):
                 # Some more than necessary, so that not every call has to drop some.

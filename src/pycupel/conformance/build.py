@@ -213,7 +213,7 @@ def _lookup(what: str, name: str, names: Mapping[str, Any]) -> Any:
 _CURVES: Mapping[str, Callable[[Table], Curve]] = {"exponential": _exponential, "window": _window, "step": _step}
 
 _SCORERS: Mapping[str, Callable[[type[Any], Table], Scorer]] = {
-    "recency": _plain,
+    "recency": partial(_options, names=("undated",)),
     "priority": _plain,
     "kind": _kind,
     "tag": _tag,

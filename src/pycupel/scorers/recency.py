@@ -3,23 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Literal
 
+from pycupel.errors import ScorerConfigError
 from pycupel.kernels.ranks import rank_shares
 from pycupel.model import ContextItem
-from pycupel.model.optionless import Optionless
+from pycupel.model.optionless import short_repr
 
 __all__ = ["RecencyScorer"]
 
 
-class RecencyScorer(Optionless):
-    """The newest item scores 1.0, the oldest 0.0. Equal timestamps share a score; without one it is 0.0."""
+@dataclass(frozen=True, slots=True, repr=False)
+class RecencyScorer:
+    """The newest item scores 1.0, the oldest 0.0. Equal timestamps share a score; without one it is 0.0.
 
-    __slots__ = ()
+    Attributes:
+        undated: What to do if no item has a timestamp. "oldest" gives all of them 0.0, as the specification says.
+            "position" takes them for a conversation in order: the last one scores 1.0, the first one 0.0.
 
-    reads: ClassVar[str] = "timestamp"
+    Raises:
+        ScorerConfigError: `undated` is neither "oldest" nor "position".
+    """
+
+    undated: Literal["oldest", "position"] = "oldest"
+
+    __repr__ = short_repr
+
+    def __post_init__(self) -> None:
+        if self.undated not in ("oldest", "position"):
+            raise ScorerConfigError(
+                f"undated must be 'oldest' or 'position', not {self.undated!r}", argument="undated", value=self.undated
+            )
+
+    @property
+    def reads(self) -> str | None:
+        """The field without which every item has the same score, if there is one."""
+        return "timestamp" if self.undated == "oldest" else None
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        """The score of one item."""
+        if self.undated == "position" and all(other.timestamp is None for other in (item, *all_items)):
+            positions = [i for i, other in enumerate(all_items) if other is item]
+            return _position_share(max(positions, default=0), len(all_items))
         if item.timestamp is None:
             return 0.0
         count_with_timestamp = 0
@@ -35,4 +61,14 @@ class RecencyScorer(Optionless):
         return rank / (count_with_timestamp - 1)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        return rank_shares([item.timestamp for item in items])
+        """The scores of all items."""
+        stamps = [item.timestamp for item in items]
+        if self.undated == "position" and not any(stamps):
+            # An object that occurs several times is as new as its last occurrence.
+            positions = {id(item): i for i, item in enumerate(items)}
+            return [_position_share(positions[id(item)], len(items)) for item in items]
+        return rank_shares(stamps)
+
+
+def _position_share(position: int, count: int) -> float:
+    return position / (count - 1) if count > 1 else 1.0

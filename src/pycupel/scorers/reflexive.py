@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_iterable, wrong_type
+from pycupel.model.optionless import short_repr
 
 __all__ = ["ReflexiveScorer", "rescale_hints"]
 
@@ -36,8 +37,7 @@ class ReflexiveScorer:
                 f"rescale must be 'never' or 'auto', not {self.rescale!r}", argument="rescale", value=self.rescale
             )
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({'' if self.rescale == 'never' else f'rescale={self.rescale!r}'})"
+    __repr__ = short_repr
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         """The score of one item."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from pycupel.errors import SlicerConfigError
 from pycupel.kernels.fill import best_fitting, by_density, fill
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_bool, checked_float
+from pycupel.model.optionless import short_repr
 from pycupel.slicers._base import IndexedSlicer, IndexSlice
 
 __all__ = ["GreedySlice"]
@@ -40,9 +41,7 @@ class GreedySlice(IndexedSlicer):
         object.__setattr__(self, "cost_exponent", exponent)
         checked_bool("best_first", self.best_first)
 
-    def __repr__(self) -> str:
-        options = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if getattr(self, f.name) != f.default)
-        return f"{type(self).__name__}({', '.join(options)})"
+    __repr__ = short_repr
 
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /

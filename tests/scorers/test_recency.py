@@ -121,6 +121,7 @@ def test_undated_items_can_be_ranked_by_position() -> None:
         ([one], [1.0]),
         ([], []),
         (dated(3, None, 1), [0.0, 0.0, 1.0]),
+        ([one, ContextItem("document", 1, kind="Document"), two], [0.0, 0.0, 1.0]),
     ):
         assert scorer.score_all(items) == scores
         assert [scorer.score(item, items) for item in items] == scores

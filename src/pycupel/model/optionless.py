@@ -8,7 +8,7 @@ from typing import Any
 __all__ = ["Optionless", "short_repr"]
 
 
-def short_repr(value: Any, /) -> str:
+def short_repr(value: Any) -> str:
     """The class, and the options that are not at their default."""
     options = (f"{f.name}={getattr(value, f.name)!r}" for f in fields(value) if getattr(value, f.name) != f.default)
     return f"{type(value).__name__}({', '.join(options)})"

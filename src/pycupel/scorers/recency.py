@@ -10,6 +10,7 @@ from pycupel.errors import ScorerConfigError
 from pycupel.kernels.ranks import rank_shares
 from pycupel.model import ContextItem
 from pycupel.model.optionless import short_repr
+from pycupel.scorers._base import CONVERSATION
 
 __all__ = ["RecencyScorer"]
 
@@ -20,7 +21,8 @@ class RecencyScorer:
 
     Attributes:
         undated: What to do if no item has a timestamp. "oldest" gives all of them 0.0, as the specification says.
-            "position" takes them for a conversation in order: the last one scores 1.0, the first one 0.0.
+            "position" takes messages and tool outputs for a conversation in order: the last one scores 1.0, the
+            first one 0.0; other items have no order and score 0.0.
 
     Raises:
         ScorerConfigError: `undated` is neither "oldest" nor "position".
@@ -28,7 +30,8 @@ class RecencyScorer:
 
     undated: Literal["oldest", "position"] = "oldest"
 
-    __repr__ = short_repr
+    def __repr__(self) -> str:
+        return short_repr(self)
 
     def __post_init__(self) -> None:
         if self.undated not in ("oldest", "position"):
@@ -44,8 +47,9 @@ class RecencyScorer:
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         """The score of one item."""
         if self.undated == "position" and all(other.timestamp is None for other in (item, *all_items)):
-            positions = [i for i, other in enumerate(all_items) if other is item]
-            return _position_share(max(positions, default=0), len(all_items))
+            conversation = [other for other in all_items if other.kind.key in CONVERSATION]
+            positions = [i for i, other in enumerate(conversation) if other is item]
+            return _position_share(max(positions), len(conversation)) if positions else 0.0
         if item.timestamp is None:
             return 0.0
         count_with_timestamp = 0
@@ -64,9 +68,10 @@ class RecencyScorer:
         """The scores of all items."""
         stamps = [item.timestamp for item in items]
         if self.undated == "position" and not any(stamps):
+            conversation = [item for item in items if item.kind.key in CONVERSATION]
             # An object that occurs several times is as new as its last occurrence.
-            positions = {id(item): i for i, item in enumerate(items)}
-            return [_position_share(positions[id(item)], len(items)) for item in items]
+            shares = {id(item): _position_share(i, len(conversation)) for i, item in enumerate(conversation)}
+            return [shares.get(id(item), 0.0) for item in items]
         return rank_shares(stamps)
 
 

@@ -37,7 +37,8 @@ class ReflexiveScorer:
                 f"rescale must be 'never' or 'auto', not {self.rescale!r}", argument="rescale", value=self.rescale
             )
 
-    __repr__ = short_repr
+    def __repr__(self) -> str:
+        return short_repr(self)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         """The score of one item."""

@@ -9,14 +9,13 @@ from typing import Any, Self
 from pycupel.errors import ScorerConfigError
 from pycupel.kernels.relevance import Analysis, bm25, divided_by_max, share_with_group, share_with_neighbours
 from pycupel.kernels.words import query_terms
-from pycupel.model import ContextItem, ContextKind
+from pycupel.model import ContextItem
 from pycupel.model.checks import checked_bool, checked_float, checked_int, checked_str
 from pycupel.scorers._analyses import analyse
+from pycupel.scorers._base import CONVERSATION
 from pycupel.scorers._query import bound_query
 
 __all__ = ["RelevanceScorer"]
-
-_CONVERSATION = frozenset({ContextKind.MESSAGE.key, ContextKind.TOOL_OUTPUT.key})
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +124,7 @@ class RelevanceScorer:
         groups = [None if value is None else _number(value, numbers) for value in values]
         if numbers:
             return groups
-        return [0 if item.kind.key in _CONVERSATION else None for item in items]
+        return [0 if item.kind.key in CONVERSATION else None for item in items]
 
     def _shortened(self, scores: list[float], texts: Sequence[Analysis]) -> list[float]:
         if not self.length_exponent:

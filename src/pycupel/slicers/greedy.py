@@ -41,7 +41,8 @@ class GreedySlice(IndexedSlicer):
         object.__setattr__(self, "cost_exponent", exponent)
         checked_bool("best_first", self.best_first)
 
-    __repr__ = short_repr
+    def __repr__(self) -> str:
+        return short_repr(self)
 
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /

@@ -30,9 +30,9 @@ demo: $(VENV)/.core ## select context for a bundled agent session, and say why
 	@$(BIN)/python examples/demo.py
 
 test: setup ## run all tests with coverage, the documentation's examples and the project's own vectors
-	@$(BIN)/python -m coverage run -m pytest --ignore=tests/property
+	@$(BIN)/python -m pytest -n 2 --cov --cov-report= --ignore=tests/property
 	@$(BIN)/python -m coverage report
-	@$(BIN)/python -m pytest tests/property
+	@$(BIN)/python -m pytest -n 2 tests/property
 	@$(BIN)/python -m pycupel.conformance vectors
 
 test-pythons: ## run all tests on Python 3.11, 3.12 and 3.13

@@ -29,7 +29,7 @@ from typing import IO, Any
 
 from benchmarks.presets import PRESETS
 from pycupel import ContextItem, Pipeline, Policy
-from pycupel.scorers import bind_query
+from pycupel.scorers._query import bind_query
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "quality"
 SHARES = (0.02, 0.05, 0.10, 0.20, 0.40)

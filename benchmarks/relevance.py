@@ -12,7 +12,8 @@ from benchmarks.floor import best_of, floor_work
 from benchmarks.presets import PRESETS
 from benchmarks.quality import DATA, read_set
 from pycupel import ContextBudget, ContextItem, Pipeline
-from pycupel.scorers import bind_query, clear_caches
+from pycupel.scorers import clear_caches
+from pycupel.scorers._query import bind_query
 
 SEEN_LIMIT = 15.0
 

@@ -12,196 +12,136 @@ It is an implementation of the Cupel specification. `docs/` has the rest.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from pycupel.diagnostics import (
-        DiagnosticTraceCollector,
-        NullTraceCollector,
-        SelectionReport,
-        TraceCollector,
-        TraceDetailLevel,
-    )
-    from pycupel.errors import CupelError
-    from pycupel.model import (
-        ContextBudget,
-        ContextItem,
-        ContextKind,
-        ContextSource,
-        CountQuotaEntry,
-        OverflowStrategy,
-        QuotaEntry,
-        ScarcityBehavior,
-        ScoredItem,
-    )
-    from pycupel.pipeline import Pipeline, Policy
-    from pycupel.placers import ChronologicalPlacer, UShapedPlacer
-    from pycupel.protocols import Placer, Scorer, SliceOutcome, Slicer, TimeProvider, TokenCounter
-    from pycupel.scorers import (
-        BoostedScorer,
-        CompositeScorer,
-        DecayScorer,
-        Exponential,
-        FrequencyScorer,
-        KindScorer,
-        MetadataKeyScorer,
-        MetadataTrustScorer,
-        PriorityScorer,
-        RecencyScorer,
-        ReflexiveScorer,
-        ScaledScorer,
-        Step,
-        SystemTimeProvider,
-        TagScorer,
-        Window,
-    )
-    from pycupel.selecting import ContextResult, select
-    from pycupel.slicers import (
-        CountConstrainedKnapsackSlice,
-        CountQuotaSlice,
-        GreedySlice,
-        KnapsackSlice,
-        QuotaSlice,
-        StreamSlice,
-    )
+# What type checkers take for `typing.TYPE_CHECKING`, whose import would cost more than all the rest of this file.
+TYPE_CHECKING = False
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "BoostedScorer",
-    "ChronologicalPlacer",
-    "CompositeScorer",
-    "ContextBudget",
-    "ContextItem",
-    "ContextKind",
-    "ContextResult",
-    "ContextSource",
-    "CountConstrainedKnapsackSlice",
-    "CountQuotaEntry",
-    "CountQuotaSlice",
-    "CupelError",
-    "DecayScorer",
-    "DiagnosticTraceCollector",
-    "Exponential",
-    "FrequencyScorer",
-    "GreedySlice",
-    "KindScorer",
-    "KnapsackSlice",
-    "MetadataKeyScorer",
-    "MetadataTrustScorer",
-    "NullTraceCollector",
-    "OverflowStrategy",
-    "Pipeline",
-    "Placer",
-    "Policy",
-    "PriorityScorer",
-    "QuotaEntry",
-    "QuotaSlice",
-    "RecencyScorer",
-    "ReflexiveScorer",
-    "ScaledScorer",
-    "ScarcityBehavior",
-    "ScoredItem",
-    "Scorer",
-    "SelectionReport",
-    "SliceOutcome",
-    "Slicer",
-    "Step",
-    "StreamSlice",
-    "SystemTimeProvider",
-    "TagScorer",
-    "TimeProvider",
-    "TokenCounter",
-    "TraceCollector",
-    "TraceDetailLevel",
-    "UShapedPlacer",
+# Names and modules are loaded when they are first used, so that importing the package costs next to nothing. The
+# imports below are for type checkers and editors: they cannot follow a table.
+_NAMES = {
+    "diagnostics": "DiagnosticTraceCollector NullTraceCollector SelectionReport TraceCollector TraceDetailLevel",
+    "errors": "CupelError",
+    "model": "ContextBudget ContextItem ContextKind ContextSource CountQuotaEntry OverflowStrategy QuotaEntry "
+    "ScarcityBehavior ScoredItem",
+    "pipeline": "Pipeline Policy Ranking Selection",
+    "placers": "ChronologicalPlacer UShapedPlacer",
+    "protocols": "Placer Scorer SliceOutcome Slicer TimeProvider TokenCounter",
+    "scorers": "BoostedScorer CompositeScorer DecayScorer Exponential FrequencyScorer KindScorer MetadataKeyScorer "
+    "MetadataTrustScorer PriorityScorer RecencyScorer ReflexiveScorer ScaledScorer Step SystemTimeProvider TagScorer "
     "Window",
-    "__version__",
-    "select",
-]
-
-# Names are loaded when they are first used, so that importing the package costs next to nothing.
-_HOME = {
-    "DiagnosticTraceCollector": "pycupel.diagnostics",
-    "NullTraceCollector": "pycupel.diagnostics",
-    "SelectionReport": "pycupel.diagnostics",
-    "TraceCollector": "pycupel.diagnostics",
-    "TraceDetailLevel": "pycupel.diagnostics",
-    "CupelError": "pycupel.errors",
-    "ContextBudget": "pycupel.model",
-    "ContextItem": "pycupel.model",
-    "ContextKind": "pycupel.model",
-    "ContextSource": "pycupel.model",
-    "CountQuotaEntry": "pycupel.model",
-    "OverflowStrategy": "pycupel.model",
-    "QuotaEntry": "pycupel.model",
-    "ScarcityBehavior": "pycupel.model",
-    "ScoredItem": "pycupel.model",
-    "Pipeline": "pycupel.pipeline",
-    "Policy": "pycupel.pipeline",
-    "ChronologicalPlacer": "pycupel.placers",
-    "UShapedPlacer": "pycupel.placers",
-    "Placer": "pycupel.protocols",
-    "Scorer": "pycupel.protocols",
-    "SliceOutcome": "pycupel.protocols",
-    "Slicer": "pycupel.protocols",
-    "TimeProvider": "pycupel.protocols",
-    "TokenCounter": "pycupel.protocols",
-    "BoostedScorer": "pycupel.scorers",
-    "CompositeScorer": "pycupel.scorers",
-    "DecayScorer": "pycupel.scorers",
-    "Exponential": "pycupel.scorers",
-    "FrequencyScorer": "pycupel.scorers",
-    "KindScorer": "pycupel.scorers",
-    "MetadataKeyScorer": "pycupel.scorers",
-    "MetadataTrustScorer": "pycupel.scorers",
-    "PriorityScorer": "pycupel.scorers",
-    "RecencyScorer": "pycupel.scorers",
-    "ReflexiveScorer": "pycupel.scorers",
-    "ScaledScorer": "pycupel.scorers",
-    "Step": "pycupel.scorers",
-    "SystemTimeProvider": "pycupel.scorers",
-    "TagScorer": "pycupel.scorers",
-    "Window": "pycupel.scorers",
-    "ContextResult": "pycupel.selecting",
-    "select": "pycupel.selecting",
-    "CountConstrainedKnapsackSlice": "pycupel.slicers",
-    "CountQuotaSlice": "pycupel.slicers",
-    "GreedySlice": "pycupel.slicers",
-    "KnapsackSlice": "pycupel.slicers",
-    "QuotaSlice": "pycupel.slicers",
-    "StreamSlice": "pycupel.slicers",
+    "selecting": "ContextResult ExplainedResult select",
+    "slicers": "CountConstrainedKnapsackSlice CountQuotaSlice GreedySlice KnapsackSlice QuotaSlice StreamSlice",
 }
 _MODULES = (
-    "analytics",
-    "conformance",
-    "diagnostics",
-    "errors",
-    "extras",
-    "messages",
-    "model",
-    "pipeline",
-    "placers",
-    "policies",
-    "protocols",
-    "registry",
-    "render",
-    "scorers",
-    "slicers",
-    "testing",
-    "tokens",
-    "wire",
+    "analytics conformance diagnostics errors messages model pipeline placers policies protocols registry render "
+    "scorers slicers testing tokens wire"
 )
 
+if TYPE_CHECKING:
+    from pycupel import (
+        analytics as analytics,
+        conformance as conformance,
+        diagnostics as diagnostics,
+        errors as errors,
+        messages as messages,
+        model as model,
+        pipeline as pipeline,
+        placers as placers,
+        policies as policies,
+        protocols as protocols,
+        registry as registry,
+        render as render,
+        scorers as scorers,
+        slicers as slicers,
+        testing as testing,
+        tokens as tokens,
+        wire as wire,
+    )
+    from pycupel.diagnostics import (
+        DiagnosticTraceCollector as DiagnosticTraceCollector,
+        NullTraceCollector as NullTraceCollector,
+        SelectionReport as SelectionReport,
+        TraceCollector as TraceCollector,
+        TraceDetailLevel as TraceDetailLevel,
+    )
+    from pycupel.errors import CupelError as CupelError
+    from pycupel.model import (
+        ContextBudget as ContextBudget,
+        ContextItem as ContextItem,
+        ContextKind as ContextKind,
+        ContextSource as ContextSource,
+        CountQuotaEntry as CountQuotaEntry,
+        OverflowStrategy as OverflowStrategy,
+        QuotaEntry as QuotaEntry,
+        ScarcityBehavior as ScarcityBehavior,
+        ScoredItem as ScoredItem,
+    )
+    from pycupel.pipeline import (
+        Pipeline as Pipeline,
+        Policy as Policy,
+        Ranking as Ranking,
+        Selection as Selection,
+    )
+    from pycupel.placers import (
+        ChronologicalPlacer as ChronologicalPlacer,
+        UShapedPlacer as UShapedPlacer,
+    )
+    from pycupel.protocols import (
+        Placer as Placer,
+        Scorer as Scorer,
+        SliceOutcome as SliceOutcome,
+        Slicer as Slicer,
+        TimeProvider as TimeProvider,
+        TokenCounter as TokenCounter,
+    )
+    from pycupel.scorers import (
+        BoostedScorer as BoostedScorer,
+        CompositeScorer as CompositeScorer,
+        DecayScorer as DecayScorer,
+        Exponential as Exponential,
+        FrequencyScorer as FrequencyScorer,
+        KindScorer as KindScorer,
+        MetadataKeyScorer as MetadataKeyScorer,
+        MetadataTrustScorer as MetadataTrustScorer,
+        PriorityScorer as PriorityScorer,
+        RecencyScorer as RecencyScorer,
+        ReflexiveScorer as ReflexiveScorer,
+        ScaledScorer as ScaledScorer,
+        Step as Step,
+        SystemTimeProvider as SystemTimeProvider,
+        TagScorer as TagScorer,
+        Window as Window,
+    )
+    from pycupel.selecting import (
+        ContextResult as ContextResult,
+        ExplainedResult as ExplainedResult,
+        select as select,
+    )
+    from pycupel.slicers import (
+        CountConstrainedKnapsackSlice as CountConstrainedKnapsackSlice,
+        CountQuotaSlice as CountQuotaSlice,
+        GreedySlice as GreedySlice,
+        KnapsackSlice as KnapsackSlice,
+        QuotaSlice as QuotaSlice,
+        StreamSlice as StreamSlice,
+    )
+else:
+    _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
+    _PACKAGES = _MODULES.split()
+    __all__ = sorted([*_HOMES, "__version__"], key=lambda name: (name[0].islower(), name))  # noqa: PLE0605 - by the table
 
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(f"pycupel.{name}")
-    if name not in _HOME:
-        raise AttributeError(f"module 'pycupel' has no attribute {name!r}", name=name, obj=__import__("pycupel"))
-    value = globals()[name] = getattr(import_module(_HOME[name]), name)
-    return value
+    # Hidden from type checkers: to them it would promise that any name exists.
+    def __getattr__(name: str) -> object:
+        """Load a name or a module of the package when it is first used."""
+        if name in _PACKAGES:
+            return import_module(f"pycupel.{name}")
+        if name not in _HOMES:
+            raise AttributeError(f"module 'pycupel' has no attribute {name!r}", name=name, obj=import_module("pycupel"))
+        value = globals()[name] = getattr(import_module(f"pycupel.{_HOMES[name]}"), name)
+        return value
 
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_MODULES})
+    def __dir__() -> list[str]:
+        """The public names, whether they are loaded or not."""
+        return sorted([*__all__, *_PACKAGES])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from pycupel import ContextItem
-from pycupel.scorers import ReflexiveScorer, RelevanceScorer, score_all
+from pycupel.scorers import ReflexiveScorer, RelevanceScorer
+from pycupel.scorers._base import score_all
 from tests.strategies import HINTS
 
 WORDS = st.sampled_from(

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pycupel import BoostedScorer, CompositeScorer, ContextItem, KindScorer, RecencyScorer, ScaledScorer
-from pycupel.scorers import RelevanceScorer, bind_query, score_all
+from pycupel.scorers import RelevanceScorer
+from pycupel.scorers._base import score_all
+from pycupel.scorers._query import bind_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 
 import pytest
 
-from pycupel import ContextItem, PriorityScorer, RecencyScorer
+from pycupel import ContextItem, RecencyScorer
 from pycupel.errors import ScorerConfigError
 from pycupel.testing import check_scorer
 from tests.strategies import HOUR, NOW
@@ -99,16 +98,6 @@ def test_an_item_outside_the_list_is_ranked_against_it() -> None:
     assert scorer.score(dated(3)[0], peers) == 0.5
     assert scorer.score(dated(3)[0], []) == 1.0
     assert scorer.score(dated(3)[0], dated(1)) == 1.0
-
-
-def test_it_is_a_value() -> None:
-    """PB-04: it has no options, so one is as good as another."""
-    assert repr(RecencyScorer()) == "RecencyScorer()"
-    assert RecencyScorer() == RecencyScorer()
-    other: object = PriorityScorer()
-    assert RecencyScorer() != other
-    assert hash(RecencyScorer()) == hash(RecencyScorer())
-    assert pickle.loads(pickle.dumps(RecencyScorer())) == RecencyScorer()
 
 
 def test_undated_items_can_be_ranked_by_position() -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import pickle
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from pycupel import ContextItem, RecencyScorer, ReflexiveScorer
+from pycupel import ContextItem, ReflexiveScorer
 from pycupel.errors import ScorerConfigError
 from pycupel.scorers import rescale_hints
 from pycupel.testing import check_scorer
@@ -60,15 +59,6 @@ def test_other_items_do_not_matter() -> None:
     assert ReflexiveScorer().score(item, []) == ReflexiveScorer().score(item, [other, item]) == 0.4
     assert ReflexiveScorer().score_all([other, item]) == [0.9, 0.4]
     assert ReflexiveScorer().score_all([]) == []
-
-
-def test_it_is_a_value() -> None:
-    """PB-04: it has no options, so one is as good as another."""
-    assert repr(ReflexiveScorer()) == "ReflexiveScorer()"
-    assert ReflexiveScorer() == ReflexiveScorer()
-    other: object = RecencyScorer()
-    assert ReflexiveScorer() != other
-    assert pickle.loads(pickle.dumps(ReflexiveScorer())) == ReflexiveScorer()
 
 
 def hinted(hints: list[float | None]) -> list[ContextItem]:

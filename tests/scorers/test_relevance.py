@@ -9,7 +9,8 @@ import pytest
 
 from pycupel import ContextItem, Pipeline
 from pycupel.errors import ScorerConfigError
-from pycupel.scorers import RelevanceScorer, score_all
+from pycupel.scorers import RelevanceScorer
+from pycupel.scorers._base import score_all
 from pycupel.testing import check_scorer
 
 PLAIN: dict[str, Any] = {"share": 0, "group_share": 0}

@@ -10,7 +10,8 @@ import pytest
 
 from pycupel import CompositeScorer, ContextItem
 from pycupel.errors import ScorerConfigError
-from pycupel.scorers import RelevanceScorer, SimilarityScorer, score_all
+from pycupel.scorers import RelevanceScorer, SimilarityScorer
+from pycupel.scorers._base import score_all
 from pycupel.testing import check_scorer
 
 VECTORS = {

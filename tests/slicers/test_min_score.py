@@ -24,7 +24,8 @@ from pycupel import (
 )
 from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall, ScoredTooLow
 from pycupel.errors import SlicerConfigError
-from pycupel.slicers import MinScoreSlice, exclusion_notes
+from pycupel.slicers import MinScoreSlice
+from pycupel.slicers._base import exclusion_notes
 from pycupel.slicers.constraints import quota_constraints_of
 from pycupel.testing import check_slicer
 

@@ -14,7 +14,7 @@ _MAX_FLOAT = sys.float_info.max
 
 
 def fill(order: Iterable[int], tokens: Sequence[int], capacity: int) -> list[int]:
-    """Walk `order` and take whatever still fits; smaller ones after a large one that did not are tried, too (GS-01)."""
+    """Walk `order` and take whatever still fits. After one that does not fit, smaller ones may still (GS-01)."""
     taken: list[int] = []
     remaining = capacity
     for i in order:
@@ -28,13 +28,13 @@ def fill(order: Iterable[int], tokens: Sequence[int], capacity: int) -> list[int
 def by_density(scores: Sequence[float], tokens: Sequence[int], exponent: float = 1.0) -> list[int]:
     """Indices by `score / tokens**exponent`, descending.
 
-    What costs nothing comes before everything finite, whatever its score.
+    Items without tokens come before all finite densities.
     """
     costs = tokens if exponent == 1.0 else [_power(cost, exponent) for cost in tokens]
     try:
         densities = [score / cost if cost else _MAX_FLOAT for score, cost in zip(scores, costs, strict=True)]
     except OverflowError:
-        # A count beyond the range of floats is as good as infinite.
+        # A count beyond the range of floats counts as infinite.
         densities = [_density(score, cost) for score, cost in zip(scores, costs, strict=True)]
     return descending(densities)
 

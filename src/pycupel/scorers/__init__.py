@@ -1,4 +1,4 @@
-"""The scorers: they rank, and nothing else.
+"""The scorers: they give every item a score, and do nothing else.
 
 | scorer | reads | score |
 |---|---|---|
@@ -15,17 +15,14 @@
 | `DecayScorer` | timestamp | age, through a curve |
 | `CompositeScorer` | | weighted average of other scorers |
 | `ScaledScorer` | | another scorer, stretched to the range from 0 to 1 |
-| `BoostedScorer` | | another scorer, multiplied (an extension) |
+| `BoostedScorer` | | another scorer, multiplied by others (an extension) |
 
-`score` is the specification's pseudocode. `score_all` gives the same numbers for all items at once, bit for bit.
+`score` is the specification's pseudocode. `score_all` gives the same numbers for all items at once.
 """
 
 from __future__ import annotations
 
 from pycupel.scorers._analyses import clear_caches
-from pycupel.scorers._base import score_all
-from pycupel.scorers._notes import scorer_notes
-from pycupel.scorers._query import bind_query
 from pycupel.scorers.boosted import BoostedScorer
 from pycupel.scorers.composite import CompositeScorer
 from pycupel.scorers.decay import DecayScorer, Exponential, Step, SystemTimeProvider, Window
@@ -60,9 +57,6 @@ __all__ = [
     "SystemTimeProvider",
     "TagScorer",
     "Window",
-    "bind_query",
     "clear_caches",
     "rescale_hints",
-    "score_all",
-    "scorer_notes",
 ]

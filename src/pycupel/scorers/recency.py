@@ -17,7 +17,9 @@ __all__ = ["RecencyScorer"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RecencyScorer:
-    """The newest item scores 1.0, the oldest 0.0. Equal timestamps share a score; without one it is 0.0.
+    """The rank of the timestamp: the newest item scores 1.0, the oldest 0.0, and items without a timestamp 0.0.
+
+    Equal timestamps have equal scores. Only the order counts, not the time between items; for that, use `DecayScorer`.
 
     Attributes:
         undated: What to do if no item has a timestamp. "oldest" gives all of them 0.0, as the specification says.
@@ -45,7 +47,7 @@ class RecencyScorer:
         return "timestamp" if self.undated == "oldest" else None
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
-        """The score of one item."""
+        """The rank of the item's timestamp, from 0 to 1."""
         if self.undated == "position" and all(other.timestamp is None for other in (item, *all_items)):
             conversation = [other for other in all_items if other.kind.key in CONVERSATION]
             positions = [i for i, other in enumerate(conversation) if other is item]
@@ -65,7 +67,7 @@ class RecencyScorer:
         return rank / (count_with_timestamp - 1)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        """The scores of all items."""
+        """The scores of all items, equal to `score` bit for bit."""
         stamps = [item.timestamp for item in items]
         if self.undated == "position" and not any(stamps):
             conversation = [item for item in items if item.kind.key in CONVERSATION]

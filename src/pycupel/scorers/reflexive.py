@@ -1,4 +1,4 @@
-"""ReflexiveScorer: the caller's own hint is the score."""
+"""ReflexiveScorer: your own hint is the score."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ __all__ = ["ReflexiveScorer", "rescale_hints"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ReflexiveScorer:
-    """`future_relevance_hint`, clamped to [0, 1]; 0.0 if it is absent or not finite.
+    """The item's `future_relevance_hint`, limited to the range from 0 to 1; 0.0 if it is absent or not finite.
+
+    Use it for scores that you have already: those of a retriever or a reranker, or a model's opinion.
 
     Attributes:
         rescale: "never" clamps, as the specification says. "auto" is for hints of any scale, such as raw BM25, cosines
@@ -28,6 +30,7 @@ class ReflexiveScorer:
     """
 
     reads: ClassVar[str] = "future_relevance_hint"
+    """The field of items that the scorer reads."""
 
     rescale: Literal["never", "auto"] = "never"
 
@@ -41,7 +44,7 @@ class ReflexiveScorer:
         return short_repr(self)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
-        """The score of one item."""
+        """The item's hint, from 0 to 1."""
         hint = item.future_relevance_hint
         if hint is None or not isfinite(hint):
             return 0.0
@@ -52,7 +55,7 @@ class ReflexiveScorer:
         return 0.0 if hint < 0.0 else min(hint, 1.0)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        """The scores of all items."""
+        """The scores of all items, equal to `score` bit for bit."""
         hints = [item.future_relevance_hint for item in items]
         if self.rescale == "auto":
             hints = _rescaled(hints)

@@ -47,7 +47,7 @@ class GreedySlice(IndexedSlicer):
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
-        """Fill the target in the order that the options give."""
+        """The selection, as indices of `items`."""
         if not items or budget.target_tokens <= 0:
             return IndexSlice([])
         tokens = [item.tokens for item in items]

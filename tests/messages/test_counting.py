@@ -12,19 +12,22 @@ from typing import Any
 
 import pytest
 
-from pycupel.errors import InvalidArgumentError
+from pycupel import tokens
+from pycupel.errors import InvalidArgumentError, ProviderAmbiguousError
 from pycupel.messages import to_items
-from pycupel.tokens import count_messages, get_counter, message_counter
-from pycupel.tokens.messages import PRICES
-from tests.messages.histories import PROVIDERS
-from tests.tokens.stand_ins import as_object
+from pycupel.messages.counting import count_messages
+from pycupel.messages.providers import PROVIDERS
+from pycupel.tokens import get_counter
+from tests.messages import histories
+from tests.messages.stand_ins import as_object
 
 SMALL, LARGE = "iVBORw0K" * 128, "iVBORw0K" * 131_072
 
 
 def cost(message: Any, provider: str = "openai") -> int:
-    """Without what each message adds."""
-    return message_counter(len, provider)(message) - PRICES[provider].message
+    """Without what each message and the reply add."""
+    prices = PROVIDERS[provider].prices
+    return PROVIDERS[provider].price([message], len) - prices.message - prices.reply
 
 
 def call(name: str = "search", arguments: Any = '{"q":1}', **fields: Any) -> dict[str, Any]:
@@ -300,28 +303,27 @@ def test_messages_are_counted_by_any_counter() -> None:
     messages = [{"role": "user", "content": "Hello, world!"}]
     assert count_messages(messages, "openai", "o200k_base") == 3 + 4 + 3
     assert count_messages(messages) == 3 + get_counter()("Hello, world!") + 3
-    with pytest.raises(InvalidArgumentError, match="less than none"):
+    with pytest.raises(InvalidArgumentError, match="cannot be negative"):
         count_messages(messages, counter=lambda text: -1)
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("provider", histories.PROVIDERS)
 def test_every_provider_has_prices(provider: str) -> None:
-    assert set(PRICES) == set(PROVIDERS)
-    assert all(price > 0 for price in PRICES[provider])
-    assert PRICES[provider].small_image <= PRICES[provider].image
+    prices = PROVIDERS[provider].prices
+    assert all(price > 0 for price in prices)
+    assert prices.small_image <= prices.image
 
 
 @pytest.mark.parametrize(
     ("provider", "hint"),
     [("opena", "; did you mean 'openai'?"), ("Claude", ""), ("antropic", "; did you mean 'anthropic'?")],
 )
-def test_an_unknown_provider_is_refused(provider: str, hint: str) -> None:
-    text = f"provider must be auto or one of openai, responses, anthropic, gemini, mistral, not {provider!r}{hint}"
-    for refused in (lambda: count_messages([], provider), lambda: message_counter(len, provider)):
-        with pytest.raises(InvalidArgumentError) as caught:
-            refused()
-        assert str(caught.value) == text
-        assert caught.value.argument == "provider"
+def test_an_unknown_provider_is_refused(provider: Any, hint: str) -> None:
+    with pytest.raises(InvalidArgumentError) as caught:
+        count_messages([], provider)
+    names = "auto, openai, responses, anthropic, gemini, mistral"
+    assert str(caught.value) == f"provider must be one of {names}, not {provider!r}{hint}"
+    assert caught.value.argument == "provider"
 
 
 @pytest.mark.parametrize("provider", [None, 7, ["openai"]])
@@ -341,4 +343,33 @@ def test_only_lists_have_messages_and_tools(value: Any) -> None:
 def test_selecting_and_counting_agree() -> None:
     messages = [OPENAI["text"][0], OPENAI["call"][0], {**OPENAI["result"][0], "tool_call_id": "call_1"}]
     tokens = sum(each.tokens for each in to_items(messages, "openai", counter=len))
-    assert tokens + PRICES["openai"].reply == count_messages(messages, "openai", len)
+    assert tokens + PROVIDERS["openai"].prices.reply == count_messages(messages, "openai", len)
+
+
+def test_the_provider_is_told_by_the_messages() -> None:
+    thought = {"role": "assistant", "content": [{"type": "redacted_thinking", "data": "x" * 80}]}
+    picture = {"role": "user", "content": [{"type": "image", "source": {"type": "base64", "data": SMALL}}]}
+    assert count_messages([thought, picture], counter=len) == (3 + 10) + (3 + 1600) + 3
+    assert count_messages([shown("hello")], counter=len) == (2 + 5) + 3
+    with pytest.raises(ProviderAmbiguousError):
+        count_messages([thought, shown("hello")], counter=len)
+
+
+def test_names_are_matched_in_any_spelling() -> None:
+    name: Any = "Gem-ini"
+    assert count_messages([shown("hello")], name, len) == count_messages([shown("hello")], "gemini", len)
+
+
+def test_calls_that_langchain_holds_twice_are_counted_once() -> None:
+    use = {"type": "tool_use", "id": "t", "name": "f", "input": {"q": 1}}
+    message = {"type": "ai", "content": [{"type": "text", "text": "Hm."}, use]}
+    calls = [{"name": "f", "args": {"q": 1}, "id": "t"}]
+    assert cost({**message, "tool_calls": calls}) == cost(message) == 3 + 1 + 7
+
+
+def test_what_pycupel_tokens_offers_is_the_same_function() -> None:
+    assert tokens.count_messages is count_messages
+    assert "count_messages" in tokens.__all__
+    name = "count_words"
+    with pytest.raises(AttributeError, match=r"^module 'pycupel\.tokens' has no attribute 'count_words'$"):
+        getattr(tokens, name)

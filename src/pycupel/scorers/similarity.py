@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import hypot, isfinite
+from math import fsum, hypot, isfinite
 from operator import mul
 from typing import Any, Self
 
@@ -113,4 +113,4 @@ def _unit(vector: list[float]) -> list[float]:
 
 def _cosine(one: list[float], other: list[float]) -> float:
     """Of two unit vectors."""
-    return max(-1.0, min(1.0, float(sum(map(mul, one, other)))))
+    return max(-1.0, min(1.0, fsum(map(mul, one, other))))

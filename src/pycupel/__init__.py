@@ -29,8 +29,8 @@ _NAMES = {
     "placers": "ChronologicalPlacer FramedPlacer UShapedPlacer",
     "protocols": "Placer Scorer SliceOutcome Slicer TimeProvider TokenCounter",
     "scorers": "BoostedScorer CompositeScorer DecayScorer Exponential FrequencyScorer KindScorer MetadataKeyScorer "
-    "MetadataTrustScorer PriorityScorer RecencyScorer ReflexiveScorer RelevanceScorer ScaledScorer SimilarityScorer Step "
-    "SystemTimeProvider TagScorer Window rescale_hints",
+    "MetadataTrustScorer PriorityScorer RecencyScorer ReflexiveScorer RelevanceScorer ScaledScorer SimilarityScorer "
+    "Step SystemTimeProvider TagScorer Window rescale_hints",
     "selecting": "ContextResult ExplainedResult select",
     "slicers": "CountConstrainedKnapsackSlice CountQuotaSlice GreedySlice KnapsackSlice MinScoreSlice QuotaSlice "
     "StreamSlice",

@@ -50,7 +50,7 @@ def test_the_analytics_take_a_question() -> None:
 
 def test_another_question_is_another_selection_and_leaves_nothing_behind() -> None:
     assert PIPELINE.run(ITEMS, 10, query="When is lunch?") == [ITEMS[2]]
-    assert PIPELINE == Pipeline(RelevanceScorer())
+    assert Pipeline(RelevanceScorer()) == PIPELINE
     assert PIPELINE.run(ITEMS, 10, query=QUERY) == [ANSWER]
 
 

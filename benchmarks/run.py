@@ -16,6 +16,7 @@ from typing import Any
 
 from benchmarks import workloads
 from benchmarks.floor import best_of, floor_work
+from benchmarks.relevance import print_relevance
 from pycupel import (
     CompositeScorer,
     ContextBudget,
@@ -240,6 +241,7 @@ def main() -> None:
     print_simulation()
     print_memory()
     print_construction()
+    print_relevance()
     print_import_time()
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall
+from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
 from pycupel.model.checks import refuse_class, wrong_type
 
@@ -101,8 +101,8 @@ class SliceOutcome(NamedTuple):
     shortfalls: tuple[CountRequirementShortfall, ...] = ()
     """Count requirements that could not be met."""
 
-    cap_excluded: tuple[tuple[ContextItem, CountCapExceeded], ...] = ()
-    """Items that were selected and then removed by a cap, each with the reason."""
+    cap_excluded: tuple[tuple[ContextItem, ExclusionReason], ...] = ()
+    """Items that were excluded by a cap or a minimum score, not by the budget, each with the reason."""
 
 
 # What follows is for pycupel itself.

@@ -20,7 +20,7 @@ from pycupel import (
     ScarcityBehavior,
     ScoredItem,
 )
-from pycupel.diagnostics import CountCapExceeded
+from pycupel.diagnostics import CountCapExceeded, ExclusionReason
 from pycupel.errors import BudgetOverflowError, CountRequirementError, SlicerConfigError, TableTooLargeError
 
 Rows = list[tuple[str, str, int, float]]
@@ -39,7 +39,7 @@ def scored(rows: Rows) -> list[ScoredItem]:
 
 def detailed(
     rows: Rows, target: int, slicer: CountConstrainedKnapsackSlice
-) -> tuple[list[str], list[tuple[str, int, int]], list[tuple[str, CountCapExceeded]]]:
+) -> tuple[list[str], list[tuple[str, int, int]], list[tuple[str, ExclusionReason]]]:
     """Slice, and give the selected contents, the shortfalls, and the cap exclusions by content."""
     outcome = slicer.slice_detailed(scored(rows), ContextBudget(target))
     return (

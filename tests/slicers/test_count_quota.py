@@ -27,7 +27,7 @@ from pycupel import (
     ScoredItem,
     SliceOutcome,
 )
-from pycupel.diagnostics import BudgetExceeded, CountCapExceeded
+from pycupel.diagnostics import BudgetExceeded, CountCapExceeded, ExclusionReason
 from pycupel.errors import BudgetOverflowError, CountRequirementError, CupelError, SlicerConfigError
 
 Rows = list[tuple[str, str, int, float]]
@@ -44,7 +44,7 @@ def scored(rows: Rows) -> list[ScoredItem]:
 
 def detailed(
     rows: Rows, target: int, slicer: CountQuotaSlice
-) -> tuple[list[str], list[tuple[str, int, int]], list[tuple[str, CountCapExceeded]]]:
+) -> tuple[list[str], list[tuple[str, int, int]], list[tuple[str, ExclusionReason]]]:
     """Slice, and give the selected contents, the shortfalls, and the cap exclusions by content."""
     outcome: SliceOutcome = slicer.slice_detailed(scored(rows), ContextBudget(target))
     return (

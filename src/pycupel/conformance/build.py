@@ -227,12 +227,12 @@ _CURVES: Mapping[str, Callable[[Table], Curve]] = {
 }
 
 _SCORERS: Mapping[str, Callable[[Table], Scorer]] = {
-    "recency": lambda _: scorers.RecencyScorer(),
+    "recency": lambda config: scorers.RecencyScorer(**_present(config, "undated")),
     "priority": lambda _: scorers.PriorityScorer(),
     "kind": _kind,
     "tag": _tag,
     "frequency": lambda _: scorers.FrequencyScorer(),
-    "reflexive": lambda _: scorers.ReflexiveScorer(),
+    "reflexive": lambda config: scorers.ReflexiveScorer(**_present(config, "rescale")),
     "composite": _composite,
     "scaled": _scaled,
     "metadata_trust": lambda config: scorers.MetadataTrustScorer(**_present(config, "default_score")),
@@ -242,7 +242,7 @@ _SCORERS: Mapping[str, Callable[[Table], Scorer]] = {
 }
 
 _SLICERS: Mapping[str, Callable[[Table], Slicer]] = {
-    "greedy": lambda _: slicers.GreedySlice(),
+    "greedy": lambda config: slicers.GreedySlice(**_present(config, "cost_exponent", "best_first")),
     "knapsack": _knapsack,
     "stream": lambda config: slicers.StreamSlice(**_present(config, "batch_size", "replace")),
     "quota": _quota,

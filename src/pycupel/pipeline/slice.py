@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import compress
 from typing import NamedTuple
 
-from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall
+from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.kernels.records import maker
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.protocols import Slicer
@@ -26,7 +26,7 @@ class Sliced(NamedTuple):
     selected: list[int]
     is_selected: bytearray
     shortfalls: tuple[CountRequirementShortfall, ...]
-    cap_excluded: dict[int, CountCapExceeded]
+    cap_excluded: dict[int, ExclusionReason]
 
 
 _sliced = maker(Sliced)

@@ -10,6 +10,8 @@
 | `ReflexiveScorer` | future_relevance_hint | the hint itself |
 | `MetadataTrustScorer` | metadata["cupel:trust"] | the trust value itself |
 | `MetadataKeyScorer` | metadata[key] | a multiplier: `boost` on a match, else 1.0 |
+| `RelevanceScorer` | content | how well it answers a question, by its words |
+| `SimilarityScorer` | content | how close it is to a question, by your embeddings |
 | `DecayScorer` | timestamp | age, through a curve |
 | `CompositeScorer` | | weighted average of other scorers |
 | `ScaledScorer` | | another scorer, stretched to the range from 0 to 1 |
@@ -29,8 +31,10 @@ from pycupel.scorers.metadata_key import MetadataKeyScorer
 from pycupel.scorers.metadata_trust import MetadataTrustScorer
 from pycupel.scorers.priority import PriorityScorer
 from pycupel.scorers.recency import RecencyScorer
-from pycupel.scorers.reflexive import ReflexiveScorer
+from pycupel.scorers.reflexive import ReflexiveScorer, rescale_hints
+from pycupel.scorers.relevance import RelevanceScorer, clear_caches
 from pycupel.scorers.scaled import ScaledScorer
+from pycupel.scorers.similarity import SimilarityScorer
 from pycupel.scorers.tag import TagScorer
 
 __all__ = [
@@ -45,9 +49,13 @@ __all__ = [
     "PriorityScorer",
     "RecencyScorer",
     "ReflexiveScorer",
+    "RelevanceScorer",
     "ScaledScorer",
+    "SimilarityScorer",
     "Step",
     "SystemTimeProvider",
     "TagScorer",
     "Window",
+    "clear_caches",
+    "rescale_hints",
 ]

@@ -8,13 +8,16 @@ from functools import lru_cache
 from typing import Any
 
 from pycupel.errors import CycleError, ScorerConfigError
-from pycupel.model import ContextItem
+from pycupel.model import ContextItem, ContextKind
 from pycupel.model.checks import as_float
 from pycupel.protocols import Scorer
 
-__all__ = ["WrappingScorer", "check_nesting", "score_all", "score_one"]
+__all__ = ["CONVERSATION", "WrappingScorer", "check_nesting", "score_all", "score_one"]
 
 MAX_DEPTH = 100
+
+# The kinds whose order in the input says something: what was said, and what tools answered.
+CONVERSATION = frozenset({ContextKind.MESSAGE.key, ContextKind.TOOL_OUTPUT.key})
 
 
 class WrappingScorer(ABC):

@@ -2,12 +2,13 @@
 
 | slicer | selects |
 |---|---|
-| `GreedySlice` | by score per token; fast. A long top hit can lose to many short weak ones |
+| `GreedySlice` | by score per token; a long top hit can lose to many short weak ones. `cost_exponent=0`: by score |
 | `KnapsackSlice` | the combination with the highest total score; best when the budget is tight |
 | `StreamSlice` | by score, batch by batch, until the budget is full; for items that are still coming in |
 | `QuotaSlice` | every kind, listed or not, gets a fixed share; unused share stays empty unless `redistribute=True` |
 | `CountQuotaSlice` | a minimum and a maximum number of items of a kind; another slicer selects the rest |
 | `CountConstrainedKnapsackSlice` | the same, with a knapsack for the rest |
+| `MinScoreSlice` | nothing below a minimum score; another slicer selects the rest (an extension) |
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pycupel.slicers.count_constrained_knapsack import CountConstrainedKnapsackS
 from pycupel.slicers.count_quota import CountQuotaSlice
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.slicers.knapsack import KnapsackSlice
+from pycupel.slicers.min_score import MinScoreSlice
 from pycupel.slicers.quota import QuotaSlice
 from pycupel.slicers.stream import StreamSlice
 
@@ -24,6 +26,7 @@ __all__ = [
     "CountQuotaSlice",
     "GreedySlice",
     "KnapsackSlice",
+    "MinScoreSlice",
     "QuotaSlice",
     "StreamSlice",
 ]

@@ -7,7 +7,7 @@ from collections.abc import Container, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, cast
 
-from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall
+from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.errors import SlicerContractError
 from pycupel.kernels.identity import indices_by_identity
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
@@ -23,7 +23,7 @@ class IndexSlice(NamedTuple):
 
     selected: list[int]
     shortfalls: tuple[CountRequirementShortfall, ...] = ()
-    cap_excluded: tuple[tuple[int, CountCapExceeded], ...] = ()
+    cap_excluded: tuple[tuple[int, ExclusionReason], ...] = ()
 
 
 class IndexedSlicer(ABC):

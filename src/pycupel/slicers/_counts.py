@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
-from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall
+from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall, ExclusionReason
 from pycupel.errors import CountRequirementError
 from pycupel.kernels.order import descending
 from pycupel.model import (
@@ -127,12 +127,12 @@ class CountingSlicer(IndexedSlicer):
 
     def _enforce_caps(
         self, walk: Iterable[int], items: Sequence[ContextItem], committed: Mapping[str, int]
-    ) -> tuple[list[int], list[tuple[int, CountCapExceeded]]]:
+    ) -> tuple[list[int], list[tuple[int, ExclusionReason]]]:
         """Phase 3. What phase 1 committed counts, but is never removed."""
         counts = dict(committed)
         caps = {entry.kind.key: entry for entry in self.entries}
         kept: list[int] = []
-        capped: list[tuple[int, CountCapExceeded]] = []
+        capped: list[tuple[int, ExclusionReason]] = []
         for i in walk:
             key = items[i].kind.key
             count = counts.get(key, 0)

@@ -50,18 +50,18 @@ class ScoreParts(NamedTuple):
 
     Attributes:
         items: The scored items.
-        columns: For each scorer its name, its weight, and its score for each item.
+        columns: Each scorer with its weight and its score for each item.
     """
 
     items: Sequence[ContextItem]
-    columns: Sequence[tuple[str, float, Sequence[float]]]
+    columns: Sequence[tuple[object, float, Sequence[float]]]
 
     def of(self, item: ContextItem) -> tuple[ScorePart, ...]:
         """The parts of one item's score; none if it was not scored."""
         row = next((i for i, each in enumerate(self.items) if each is item), None)
         if row is None:
             return ()
-        return tuple(ScorePart(name, weight, column[row]) for name, weight, column in self.columns)
+        return tuple(ScorePart(type(scorer).__name__, weight, column[row]) for scorer, weight, column in self.columns)
 
 
 @dataclass(frozen=True, slots=True)

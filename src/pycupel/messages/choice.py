@@ -14,6 +14,7 @@ from pycupel.messages.plan import Plan
 from pycupel.messages.slicing import TiedSlice, inner_slicer
 from pycupel.model import ContextItem
 from pycupel.pipeline import Pipeline, Policy, Selection
+from pycupel.pipeline.notes import ranking_notes
 
 __all__ = ["Choice", "choose"]
 
@@ -84,7 +85,9 @@ def choose(
         unseen = items_at(history, aside, named=True)
         left_out = [(unseen[i], reason) for i, reason in aside.items()]
         report = _completed(run.report, [*left_out, *((old.item, older[old.index]) for old, _ in replaced)])
-    return Choice(units, _in_u_shape(hits, run), reasons, document_reasons, run.notes, report)
+    # Documents alone stay in the order in which they were found, and are placed by their scores.
+    notes = ranking_notes(run.ranking, fields=any(id(item) in unit_of for item in run.ranking.items))
+    return Choice(units, _in_u_shape(hits, run), reasons, document_reasons, notes, report)
 
 
 def _set_aside(history: History, plan: Plan) -> dict[int, ExclusionReason]:

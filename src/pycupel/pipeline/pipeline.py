@@ -44,7 +44,7 @@ class Pipeline(Policy):
 
     def __post_init__(self) -> None:
         Policy.__post_init__(self)
-        object.__setattr__(self, "_note_sources", NoteSources.of(self.scorer, self.slicer))
+        object.__setattr__(self, "_note_sources", NoteSources.of(self.scorer, self.slicer, self.placer))
         if self.on_overflow is not None:
             if not callable(cast(Any, self.on_overflow)):
                 raise wrong_type("on_overflow", "a function that takes an OverflowEvent", self.on_overflow)

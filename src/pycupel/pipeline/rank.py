@@ -7,12 +7,10 @@ from typing import Final
 
 from pycupel.model import ContextItem
 from pycupel.pipeline.classify import Classified
+from pycupel.pipeline.notes import ranking_notes
 from pycupel.pipeline.trace import Trace
-from pycupel.scorers._notes import scorer_notes
 
 __all__ = ["Ranking"]
-
-_IGNORED_QUERY = "no scorer of the policy reads the query; add a RelevanceScorer, or choose a policy that has one"
 
 
 class Ranking:
@@ -55,10 +53,7 @@ class Ranking:
     @property
     def notes(self) -> tuple[str, ...]:
         """Advisory notes, for example that no item sets the field that a scorer reads."""
-        sources, notes = self.trace.sources, self.trace.scorer_notes
-        if notes is None:
-            notes = scorer_notes(sources.scorer, self.classified.scoreable)
-        return (*notes, _IGNORED_QUERY) if sources.ignores_query else notes
+        return ranking_notes(self)
 
     def __repr__(self) -> str:
         return f"<Ranking: {len(self.items)} items, {len(self.pinned)} pinned>"

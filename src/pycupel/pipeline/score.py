@@ -15,7 +15,7 @@ __all__ = ["score_items"]
 def score_items(
     scoreable: tuple[ContextItem, ...],
     scorer: Scorer,
-    parts: list[tuple[str, float, Sequence[float]]] | None = None,
+    parts: list[tuple[Scorer, float, Sequence[float]]] | None = None,
 ) -> list[float]:
     """Scores in the order of the items; and in `parts`, if it is given, what they are made of.
 

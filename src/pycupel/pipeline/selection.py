@@ -13,6 +13,7 @@ from pycupel.diagnostics.report import deferred_report
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline import events, explain
+from pycupel.pipeline.notes import selection_notes
 from pycupel.pipeline.place import Placement
 from pycupel.pipeline.rank import Ranking
 from pycupel.pipeline.slice import Sliced
@@ -172,5 +173,5 @@ _MAKERS: dict[str, Callable[[Selection], Any]] = {
     "count_requirement_shortfalls": attrgetter("sliced.shortfalls"),
     "budget": attrgetter("budget"),
     "_score_parts": _score_parts,
-    "notes": attrgetter("ranking.notes"),
+    "notes": selection_notes,
 }

@@ -68,17 +68,17 @@ class CompositeScorer(WrappingScorer):
 def score_in_parts(
     scorer: Scorer,
     items: Sequence[ContextItem],
-    parts: list[tuple[str, float, Sequence[float]]],
+    parts: list[tuple[Scorer, float, Sequence[float]]],
     share: float = 1.0,
 ) -> list[float]:
     """The scores of all items, like `score_all`; and in `parts`, what they are made of.
 
-    A composite's parts are those of its scorers, inner composites included. Anything else is one part: its name, its
-    share of the whole, and its scores.
+    A composite's parts are those of its scorers, inner composites included. Anything else is one part: the scorer,
+    its share of the whole, and its scores.
     """
     if type(scorer) is not CompositeScorer:
         scores = score_all(scorer, items)
-        parts.append((type(scorer).__name__, share, scores))
+        parts.append((scorer, share, scores))
         return scores
     weights = scorer._normalized  # noqa: SLF001 - the class is in this file
     columns = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, cast
 
@@ -72,6 +72,16 @@ class IndexedSlicer(ABC):
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
         """Why items may be left out although there is room, by index. Called only for a report (ER-05)."""
         return {}
+
+    def advice(
+        self,
+        items: Sequence[ContextItem],  # noqa: ARG002 - most slicers have nothing to say
+        scores: Sequence[float],  # noqa: ARG002
+        budget: ContextBudget,  # noqa: ARG002
+        is_selected: Sequence[int],  # noqa: ARG002
+    ) -> Iterable[str]:
+        """Advisory notes about a whole selection. `is_selected` has a 1 for each item that is part of it."""
+        return ()
 
     def for_kind(self, key: str) -> IndexedSlicer:  # noqa: ARG002 - most slicers have no entries
         """This slicer with the entries of one kind only, for the partitions of `QuotaSlice` (CQ-03)."""

@@ -14,7 +14,7 @@ from pycupel.model.checks import checked_bool, checked_str
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.names import name_key, suggestion
 from pycupel.pipeline import Policy
-from pycupel.placers import FramedPlacer, UShapedPlacer
+from pycupel.placers import ChronologicalPlacer, FramedPlacer, UShapedPlacer
 from pycupel.scorers import (
     CompositeScorer,
     FrequencyScorer,
@@ -47,7 +47,7 @@ _PRIORITY = PriorityScorer()
 _KIND = KindScorer()
 _BEST_AT_THE_EDGES = FramedPlacer(UShapedPlacer())
 # System prompts, then what the conversation is about, then the conversation.
-_CONVERSATION = FramedPlacer(FramedPlacer(first=("Memory", "Document")))
+_CONVERSATION = FramedPlacer(FramedPlacer(ChronologicalPlacer("position"), first=("Memory", "Document")))
 
 CHAT = Policy(
     CompositeScorer([(_QUERY, 6), (_RECENCY, 3), (_KIND, 0.5)]),

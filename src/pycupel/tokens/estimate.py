@@ -15,7 +15,16 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from pycupel.model.checks import checked_str
-from pycupel.tokens.estimate_costs import BLOCK_COSTS, DATA_COST, KIND_COSTS, LETTER_COSTS, ROW_COSTS, SKIP_COSTS
+from pycupel.tokens.estimate_costs import (
+    BLOCK_COSTS,
+    COMMON_DISCOUNT_PERCENT,
+    COMMON_PAIR_COST,
+    DATA_COST,
+    KIND_COSTS,
+    LETTER_COSTS,
+    ROW_COSTS,
+    SKIP_COSTS,
+)
 
 __all__ = ["BLOCK_ROWS", "KINDS", "LETTERS", "ROW_GROUPS", "Features", "estimate_tokens", "find_features"]
 
@@ -136,7 +145,9 @@ def estimate_tokens(text: str) -> int:
         return 0
     data, kinds, letters, skips, blocks, rows = find_features(text)
     hundredths = DATA_COST * data + sum(kinds.translate(_KIND_COSTS))
-    hundredths += sum(letters.translate(_LETTER_COSTS)) + sum(skips.translate(_SKIP_COSTS))
+    splits = sum(letters.translate(_LETTER_COSTS)) + sum(skips.translate(_SKIP_COSTS))
+    common = COMMON_PAIR_COST * (len(letters) - letters.count(0)) - splits
+    hundredths += max(0, splits - common * COMMON_DISCOUNT_PERCENT // 100) if common > 0 else splits
     if rows:
         hundredths += sum(blocks.translate(_BLOCK_COSTS)) + sum(rows.translate(_ROW_COSTS))
     return max(1, (hundredths + 50) // 100)

@@ -62,7 +62,12 @@ def test_rows_of_one_message_are_merged_and_results_go_into_the_next_user_messag
         user([result("b")]),
         reply("m2", text("Done.")),
     )
-    assert blocks(history) == [["user", "go"], ["assistant", "I look.", "a", "b"], ["user", "a", "b"], ["assistant", "Done."]]
+    assert blocks(history) == [
+        ["user", "go"],
+        ["assistant", "I look.", "a", "b"],
+        ["user", "a", "b"],
+        ["assistant", "Done."],
+    ]
     assert [one.index for one in history.calls] == [1, 3]
     assert (history.provider, history.id, history.is_sidechain, history.dropped_blocks) == ("anthropic", "s", False, 0)
     assert not [finding for finding in lint_messages(history.messages, "anthropic") if finding.severity == "error"]
@@ -84,7 +89,9 @@ def test_counts_that_are_missing_are_none(usage: Any) -> None:
 
 
 def test_replies_without_an_id_or_with_another_are_messages_of_their_own() -> None:
-    history = main(user("go"), reply("m1", text("a")), reply("m2", text("b")), reply(None, text("c")), reply(None, text("d")))
+    history = main(
+        user("go"), reply("m1", text("a")), reply("m2", text("b")), reply(None, text("c")), reply(None, text("d"))
+    )
     assert blocks(history) == [["user", "go"], *[["assistant", letter] for letter in "abcd"]]
 
 
@@ -111,7 +118,9 @@ def test_what_was_not_part_of_the_conversation_is_left_out() -> None:
 
 def test_a_row_that_is_repeated_counts_once() -> None:
     """A resumed session starts with the rows of the one before."""
-    history = main(user("go", uuid="1"), user("go", uuid="1"), reply("m1", text("a"), uuid="2"), reply("m1", text("a"), uuid="2"))
+    history = main(
+        user("go", uuid="1"), user("go", uuid="1"), reply("m1", text("a"), uuid="2"), reply("m1", text("a"), uuid="2")
+    )
     assert blocks(history) == [["user", "go"], ["assistant", "a"]]
 
 
@@ -119,9 +128,13 @@ def test_blocks_that_the_provider_refuses_are_dropped_and_counted() -> None:
     history = main(
         reply("m0", text("Before anything else.")),
         user("go"),
-        reply("m1", text(" \n"), {"type": "thinking", "thinking": "no signature"}, text("I look."), call("a"), call("b")),
+        reply(
+            "m1", text(" \n"), {"type": "thinking", "thinking": "no signature"}, text("I look."), call("a"), call("b")
+        ),
         user([result("a"), result("a", "again"), result("unknown"), "not a block", {"no": "type"}]),
-        reply("m2", {"type": "thinking", "thinking": "hm", "signature": "x"}, {"type": "redacted_thinking", "data": "y"}),
+        reply(
+            "m2", {"type": "thinking", "thinking": "hm", "signature": "x"}, {"type": "redacted_thinking", "data": "y"}
+        ),
         reply("m3", text("")),
     )
     assert blocks(history) == [["user", "go"], ["assistant", "I look.", "a"], ["user", "a"], ["assistant", "hm", "y"]]
@@ -178,10 +191,16 @@ def test_sidechains_are_histories_of_their_own_behind_the_main_one() -> None:
 
 def test_agents_in_rows_of_progress_are_sidechains_too() -> None:
     def progress(row: Row) -> Row:
-        return {"type": "progress", "sessionId": "s", "data": {"type": "agent_progress", "agentId": "agent", "message": row}}
+        return {
+            "type": "progress",
+            "sessionId": "s",
+            "data": {"type": "agent_progress", "agentId": "agent", "message": row},
+        }
 
     message = {"role": "user", "content": "a task"}
-    log = read(user("go"), progress({"type": "user", "message": message}), progress({"type": "user", "message": message}))
+    log = read(
+        user("go"), progress({"type": "user", "message": message}), progress({"type": "user", "message": message})
+    )
     assert [(history.id, blocks(history)) for history in log.histories] == [
         ("s", [["user", "go"]]),
         ("agent", [["user", "a task", "a task"]]),

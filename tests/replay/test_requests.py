@@ -58,7 +58,15 @@ def test_a_reply_keeps_what_may_be_sent_again() -> None:
 
 @pytest.mark.parametrize(
     "answer",
-    [{}, {"choices": []}, {"choices": [None]}, {"choices": [{}]}, {"choices": "x"}, {"output": "x"}, {"role": "assistant"}],
+    [
+        {},
+        {"choices": []},
+        {"choices": [None]},
+        {"choices": [{}]},
+        {"choices": "x"},
+        {"output": "x"},
+        {"role": "assistant"},
+    ],
 )
 def test_an_answer_without_a_message_is_no_reply(answer: Row) -> None:
     [history] = read({"messages": [HELLO], "response": answer})

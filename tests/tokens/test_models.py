@@ -33,7 +33,10 @@ from pycupel.tokens.windows import window_of
         ("anthropic.claude-instant-v1", "claude-instant"),
         ("anthropic.claude-v2:1", "claude-v2"),
         ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5"),
-        ("arn:aws:bedrock:eu-west-1:1:inference-profile/eu.anthropic.claude-3-5-haiku-20241022-v1:0", "claude-3-5-haiku"),
+        (
+            "arn:aws:bedrock:eu-west-1:1:inference-profile/eu.anthropic.claude-3-5-haiku-20241022-v1:0",
+            "claude-3-5-haiku",
+        ),
         ("models/gemini-2.5-pro", "gemini-2.5-pro"),
         ("google-gla:gemini-2.5-pro", "gemini-2.5-pro"),
         ("meta-llama/Llama-3.3-70B-Instruct", "llama-3.3-70b-instruct"),

@@ -140,7 +140,11 @@ def _accepted(messages: list[_Message]) -> Iterator[list[_Block]]:
         others = [block for block in blocks if block["type"] != "tool_result"]
         # A call has one result; of several, the first.
         by_call = {block.get("tool_use_id"): block for block in reversed(results)}
-        yield [block for block in results if block is by_call.get(block.get("tool_use_id")) and block.get("tool_use_id") in called] + others
+        yield [
+            block
+            for block in results
+            if block is by_call.get(block.get("tool_use_id")) and block.get("tool_use_id") in called
+        ] + others
 
 
 def _is_sound(block: _Block) -> bool:

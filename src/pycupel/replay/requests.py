@@ -96,7 +96,13 @@ def _reply(answer: Mapping[str, Any]) -> list[_Message]:
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):
         message = choices[0].get("message")
         if isinstance(message, dict):
-            return [{key: message[key] for key in _REPLY_KEYS if message.get(key) is not None or key in message and key == "content"}]
+            return [
+                {
+                    key: message[key]
+                    for key in _REPLY_KEYS
+                    if message.get(key) is not None or key in message and key == "content"
+                }
+            ]
     output = answer.get("output")
     if isinstance(output, list):
         return [item for item in output if isinstance(item, dict)]

@@ -99,7 +99,8 @@ _BLOCK = bytes(byte >> 4 for byte in range(256))
 _KIND_COSTS, _LETTER_COSTS, _BLOCK_COSTS = bytes(KIND_COSTS), bytes(LETTER_COSTS), bytes(BLOCK_COSTS)
 _SKIP_COSTS = bytes(SKIP_COSTS)
 _ROW_COSTS = b"".join(
-    bytes([cost]) * (end - start) for cost, start, end in zip(ROW_COSTS, ROW_GROUPS, (*ROW_GROUPS[1:], 256), strict=True)
+    bytes([cost]) * (end - start)
+    for cost, start, end in zip(ROW_COSTS, ROW_GROUPS, (*ROW_GROUPS[1:], 256), strict=True)
 )
 
 # A long run of letters and digits that changes between them all the time is data: base64, keys, signatures.

@@ -1,11 +1,11 @@
 """Names of models: one spelling for the many that providers, routers and clouds use, and the family of each.
 
-    openai:gpt-4o, openai/gpt-4o, gpt-4o-2024-08-06           gpt-4o
-    ft:gpt-4o-mini-2024-07-18:acme::9x                        gpt-4o-mini
-    us.anthropic.claude-sonnet-4-5-20250929-v1:0              claude-sonnet-4-5
-    anthropic/claude-sonnet-4.5, claude-sonnet-4-5@20250929   claude-sonnet-4-5
-    models/gemini-2.5-pro, google-gla:gemini-2.5-pro          gemini-2.5-pro
-    meta-llama/Llama-3.3-70B-Instruct, llama3.3:70b           llama-3.3-70b-instruct, llama-3.3
+openai:gpt-4o, openai/gpt-4o, gpt-4o-2024-08-06           gpt-4o
+ft:gpt-4o-mini-2024-07-18:acme::9x                        gpt-4o-mini
+us.anthropic.claude-sonnet-4-5-20250929-v1:0              claude-sonnet-4-5
+anthropic/claude-sonnet-4.5, claude-sonnet-4-5@20250929   claude-sonnet-4-5
+models/gemini-2.5-pro, google-gla:gemini-2.5-pro          gemini-2.5-pro
+meta-llama/Llama-3.3-70B-Instruct, llama3.3:70b           llama-3.3-70b-instruct, llama-3.3
 """
 
 from __future__ import annotations
@@ -92,7 +92,9 @@ def normalized_model(model: str) -> str:
     if name.startswith("claude"):
         return name.replace(".", "-")
     name = _JOINED_VERSION.sub(r"\1-\2", name)
-    return _LLAMA_POINT.sub(r"\1.\2", _POINT.sub(".", name) if name.startswith(("llama", "qwen", "glm", "kimi")) else name)
+    return _LLAMA_POINT.sub(
+        r"\1.\2", _POINT.sub(".", name) if name.startswith(("llama", "qwen", "glm", "kimi")) else name
+    )
 
 
 def family_of(model: str) -> str | None:

@@ -84,7 +84,7 @@ def is_precise(kind: str) -> bool:
 
 def stretches(source: Source, length: int, most: int) -> Iterator[str]:
     """Random stretches of the text, from white space to white space if there is any near."""
-    draw = random.Random(source.name)
+    draw = random.Random(source.name)  # noqa: S311 - not a secret
     for _ in range(min(most, len(source.text) // length)):
         start = draw.randrange(len(source.text) - length + 1)
         yield source.text[_space(source.text, start) : _space(source.text, start + length)]
@@ -164,7 +164,7 @@ def script_cost(characters: str, count: Count) -> float:
     """The tokens of a character in random words; none if there are no characters."""
     if not characters:
         return 0.0
-    draw = random.Random(characters)
+    draw = random.Random(characters)  # noqa: S311 - not a secret
     words = ["".join(draw.choices(characters, k=6)) for _ in range(200)]
     return min(MOST_COST, count(" ".join(words)) / 1200)
 
@@ -195,15 +195,15 @@ def fit(kinds: Sequence[Kind], count: Count) -> Vector:
     """Kinds with windows outside their limits weigh more from round to round."""
     first, held = first_costs(count)
     costs, weights = first, np.array([PRECISE_WEIGHT if is_precise(kind.name) else 1.0 for kind in kinds])
+    nothing = np.zeros(1)
     for _ in range(ROUNDS):
-        matrix = sum(weight * kind.matrix for weight, kind in zip(weights, kinds, strict=True))
-        vector = sum(weight * kind.vector for weight, kind in zip(weights, kinds, strict=True))
+        matrix = sum((weight * kind.matrix for weight, kind in zip(weights, kinds, strict=True)), nothing)
+        vector = sum((weight * kind.vector for weight, kind in zip(weights, kinds, strict=True)), nothing)
         costs = solve(matrix, vector, first, held, costs)
         for i, kind in enumerate(kinds):
             low, middle, high = np.quantile(ratios(kind.shares, costs), [0.03, 0.5, 0.97])
             is_bad = low < LOWEST or high > HIGHEST or (is_precise(kind.name) and middle > PRECISE_MEDIAN)
             weights[i] *= RAISE if is_bad and len(kind.shares) >= FEWEST_WINDOWS else 1.0
-            print(kind.name, round(weights[i], 1), low.round(2), middle.round(2), high.round(2), file=sys.stderr)
     return costs
 
 
@@ -245,15 +245,19 @@ def solve(matrix: Vector, vector: Vector, first: Vector, held: Vector, start: Ve
     return first + added
 
 
+NAMES = (
+    *("BLOCK_COSTS", "COMMON_DISCOUNT_PERCENT", "COMMON_PAIR_COST", "DATA_COST"),
+    *("KIND_COSTS", "LETTER_COSTS", "ROW_COSTS", "SKIP_COSTS"),
+)
+
+
 def write(costs: Sequence[int]) -> Iterator[str]:
     """The module."""
     yield '"""What the estimator\'s features cost in `o200k_base`, in hundredths of a token.\n\n'
     yield "Written by `python -m tools.fit_estimator`; `pycupel.tokens.estimate` says what the numbers are about.\n"
     yield '"""\n\nfrom __future__ import annotations\n\n'
     yield "__all__ = [\n"
-    names = ("BLOCK_COSTS", "COMMON_DISCOUNT_PERCENT", "COMMON_PAIR_COST", "DATA_COST")
-    names += ("KIND_COSTS", "LETTER_COSTS", "ROW_COSTS", "SKIP_COSTS")
-    yield from (f'    "{name}",\n' for name in names)
+    yield from (f'    "{name}",\n' for name in NAMES)
     yield "]\n\n"
     yield f"# A character of base64 or the like.\nDATA_COST = {costs[0]}\n"
     yield "# A text with cheaper pairs of letters gets this share of the difference as a discount.\n"

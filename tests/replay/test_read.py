@@ -7,6 +7,7 @@ import gzip
 import json
 import lzma
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -78,5 +79,5 @@ def test_prompts_of_real_sessions_grow_between_compactions() -> None:
 def assert_growth(history: History) -> None:
     counts = [call.prompt_tokens for call in history.calls if call.prompt_tokens is not None]
     assert len(counts) == len(history.calls)
-    shrunk = sum(after < before for before, after in zip(counts, counts[1:], strict=False))
+    shrunk = sum(after < before for before, after in pairwise(counts))
     assert shrunk <= len(history.compactions) + 0.05 * len(counts)

@@ -35,7 +35,7 @@ def test_a_request_that_goes_on_is_one_history_with_a_call_for_each() -> None:
             "response": {"choices": [{"message": answer}], "usage": usage},
         }
 
-    reply = {**HI, "refusal": None, "annotations": []}
+    reply: Row = {**HI, "refusal": None, "annotations": []}
     [history] = read(
         row([SYSTEM, HELLO], reply, 10),
         row([SYSTEM, HELLO, HI, MORE], {"role": "assistant", "content": None, "tool_calls": [{"id": "a"}]}, 20),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pycupel.replay.log import Call, Compaction, History
+from pycupel.replay.shapes import as_dict, as_dicts
 
 __all__ = ["ClaudeCode"]
 
@@ -30,13 +31,13 @@ class ClaudeCode:
 
     def add(self, row: Mapping[str, Any]) -> bool:
         """Add a row. Returns whether it was one of a transcript."""
-        data = row.get("data")
-        if row.get("type") == "progress" and isinstance(data, dict) and isinstance(data.get("message"), dict):
+        inner = as_dict(as_dict(row.get("data")).get("message"))
+        if row.get("type") == "progress" and inner:
             # What an agent does on behalf of the main one, as newer versions write it.
-            return self.add({"agentId": data.get("agentId"), **data["message"], "isSidechain": True})
+            return self.add({"agentId": row["data"].get("agentId"), **inner, "isSidechain": True})
         name, is_sidechain = self._name(row)
-        message = row.get("message")
-        if row.get("type") not in {"user", "assistant"} or not isinstance(message, dict) or "content" not in message:
+        message = as_dict(row.get("message"))
+        if row.get("type") not in {"user", "assistant"} or "content" not in message:
             return "sessionId" in row
         conversation = self._conversations.setdefault(name, _Conversation(name, is_sidechain))
         if row.get("isCompactSummary"):
@@ -129,22 +130,23 @@ def _accepted(messages: list[_Message]) -> Iterator[list[_Block]]:
     called: set[object] = set()
     for index, message in enumerate(messages):
         blocks = list(filter(_is_sound, message.blocks))
-        if message.role == "assistant":
-            if index + 1 < len(messages):
-                answered = {block.get("tool_use_id") for block in messages[index + 1].blocks}
-                blocks = [block for block in blocks if block["type"] != "tool_use" or block.get("id") in answered]
-            called = {block.get("id") for block in blocks if block["type"] == "tool_use"}
-            yield blocks
+        if message.role == "user":
+            yield [*_results(blocks, called), *(block for block in blocks if block["type"] != "tool_result")]
             continue
-        results = [block for block in blocks if block["type"] == "tool_result"]
-        others = [block for block in blocks if block["type"] != "tool_result"]
-        # A call has one result; of several, the first.
-        by_call = {block.get("tool_use_id"): block for block in reversed(results)}
-        yield [
-            block
-            for block in results
-            if block is by_call.get(block.get("tool_use_id")) and block.get("tool_use_id") in called
-        ] + others
+        if index + 1 < len(messages):
+            answered = {block.get("tool_use_id") for block in messages[index + 1].blocks}
+            blocks = [block for block in blocks if block["type"] != "tool_use" or block.get("id") in answered]
+        called = {block.get("id") for block in blocks if block["type"] == "tool_use"}
+        yield blocks
+
+
+def _results(blocks: list[_Block], called: set[object]) -> Iterator[_Block]:
+    """The results of the calls in the message before: the first of each."""
+    open_calls = set(called)
+    for block in blocks:
+        if block["type"] == "tool_result" and block.get("tool_use_id") in open_calls:
+            open_calls.remove(block.get("tool_use_id"))
+            yield block
 
 
 def _is_sound(block: _Block) -> bool:
@@ -156,8 +158,7 @@ def _is_sound(block: _Block) -> bool:
 def _blocks(content: object) -> list[_Block]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    found: list[Any] = content if isinstance(content, list) else []
-    return [block for block in found if isinstance(block, dict) and isinstance(block.get("type"), str)]
+    return [block for block in as_dicts(content) if isinstance(block.get("type"), str)]
 
 
 def _text(content: object) -> str:

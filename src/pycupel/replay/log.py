@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+
+from pycupel.replay.shapes import as_dict
 
 __all__ = ["Call", "Compaction", "History", "Log"]
 
@@ -35,9 +37,8 @@ class Call:
     @classmethod
     def of(cls, index: int, model: object, usage: object) -> Call:
         """A call from the usage that OpenAI's or Anthropic's answer reports."""
-        numbers = usage if isinstance(usage, Mapping) else {}
-        parts: list[Any] = [numbers.get(name) for name in ("prompt_tokens_details", "input_tokens_details")]
-        details: Mapping[str, Any] = next((part for part in parts if isinstance(part, Mapping)), {})
+        numbers = as_dict(usage)
+        details = as_dict(numbers.get("prompt_tokens_details")) or as_dict(numbers.get("input_tokens_details"))
         read = _number(numbers.get("cache_read_input_tokens"))
         written = _number(numbers.get("cache_creation_input_tokens"))
         prompt = _number(numbers.get("prompt_tokens"), numbers.get("input_tokens"))

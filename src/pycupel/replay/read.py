@@ -69,7 +69,7 @@ def _read(lines: Iterable[Any]) -> Log:
 
 def _row(line: str | bytes) -> dict[str, Any] | None:
     try:
-        row = json.loads(line)
+        row: Any = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return row if isinstance(row, dict) else None
+    return row if row.__class__ is dict else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pycupel.replay.log import Call, History
+from pycupel.replay.shapes import as_dict, as_dicts
 
 __all__ = ["Requests"]
 
@@ -28,10 +29,10 @@ class Requests:
 
     def add(self, row: Mapping[str, Any]) -> bool:
         """Add a row. Returns whether it was a request or a message."""
-        for request in (row, row.get("request"), row.get("body")):
-            sent = _sent(request) if isinstance(request, dict) else None
-            if sent is not None:
-                self._add_request(row, request, *sent)
+        for request in (row, as_dict(row.get("request")), as_dict(row.get("body"))):
+            provider, sent = _sent(request)
+            if sent:
+                self._add_request(row, request, provider, sent)
                 return True
         if isinstance(row.get("role"), str):
             self._messages.sent.append(dict(row))
@@ -41,10 +42,8 @@ class Requests:
     def _add_request(
         self, row: Mapping[str, Any], request: Mapping[str, Any], provider: str, sent: list[_Message]
     ) -> None:
-        response = row.get("response")
-        if isinstance(response, dict) and isinstance(response.get("body"), dict):
-            response = response["body"]
-        answer: Mapping[str, Any] = response if isinstance(response, dict) else row
+        response = as_dict(row.get("response"))
+        answer = as_dict(response.get("body")) or response or row
         conversation = next(
             (each for each in reversed(self._conversations) if each.is_continued_by(provider, sent)), None
         )
@@ -79,40 +78,27 @@ class _Conversation:
         return History(tuple(messages), provider, tuple(self.calls), id=self.name)
 
 
-def _sent(request: Mapping[str, Any]) -> tuple[str, list[_Message]] | None:
-    """The API that a request is for, and its messages; None if it has none."""
-    for provider, key in ((_CHAT, "messages"), (_RESPONSES, "input")):
-        messages = request.get(key)
-        if isinstance(messages, list) and messages and all(isinstance(message, dict) for message in messages):
-            return provider, messages
+def _sent(request: Mapping[str, Any]) -> tuple[str, list[_Message]]:
+    """The API that a request is for, and its messages."""
+    messages = as_dicts(request.get("messages"))
+    if messages:
+        return _CHAT, messages
     if isinstance(request.get("input"), str) and "model" in request:
         return _RESPONSES, [{"role": "user", "content": request["input"]}]
-    return None
+    return _RESPONSES, as_dicts(request.get("input"))
 
 
 def _reply(answer: Mapping[str, Any]) -> list[_Message]:
     """The messages of an answer: a choice's, the items of Responses, or Anthropic's blocks."""
-    choices = answer.get("choices")
-    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-        message = choices[0].get("message")
-        if isinstance(message, dict):
-            return [
-                {
-                    key: message[key]
-                    for key in _REPLY_KEYS
-                    if message.get(key) is not None or key in message and key == "content"
-                }
-            ]
-    output = answer.get("output")
-    if isinstance(output, list):
-        return [item for item in output if isinstance(item, dict)]
-    if answer.get("role") == "assistant" and isinstance(answer.get("content"), list):
+    for choice in as_dicts(answer.get("choices"))[:1]:
+        message = as_dict(choice.get("message"))
+        # Only the content may be null.
+        reply = {key: message[key] for key in _REPLY_KEYS if key in message and (message[key] or key == "content")}
+        return [reply] if reply else []
+    if answer.get("role") == "assistant" and as_dicts(answer.get("content")):
         return [{"role": "assistant", "content": answer["content"]}]
-    return []
+    return as_dicts(answer.get("output"))
 
 
 def _is_anthropic(message: _Message) -> bool:
-    content = message.get("content")
-    return isinstance(content, list) and any(
-        isinstance(block, dict) and block.get("type") in _ANTHROPIC_BLOCKS for block in content
-    )
+    return any(block.get("type") in _ANTHROPIC_BLOCKS for block in as_dicts(message.get("content")))

@@ -11,7 +11,8 @@ fitted by `tools/fit_estimator.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pycupel.model.checks import checked_str
@@ -64,7 +65,6 @@ KINDS = {
 }
 # Letters whose pairs cost about the same, whatever their case. The first group is everything that is no letter.
 LETTERS = ("", "a", "g", "brw", "cl", "oqx", "ky", "i", "n", "jpz", "ms", "ht", "e", "u", "v", "df")
-_LIKE_V, _LIKE_K = LETTERS.index("v"), LETTERS.index("ky")
 
 # In UTF-16, the first byte is a row of 256 characters. In these rows, every block of 16 has a cost of its own:
 # alphabets from Latin to Arabic, from Devanagari to Lao, Burmese and Georgian; 0xD8 starts an emoji.
@@ -88,20 +88,34 @@ def _table(groups: Iterable[Iterable[int]], other: int) -> bytes:
 
 
 _KIND = _table(KINDS.values(), len(KINDS) - 1)
-_LETTER = bytearray(_table(((group + group.upper()).encode() for group in LETTERS), 0))
-_LETTER[_ACCENTED[0] : _ACCENTED[-1] + 1] = bytes([_LIKE_V]) * len(_ACCENTED)
-_LETTER[_GREEK_TO_KHMER[0] : _GREEK_TO_KHMER[-1] + 1] = bytes([_LIKE_K]) * len(_GREEK_TO_KHMER)
-_LETTER = bytes(_LETTER)
+# Accented letters cost about as much as `v`, and those of other alphabets as `k`, beside what their script costs.
+_LETTER = _table(
+    (
+        (group + group.upper()).encode() + _ACCENTED * ("v" in group) + _GREEK_TO_KHMER * ("k" in group)
+        for group in LETTERS
+    ),
+    0,
+)
 _IS_LETTER = bytes(255 * bool(group) for group in _LETTER)
 _ROW = bytes(number << 4 for number in _table(([row] for row in BLOCK_ROWS), len(BLOCK_ROWS)))
 _BLOCK = bytes(byte >> 4 for byte in range(256))
 
-_KIND_COSTS, _LETTER_COSTS, _BLOCK_COSTS = bytes(KIND_COSTS), bytes(LETTER_COSTS), bytes(BLOCK_COSTS)
-_SKIP_COSTS = bytes(SKIP_COSTS)
-_ROW_COSTS = b"".join(
-    bytes([cost]) * (end - start)
-    for cost, start, end in zip(ROW_COSTS, ROW_GROUPS, (*ROW_GROUPS[1:], 256), strict=True)
-)
+
+class _Costs(NamedTuple):
+    table: bytes
+    free: bytes
+
+    @classmethod
+    def of(cls, costs: Sequence[int]) -> _Costs:
+        return cls(bytes(costs), bytes(number for number, cost in enumerate(costs) if not cost))
+
+
+_KIND_COSTS, _BLOCK_COSTS = _Costs.of(KIND_COSTS), _Costs.of(BLOCK_COSTS)
+_LETTER_COSTS, _SKIP_COSTS = _Costs.of(LETTER_COSTS), _Costs.of(SKIP_COSTS)
+_ROW_COSTS = _Costs.of([ROW_COSTS[bisect(ROW_GROUPS, row) - 1] for row in range(256)])
+
+# Not even random letters cost more on average.
+_MOST_PAIR_COST = 50
 
 # A long run of letters and digits that changes between them all the time is data: base64, keys, signatures.
 _RUNS = _table([b"", _LOWER + _UPPER + _DIGITS + b"+/=_-"], 0)
@@ -145,13 +159,26 @@ def estimate_tokens(text: str) -> int:
     if not text:
         return 0
     data, kinds, letters, skips, blocks, rows = find_features(text)
-    hundredths = DATA_COST * data + sum(kinds.translate(_KIND_COSTS))
-    splits = sum(letters.translate(_LETTER_COSTS)) + sum(skips.translate(_SKIP_COSTS))
-    common = COMMON_PAIR_COST * (len(letters) - letters.count(0)) - splits
-    hundredths += max(0, splits - common * COMMON_DISCOUNT_PERCENT // 100) if common > 0 else splits
+    hundredths = DATA_COST * data + _cost(kinds, _KIND_COSTS) + _splits(letters, skips)
     if rows:
-        hundredths += sum(blocks.translate(_BLOCK_COSTS)) + sum(rows.translate(_ROW_COSTS))
-    return max(1, (hundredths + 50) // 100)
+        hundredths += _cost(blocks, _BLOCK_COSTS) + _cost(rows, _ROW_COSTS)
+    # The costs are a little too high, so only what is well above a whole number is rounded up.
+    return max(1, (hundredths + 20) // 100)
+
+
+def _cost(numbers: bytes, costs: _Costs) -> int:
+    """The sum of the costs. What costs nothing is removed first, because adding takes longer than translating."""
+    return sum(numbers.translate(costs.table, costs.free))
+
+
+def _splits(letters: bytes, skips: bytes) -> int:
+    """What the splits of words cost: less than their sum if it is low, because then the text is English or code."""
+    pairs = len(letters) - letters.count(0)
+    cost = _cost(letters, _LETTER_COSTS) + _cost(skips, _SKIP_COSTS)
+    common = COMMON_PAIR_COST * pairs - cost
+    if common > 0:
+        return max(0, cost - common * COMMON_DISCOUNT_PERCENT // 100)
+    return min(cost, _MOST_PAIR_COST * pairs)
 
 
 def find_features(text: str) -> Features:

@@ -74,7 +74,7 @@ Vector = np.ndarray[Any, np.dtype[np.float64]]
 Count = Callable[[str], int]
 
 
-CLASSES = {"prose", "markdown", "code", "json", "log", "csv", "shell", "diff", "trace", "hex", "base64", "names"}
+CLASSES = {"prose", "markdown", "code", "json", "log", "csv", "shell", "diff", "trace", "hex", "base64"}
 
 
 def is_precise(kind: str) -> bool:

@@ -8,8 +8,8 @@ import pytest
 import splintr
 
 from pycupel.errors import InvalidArgumentError
+from pycupel.tokens import window_of
 from pycupel.tokens.models import FAMILIES, family_of, normalized_model, vocabulary_of
-from pycupel.tokens.windows import window_of
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@
 | `get_counter` | a counter by name: auto, estimator, an encoding, a model; or the caller's own function |
 | `count_messages` | what a provider will count for a chat history |
 | `reported_tokens` | what it did count, from its report of usage: for `Counter.calibrated` |
+| `window_of` | the size of a model's context window |
 | `item` | a `ContextItem` with its tokens counted |
 """
 
@@ -17,6 +18,7 @@ from pycupel.model import ContextItem
 from pycupel.tokens.counters import Counter, get_counter, reported_tokens
 from pycupel.tokens.estimate import estimate_tokens
 from pycupel.tokens.messages import count_messages, message_counter
+from pycupel.tokens.windows import window_of
 
 __all__ = [
     "Counter",
@@ -26,6 +28,7 @@ __all__ = [
     "item",
     "message_counter",
     "reported_tokens",
+    "window_of",
 ]
 
 

@@ -3,10 +3,10 @@
 LOCALES is a directory of gettext catalogues (/usr/share/locale). Only those with an even SHA-256 of their file name
 are read; `benchmarks.tokens` measures with the others.
 
-The costs are those that explain best how many tokens short stretches of text have. Every language and every class of
-text weighs the same, English and what agents read more. No cost is negative, and what the texts hardly have stays near
-what a tokenizer's rules or its vocabulary say. The aim is not the true count but a little more, because an estimate
-that is too low costs more than one that is too high.
+The costs are those that explain best how many tokens short stretches of text have. No cost is negative, and what the
+texts hardly have stays near what a tokenizer's rules or its vocabulary say. The aim is not the true count but a little
+more, because an estimate that is too low costs more than one that is too high. After each round, the languages and
+classes that have windows of 1,000 tokens outside the limits weigh more.
 """
 
 from __future__ import annotations

@@ -34,6 +34,8 @@ MOST_WINDOWS, MOST_LANGUAGE_WINDOWS = 40, 400
 
 
 class Window(NamedTuple):
+    """A stretch of a text, with its true number of tokens."""
+
     kind: str
     text: str
     tokens: int
@@ -121,6 +123,7 @@ def _count_all(count: Callable[[str], int], texts: Sequence[str]) -> None:
 
 
 def main() -> None:
+    """Exit with 1 if a limit is exceeded."""
     sources = held_out()
     exact = splintr.load(ENCODING)[0]
     is_close = print_errors(windows(sources, exact))

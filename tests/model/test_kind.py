@@ -142,7 +142,7 @@ def test_a_name_is_a_string(cls: Name, value: Any) -> None:
     """DM-11: a value MUST be a non-null string; the error shows what was given."""
     with pytest.raises(TypeError) as caught:
         cls(value)
-    assert str(caught.value) == f"{cls.__name__} value must be a str, not {value!r} ({type(value).__name__})"
+    assert str(caught.value) == f"value must be a str, not {value!r} ({type(value).__name__})"
 
 
 @BOTH

@@ -71,7 +71,7 @@ def solve(weights: Sequence[int], values: Sequence[int], capacity: int, max_stat
         [i for i in after if weights[i] * price - values[i] * unit <= room], weights, values, unit, price
     )
     core = sorted(i for option in (*removals, *additions) for i in option.members)
-    bits = {item: 1 << place for place, item in enumerate(core)}
+    bits = {item: 1 << i for i, item in enumerate(core)}
     filled = sum(bits[i] for option in removals for i in option.members)
     best = filled + _Core(removals, additions, bits, slack, unit, price, max_states).best(gain)
     chosen = [i for i in before if i not in bits]
@@ -105,7 +105,7 @@ def _gain_by_filling(after: Iterable[int], weights: Sequence[int], values: Seque
 def _gain_by_swapping(
     before: Sequence[int], after: Sequence[int], weights: Sequence[int], values: Sequence[int], slack: int
 ) -> int:
-    """The best of taking one item from near behind the break for one from near before it."""
+    """The best gain from exchanging one item just before the break for one just after it."""
     gain = 0
     for out in before[-_SWAP_WINDOW:]:
         room = slack + weights[out]
@@ -129,7 +129,7 @@ def _options(
 
 
 class _Core:
-    """The enumeration of what is not decided yet."""
+    """The enumeration of the items that are not decided yet."""
 
     def __init__(
         self,
@@ -183,7 +183,7 @@ class _Core:
         return grown
 
     def _prune(self, states: list[_State], gain: int) -> tuple[list[_State], int]:
-        """Drop what a lighter state beats, and what cannot reach the best gain any more."""
+        """Drop states that a lighter one beats, and states that cannot reach the best gain any more."""
         slack = self.slack
         # Free capacity is worth at most what the next addition makes of it; excess costs at least what the next
         # removal takes for it.

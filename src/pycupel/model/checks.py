@@ -1,9 +1,14 @@
-"""The checks at the door that the constructors share: one wording for each kind of mistake."""
+"""The checks that the constructors share: one sentence for each kind of mistake, and the argument's name in the error.
+
+`name` is what an error calls the value. It begins with the parameter that the user passed, as in `tokens`, `tags[3]` or
+`entries[0]: weight`; that parameter becomes the error's `argument`.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from enum import StrEnum
 from operator import index
 from typing import Any, TypeVar
@@ -11,9 +16,12 @@ from typing import Any, TypeVar
 from pycupel.model.names import name_key
 
 __all__ = [
+    "argument_of",
     "as_float",
+    "checked_aware",
     "checked_bool",
     "checked_choice",
+    "checked_count",
     "checked_float",
     "checked_int",
     "checked_iterable",
@@ -22,36 +30,65 @@ __all__ = [
     "checked_positive",
     "checked_str",
     "describe",
+    "duplicate_kind",
+    "is_aware",
+    "refuse_class",
+    "shortened",
     "wrong_type",
 ]
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
+_Error = Callable[..., ValueError]
+
+
+def shortened(value: object, limit: int = 60) -> str:
+    """The repr of a value, cut to `limit` characters if it is longer."""
+    try:
+        text = repr(value)
+    except ValueError:
+        # Python refuses to show an int with too many digits.
+        return "..."
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."
 
 
 def describe(value: object) -> str:
     """A value and its type, short enough for an error message."""
-    try:
-        text = repr(value)
-    except ValueError:
-        # An int with too many digits refuses to be shown.
-        text = "..."
-    if len(text) > 60:
-        text = f"{text[:57]}..."
-    return f"{text} ({type(value).__name__})"
+    return f"{shortened(value)} ({type(value).__name__})"
 
 
 def wrong_type(name: str, expected: str, value: object) -> TypeError:
-    return TypeError(f"{name} must be {expected}, not {describe(value)}")
+    """The error for a value of the wrong type."""
+    return _type_error(name, f"{name} must be {expected}, not {describe(value)}")
+
+
+def refuse_class(name: str, value: object) -> None:
+    """Refuse a class where an instance of it is wanted."""
+    if isinstance(value, type):
+        raise _type_error(name, f"{name} must be an instance; did you mean {value.__name__}()?")
+
+
+def _type_error(name: str, message: str) -> TypeError:
+    error = TypeError(message)
+    error.__dict__["argument"] = argument_of(name)
+    return error
+
+
+def argument_of(name: str) -> str | None:
+    """The parameter that a name begins with; None for a name such as `the score that X returned`."""
+    for mark in ("[", ":", " ("):
+        name = name.partition(mark)[0]
+    return name if name.isidentifier() else None
 
 
 def checked_str(name: str, value: Any) -> str:
+    """A str."""
     if not isinstance(value, str):
         raise wrong_type(name, "a str", value)
     return value
 
 
 def checked_iterable(name: str, expected: str, value: Any) -> Iterable[Any]:
-    """Anything to iterate over but a string, which is an iterable of letters and never meant."""
+    """Any iterable except a string, which would be split into letters."""
     if not _is_a(value, Iterable) or _is_a(value, (str, bytes)):
         raise wrong_type(name, expected, value)
     iterable: Iterable[Any] = value
@@ -69,6 +106,7 @@ def checked_pairs(name: str, expected: str, value: Any) -> list[tuple[Any, Any]]
 
 
 def checked_mapping(name: str, expected: str, value: Any) -> Mapping[Any, Any]:
+    """A mapping."""
     if not _is_a(value, Mapping):
         raise wrong_type(name, expected, value)
     mapping: Mapping[Any, Any] = value
@@ -76,18 +114,20 @@ def checked_mapping(name: str, expected: str, value: Any) -> Mapping[Any, Any]:
 
 
 def _is_a(value: object, types: Any) -> bool:
-    """`isinstance` for values from outside, whose element types nobody knows yet."""
+    """`isinstance` that does not narrow to a container with elements of unknown type."""
     return isinstance(value, types)
 
 
 def checked_bool(name: str, value: Any) -> bool:
+    """A bool."""
     if not isinstance(value, bool):
         raise wrong_type(name, "a bool", value)
     return value
 
 
 def checked_int(name: str, value: Any) -> int:
-    """Anything that is an integer by `__index__`, numpy's included, but no bool and no float (DM-02)."""
+    """Any integer by `__index__`, numpy's included, but no bool and no float."""
+    # DM-02
     if isinstance(value, bool):
         raise wrong_type(name, "an int", value)
     try:
@@ -96,27 +136,35 @@ def checked_int(name: str, value: Any) -> int:
         raise wrong_type(name, "an int", value) from None
 
 
-def checked_positive(name: str, value: Any, error: Callable[..., ValueError]) -> int:
-    number = checked_int(name, value)
-    if number <= 0:
-        raise error(f"{name} must be greater than 0, not {number}", argument=name, value=number)
+def checked_count(name: str, value: Any, error: _Error) -> int:
+    """An integer of 0 or more."""
+    number = value if type(value) is int else checked_int(name, value)
+    if number < 0:
+        raise error(f"{name} must not be negative, but is {number}", argument=argument_of(name), value=number)
     return number
 
 
-def checked_float(
-    name: str, value: Any, error: Callable[..., ValueError], *, low: float = -math.inf, high: float = math.inf
-) -> float:
-    """A finite number, optionally within `[low, high]` (DM-14)."""
+def checked_positive(name: str, value: Any, error: _Error) -> int:
+    """An integer of 1 or more."""
+    number = checked_int(name, value)
+    if number <= 0:
+        raise error(f"{name} must be greater than 0, not {number}", argument=argument_of(name), value=number)
+    return number
+
+
+def checked_float(name: str, value: Any, error: _Error, *, low: float = -math.inf, high: float = math.inf) -> float:
+    """A finite number, optionally within `[low, high]`."""
+    # DM-14
     number = as_float(name, value)
     if not math.isfinite(number):
-        raise error(f"{name} must be finite, not {number}", argument=name, value=number)
+        raise error(f"{name} must be finite, not {number}", argument=argument_of(name), value=number)
     if not low <= number <= high:
-        raise error(f"{name} must be between {low} and {high}, not {number}", argument=name, value=number)
+        raise error(f"{name} must be between {low} and {high}, not {number}", argument=argument_of(name), value=number)
     return number
 
 
 def as_float(name: str, value: Any) -> float:
-    """Any real number, Decimal and Fraction included. What is beyond the range of floats is infinite."""
+    """Any real number, Decimal and Fraction included. A number beyond the range of floats becomes infinite."""
     if isinstance(value, (bool, str, bytes)):
         raise wrong_type(name, "a number", value)
     try:
@@ -127,8 +175,8 @@ def as_float(name: str, value: Any) -> float:
         raise wrong_type(name, "a number", value) from None
 
 
-def checked_choice(name: str, value: Any, choices: type[_Choice], error: Callable[..., ValueError]) -> _Choice:
-    """A member of a StrEnum, or its value in any spelling that is the same name."""
+def checked_choice(name: str, value: Any, choices: type[_Choice], error: _Error) -> _Choice:
+    """A member of a StrEnum, or its value in any spelling of the same name."""
     if isinstance(value, choices):
         return value
     key = name_key(checked_str(name, value))
@@ -136,4 +184,30 @@ def checked_choice(name: str, value: Any, choices: type[_Choice], error: Callabl
         if name_key(choice.value) == key:
             return choice
     known = ", ".join(repr(choice.value) for choice in choices)
-    raise error(f"{name} must be one of {known}, not {value!r}", argument=name, value=value)
+    raise error(f"{name} must be one of {known}, not {value!r}", argument=argument_of(name), value=value)
+
+
+def is_aware(value: Any) -> bool:
+    """Whether a value is a datetime with a time zone: without one, it is not known which instant is meant."""
+    # DM-07
+    return isinstance(value, datetime) and value.utcoffset() is not None
+
+
+def checked_aware(name: str, value: Any, error: _Error) -> datetime:
+    """A datetime with a time zone."""
+    if not isinstance(value, datetime):
+        raise wrong_type(name, "a datetime", value)
+    if not is_aware(value):
+        raise error(
+            f"{name} must have a time zone, but {value!r} has none; use datetime.now(timezone.utc) or add tzinfo",
+            argument=argument_of(name),
+            value=value,
+        )
+    return value
+
+
+def duplicate_kind(name: str, kind: str, error: _Error) -> ValueError:
+    """The error for an option that lists a kind twice, in whatever case."""
+    return error(
+        f"{name}: duplicate kind {kind!r} (kinds are case-insensitive)", argument=argument_of(name), value=kind
+    )

@@ -193,8 +193,8 @@ def find_features(text: str) -> Features:
     words = _without_data(data)
     data_length = len(data) - len(words)
     words = words.translate(_DIGITS_ALIKE).replace(b"000", b"1").replace(b"00", b"1").replace(b"  ", _GAP)
-    # Read as one number each, all the kinds and all the letters move to their neighbours at once. A letter counts if two
-    # others of its word stand before it: short words are one token.
+    # Read as one number each, all the kinds and all the letters move to their neighbours at once. A letter counts if
+    # two others of its word stand before it: short words are one token.
     kinds = int.from_bytes(words.translate(_KIND), "big")
     letters = int.from_bytes(words.translate(_LETTER), "big")
     is_letter = int.from_bytes(words.translate(_IS_LETTER), "big")

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from pycupel.messages.options import ProviderName
 from pycupel.replay.shapes import as_dict
 
 __all__ = ["Call", "Compaction", "History", "Log"]
@@ -89,7 +90,7 @@ class History:
     """
 
     messages: tuple[dict[str, Any], ...]
-    provider: str
+    provider: ProviderName
     calls: tuple[Call, ...] = ()
     compactions: tuple[Compaction, ...] = ()
     id: str = ""

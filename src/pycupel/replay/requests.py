@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pycupel.messages.options import ProviderName
 from pycupel.replay.log import Call, History
 from pycupel.replay.shapes import as_dict, as_dicts
 
@@ -13,7 +14,9 @@ __all__ = ["Requests"]
 
 _Message = dict[str, Any]
 
-_CHAT, _RESPONSES, _ANTHROPIC = "openai", "responses", "anthropic"
+_CHAT: ProviderName = "openai"
+_RESPONSES: ProviderName = "responses"
+_ANTHROPIC: ProviderName = "anthropic"
 # What only Anthropic's messages have.
 _ANTHROPIC_BLOCKS = {"tool_use", "tool_result", "thinking", "redacted_thinking"}
 # What a reply has that may be sent again.
@@ -40,7 +43,7 @@ class Requests:
         return False
 
     def _add_request(
-        self, row: Mapping[str, Any], request: Mapping[str, Any], provider: str, sent: list[_Message]
+        self, row: Mapping[str, Any], request: Mapping[str, Any], provider: ProviderName, sent: list[_Message]
     ) -> None:
         response = as_dict(row.get("response"))
         answer = as_dict(response.get("body")) or response or row
@@ -63,13 +66,13 @@ class Requests:
 
 @dataclass(slots=True)
 class _Conversation:
-    provider: str
+    provider: ProviderName
     name: str = ""
     sent: list[_Message] = field(default_factory=list[_Message])
     reply: list[_Message] = field(default_factory=list[_Message])
     calls: list[Call] = field(default_factory=list[Call])
 
-    def is_continued_by(self, provider: str, sent: list[_Message]) -> bool:
+    def is_continued_by(self, provider: ProviderName, sent: list[_Message]) -> bool:
         return provider == self.provider and sent[: len(self.sent)] == self.sent
 
     def history(self) -> History:
@@ -78,7 +81,7 @@ class _Conversation:
         return History(tuple(messages), provider, tuple(self.calls), id=self.name)
 
 
-def _sent(request: Mapping[str, Any]) -> tuple[str, list[_Message]]:
+def _sent(request: Mapping[str, Any]) -> tuple[ProviderName, list[_Message]]:
     """The API that a request is for, and its messages."""
     messages = as_dicts(request.get("messages"))
     if messages:

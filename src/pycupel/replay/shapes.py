@@ -12,7 +12,7 @@ def as_dict(value: object) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def as_dicts(value: object) -> list[dict[str, Any]]:
+def as_dicts(value: Any) -> list[dict[str, Any]]:
     """The objects in an array; none if the value is no array."""
-    items = cast("list[Any]", value) if isinstance(value, list) else []
+    items: list[Any] = value if value.__class__ is list else []
     return [item for item in items if item.__class__ is dict]

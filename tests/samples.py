@@ -38,6 +38,9 @@ from pycupel import (
     UShapedPlacer,
     Window,
 )
+from pycupel.placers import FramedPlacer
+from pycupel.scorers import RelevanceScorer, SimilarityScorer
+from pycupel.slicers import MinScoreSlice
 
 NOW = datetime(2025, 1, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -53,6 +56,11 @@ class FixedClock:
         return self.instant
 
 
+def embed(texts: list[str]) -> list[list[float]]:
+    """A stand-in for a model: vectors by length and vowels."""
+    return [[float(len(text)), text.count("a") + 0.5 * text.count("e"), 1.0] for text in texts]
+
+
 _TAGS = {"alpha": 0.1, "gamma": 0.7, "delta": 0.2, "epsilon": 0.3}
 _BLEND = CompositeScorer(
     [(RecencyScorer(), 0.1), (PriorityScorer(), 0.7), (FrequencyScorer(), 0.2), (TagScorer(_TAGS), 0.3)]
@@ -60,6 +68,7 @@ _BLEND = CompositeScorer(
 
 SCORERS: tuple[Scorer, ...] = (
     RecencyScorer(),
+    RecencyScorer("position"),
     PriorityScorer(),
     KindScorer(),
     KindScorer({"document": 0.3, "Note": 2.5}),
@@ -67,6 +76,11 @@ SCORERS: tuple[Scorer, ...] = (
     TagScorer(_TAGS, case_insensitive=True),
     FrequencyScorer(),
     ReflexiveScorer(),
+    ReflexiveScorer("auto"),
+    RelevanceScorer("alpha and item 3", group="level"),
+    RelevanceScorer("alpha", k1=0.9, b=0.4, window=1, share=0.3, group_share=0.1, length_exponent=0.15),
+    RelevanceScorer(optional=True),
+    SimilarityScorer(embed, "alpha"),
     MetadataTrustScorer(0.4),
     MetadataKeyScorer("level", "2", 1.5),
     DecayScorer(FixedClock(), Exponential(DAY)),
@@ -86,6 +100,8 @@ _COUNTS = [
 
 SLICERS: tuple[Slicer, ...] = (
     GreedySlice(),
+    GreedySlice(0.2, best_first=True),
+    MinScoreSlice(GreedySlice(0), 0.4),
     KnapsackSlice(1),
     KnapsackSlice(fill_free=True),
     QuotaSlice(_QUOTAS),
@@ -98,4 +114,4 @@ SLICERS: tuple[Slicer, ...] = (
     StreamSlice(8, replace=True),
 )
 
-PLACERS: tuple[Placer, ...] = (ChronologicalPlacer(), UShapedPlacer())
+PLACERS: tuple[Placer, ...] = (ChronologicalPlacer(), UShapedPlacer(), FramedPlacer(UShapedPlacer(), last=("Memory",)))

@@ -18,7 +18,7 @@ from typing import Any
 from pycupel import ContextBudget, ContextItem, OverflowStrategy, Pipeline, ReflexiveScorer, SelectionReport
 from tests.samples import DAY, NOW, PLACERS, SCORERS, SLICERS
 
-DIGEST = "4a8ed7a04c890768e32852a716e37d35604be2ed5a09b77c87ffffbd46f50ea8"
+DIGEST = "b5aefa003263fb0f1494618557bca083e86cc8a307571b8c9caa08937c05df09"
 HASH_SEEDS = ("0", "1", "2", "12345")
 
 KINDS = ("Message", "Document", "ToolOutput", "Memory", "document", "note", "MEMORY")

@@ -296,11 +296,11 @@ def test_every_module_says_what_it_is_for(module: str) -> None:
             "pipeline.Policy(scorer, slicer, placer, *, deduplication, overflow_strategy, dedupe_against_pinned, name, "
             "description)"
         ),
-        "pipeline.Pipeline.run(self, items, budget, *, collector)",
-        "pipeline.Pipeline.dry_run(self, items, budget)",
-        "pipeline.Pipeline.dry_run_with_policy(self, items, budget, policy)",
+        "pipeline.Pipeline.run(self, items, budget, *, query, collector)",
+        "pipeline.Pipeline.dry_run(self, items, budget, *, query)",
+        "pipeline.Pipeline.dry_run_with_policy(self, items, budget, policy, *, query)",
         "pipeline.Pipeline.from_policy(policy)",
-        "selecting.select(items, budget, policy, *, explain)",
+        "selecting.select(items, budget, policy, *, query, explain)",
         "selecting.ContextResult(items, notes, report)",
         "slicers.StreamSlice(batch_size, *, replace)",
         "slicers.KnapsackSlice(bucket_size, max_cells, max_states, fill_free)",
@@ -311,7 +311,7 @@ def test_every_module_says_what_it_is_for(module: str) -> None:
         "policies.policy_to_dict(policy)",
         "policies.policy_json_schema()",
         "analytics.quota_utilization(report, policy, budget)",
-        "analytics.policy_sensitivity(items, budget, variants)",
+        "analytics.policy_sensitivity(items, budget, variants, *, query)",
     ],
 )
 def test_the_parameters_are_those_of_the_api(path: str) -> None:

@@ -26,13 +26,14 @@ _NAMES = {
     "model": "ContextBudget ContextItem ContextKind ContextSource CountQuotaEntry OverflowStrategy QuotaEntry "
     "ScarcityBehavior ScoredItem",
     "pipeline": "Pipeline Policy Ranking Selection",
-    "placers": "ChronologicalPlacer UShapedPlacer",
+    "placers": "ChronologicalPlacer FramedPlacer UShapedPlacer",
     "protocols": "Placer Scorer SliceOutcome Slicer TimeProvider TokenCounter",
     "scorers": "BoostedScorer CompositeScorer DecayScorer Exponential FrequencyScorer KindScorer MetadataKeyScorer "
-    "MetadataTrustScorer PriorityScorer RecencyScorer ReflexiveScorer ScaledScorer Step SystemTimeProvider TagScorer "
-    "Window",
+    "MetadataTrustScorer PriorityScorer RecencyScorer ReflexiveScorer RelevanceScorer ScaledScorer SimilarityScorer "
+    "Step SystemTimeProvider TagScorer Window rescale_hints",
     "selecting": "ContextResult ExplainedResult select",
-    "slicers": "CountConstrainedKnapsackSlice CountQuotaSlice GreedySlice KnapsackSlice QuotaSlice StreamSlice",
+    "slicers": "CountConstrainedKnapsackSlice CountQuotaSlice GreedySlice KnapsackSlice MinScoreSlice QuotaSlice "
+    "StreamSlice",
 }
 _MODULES = (
     "analytics conformance diagnostics errors messages model pipeline placers policies protocols registry render "
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     )
     from pycupel.placers import (
         ChronologicalPlacer as ChronologicalPlacer,
+        FramedPlacer as FramedPlacer,
         UShapedPlacer as UShapedPlacer,
     )
     from pycupel.protocols import (
@@ -108,11 +110,14 @@ if TYPE_CHECKING:
         PriorityScorer as PriorityScorer,
         RecencyScorer as RecencyScorer,
         ReflexiveScorer as ReflexiveScorer,
+        RelevanceScorer as RelevanceScorer,
         ScaledScorer as ScaledScorer,
+        SimilarityScorer as SimilarityScorer,
         Step as Step,
         SystemTimeProvider as SystemTimeProvider,
         TagScorer as TagScorer,
         Window as Window,
+        rescale_hints as rescale_hints,
     )
     from pycupel.selecting import (
         ContextResult as ContextResult,
@@ -124,6 +129,7 @@ if TYPE_CHECKING:
         CountQuotaSlice as CountQuotaSlice,
         GreedySlice as GreedySlice,
         KnapsackSlice as KnapsackSlice,
+        MinScoreSlice as MinScoreSlice,
         QuotaSlice as QuotaSlice,
         StreamSlice as StreamSlice,
     )

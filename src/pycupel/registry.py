@@ -168,6 +168,7 @@ SCORERS = Registry(
         "metadataKey": scorers.MetadataKeyScorer,
         "decay": scorers.DecayScorer,
         "boosted": scorers.BoostedScorer,
+        "relevance": scorers.RelevanceScorer,
     },
     _checked_factory,
 )
@@ -182,13 +183,20 @@ SLICERS = Registry(
         "quota": slicers.QuotaSlice,
         "countQuota": slicers.CountQuotaSlice,
         "countConstrainedKnapsack": slicers.CountConstrainedKnapsackSlice,
+        "minScore": slicers.MinScoreSlice,
     },
     _checked_factory,
 )
 """The slicers that policy files can name."""
 
 PLACERS = Registry(
-    "placer", {"chronological": placers.ChronologicalPlacer, "uShaped": placers.UShapedPlacer}, _checked_factory
+    "placer",
+    {
+        "chronological": placers.ChronologicalPlacer,
+        "uShaped": placers.UShapedPlacer,
+        "framed": placers.FramedPlacer,
+    },
+    _checked_factory,
 )
 """The placers that policy files can name."""
 

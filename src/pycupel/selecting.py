@@ -59,6 +59,7 @@ def select(
     budget: ContextBudget | int,
     policy: Policy | PresetName = "chat",
     *,
+    query: str | None = None,
     explain: Literal[True],
 ) -> ExplainedResult: ...
 
@@ -69,6 +70,7 @@ def select(
     budget: ContextBudget | int,
     policy: Policy | PresetName = "chat",
     *,
+    query: str | None = None,
     explain: bool = False,
 ) -> ContextResult: ...
 
@@ -78,6 +80,7 @@ def select(
     budget: ContextBudget | int,
     policy: Policy | PresetName = "chat",
     *,
+    query: str | None = None,
     explain: bool = False,
 ) -> ContextResult:
     """Select and order the best context for a budget. Does not call the `on_overflow` of a pipeline.
@@ -87,6 +90,7 @@ def select(
         budget: The limits, or just a number of tokens.
         policy: A policy, a pipeline, or the name of a preset: chat, code-review, rag, document-qa, tool-use,
             long-running, debugging.
+        query: What the selection should be relevant to: the user's question, in plain words. The presets read it.
         explain: Whether the result should have a report.
 
     Returns:
@@ -101,7 +105,7 @@ def select(
     pipeline = Pipeline.from_policy(policy)
     limits = ContextBudget.of(budget)
     with_report = checked_bool("explain", explain)
-    selection = pipeline.select(pipeline.rank(items), limits)
+    selection = pipeline.select(pipeline.rank(items, query=query), limits)
     if with_report:
         return ExplainedResult(selection.items, selection.notes, report=selection.report)
     return ContextResult(selection.items, selection.notes)

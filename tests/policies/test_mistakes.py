@@ -162,7 +162,7 @@ def test_an_unknown_type_is_told_with_all_known_ones() -> None:
     """REFERENCE-FACTS 5: unknown scorer types are refused with a list."""
     known = (
         "recency, priority, kind, tag, frequency, reflexive, scaled, composite, metadataTrust, metadataKey, decay, "
-        "boosted"
+        "boosted, relevance"
     )
     assert mistakes({"scorers": [{"type": "embedding"}, {"type": "recencey"}]}) == [
         f"scorers[0].type: unknown scorer 'embedding'; choose from {known}",
@@ -187,7 +187,7 @@ def test_an_unknown_type_is_told_with_all_known_ones() -> None:
         ({"overflowStrategy": 0}, "overflowStrategy: must be one of throw, truncate, proceed, not 0 (int)"),
         (
             {"placerType": "ushape"},
-            "placerType: unknown placer 'ushape'; choose from chronological, uShaped; did you mean 'uShaped'?",
+            "placerType: unknown placer 'ushape'; choose from chronological, uShaped, framed; did you mean 'uShaped'?",
         ),
         ({"placer": "uShaped"}, "placer: must be an object with a type, not 'uShaped' (str)"),
         (
@@ -198,7 +198,7 @@ def test_an_unknown_type_is_told_with_all_known_ones() -> None:
             {"slicerType": "gredy"},
             (
                 "slicerType: unknown slicer 'gredy'; choose from greedy, knapsack, stream, quota, countQuota, "
-                "countConstrainedKnapsack; did you mean 'greedy'?"
+                "countConstrainedKnapsack, minScore; did you mean 'greedy'?"
             ),
         ),
         (

@@ -48,9 +48,12 @@ from pycupel import (
     Window,
 )
 from pycupel.diagnostics import CountCapExceeded
-from pycupel.slicers import StreamSlice
+from pycupel.placers import FramedPlacer
+from pycupel.scorers import RelevanceScorer, SimilarityScorer
+from pycupel.slicers import MinScoreSlice, StreamSlice
 from pycupel.testing.checks import BrokenProperty, StrategyCheckError, check_placer, check_scorer, check_slicer
 from pycupel.testing.clock import FixedTimeProvider
+from tests.samples import embed
 
 DAY = timedelta(days=1)
 CLOCK = FixedTimeProvider(datetime(2026, 1, 1, tzinfo=UTC))
@@ -64,6 +67,8 @@ SCORERS = [
     TagScorer({"urgent": 0.7, "billing": 0.2, "travel": 0.1}, case_insensitive=True),
     FrequencyScorer(),
     ReflexiveScorer(),
+    RelevanceScorer("item 3"),
+    SimilarityScorer(embed, "item 3"),
     MetadataTrustScorer(),
     MetadataKeyScorer("cupel:trust", "0.50", 1.5),
     DecayScorer(CLOCK, Exponential(DAY)),
@@ -78,6 +83,7 @@ QUOTAS = [QuotaEntry("document", 20.0, 33.3), QuotaEntry("Memory", cap=12.5)]
 CAPS = [CountQuotaEntry("Note", cap_count=2), CountQuotaEntry("absent", cap_count=0)]
 SLICERS = [
     GreedySlice(),
+    MinScoreSlice(GreedySlice(0.2, best_first=True), 0.4),
     KnapsackSlice(),
     KnapsackSlice(1, fill_free=True),
     StreamSlice(2),
@@ -97,7 +103,7 @@ REQUIRING = [
     QuotaSlice(QUOTAS, CountQuotaSlice(REQUIREMENTS)),
 ]
 
-PLACERS = [ChronologicalPlacer(), UShapedPlacer()]
+PLACERS = [ChronologicalPlacer(), UShapedPlacer(), FramedPlacer(last=["note"])]
 
 Names = tuple[str, ...]
 

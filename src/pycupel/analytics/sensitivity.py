@@ -72,18 +72,26 @@ class PolicySensitivityReport:
 # With a union instead of overloads, mypy takes the literals of a dict display for strings.
 @overload
 def policy_sensitivity(
-    items: Iterable[ContextItem], budget: ContextBudget | int, variants: Mapping[str, Policy | PresetName]
+    items: Iterable[ContextItem],
+    budget: ContextBudget | int,
+    variants: Mapping[str, Policy | PresetName],
+    *,
+    query: str | None = None,
 ) -> PolicySensitivityReport: ...
 
 
 @overload
 def policy_sensitivity(
-    items: Iterable[ContextItem], budget: ContextBudget | int, variants: Iterable[tuple[str, Policy | PresetName]]
+    items: Iterable[ContextItem],
+    budget: ContextBudget | int,
+    variants: Iterable[tuple[str, Policy | PresetName]],
+    *,
+    query: str | None = None,
 ) -> PolicySensitivityReport: ...
 
 
 def policy_sensitivity(
-    items: Iterable[ContextItem], budget: ContextBudget | int, variants: Any
+    items: Iterable[ContextItem], budget: ContextBudget | int, variants: Any, *, query: str | None = None
 ) -> PolicySensitivityReport:
     """Select from the same items with several policies, and report what differs. Calls no observer.
 
@@ -94,6 +102,7 @@ def policy_sensitivity(
         budget: The limits for every variant, or just a number of tokens.
         variants: At least two policies by label, or pairs, whose labels may repeat. A policy is a `Policy`, a
             `Pipeline` or the name of a preset.
+        query: What the selection should be relevant to, for the scorers that ask for a question.
 
     Raises:
         InvalidArgumentError: there are fewer than two variants, or there is no such preset.
@@ -101,7 +110,7 @@ def policy_sensitivity(
     """
     pipelines = _checked_variants(variants)
     candidates: list[ContextItem] = list(checked_iterable("items", "an iterable of ContextItem", items))
-    reports = tuple((label, _report(label, pipeline, candidates, budget)) for label, pipeline in pipelines)
+    reports = tuple((label, _report(label, pipeline, candidates, budget, query)) for label, pipeline in pipelines)
     return PolicySensitivityReport(reports, _differences(candidates, reports))
 
 
@@ -124,10 +133,10 @@ def _pipeline(label: str, variant: Any) -> Pipeline:
 
 
 def _report(
-    label: str, pipeline: Pipeline, items: Sequence[ContextItem], budget: ContextBudget | int
+    label: str, pipeline: Pipeline, items: Sequence[ContextItem], budget: ContextBudget | int, query: str | None
 ) -> SelectionReport:
     try:
-        return pipeline.dry_run(items, budget)
+        return pipeline.dry_run(items, budget, query=query)
     except CupelError as error:
         error.where = f"variant {label!r}"
         raise

@@ -29,7 +29,12 @@ __all__ = ["BudgetPoint", "find_min_budget_for", "get_marginal_items", "sweep_bu
 
 
 def get_marginal_items(
-    pipeline: Policy | PresetName, items: Iterable[ContextItem], budget: ContextBudget | int, slack_tokens: int
+    pipeline: Policy | PresetName,
+    items: Iterable[ContextItem],
+    budget: ContextBudget | int,
+    slack_tokens: int,
+    *,
+    query: str | None = None,
 ) -> list[ContextItem]:
     """The items that are selected now and would not be with `slack_tokens` less, in placed order.
 
@@ -39,6 +44,7 @@ def get_marginal_items(
         budget: The limits now, or just a number of tokens.
         slack_tokens: By how much to reduce `max_tokens` and `target_tokens`. With 0 there are no such items, and
             nothing is run.
+        query: What the selection should be relevant to, for the scorers that ask for a question.
 
     Raises:
         NonMonotonicSlicerError: the slicer is a `QuotaSlice`, or has `supports_marginal_items = False`.
@@ -54,7 +60,7 @@ def get_marginal_items(
     slack = checked_count("slack_tokens", slack_tokens, InvalidArgumentError)
     if slack == 0:
         return []
-    ranking = runner.rank(items)
+    ranking = runner.rank(items, query=query)
     primary = runner.select(ranking, limits).items
     # Each occurrence of an object in the reduced selection crosses off one in the full selection (BS-13).
     margin = Counter(map(id, runner.select(ranking, _reduced(limits, slack)).items))
@@ -75,6 +81,7 @@ def find_min_budget_for(
     *,
     base_budget: ContextBudget | int | None = None,
     exhaustive: bool = False,
+    query: str | None = None,
 ) -> int | None:
     """The smallest budget up to `search_ceiling` that selects `target_item`, found by bisection; None if there is none.
 
@@ -89,6 +96,7 @@ def find_min_budget_for(
         base_budget: Where the budgets to try get their output reserve, reserved slots and safety margin from. By
             default they have none. Their `max_tokens` and `target_tokens` are both the size to try.
         exhaustive: Whether to try every size from below, which takes one slicing for each.
+        query: What the selection should be relevant to, for the scorers that ask for a question.
 
     Returns:
         The size of the budget, or None if no size that was tried selects the item. A size that is too small for the
@@ -119,7 +127,7 @@ def find_min_budget_for(
         )
     if target_item.tokens < 0:
         return None
-    ranking = runner.rank(candidates)
+    ranking = runner.rank(candidates, query=query)
     base = None if base_budget is None else ContextBudget.of(base_budget, "base_budget")
 
     def is_selected(size: int) -> bool:
@@ -162,7 +170,11 @@ class BudgetPoint(NamedTuple):
 
 
 def sweep_budgets(
-    pipeline: Policy | PresetName, items: Iterable[ContextItem], budgets: Iterable[ContextBudget | int]
+    pipeline: Policy | PresetName,
+    items: Iterable[ContextItem],
+    budgets: Iterable[ContextBudget | int],
+    *,
+    query: str | None = None,
 ) -> tuple[BudgetPoint, ...]:
     """What each of several budgets selects: one point for each, in the order given.
 
@@ -170,12 +182,13 @@ def sweep_budgets(
         pipeline: What selects: a `Pipeline`, a `Policy` or the name of a preset.
         items: The candidates, in any iterable.
         budgets: The budgets, or numbers of tokens.
+        query: What the selection should be relevant to, for the scorers that ask for a question.
 
     Raises:
         InvalidArgumentError: there is no such preset.
     """
     runner = _pipeline(pipeline)
-    ranking = runner.rank(items)
+    ranking = runner.rank(items, query=query)
     points: list[BudgetPoint] = []
     for each in checked_iterable("budgets", "an iterable of ContextBudget or int", budgets):
         budget = ContextBudget.of(each, "every budget in budgets")

@@ -21,6 +21,8 @@ from pycupel.pipeline.selection import Selection
 from pycupel.pipeline.slice import slice_items
 from pycupel.pipeline.sort import sort_items
 from pycupel.pipeline.trace import UNTRACED, NoteSources, TimedTrace, Trace
+from pycupel.protocols import Scorer
+from pycupel.scorers._query import bind_query
 
 __all__ = ["Pipeline"]
 
@@ -67,13 +69,19 @@ class Pipeline(Policy):
         return cls(**{each.name: getattr(choices, each.name) for each in fields(Policy)})
 
     def run(
-        self, items: Iterable[ContextItem], budget: ContextBudget | int, *, collector: Any = None
+        self,
+        items: Iterable[ContextItem],
+        budget: ContextBudget | int,
+        *,
+        query: str | None = None,
+        collector: Any = None,
     ) -> list[ContextItem]:
         """The selected items, in the order in which the model should see them.
 
         Args:
             items: The candidates, in any iterable.
             budget: The limits of this run, or just a number of tokens.
+            query: What the selection should be relevant to, for the scorers that ask for a question.
             collector: Observer of the run: a `TraceCollector`, or any object with some of its methods. If one of them
                 raises, that is logged, and the run goes on.
 
@@ -83,15 +91,18 @@ class Pipeline(Policy):
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
         """
         limits = ContextBudget.of(budget)
-        trace = UNTRACED if collector is None else trace_for(self._note_sources, limits, collector)
-        selection = self._run(items, limits, trace)
+        sources = self._sources(query)
+        trace = UNTRACED if collector is None else trace_for(sources, limits, collector)
+        selection = self._run(items, limits, sources.scorer, trace)
         trace.completed(selection)
         overflow = selection.placement.overflow
         if self.on_overflow is not None and overflow is not None:
             self.on_overflow(overflow)
         return selection.items
 
-    def dry_run(self, items: Iterable[ContextItem], budget: ContextBudget | int) -> SelectionReport:
+    def dry_run(
+        self, items: Iterable[ContextItem], budget: ContextBudget | int, *, query: str | None = None
+    ) -> SelectionReport:
         """What `run` would do, and why, with an event for every decision. Does not call `on_overflow`.
 
         The report makes its lists when they are first read, so it costs what is read of it.
@@ -99,16 +110,23 @@ class Pipeline(Policy):
         Args:
             items: The candidates, in any iterable.
             budget: The limits of this run, or just a number of tokens.
+            query: What the selection should be relevant to, for the scorers that ask for a question.
 
         Raises:
             TypeError: an argument has a wrong type.
             PinnedExceedsBudgetError: the pinned items alone do not fit.
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
         """
-        return self._run(items, ContextBudget.of(budget), TimedTrace(self._note_sources)).report
+        sources = self._sources(query)
+        return self._run(items, ContextBudget.of(budget), sources.scorer, TimedTrace(sources)).report
 
     def dry_run_with_policy(
-        self, items: Iterable[ContextItem], budget: ContextBudget | int, policy: Policy | PresetName
+        self,
+        items: Iterable[ContextItem],
+        budget: ContextBudget | int,
+        policy: Policy | PresetName,
+        *,
+        query: str | None = None,
     ) -> SelectionReport:
         """What a run with another policy would do: `Pipeline.from_policy(policy).dry_run(items, budget)`.
 
@@ -116,26 +134,29 @@ class Pipeline(Policy):
             items: The candidates, in any iterable.
             budget: The limits of this run, or just a number of tokens.
             policy: A policy, a pipeline, or the name of a preset. Nothing of this pipeline is used.
+            query: What the selection should be relevant to, for the scorers that ask for a question.
 
         Raises:
             InvalidArgumentError: there is no such preset.
             CupelError: what `dry_run` raises.
         """
-        return Pipeline.from_policy(policy).dry_run(items, budget)
+        return Pipeline.from_policy(policy).dry_run(items, budget, query=query)
 
-    def rank(self, items: Iterable[ContextItem]) -> Ranking:
+    def rank(self, items: Iterable[ContextItem], *, query: str | None = None) -> Ranking:
         """The stages that do not depend on the budget. The ranking may be given to `select` many times.
 
         Args:
             items: The candidates, in any iterable.
+            query: What the selection should be relevant to, for the scorers that ask for a question.
 
         Raises:
             TypeError: `items` holds something other than a `ContextItem`.
         """
-        trace = TimedTrace(self._note_sources)
+        sources = self._sources(query)
+        trace = TimedTrace(sources)
         classified = classify_items(items)
         trace.classified(classified)
-        return self._rank(classified, trace)
+        return self._rank(classified, sources.scorer, trace)
 
     def select(self, ranking: Ranking, budget: ContextBudget | int) -> Selection:
         """The stages that depend on the budget. Does not call `on_overflow`.
@@ -153,19 +174,26 @@ class Pipeline(Policy):
         check_pinned_budget(ranking.classified, limits)
         return self._select(ranking, limits, TimedTrace(self._note_sources, ranking.trace))
 
-    def _run(self, items: Iterable[ContextItem], budget: ContextBudget, trace: Trace) -> Selection:
+    def _sources(self, query: str | None) -> NoteSources:
+        """The scorer, with the question if there is one, and who else may have notes about a run."""
+        if query is None:
+            return self._note_sources
+        scorer, count = bind_query(self.scorer, query)
+        return self._note_sources._replace(scorer=scorer, ignores_query=not count)
+
+    def _run(self, items: Iterable[ContextItem], budget: ContextBudget, scorer: Scorer, trace: Trace) -> Selection:
         try:
             classified = classify_items(items)
             check_pinned_budget(classified, budget)
             trace.classified(classified)
-            return self._select(self._rank(classified, trace), budget, trace)
+            return self._select(self._rank(classified, scorer, trace), budget, trace)
         except BaseException as error:
             trace.failed(error)
             raise
 
-    def _rank(self, classified: Classified, trace: Trace) -> Ranking:
+    def _rank(self, classified: Classified, scorer: Scorer, trace: Trace) -> Ranking:
         scoreable = classified.scoreable
-        scores = score_items(scoreable, self.scorer)
+        scores = score_items(scoreable, scorer)
         trace.scored(classified, scores)
         pinned_contents = {item.content for item in classified.pinned} if self.dedupe_against_pinned else ()
         unique = deduplicate_items(scoreable, scores, enabled=self.deduplication, taken=pinned_contents)

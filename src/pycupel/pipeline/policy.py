@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, Field, dataclass, fields
-from typing import Any, Literal
+from dataclasses import KW_ONLY, Field, dataclass, fields, replace
+from typing import Any, Literal, Self
 
 from pycupel.errors import PipelineConfigError
 from pycupel.model import OverflowStrategy
 from pycupel.model.checks import checked_bool, checked_choice, checked_str, wrong_type
 from pycupel.placers import ChronologicalPlacer
 from pycupel.protocols import Placer, Scorer, Slicer, checked_placer, checked_scorer, checked_slicer
+from pycupel.scorers._query import bind_query
 from pycupel.slicers import GreedySlice
 
 __all__ = ["Policy", "PresetName", "as_policy"]
@@ -67,6 +68,20 @@ class Policy:
         for field in ("name", "description"):
             if getattr(self, field) is not None:
                 checked_str(field, getattr(self, field))
+
+    def for_query(self, query: str) -> Self:
+        """The same policy for one question: every scorer inside that asks for a question gets this one.
+
+        A question belongs to a call, so this is what `query=` does. If no scorer asks for one, it is the policy itself.
+
+        Args:
+            query: What the selection should be relevant to, in plain words.
+
+        Raises:
+            TypeError: the query is not a str.
+        """
+        scorer, count = bind_query(self.scorer, query)
+        return replace(self, scorer=scorer) if count else self
 
     def __repr__(self) -> str:
         # What is at its default goes without saying, except for what selects.

@@ -12,6 +12,8 @@ from pycupel.scorers._notes import scorer_notes
 
 __all__ = ["Ranking"]
 
+_IGNORED_QUERY = "no scorer of the policy reads the query; add a RelevanceScorer, or choose a policy that has one"
+
 
 class Ranking:
     """The candidates, ranked: what `Pipeline.rank` returns and `Pipeline.select` takes, for as many budgets as needed.
@@ -53,8 +55,10 @@ class Ranking:
     @property
     def notes(self) -> tuple[str, ...]:
         """Advisory notes, for example that no item sets the field that a scorer reads."""
-        gathered = self.trace.scorer_notes
-        return scorer_notes(self.trace.sources.scorer, self.classified.scoreable) if gathered is None else gathered
+        sources, notes = self.trace.sources, self.trace.scorer_notes
+        if notes is None:
+            notes = scorer_notes(sources.scorer, self.classified.scoreable)
+        return (*notes, _IGNORED_QUERY) if sources.ignores_query else notes
 
     def __repr__(self) -> str:
         return f"<Ranking: {len(self.items)} items, {len(self.pinned)} pinned>"

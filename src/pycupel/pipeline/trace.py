@@ -31,6 +31,7 @@ class NoteSources(NamedTuple):
     slicer: Slicer
     has_custom_scorer: bool
     has_custom_slicer: bool
+    ignores_query: bool = False
 
     @classmethod
     def of(cls, scorer: Scorer, slicer: Slicer) -> NoteSources:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from pycupel import scorers, slicers
+from pycupel import placers, scorers, slicers
 from pycupel.codecs.base import Context, FunctionCodec
 from pycupel.codecs.containers import list_of, map_of
 from pycupel.codecs.records import OPTIONAL, Field, Record
-from pycupel.codecs.scalars import FLAG, KIND, TEXT, choice
-from pycupel.errors import SlicerConfigError
+from pycupel.codecs.scalars import FINITE, FLAG, KIND, TEXT, choice, limited
+from pycupel.errors import DocumentError, SlicerConfigError
 from pycupel.model import CountQuotaEntry, QuotaEntry, ScarcityBehavior
 from pycupel.policies.strategies import CLOCK, CURVE, INNER_SCORER, PLACER, SCORER, SLICER, WEIGHTED_SCORERS
 from pycupel.policies.values import COUNT, LIMIT, PERCENT, POSITIVE, POSITIVE_INTEGER, SECONDS, SHARE, WEIGHT
@@ -47,6 +47,23 @@ def _quota_entry(kind: Any, require: float | None = None, cap: float | None = No
         raise SlicerConfigError(f"minPercent ({least:g}) must not exceed maxPercent ({most:g})")
     return QuotaEntry(kind, least, most)
 
+
+def _refuse_query(value: Any, _: Context) -> Any:  # noqa: ARG001 - whatever it is
+    raise DocumentError("a question belongs to a call, not to a policy: pass query= to select or Pipeline.run")
+
+
+_NO_QUERY = FunctionCodec({"type": "null"}, _refuse_query, _refuse_query)
+
+_KIND_LIST = list_of(KIND)
+
+
+def _write_kinds(value: Any, context: Context) -> Any:
+    if callable(value):
+        raise DocumentError("a function cannot be written to a file; name kinds instead")
+    return _KIND_LIST.write(value, context)
+
+
+_KINDS = FunctionCodec(_KIND_LIST.schema(), _KIND_LIST.read, _write_kinds)
 
 QUOTAS = list_of(
     Record(
@@ -85,6 +102,20 @@ CURVE.define(scorers.Exponential, Field("halfLifeSeconds", SECONDS, attribute="h
 CURVE.define(scorers.Window, Field("maxAgeSeconds", SECONDS, attribute="max_age"))
 CURVE.define(scorers.Step, Field("windows", list_of(_STEP_WINDOW, at_least=1)))
 
+SCORER.define(scorers.RecencyScorer, Field("undated", choice(("oldest", "position")), "oldest"))
+SCORER.define(scorers.ReflexiveScorer, Field("rescale", choice(("never", "auto")), "never"))
+SCORER.define(
+    scorers.RelevanceScorer,
+    Field("query", _NO_QUERY, None),
+    Field("k1", WEIGHT, 1.2, "how fast repetitions of a word stop counting"),
+    Field("b", SHARE, 0.75, "how much long contents are held back"),
+    Field("window", COUNT, 2, "how many positions away a neighbour may be"),
+    Field("share", SHARE, 0.5, "how much of the best neighbour's score is added"),
+    Field("group", TEXT, "session", "the metadata key that names an item's group"),
+    Field("groupShare", SHARE, 0.2, "how much of the group's best score is added"),
+    Field("lengthExponent", SHARE, 0.0, "scores are divided by the number of words to this power"),
+    Field("optional", FLAG, False, "without a question, score 0 instead of an error"),
+)
 SCORER.define(
     scorers.KindScorer,
     Field("kindWeights", map_of(KIND, WEIGHT), scorers.KindScorer().weights, attribute="weights"),
@@ -106,6 +137,12 @@ SCORER.define(
 )
 SCORER.define(scorers.BoostedScorer, _INNER_SCORER, Field("boosts", list_of(INNER_SCORER), ()), build=_boosted)
 
+SLICER.define(
+    slicers.GreedySlice,
+    Field("costExponent", limited(FINITE, 0, 2), 1.0, "1 orders by score per token, 0 by score"),
+    Field("bestFirst", FLAG, False, "take the best-scored item that fits before anything else"),
+)
+SLICER.define(slicers.MinScoreSlice, Field("inner", SLICER), Field("minScore", FINITE))
 SLICER.define(slicers.KnapsackSlice, *_KNAPSACK)
 SLICER.define(slicers.StreamSlice, Field("batchSize", POSITIVE_INTEGER, 32), Field("replace", FLAG, False))
 SLICER.define(
@@ -126,4 +163,11 @@ SLICER.define(
     Field("entries", _COUNTS),
     Field("knapsack", Record(slicers.KnapsackSlice, _KNAPSACK), slicers.KnapsackSlice()),
     _SCARCITY,
+)
+
+PLACER.define(
+    placers.FramedPlacer,
+    Field("inner", PLACER, placers.ChronologicalPlacer()),
+    Field("first", _KINDS, placers.FramedPlacer().first, "the kinds at the start"),
+    Field("last", _KINDS, (), "the kinds at the end"),
 )

@@ -22,7 +22,6 @@
 
 from __future__ import annotations
 
-from pycupel.scorers._analyses import clear_caches
 from pycupel.scorers.boosted import BoostedScorer
 from pycupel.scorers.composite import CompositeScorer
 from pycupel.scorers.decay import DecayScorer, Exponential, Step, SystemTimeProvider, Window
@@ -33,7 +32,7 @@ from pycupel.scorers.metadata_trust import MetadataTrustScorer
 from pycupel.scorers.priority import PriorityScorer
 from pycupel.scorers.recency import RecencyScorer
 from pycupel.scorers.reflexive import ReflexiveScorer, rescale_hints
-from pycupel.scorers.relevance import RelevanceScorer
+from pycupel.scorers.relevance import RelevanceScorer, clear_caches
 from pycupel.scorers.scaled import ScaledScorer
 from pycupel.scorers.similarity import SimilarityScorer
 from pycupel.scorers.tag import TagScorer

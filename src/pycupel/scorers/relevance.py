@@ -8,14 +8,12 @@ from typing import Any, Self
 
 from pycupel.errors import ScorerConfigError
 from pycupel.kernels.relevance import Analysis, bm25, divided_by_max, share_with_group, share_with_neighbours
-from pycupel.kernels.words import query_terms
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_bool, checked_float, checked_int, checked_str
-from pycupel.scorers._analyses import analyse
 from pycupel.scorers._base import CONVERSATION
 from pycupel.scorers._query import bound_query
 
-__all__ = ["RelevanceScorer"]
+__all__ = ["RelevanceScorer", "clear_caches"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,7 @@ class RelevanceScorer:
         """The score of one item: the largest, if the object occurs several times."""
         if self._is_silent():
             return 0.0
-        texts = analyse([other.content for other in all_items])
+        texts = _analyse(all_items)
         groups = self._groups(all_items)
         indices = range(len(all_items))
 
@@ -102,7 +100,7 @@ class RelevanceScorer:
         """The scores of all items, in time proportional to the words of contents not seen before."""
         if self._is_silent():
             return [0.0] * len(items)
-        texts = analyse([item.content for item in items])
+        texts = _analyse(items)
         scores = divided_by_max(self._bm25(texts))
         groups = self._groups(items)
         if any(group is not None for group in groups):
@@ -114,6 +112,8 @@ class RelevanceScorer:
         return self.query is None and self.optional
 
     def _bm25(self, texts: Sequence[Analysis]) -> list[float]:
+        from pycupel.kernels.words import query_terms  # noqa: PLC0415 - see below
+
         return bm25(query_terms(bound_query(self)), texts, self.k1, self.b)
 
     def _groups(self, items: Sequence[ContextItem]) -> list[int | None]:
@@ -133,6 +133,20 @@ class RelevanceScorer:
         # A text without words has no score of its own, but perhaps its neighbours' share.
         shortened = [score and score / (length or 1) ** power for score, (_, length) in zip(scores, texts, strict=True)]
         return divided_by_max(shortened)
+
+
+def clear_caches() -> None:
+    """Forget the analyses of contents seen before. They are only there to save time."""
+    from pycupel.scorers._analyses import clear_caches as clear  # noqa: PLC0415 - see below
+
+    clear()
+
+
+def _analyse(items: Sequence[ContextItem]) -> list[Analysis]:
+    # Compiling the patterns for words takes longer than importing all scorers, and only questions need them.
+    from pycupel.scorers._analyses import analyse  # noqa: PLC0415
+
+    return analyse([item.content for item in items])
 
 
 def _checked_window(value: Any) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import hypot, isfinite
+from math import fsum, isfinite, sqrt
 from operator import mul
 from typing import Any, Self
 
@@ -107,10 +107,10 @@ def _unit(vector: list[float]) -> list[float]:
         return vector
     # First by the largest, so that no square is beyond the range of floats.
     scaled = [number / largest for number in vector]
-    length = hypot(*scaled)
+    length = sqrt(fsum(map(mul, scaled, scaled)))
     return [number / length for number in scaled]
 
 
 def _cosine(one: list[float], other: list[float]) -> float:
-    """Of two unit vectors."""
-    return max(-1.0, min(1.0, float(sum(map(mul, one, other)))))
+    """Of two unit vectors. An exact sum is the same in every version of Python."""
+    return max(-1.0, min(1.0, fsum(map(mul, one, other))))

@@ -14,6 +14,8 @@ import importlib
 import random
 import sysconfig
 import traceback
+import unicodedata
+import zoneinfo
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -51,11 +53,9 @@ def fitting() -> list[Source]:
         Source("code", "javascript", _files(_NPM.glob("lib/**/*.js"))),
         Source("code", "shell", _files([*_STDLIB.glob("venv/scripts/**/*"), *_NPM.glob("bin/*")])),
         Source("code", "html", _files(_STDLIB.glob("idlelib/*.html"))),
-        Source("json", "countries", _files(_PACKAGES.glob("pycountry/databases/iso3166-1.json"))),
         Source("json", "schemas", _files(_PACKAGES.glob("jsonschema_specifications/schemas/**/*[a-z]"))),
         Source("json", "packages", _files(_NPM.glob("node_modules/[a-m]*/package.json"))),
         Source("json", "bills", _files(_PACKAGES.glob("[a-m]*.dist-info/sboms/*.json"))),
-        Source("json", "languages", _files(_PACKAGES.glob("pycountry/databases/iso639-[35].json"))),
         Source("json", "records", token_records.json_records(draw)),
         Source("log", "server", token_records.server_log(draw)),
         Source("log", "build", token_records.build_log(draw)),
@@ -69,6 +69,8 @@ def fitting() -> list[Source]:
         Source("trace", "stdlib", _tracebacks(_FIRST_MISTAKES)),
         Source("hex", "digests", token_records.digests(draw)),
         Source("base64", "random", base64.b64encode(draw.randbytes(30_000)).decode()),
+        Source("names", "places", _places(draw)),
+        Source("names", "letters", _letters(draw)),
         *_own_texts("fitting"),
     )
 
@@ -134,6 +136,19 @@ def _constants(*modules: str) -> str:
         f"{name}.{key} = {value!r}" for name in modules for key, value in vars(importlib.import_module(name)).items()
     )
     return "\n".join(sorted(line for line in members if " at 0x" not in line))
+
+
+def _places(draw: random.Random) -> str:
+    """The places that time zones are named after. Names are what vocabularies hold least."""
+    zones = sorted({zone.rpartition("/")[2].replace("_", " ") for zone in zoneinfo.available_timezones()})
+    return "\n".join(draw.sample(zones, len(zones)))
+
+
+def _letters(draw: random.Random) -> str:
+    """The names of letters in the scripts of the world."""
+    names = {unicodedata.name(chr(number), "").title() for number in range(0x370, 0x2000)}
+    words = sorted({word for name in names for word in name.split() if len(word) > 3})
+    return "\n".join(draw.sample(words, len(words)))
 
 
 def _modules() -> str:

@@ -1,4 +1,8 @@
-"""`python -m benchmarks.tokens`: how fast the estimator is, and how far off, on text that it was not fitted to."""
+"""`python -m benchmarks.tokens [LOCALES]`: how fast the estimator is, and how far off, on text it was not fitted to.
+
+LOCALES is a directory of gettext catalogues (/usr/share/locale), of which those with an odd SHA-256 of their file name
+are read. A machine without catalogues measures no languages.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,11 @@ import statistics
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.floor import best_of
+from benchmarks.token_catalogues import LOCALES, languages
 from benchmarks.token_corpus import Source, held_out
 from pycupel.errors import CupelError
 from pycupel.tokens import estimate_tokens, splintr, tiktoken
@@ -22,6 +28,9 @@ MEDIANS = {"cjk": (0.95, 1.5), "cyrillic": (0.95, 1.5)}
 MEDIAN = (0.95, 1.15)
 # The truth over the estimate, over all windows: an estimate that is too low by more than the margin has to be rare.
 MOST_P99, LEAST_P1 = 1.05, 0.6
+# For each language; a language needs some windows to have percentiles.
+LEAST_LANGUAGE_P1, FEWEST_WINDOWS, FEWEST_LANGUAGES = 0.7, 5, 60
+MOST_WINDOWS, MOST_LANGUAGE_WINDOWS = 40, 400
 
 
 class Window(NamedTuple):
@@ -32,12 +41,12 @@ class Window(NamedTuple):
     tokens: int
 
 
-def windows(sources: Sequence[Source], count: Callable[[str], int]) -> list[Window]:
-    """Stretches of about 1 000 tokens; up to 40 of a source, so that none prevails."""
+def windows(sources: Sequence[Source], count: Callable[[str], int], most: int = MOST_WINDOWS) -> list[Window]:
+    """Stretches of about 1 000 tokens; not too many of a source, so that none prevails."""
     found: list[Window] = []
     for source in sources:
         stretches = list(_stretches(source.text, WINDOW * len(source.text) // max(WINDOW, count(source.text))))
-        some = random.Random(source.name).sample(stretches, min(40, len(stretches)))
+        some = random.Random(source.name).sample(stretches, min(most, len(stretches)))
         found += [Window(source.kind, text, count(text)) for text in some]
     return found
 
@@ -63,6 +72,24 @@ def print_errors(found: Sequence[Window]) -> bool:
     ratios = [window.tokens / estimate_tokens(window.text) for window in found]
     print(f"{'all':11}{len(ratios):>8}{'':18}{_edges(ratios)}  limits {LEAST_P1} and {MOST_P99}")
     return good and _quantile(ratios, 0.01) >= LEAST_P1 and _quantile(ratios, 0.99) <= MOST_P99
+
+
+def print_languages(found: Sequence[Window]) -> bool:
+    """A line for each language, and whether enough of them are within the limits."""
+    print(f"\nlanguages: gettext catalogues that the estimator was not fitted to, windows of {WINDOW:,} tokens")
+    print(f"{'language':11}{'windows':>8}{'estimated/true':>18}{'true/estimated':>22}")
+    print(f"{'':19}{'median':>18}{'p1':>11}{'p99':>11}")
+    good = measured = 0
+    for language in sorted({window.kind for window in found}):
+        ratios = [window.tokens / estimate_tokens(window.text) for window in found if window.kind == language]
+        if len(ratios) < FEWEST_WINDOWS:
+            continue
+        fits = _quantile(ratios, 0.01) >= LEAST_LANGUAGE_P1 and _quantile(ratios, 0.99) <= MOST_P99
+        measured, good = measured + 1, good + fits
+        median = statistics.median(1 / ratio for ratio in ratios)
+        print(f"{language:11}{len(ratios):>8}{median:18.3f}{_edges(ratios)}{'' if fits else '  NOT WITHIN'}")
+    print(f"{good} of {measured} languages between {LEAST_LANGUAGE_P1} and {MOST_P99}")
+    return good >= FEWEST_LANGUAGES or measured < FEWEST_LANGUAGES
 
 
 def _edges(ratios: Sequence[float]) -> str:
@@ -100,6 +127,8 @@ def main() -> None:
     sources = held_out()
     exact = splintr.load(ENCODING)[0]
     is_close = print_errors(windows(sources, exact))
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else LOCALES
+    is_close &= print_languages(windows(languages(root, even=False), exact, MOST_LANGUAGE_WINDOWS))
     is_fast = print_speed(sources)
     if not is_fast:
         print("the estimator is slower than tiktoken")

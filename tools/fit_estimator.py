@@ -1,134 +1,293 @@
-"""`python -m tools.fit_estimator`: fit the costs of `pycupel.tokens.estimate` to what o200k_base really needs.
+"""`python -m tools.fit_estimator [LOCALES]`: fit the costs in `pycupel.tokens.estimate_costs` to `o200k_base`.
 
-Pieces cost a token each. The other costs are those that explain best, over short stretches of all the fitting texts,
-how many tokens there are beside the pieces. Every source weighs the same, and nothing that is fitted is negative. In
-the end everything is raised, because an estimate that is too low costs more than one that is too high: pieces a
-little, and what is less certain by more.
+LOCALES is a directory of gettext catalogues (/usr/share/locale). Only those with an even SHA-256 of their file name
+are read; `benchmarks.tokens` measures with the others.
+
+The costs are those that explain best how many tokens short stretches of text have. No cost is negative, and what the
+texts hardly have stays near what a tokenizer's rules or its vocabulary say. The aim is not the true count but a little
+more, because an estimate that is too low costs more than one that is too high. After each round, the languages and
+classes that have windows of 1,000 tokens outside the limits weigh more.
 """
 
 from __future__ import annotations
 
 import random
+import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
-import splintr
+import numpy as np
 
+from benchmarks.token_catalogues import LOCALES, languages
 from benchmarks.token_corpus import Source, fitting
-from pycupel.tokens.estimate import COSTS, count_features
+from pycupel.tokens import splintr
+from pycupel.tokens.estimate import BLOCK_ROWS, KINDS, ROW_GROUPS, find_features
 
+LENGTH = 40
 STRETCHES = 1_200
-RIDGE = 1e-3
-SWEEPS = 3_000
-PIECES_RAISED_BY = 1.09
-SPLITS_RAISED_BY = 1.7
-SCRIPTS_RAISED_BY = 1.35
-# Paths and options, of which agents read many, are better known to a vocabulary than what is joined in these texts.
-JOINED_LOWERED_TO = 0.8
+WINDOW, WINDOWS = 1_000, 60
+SHORTEST = 500
+SPACE = re.compile(r"\s")
+SWEEPS, ROUNDS, RAISE = 150, 8, 1.5
+PRECISE_WEIGHT = 4.0
+# The estimate over the truth: the aims, the limits of all but a few windows, and that of the median.
+LANGUAGE_AIM, PRECISE_AIM = 1.15, 1.05
+LOWEST, HIGHEST, PRECISE_MEDIAN = 1.0, 1.34, 1.11
+FEWEST_WINDOWS = 8
+# A text whose pairs of letters cost less than this on average is English or code, and gets a discount: this share of
+# the difference. Chosen between English, with 12 to 14 on average, and the other languages, with 17 to 34.
+COMMON_PAIR_COST, COMMON_DISCOUNT_PERCENT = 17, 100
+ENGLISH = ("en_", "en@quot", "en@boldquot")
+# How strongly each table is held to its first values.
+DATA_HELD, KINDS_HELD, LETTERS_HELD, SCRIPTS_HELD = 1e-9, 1e-3, 1e-3, 1e-4
+# Chinese and the like cost what their rows cost; no pair of kinds does it as well.
+FIXED = 1e3
 
-NAMES = list(COSTS)
-# A piece is a token, and a mark between two words is no piece; a token may be 16 line ends or 128 blanks.
-FACTS = {
-    "piece": 1.0,
-    "number after a blank": 1.0,
-    "gap": 1.0,
-    "line end after another": 1 / 16,
-    "blank after another": 1 / 128,
+# The first values. A pair of letters splits a word with this probability; data has this many tokens a character.
+LETTER_PAIR, DATA = 0.05, 0.7
+# The kinds after which a piece goes on instead of starting. A blank belongs to the word after it.
+MARKS = ("dot", "dash", "quote", "opening", "closing", "separator", "symbol", "other mark")
+GOES_ON_AFTER: dict[str, tuple[str, ...]] = {
+    "line end": ("line end", *MARKS),
+    "blank": tuple(KINDS),
+    "gap": ("gap",),
+    "tab": ("tab",),
+    "letter": ("letter", "capital"),
+    "capital": ("capital",),
+    "number": (),
+    **dict.fromkeys(MARKS, MARKS),
+    "Chinese to emoji": tuple(KINDS),
 }
-NO_PIECES = ("word joined by a mark", "word after another mark")
-SPLITS = (
-    "capital after another",
-    "long word after a mark",
-    "very long word",
-    "cluster of consonants",
-    "four marks",
-)
-SCRIPTS = NAMES[NAMES.index("accented letter") :]
-LANGUAGES = {"cjk", "cyrillic", "latin", "other"}
+# Marks that often are one token with the word after them.
+JOINING, JOINED = ("dot", "quote", "opening"), 0.3
 
-Observation = tuple[list[int], int]
+# Where in the costs the pairs of letters are, and all that depends on letters; the first pair is none.
+PAIR_COLUMNS, LETTER_COLUMNS = slice(258, 513), slice(257, 769)
+# The largest costs of a pair of letters, and of anything else.
+MOST_LETTER_COST, MOST_COST = 1.0, 2.5
+
+Vector = np.ndarray[Any, np.dtype[np.float64]]
+Count = Callable[[str], int]
 
 
-def fit(sources: Sequence[Source], tokenizer: Any) -> dict[str, float]:
-    """First what all texts have, then what only some scripts have."""
-    seen = {source: list(observations(source, tokenizer)) for source in sources}
-    data = [pairs for source, pairs in seen.items() if source.kind == "base64"]
-    words = [ascii_only(pairs) for source, pairs in seen.items() if source.kind not in {"base64", *LANGUAGES}]
-    languages = [pairs for source, pairs in seen.items() if source.kind in LANGUAGES]
-    costs = dict.fromkeys(NAMES, 0.0) | FACTS | dict.fromkeys(NO_PIECES, -1.0)
-    for names, groups in ((["data"], data), ([*SPLITS, *NO_PIECES, "tab"], words), (SCRIPTS, languages)):
-        for name, cost in least_squares(groups, costs, names).items():
-            costs[name] += cost
+CLASSES = {"prose", "markdown", "code", "json", "log", "csv", "shell", "diff", "trace", "hex", "base64"}
+
+
+def is_precise(kind: str) -> bool:
+    """English and what agents read: all that is not another language."""
+    return kind in CLASSES or kind.startswith(ENGLISH)
+
+
+def stretches(source: Source, length: int, most: int) -> Iterator[str]:
+    """Random stretches of the text, from white space to white space if there is any near."""
+    draw = random.Random(source.name)  # noqa: S311 - not a secret
+    for _ in range(min(most, len(source.text) // length)):
+        start = draw.randrange(len(source.text) - length + 1)
+        yield source.text[_space(source.text, start) : _space(source.text, start + length)]
+
+
+def _space(text: str, start: int) -> int:
+    """The index of the next white space; the start itself if there is none within a line."""
+    found = SPACE.search(text, start, start + LENGTH - 1)
+    return found.start() if found else start
+
+
+def features(text: str) -> Vector:
+    """How often a text has each cost, in the order of `first_costs`."""
+    found = find_features(text)
+    groups = np.searchsorted(ROW_GROUPS, np.frombuffer(found.rows, np.uint8), side="right") - 1
+    tables = [np.frombuffer(table, np.uint8) for table in (found.kinds, found.letters, found.skips, found.blocks)]
+    counts = [np.bincount(table, minlength=256) for table in tables]
+    counts[3][list(FREE_BLOCKS)] = 0
+    rows = np.bincount(groups, minlength=len(ROW_GROUPS))
+    rows[[ROW_GROUPS.index(row) for row in FREE_ROWS]] = 0
+    return np.concatenate([[found.data], *counts, rows]).astype(float)
+
+
+# ASCII has its costs from the pairs, and other rows than BLOCK_ROWS one cost each.
+FREE_BLOCKS = (*range(8), *range(16 * len(BLOCK_ROWS), 256))
+# These rows are priced by blocks.
+FREE_ROWS = (0x00, 0x09, 0x10, 0xD8)
+
+
+def first_costs(count: Count) -> tuple[Vector, Vector]:
+    """What the costs are without any text, and how strongly each is held to it."""
+    kinds = [first_kind_cost(before, kind) for before in KINDS for kind in KINDS]
+    blocks = [script_cost(characters, count) for characters in block_characters()]
+    rows = [script_cost(characters, count) for characters in row_characters()]
+    costs = [DATA, *kinds, *[LETTER_PAIR] * 512, *blocks, *rows]
+    scripts = [SCRIPTS_HELD] * (len(blocks) + len(rows))
+    fixed = [FIXED if kind == "Chinese to emoji" else KINDS_HELD for _ in KINDS for kind in KINDS]
+    return np.array(costs), np.array([DATA_HELD, *fixed, *[LETTERS_HELD] * 512, *scripts])
+
+
+def first_kind_cost(before: str, kind: str) -> float:
+    if kind == "number" and before == "blank":
+        return 2.0
+    if kind == "letter" and before in JOINING:
+        return JOINED
+    return float(before not in GOES_ON_AFTER[kind])
+
+
+ASCII = 128
+
+
+def block_characters() -> Iterator[str]:
+    for row in BLOCK_ROWS:
+        for block in range(16):
+            start, size = (row << 8) + (block << 4), 16
+            if row == BLOCK_ROWS[7]:
+                # Each of these 16 halves starts 1,024 characters beyond the first 65,536.
+                start, size = 0x10000 + (block << 14), 1 << 14
+            yield assigned(start, size) if start >= ASCII else ""
+    yield from [""] * 16
+
+
+def row_characters() -> Iterator[str]:
+    for start, end in zip(ROW_GROUPS, (*ROW_GROUPS[1:], 256), strict=True):
+        if start == 0xD9:
+            yield assigned(0x50000, 1 << 16)
+        else:
+            yield "" if start in (*FREE_ROWS, 0xDC) else assigned(start << 8, (end - start) << 8)
+
+
+def assigned(start: int, size: int) -> str:
+    characters = map(chr, range(start, start + size))
+    return "".join(c for c in characters if unicodedata.category(c) not in {"Cn", "Cs", "Cc"})
+
+
+def script_cost(characters: str, count: Count) -> float:
+    """The tokens of a character in random words; none if there are no characters."""
+    if not characters:
+        return 0.0
+    draw = random.Random(characters)  # noqa: S311 - not a secret
+    words = ["".join(draw.choices(characters, k=6)) for _ in range(200)]
+    return min(MOST_COST, count(" ".join(words)) / 1200)
+
+
+class Kind(NamedTuple):
+    """A language or a class of text: its windows, and the sums over its stretches that decide the costs."""
+
+    name: str
+    aim: float
+    shares: Vector
+    matrix: Vector
+    vector: Vector
+
+
+def measured(name: str, sources: Sequence[Source], count: Count) -> Kind:
+    texts = [text for source in sources for text in stretches(source, LENGTH, STRETCHES) if text]
+    tokens = np.array([count(text) for text in texts], float)
+    found = np.array([features(text) for text in texts])
+    aim = PRECISE_AIM if is_precise(name) else LANGUAGE_AIM
+    weight = 1 / (len(texts) * tokens.mean() ** 2)
+    characters = LENGTH * WINDOW // max(1, round(tokens.mean()))
+    windows = [text for source in sources for text in stretches(source, characters, WINDOWS)] or texts[:1]
+    shares = np.array([features(text) / count(text) for text in windows])
+    return Kind(name, aim, shares, weight * found.T @ found, weight * aim * found.T @ tokens)
+
+
+def fit(kinds: Sequence[Kind], count: Count) -> Vector:
+    """Kinds with windows outside their limits weigh more from round to round."""
+    first, held = first_costs(count)
+    costs, weights = first, np.array([PRECISE_WEIGHT if is_precise(kind.name) else 1.0 for kind in kinds])
+    nothing = np.zeros(1)
+    for _ in range(ROUNDS):
+        matrix = sum((weight * kind.matrix for weight, kind in zip(weights, kinds, strict=True)), nothing)
+        vector = sum((weight * kind.vector for weight, kind in zip(weights, kinds, strict=True)), nothing)
+        costs = solve(matrix, vector, first, held, costs)
+        for i, kind in enumerate(kinds):
+            low, middle, high = np.quantile(ratios(kind.shares, costs), [0.03, 0.5, 0.97])
+            is_bad = low < LOWEST or high > HIGHEST or (is_precise(kind.name) and middle > PRECISE_MEDIAN)
+            weights[i] *= RAISE if is_bad and len(kind.shares) >= FEWEST_WINDOWS else 1.0
     return costs
 
 
-def observations(source: Source, tokenizer: Any) -> Iterator[Observation]:
-    """What short stretches of the source have of each feature, and their tokens."""
-    some = list(stretches(source.text))
-    random.Random(source.name).shuffle(some)  # noqa: S311 - not a secret
-    for stretch in some[:STRETCHES]:
-        counts = count_features(stretch)
-        yield counts + [0] * (len(NAMES) - len(counts)), len(tokenizer.encode_ordinary(stretch))
-
-
-def ascii_only(pairs: Iterable[Observation]) -> list[Observation]:
-    """The observations without a feature of other scripts."""
-    return [(counts, tokens) for counts, tokens in pairs if not any(counts[-len(SCRIPTS) :])]
-
-
-def stretches(text: str) -> Iterator[str]:
-    """Whole lines, of 60 characters or more together; longer ones in parts of 400."""
-    stretch = ""
-    for line in text.splitlines(keepends=True):
-        stretch += line
-        if len(stretch) >= 60:
-            yield from (stretch[i : i + 400] for i in range(0, len(stretch), 400))
-            stretch = ""
-
-
-def least_squares(
-    groups: Iterable[Sequence[Observation]], costs: dict[str, float], names: Sequence[str]
-) -> dict[str, float]:
-    """What to add to these costs, none of it negative, so that all of them together explain the tokens best."""
-    free = [NAMES.index(name) for name in names]
-    matrix = [[0.0] * len(free) for _ in free]
-    vector = [0.0] * len(free)
-    for pairs in filter(None, groups):
-        weight = 1 / sum(tokens for _, tokens in pairs)
-        for counts, tokens in pairs:
-            rest = tokens - sum(cost * count for cost, count in zip(costs.values(), counts, strict=True))
-            features = [counts[i] for i in free]
-            for row, count in enumerate(features):
-                vector[row] += weight * count * rest
-                matrix[row] = [a + weight * count * other for a, other in zip(matrix[row], features, strict=True)]
-    return dict(zip(names, solve(matrix, vector), strict=True))
-
-
-def solve(matrix: Sequence[Sequence[float]], vector: Sequence[float]) -> list[float]:
-    """Improves one number after the other, none below 0."""
-    found = [0.0] * len(vector)
-    for _ in range(SWEEPS):
-        for i, row in enumerate(matrix):
-            others = sum(a * x for j, (a, x) in enumerate(zip(row, found, strict=True)) if j != i)
-            found[i] = max(0.0, (vector[i] - others) / (row[i] * (1 + RIDGE) or 1))
+def ratios(shares: Vector, costs: Vector) -> Vector:
+    """The estimates over the truth: what `estimate_tokens` does with the costs."""
+    splits = shares[:, LETTER_COLUMNS] @ costs[LETTER_COLUMNS]
+    common = COMMON_PAIR_COST / 100 * shares[:, PAIR_COLUMNS].sum(axis=1) - splits
+    discount = np.minimum(splits, np.maximum(0, common) * COMMON_DISCOUNT_PERCENT / 100)
+    found: Vector = shares @ costs - discount
     return found
 
 
-def raised(name: str, cost: float) -> float:
-    """A cost with the surplus that makes estimates too high rather than too low."""
-    if name in NO_PIECES:
-        return (cost + 1) * JOINED_LOWERED_TO - PIECES_RAISED_BY
-    if name in SCRIPTS:
-        return cost * SCRIPTS_RAISED_BY
-    return cost * (SPLITS_RAISED_BY if name in SPLITS else PIECES_RAISED_BY)
+def by_kind(sources: Iterable[Source]) -> dict[str, list[Source]]:
+    groups: dict[str, list[Source]] = defaultdict(list)
+    for source in sources:
+        if len(source.text) > SHORTEST:
+            groups[source.kind].append(source)
+    return groups
+
+
+def solve(matrix: Vector, vector: Vector, first: Vector, held: Vector, start: Vector) -> Vector:
+    """The best costs, by improving one after the other until little changes."""
+    added = start - first
+    most = np.full(len(first), MOST_COST)
+    most[LETTER_COLUMNS] = MOST_LETTER_COST
+    vector = vector - matrix @ first
+    gradient = matrix @ added
+    free = np.flatnonzero(np.diag(matrix))
+    for _ in range(SWEEPS):
+        largest = 0.0
+        for i in free:
+            better = added[i] + (vector[i] - gradient[i] - held[i] * added[i]) / (matrix[i, i] + held[i])
+            change = min(max(-first[i], better), most[i] - first[i]) - added[i]
+            gradient += matrix[i] * change
+            added[i] += change
+            largest = max(largest, abs(change))
+        if largest < 1e-4:
+            break
+    return first + added
+
+
+NAMES = (
+    *("BLOCK_COSTS", "COMMON_DISCOUNT_PERCENT", "COMMON_PAIR_COST", "DATA_COST"),
+    *("KIND_COSTS", "LETTER_COSTS", "ROW_COSTS", "SKIP_COSTS"),
+)
+
+
+def write(costs: Sequence[int]) -> Iterator[str]:
+    """The module."""
+    yield '"""What the estimator\'s features cost in `o200k_base`, in hundredths of a token.\n\n'
+    yield "Written by `python -m tools.fit_estimator`; `pycupel.tokens.estimate` says what the numbers are about.\n"
+    yield '"""\n\nfrom __future__ import annotations\n\n'
+    yield "__all__ = [\n"
+    yield from (f'    "{name}",\n' for name in NAMES)
+    yield "]\n\n"
+    yield f"# A character of base64 or the like.\nDATA_COST = {costs[0]}\n"
+    yield "# A text with cheaper pairs of letters gets this share of the difference as a discount.\n"
+    yield f"COMMON_PAIR_COST = {COMMON_PAIR_COST}\nCOMMON_DISCOUNT_PERCENT = {COMMON_DISCOUNT_PERCENT}\n# fmt: off\n"
+    comments = {
+        "KIND_COSTS": "A pair of kinds: a row for each first kind, a column for each second.",
+        "LETTER_COSTS": "A pair of groups of letters, in the same way.",
+        "SKIP_COSTS": "A group of letters and the second one before it, in the same way.",
+        "BLOCK_COSTS": "A character: a row for each of BLOCK_ROWS, a column for each block of 16 characters in it.",
+    }
+    for i, (name, comment) in enumerate(comments.items()):
+        yield f"# {comment}\n{name} = (\n"
+        yield from lines(costs[1 + 256 * i : 257 + 256 * i])
+        yield ")\n"
+    yield "# A character in another row: a number for each of ROW_GROUPS.\nROW_COSTS = (\n"
+    yield from lines(costs[1025:])
+    yield ")\n# fmt: on\n"
+
+
+def lines(numbers: Sequence[int]) -> Iterator[str]:
+    for i in range(0, len(numbers), 16):
+        yield f"    {', '.join(f'{number:3}' for number in numbers[i : i + 16])},\n"
 
 
 def main() -> None:
-    """Print the costs, to be pasted into `pycupel/tokens/estimate.py`."""
-    costs = fit(fitting(), splintr.Tokenizer.from_pretrained("o200k_base"))
-    lines = [f'    "{name}": {round(raised(name, cost) * 100) * 10},\n' for name, cost in costs.items()]
-    sys.stdout.writelines(["COSTS = {\n", *lines, "}\n"])
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else LOCALES
+    count = splintr.load("o200k_base")[0]
+    groups = by_kind([*fitting(), *languages(root, even=True)])
+    costs = fit([measured(kind, sources, count) for kind, sources in groups.items()], count)
+    sys.stdout.writelines(write([min(255, round(100 * cost)) for cost in costs]))
 
 
 if __name__ == "__main__":

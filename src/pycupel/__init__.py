@@ -36,7 +36,7 @@ _NAMES = {
     "StreamSlice",
 }
 _MODULES = (
-    "analytics conformance diagnostics errors messages model pipeline placers policies protocols registry render "
+    "analytics conformance diagnostics errors messages model pipeline placers policies protocols registry render replay "
     "scorers slicers testing tokens wire"
 )
 
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         protocols as protocols,
         registry as registry,
         render as render,
+        replay as replay,
         scorers as scorers,
         slicers as slicers,
         testing as testing,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 
 from pycupel.tokens import estimate_tokens
-from pycupel.tokens.estimate import COSTS, count_features
+from pycupel.tokens.estimate import BLOCK_ROWS, find_features
 
 # Words, marks and gaps, as well as everything that Unicode has, half an emoji included.
 TEXTS = st.one_of(
@@ -41,6 +41,12 @@ def test_two_texts_cost_about_what_both_cost_apart(first: str, second: str) -> N
 
 @given(TEXTS)
 def test_there_is_a_cost_for_every_feature(text: str) -> None:
-    counts = count_features(text)
-    assert len(counts) == len(COSTS) - 6 * text.isascii()
-    assert min(counts) >= 0
+    found = find_features(text)
+    assert found.data >= 0
+    assert len(found.kinds) == len(found.letters) == len(found.skips)
+    assert (
+        len(found.blocks)
+        == len(found.rows)
+        == (0 if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2)
+    )
+    assert max(found.blocks, default=0) >> 4 <= len(BLOCK_ROWS)

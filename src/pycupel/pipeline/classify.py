@@ -17,12 +17,16 @@ _ITEMS_ONLY = {ContextItem}
 
 
 class Classified(NamedTuple):
-    """Three partitions, each in input order, and the tokens of the pinned items."""
+    """Three partitions, each in input order, and the tokens of the pinned items.
+
+    `pinned_after` says for each pinned item how many scoreable ones come before it in the input.
+    """
 
     pinned: list[ContextItem]
     scoreable: tuple[ContextItem, ...]
     invalid: list[ContextItem]
     pinned_tokens: int
+    pinned_after: list[int]
 
 
 _classified = maker(Classified)
@@ -36,11 +40,13 @@ def classify_items(items: Iterable[ContextItem]) -> Classified:
         raise wrong_type(f"items[{i}]", "a ContextItem", wrong)
     scoreable = [item for item in candidates if not item.pinned and item.tokens >= 0]
     if len(scoreable) == len(candidates):
-        return _classified(([], tuple(scoreable), [], 0))
-    others = [item for item in candidates if item.pinned or item.tokens < 0]
-    pinned = [item for item in others if item.tokens >= 0]
-    invalid = [item for item in others if item.tokens < 0]
-    return _classified((pinned, tuple(scoreable), invalid, sum([item.tokens for item in pinned])))
+        return _classified(([], tuple(scoreable), [], 0, []))
+    others = [(i, item) for i, item in enumerate(candidates) if item.pinned or item.tokens < 0]
+    pinned = [item for _, item in others if item.tokens >= 0]
+    invalid = [item for _, item in others if item.tokens < 0]
+    # Of the items before it in the input, those that are not among the others are scoreable.
+    after = [i - k for k, (i, item) in enumerate(others) if item.tokens >= 0]
+    return _classified((pinned, tuple(scoreable), invalid, sum([item.tokens for item in pinned]), after))
 
 
 def check_pinned_budget(classified: Classified, budget: ContextBudget) -> None:

@@ -15,12 +15,13 @@ from pycupel.pipeline.collect import trace_for
 from pycupel.pipeline.deduplicate import deduplicate_items
 from pycupel.pipeline.place import place_items
 from pycupel.pipeline.policy import Policy, PresetName, as_policy
-from pycupel.pipeline.rank import Ranking
+from pycupel.pipeline.rank import Ranking, input_positions
 from pycupel.pipeline.score import score_items
 from pycupel.pipeline.selection import Selection
 from pycupel.pipeline.slice import slice_items
 from pycupel.pipeline.sort import sort_items
 from pycupel.pipeline.trace import UNTRACED, NoteSources, TimedTrace, Trace
+from pycupel.placers._base import reads_positions
 from pycupel.protocols import Scorer
 from pycupel.scorers._query import bind_query
 
@@ -200,7 +201,7 @@ class Pipeline(Policy):
         trace.deduplicated(classified, scores, unique.dropped)
         order = sort_items(scores, unique.kept)
         ranked, ranked_scores = list(map(scoreable.__getitem__, order)), list(map(scores.__getitem__, order))
-        return Ranking(classified, ranked, ranked_scores, scores, unique.dropped, trace)
+        return Ranking(classified, ranked, ranked_scores, scores, order, unique.dropped, trace)
 
     def _select(self, ranking: Ranking, budget: ContextBudget, trace: Trace) -> Selection:
         classified, items, scores = ranking.classified, ranking.items, ranking.scores
@@ -214,6 +215,7 @@ class Pipeline(Policy):
             budget,
             self.overflow_strategy,
             self.placer,
+            input_positions(ranking, chosen) if reads_positions(self.placer) else None,
         )
         trace.placed(ranking, placement)
         return Selection(ranking, sliced, placement, budget, trace)

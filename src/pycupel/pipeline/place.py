@@ -38,8 +38,12 @@ def place_items(
     budget: ContextBudget,
     strategy: OverflowStrategy,
     placer: Placer,
+    positions: Sequence[int] | None = None,
 ) -> Placement:
-    """Merge, handle overflow, and let the placer decide about the order."""
+    """Merge, handle overflow, and let the placer decide about the order.
+
+    `positions` are numbers that sort pinned and sliced items as in the input, for a placer that reads them.
+    """
     # Step 1: merge.
     merged = [*pinned, *sliced] if pinned else sliced
     merged_scores = [PINNED_SCORE] * len(pinned) + scores if pinned else scores
@@ -57,9 +61,10 @@ def place_items(
             overflow = OverflowEvent(merged_tokens - limit, tuple(merged), budget)
     # Step 3: let the placer decide about the order.
     if len(kept) == len(merged):
-        order = place_by_index(placer, merged, merged_scores)
+        order = place_by_index(placer, merged, merged_scores, positions)
         return _placement((merged, merged_scores, tokens, kept, order, overflow))
-    order = place_by_index(placer, [merged[i] for i in kept], [merged_scores[i] for i in kept])
+    kept_positions = None if positions is None else [positions[i] for i in kept]
+    order = place_by_index(placer, [merged[i] for i in kept], [merged_scores[i] for i in kept], kept_positions)
     return _placement((merged, merged_scores, tokens, kept, [kept[i] for i in order], overflow))
 
 

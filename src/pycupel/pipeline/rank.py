@@ -10,7 +10,7 @@ from pycupel.pipeline.classify import Classified
 from pycupel.pipeline.notes import ranking_notes
 from pycupel.pipeline.trace import Trace
 
-__all__ = ["Ranking"]
+__all__ = ["Ranking", "input_positions"]
 
 
 class Ranking:
@@ -23,10 +23,11 @@ class Ranking:
         scores: Their scores.
         classified: What the Classify stage left: the `pinned`, `scoreable` and `invalid` items.
         all_scores: The scores of `classified.scoreable`, in that order.
+        order: The index in `classified.scoreable` of each of the items.
         duplicates: The indices in `classified.scoreable` of the items that Deduplicate dropped.
     """
 
-    __slots__ = ("all_scores", "classified", "duplicates", "items", "scores", "trace")
+    __slots__ = ("all_scores", "classified", "duplicates", "items", "order", "scores", "trace")
 
     def __init__(
         self,
@@ -34,6 +35,7 @@ class Ranking:
         items: Sequence[ContextItem],
         scores: Sequence[float],
         all_scores: Sequence[float],
+        order: Sequence[int],
         duplicates: Sequence[int],
         trace: Trace,
     ) -> None:
@@ -42,6 +44,7 @@ class Ranking:
         self.items: Final = items
         self.scores: Final = scores
         self.all_scores: Final = all_scores
+        self.order: Final = order
         self.duplicates: Final = duplicates
         self.trace: Final = trace
 
@@ -57,3 +60,9 @@ class Ranking:
 
     def __repr__(self) -> str:
         return f"<Ranking: {len(self.items)} items, {len(self.pinned)} pinned>"
+
+
+def input_positions(ranking: Ranking, chosen: Sequence[int]) -> list[int]:
+    """Numbers that sort the pinned items and the chosen ones, which are indices of `ranking.items`, as in the input."""
+    pinned = [2 * before for before in ranking.classified.pinned_after]
+    return [*pinned, *(2 * ranking.order[i] + 1 for i in chosen)]

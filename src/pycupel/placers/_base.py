@@ -14,7 +14,7 @@ from pycupel.model import ContextItem, ScoredItem
 from pycupel.model.checks import checked_iterable
 from pycupel.model.item import split_scored
 
-__all__ = ["IndexedPlacer", "place_by_index"]
+__all__ = ["IndexedPlacer", "place_by_index", "reads_positions"]
 
 
 class IndexedPlacer(ABC):
@@ -38,14 +38,40 @@ class IndexedPlacer(ABC):
     def place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:
         """The order, as indices of `items`."""
 
+    @property
+    def reads_positions(self) -> bool:
+        """Whether the order may depend on that of the input, which `place` does not know."""
+        return False
 
-def place_by_index(placer: Any, items: Sequence[ContextItem], scores: Sequence[float]) -> list[int]:
+    def place_positioned(
+        self,
+        items: Sequence[ContextItem],
+        scores: Sequence[float],
+        positions: Sequence[int],  # noqa: ARG002
+        /,
+    ) -> list[int]:
+        """Like `place_indices`, with numbers that sort the items as in the input. Most placers do not need them."""
+        return self.place_indices(items, scores)
+
+
+def reads_positions(placer: Any) -> bool:
+    """Whether a placer wants to know the positions of items in the input: one of ours with an option that says so."""
+    return _is_indexed(placer.__class__) and placer.reads_positions
+
+
+def place_by_index(
+    placer: Any, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int] | None = None
+) -> list[int]:
     """The order that any placer gives to the items, as indices.
 
     A custom placer has to return the objects that it was given, all of them, in any order (SL-04).
     """
     if _is_indexed(placer.__class__):
-        order: list[int] = placer.place_indices(items, scores)
+        order: list[int] = (
+            placer.place_indices(items, scores)
+            if positions is None
+            else placer.place_positioned(items, scores, positions)
+        )
         return order
     returned: Any = placer.place(tuple(map(ScoredItem, items, scores)))
     try:

@@ -9,7 +9,7 @@ from typing import Any
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem, ContextKind
 from pycupel.model.checks import checked_iterable
-from pycupel.placers._base import IndexedPlacer, place_by_index
+from pycupel.placers._base import IndexedPlacer, place_by_index, reads_positions
 from pycupel.placers.chronological import ChronologicalPlacer
 from pycupel.protocols import Placer, checked_placer
 
@@ -55,13 +55,30 @@ class FramedPlacer(IndexedPlacer):
 
     def place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:
         """The first ones, the rest as the inner placer says, the last ones."""
+        return self._place(items, scores, None)
+
+    @property
+    def reads_positions(self) -> bool:
+        """Whether the inner placer does."""
+        return reads_positions(self.inner)
+
+    def place_positioned(
+        self, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int], /
+    ) -> list[int]:
+        """The same, where the inner placer knows the order of the input."""
+        return self._place(items, scores, positions)
+
+    def _place(
+        self, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int] | None
+    ) -> list[int]:
         is_first, is_last = _picker(self.first), _picker(self.last)
         first: list[int] = []
         rest: list[int] = []
         last: list[int] = []
         for i, item in enumerate(items):
             (first if is_first(item) else last if is_last(item) else rest).append(i)
-        placed = place_by_index(self.inner, [items[i] for i in rest], [scores[i] for i in rest])
+        rest_positions = None if positions is None else [positions[i] for i in rest]
+        placed = place_by_index(self.inner, [items[i] for i in rest], [scores[i] for i in rest], rest_positions)
         return [*first, *(rest[i] for i in placed), *last]
 
 

@@ -165,6 +165,7 @@ SLICER.define(
     _SCARCITY,
 )
 
+PLACER.define(placers.ChronologicalPlacer, Field("undated", choice(("received", "position")), "received"))
 PLACER.define(
     placers.FramedPlacer,
     Field("inner", PLACER, placers.ChronologicalPlacer()),

@@ -1,15 +1,20 @@
-"""The seven presets. Their weights are educated guesses to start from, not measured optima."""
+"""The seven presets, tuned on questions whose evidence is known: `docs/quality.md` has the measurements.
+
+Where a preset reads relevance, it goes by the candidates' hints if they have them, by the query if there is one, and by
+both blended if both are there. `preset(name, upstream=True)` gives the policy that the .NET implementation has under
+the name.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import checked_str
+from pycupel.model.checks import checked_bool, checked_str
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.names import name_key, suggestion
 from pycupel.pipeline import Policy
-from pycupel.placers import UShapedPlacer
+from pycupel.placers import ChronologicalPlacer, FramedPlacer, UShapedPlacer
 from pycupel.scorers import (
     CompositeScorer,
     FrequencyScorer,
@@ -17,8 +22,9 @@ from pycupel.scorers import (
     PriorityScorer,
     RecencyScorer,
     ReflexiveScorer,
+    RelevanceScorer,
 )
-from pycupel.slicers import KnapsackSlice
+from pycupel.slicers import GreedySlice, KnapsackSlice
 
 __all__ = [
     "CHAT",
@@ -32,51 +38,73 @@ __all__ = [
     "preset",
 ]
 
+# The order of the scores: at exponent 0, `best_first` changes nothing, but says what is meant.
+_BY_SCORE = GreedySlice(cost_exponent=0.0, best_first=True)
+_QUERY = RelevanceScorer(length_exponent=0.15, optional=True)
+_HINTS = ReflexiveScorer("auto")
+_RECENCY = RecencyScorer("position")
+_PRIORITY = PriorityScorer()
+_KIND = KindScorer()
+_BEST_AT_THE_EDGES = FramedPlacer(UShapedPlacer())
+# System prompts, then what the conversation is about, then the conversation.
+_CONVERSATION = FramedPlacer(FramedPlacer(ChronologicalPlacer("position"), first=("Memory", "Document")))
+
 CHAT = Policy(
-    CompositeScorer([(RecencyScorer(), 3), (KindScorer(), 1)]),
+    CompositeScorer([(_QUERY, 6), (_RECENCY, 3), (_KIND, 0.5)]),
+    _BY_SCORE,
+    _CONVERSATION,
     name="Chat",
-    description="Conversations: recent messages first, then by kind.",
+    description="Conversations: what answers the query, then recent messages, then by kind.",
 )
-"""For conversations: recent messages first, then by kind."""
+"""For conversations: what answers the query, then recent messages, then by kind."""
 CODE_REVIEW = Policy(
-    CompositeScorer([(KindScorer(), 2), (PriorityScorer(), 2), (RecencyScorer(), 1)]),
+    CompositeScorer([(_HINTS, 3), (_QUERY, 3), (_PRIORITY, 1), (_RECENCY, 0.25), (_KIND, 0.25)]),
+    _BY_SCORE,
+    _CONVERSATION,
     name="CodeReview",
-    description="Code review: kind and priority equally, then recency.",
+    description="Code review: relevance by hints and query, then priority, recency and kind.",
 )
-"""For code review: kind and priority equally, then recency."""
+"""For code review: relevance by hints and query, then priority, recency and kind."""
 RAG = Policy(
-    CompositeScorer([(ReflexiveScorer(), 3), (KindScorer(), 1)]),
-    placer=UShapedPlacer(),
+    CompositeScorer([(_HINTS, 3), (_QUERY, 3), (_KIND, 0.25)]),
+    _BY_SCORE,
+    _BEST_AT_THE_EDGES,
     name="Rag",
-    description="Retrieval-augmented generation: the retriever's relevance first, the best hits at both edges.",
+    description="Retrieval-augmented generation: relevance by hints and query, the best hits at both edges.",
 )
-"""For retrieval-augmented generation: by the retriever's relevance, the best hits at both edges."""
+"""For retrieval-augmented generation: relevance by hints and query, the best hits at both edges."""
 DOCUMENT_QA = Policy(
-    CompositeScorer([(KindScorer(), 2), (ReflexiveScorer(), 2), (PriorityScorer(), 1)]),
-    KnapsackSlice(bucket_size=100),
-    UShapedPlacer(),
+    CompositeScorer([(_HINTS, 3), (_QUERY, 3), (_PRIORITY, 1), (_KIND, 0.25)]),
+    _BY_SCORE,
+    _BEST_AT_THE_EDGES,
     name="DocumentQa",
-    description="Questions about documents: the most valuable combination that fits, the best at both edges.",
+    description="Questions about documents: relevance by hints and query, then priority, the best at both edges.",
 )
-"""For questions about documents: the most valuable combination that fits, the best at both edges."""
+"""For questions about documents: relevance by hints and query, then priority, the best at both edges."""
 TOOL_USE = Policy(
-    CompositeScorer([(KindScorer(), 2), (RecencyScorer(), 2), (PriorityScorer(), 1)]),
+    CompositeScorer([(_RECENCY, 3), (_QUERY, 1), (_PRIORITY, 1), (_KIND, 0.5)]),
+    _BY_SCORE,
+    _CONVERSATION,
     name="ToolUse",
-    description="Agents with tools: kind and recency equally, then priority.",
+    description="Agents with tools: recent messages and results, then the query and priority, then kind.",
 )
-"""For agents with tools: kind and recency equally, then priority."""
+"""For agents with tools: recent messages and results, then the query and priority, then kind."""
 LONG_RUNNING = Policy(
-    CompositeScorer([(RecencyScorer(), 3), (FrequencyScorer(), 1), (KindScorer(), 1)]),
+    CompositeScorer([(_QUERY, 3), (_RECENCY, 0.5), (FrequencyScorer(), 0.25), (_KIND, 0.25)]),
+    _BY_SCORE,
+    _CONVERSATION,
     name="LongRunning",
-    description="Long conversations: recency first, then recurring topics, and kind.",
+    description="Long conversations: what answers the query, then recency, recurring topics and kind.",
 )
-"""For long conversations: recency first, then recurring topics, and kind."""
+"""For long conversations: what answers the query, then recency, recurring topics and kind."""
 DEBUGGING = Policy(
-    CompositeScorer([(PriorityScorer(), 3), (KindScorer(), 2), (RecencyScorer(), 1)]),
+    CompositeScorer([(_QUERY, 6), (_RECENCY, 3), (_PRIORITY, 3), (_KIND, 0.5)]),
+    _BY_SCORE,
+    _CONVERSATION,
     name="Debugging",
-    description="Debugging: priority first, then kind, then recency.",
+    description="Debugging: what answers the query, then recency and priority, then kind.",
 )
-"""For debugging: priority first, then kind, then recency."""
+"""For debugging: what answers the query, then recency and priority, then kind."""
 
 PRESETS: Mapping[str, Policy] = FrozenDict(
     {
@@ -91,21 +119,46 @@ PRESETS: Mapping[str, Policy] = FrozenDict(
 )
 """The presets by name, in the usual spelling."""
 
-_BY_KEY = {name_key(name): policy for name, policy in PRESETS.items()}
+
+def _upstream() -> dict[str, Policy]:
+    """What the .NET implementation has under the names."""
+    by_age, by_kind, by_priority = RecencyScorer(), KindScorer(), PriorityScorer()
+    by_hint = ReflexiveScorer()
+    return {
+        "chat": Policy(CompositeScorer([(by_age, 3), (by_kind, 1)])),
+        "code-review": Policy(CompositeScorer([(by_kind, 2), (by_priority, 2), (by_age, 1)])),
+        "rag": Policy(CompositeScorer([(by_hint, 3), (by_kind, 1)]), placer=UShapedPlacer()),
+        "document-qa": Policy(
+            CompositeScorer([(by_kind, 2), (by_hint, 2), (by_priority, 1)]),
+            KnapsackSlice(bucket_size=100),
+            UShapedPlacer(),
+        ),
+        "tool-use": Policy(CompositeScorer([(by_kind, 2), (by_age, 2), (by_priority, 1)])),
+        "long-running": Policy(CompositeScorer([(by_age, 3), (FrequencyScorer(), 1), (by_kind, 1)])),
+        "debugging": Policy(CompositeScorer([(by_priority, 3), (by_kind, 2), (by_age, 1)])),
+    }
 
 
-def preset(name: str) -> Policy:
+_NAMES = {name_key(name): name for name in PRESETS}
+
+
+def preset(name: str, *, upstream: bool = False) -> Policy:
     """Return the preset of a name, in any spelling: `code-review`, `code_review` or `CodeReview`.
 
+    Args:
+        name: The name.
+        upstream: Whether to return what the .NET implementation has under that name, instead of ours.
+
     Raises:
-        TypeError: the name is not a str.
+        TypeError: an argument has a wrong type.
         InvalidArgumentError: there is no such preset.
     """
-    policy = _BY_KEY.get(name_key(checked_str("policy", name)))
-    if policy is None:
+    known = _NAMES.get(name_key(checked_str("policy", name)))
+    if known is None:
         raise InvalidArgumentError(
             f"unknown preset {name!r}; choose from {', '.join(PRESETS)}{suggestion(name, PRESETS)}",
             argument="policy",
             value=name,
         )
-    return policy
+    policies = _upstream() if checked_bool("upstream", upstream) else PRESETS
+    return policies[known]

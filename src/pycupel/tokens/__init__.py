@@ -6,6 +6,7 @@
 | `get_counter` | a counter by name: auto, estimator, an encoding, a model; or the caller's own function |
 | `count_messages` | what a provider will count for a chat history |
 | `reported_tokens` | what it did count, from its report of usage: for `Counter.calibrated` |
+| `window_of` | the size of a model's context window |
 | `item` | a `ContextItem` with its tokens counted |
 """
 
@@ -16,11 +17,21 @@ from typing import TYPE_CHECKING, Any
 from pycupel.model import ContextItem
 from pycupel.tokens.counters import Counter, CounterLike, get_counter, reported_tokens
 from pycupel.tokens.estimate import estimate_tokens
+from pycupel.tokens.windows import window_of
 
 if TYPE_CHECKING:
     from pycupel.messages.counting import count_messages
 
-__all__ = ["Counter", "CounterLike", "count_messages", "estimate_tokens", "get_counter", "item", "reported_tokens"]
+__all__ = [
+    "Counter",
+    "CounterLike",
+    "count_messages",
+    "estimate_tokens",
+    "get_counter",
+    "item",
+    "reported_tokens",
+    "window_of",
+]
 
 
 def item(content: str, *, counter: CounterLike = "auto", **fields: Any) -> ContextItem:

@@ -1,175 +1,218 @@
-"""How many tokens a text probably has, from the kinds of its characters alone.
+"""How many tokens a text probably has, from its pairs of neighbouring characters.
 
 A tokenizer first cuts a text into pieces (words, groups of three digits, runs of marks, gaps) and then splits those
-that its vocabulary does not hold as a whole. Where a piece starts follows from a character and the one before it, so
-pieces are counted. How many of them are split is estimated: long words, capitals, clusters of consonants, long runs of
-marks.
+that its vocabulary does not hold as a whole. Where a piece starts follows from a character and the one before it:
+every pair of kinds has a cost. Where a word is split follows from its letters, near enough: every pair of letters has
+a cost, low if it is common in English, high if it is rare. Letters outside ASCII cost what their script costs.
 
-All of it is translating and counting bytes, in linear time whatever the text is. The costs are those of `o200k_base`,
+All of it is translating and adding bytes, in linear time whatever the text is. The costs are those of `o200k_base`,
 fitted by `tools/fit_estimator.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from operator import mul
+from bisect import bisect
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from pycupel.model.checks import checked_str
+from pycupel.tokens.estimate_costs import (
+    BLOCK_COSTS,
+    COMMON_DISCOUNT_PERCENT,
+    COMMON_PAIR_COST,
+    DATA_COST,
+    KIND_COSTS,
+    LETTER_COSTS,
+    ROW_COSTS,
+    SKIP_COSTS,
+)
 
-__all__ = ["COSTS", "count_features", "estimate_tokens"]
-
-# What each feature of a text costs, in thousandths of a token, in the order in which `count_features` finds them.
-COSTS = {
-    "data": 740,
-    "piece": 1090,
-    "number after a blank": 1090,
-    "capital after another": 190,
-    "line end after another": 70,
-    "blank after another": 10,
-    "gap": 1090,
-    "tab": 680,
-    "long word after a mark": 990,
-    "very long word": 1480,
-    "cluster of consonants": 1050,
-    "word joined by a mark": -930,
-    "word after another mark": -610,
-    "four marks": 890,
-    # Only in text that is not ASCII, for each character.
-    "accented letter": 1480,
-    "Greek to Arabic": 190,
-    "Indic to Khmer": 250,
-    "Chinese to Korean": 950,
-    "symbol": 510,
-    "emoji": 3820,
-}
-_COSTS = tuple(COSTS.values())
+__all__ = ["BLOCK_ROWS", "KINDS", "LETTERS", "ROW_GROUPS", "Features", "estimate_tokens", "find_features"]
 
 _LOWER = b"abcdefghijklmnopqrstuvwxyz"
 _UPPER = _LOWER.upper()
 _DIGITS = b"0123456789"
-_LINE_ENDS = b"\n\r"
-_MARKS = bytes(sorted(set(range(0x80)) - set(_LOWER + _UPPER + _DIGITS + _LINE_ENDS + b" \t")))
-# Marks that often are one token with the word after them: `.name`, `_name`, `(name`.
-_JOINING_MARKS = b"._(#'\\%<"
 
 # In UTF-8, the first byte of a character tells its script, near enough, and the others can go.
 _OTHER_BYTES = bytes(range(0x80, 0xC0))
 _ACCENTED = bytes(range(0xC3, 0xCC))
-_GREEK_TO_ARABIC = bytes(range(0xCC, 0xE0))
-_INDIC_TO_KHMER = b"\xe0\xe1"
-_CHINESE_TO_KOREAN = bytes(range(0xE3, 0xEF))
+_GREEK_TO_KHMER = bytes(range(0xCC, 0xE2))
+_CHINESE_TO_EMOJI = bytes([*range(0xE3, 0xEF), *range(0xF0, 0x100)])
 _SYMBOLS = b"\xc2\xe2\xef"
-_EMOJI = bytes(range(0xF0, 0x100))
-_SMALL = _LOWER + _ACCENTED + _GREEK_TO_ARABIC + _INDIC_TO_KHMER
+
+# Digits are alike, each group of up to three becomes one character (0 or 1), and two blanks become a gap.
+_DIGITS_ALIKE = bytes.maketrans(_DIGITS, b"0" * 10)
+_GAP = b"\x1f"
+
+# The first kind also stands for what comes before a text.
+KINDS = {
+    "line end": b"\n\r",
+    "blank": b" ",
+    "gap": _GAP,
+    "tab": b"\t",
+    "letter": _LOWER + _ACCENTED + _GREEK_TO_KHMER,
+    "capital": _UPPER,
+    "number": b"01",
+    "dot": b"._",
+    "dash": b"/-",
+    "quote": b"\"'`",
+    "opening": b"([{<\\%#$@&",
+    "closing": b")]}>",
+    "separator": b",:;=",
+    "symbol": _SYMBOLS,
+    "Chinese to emoji": _CHINESE_TO_EMOJI,
+    "other mark": b"",
+}
+# Letters whose pairs cost about the same, whatever their case. The first group is everything that is no letter.
+LETTERS = ("", "a", "g", "brw", "cl", "oqx", "ky", "i", "n", "jpz", "ms", "ht", "e", "u", "v", "df")
+
+# In UTF-16, the first byte is a row of 256 characters. In these rows, every block of 16 has a cost of its own:
+# alphabets from Latin to Arabic, from Devanagari to Lao, Burmese and Georgian; 0xD8 starts an emoji.
+BLOCK_ROWS = (*range(7), 0xD8, *range(0x09, 0x0F), 0x10)
+# All the other rows have one cost each, shared by those up to the next number. 0xDC is the second half of an emoji.
+# fmt: off
+ROW_GROUPS = (
+    0x00, 0x07, 0x09, 0x0F, 0x10, 0x11, 0x12, 0x14, 0x17, 0x18, 0x19, 0x1C, 0x1D, 0x1E, 0x1F, 0x20, 0x21, 0x25, 0x27,
+    0x2C, 0x2E, 0x30, 0x31, 0x4E, 0x50, 0x60, 0x70, 0x80, 0x90, 0xA0, 0xA5, 0xAC, 0xD8, 0xD9, 0xDC, 0xE0, 0xF9,
+)
+# fmt: on
 
 
-def _table(other: str, kinds: dict[str, bytes]) -> bytes:
-    """A table for `bytes.translate` that replaces every character by its kind."""
-    table = bytearray(other.encode() * 256)
-    for kind, characters in kinds.items():
-        for character in characters:
-            table[character] = ord(kind)
+def _table(groups: Iterable[Iterable[int]], other: int) -> bytes:
+    """A table for `bytes.translate` that replaces every byte by the number of its group."""
+    table = bytearray([other] * 256)
+    for number, group in enumerate(groups):
+        for byte in group:
+            table[byte] = number
     return bytes(table)
 
 
-# Digits are alike, and each group of up to three becomes one character: 0 or 1.
-_DIGITS_ALIKE = bytes.maketrans(_DIGITS, b"0" * 10)
-
-# The first kind is what comes before a text, as it were.
-_LINE_END, _BLANK, _MARK, _LETTER, _CAPITAL, _NUMBER, _OTHER = _KINDS = [chr(kind) for kind in range(7)]
-_KIND = _table(
-    _OTHER,
-    {
-        _LINE_END: _LINE_ENDS,
-        _BLANK: b" ",
-        _MARK: _MARKS + _SYMBOLS,
-        _LETTER: _SMALL,
-        _CAPITAL: _UPPER,
-        _NUMBER: b"01",
-    },
+_KIND = _table(KINDS.values(), len(KINDS) - 1)
+# Accented letters cost about as much as `v`, and those of other alphabets as `k`, beside what their script costs.
+_LETTER = _table(
+    (
+        (group + group.upper()).encode() + _ACCENTED * ("v" in group) + _GREEK_TO_KHMER * ("k" in group)
+        for group in LETTERS
+    ),
+    0,
 )
-# After which kinds a piece goes on instead of starting. `camelCase` is two pieces; a line's end belongs to a mark
-# before it. A blank belongs to the word after it, but not to a number, and only one does: more are a gap.
-_GOES_ON_AFTER = {
-    _LINE_END: (_LINE_END, _MARK),
-    _MARK: (_MARK,),
-    _LETTER: (_LETTER, _CAPITAL),
-    _CAPITAL: (_CAPITAL,),
-    _NUMBER: (),
-}
+_IS_LETTER = bytes(255 * bool(group) for group in _LETTER)
+_ROW = bytes(number << 4 for number in _table(([row] for row in BLOCK_ROWS), len(BLOCK_ROWS)))
+_BLOCK = bytes(byte >> 4 for byte in range(256))
 
 
-def _pair(before: str, kind: str) -> int:
-    """Two neighbours' kinds in one byte."""
-    return ord(before) << 4 | ord(kind)
+class _Costs(NamedTuple):
+    table: bytes
+    free: bytes
+
+    @classmethod
+    def of(cls, costs: Sequence[int]) -> _Costs:
+        return cls(bytes(costs), bytes(number for number, cost in enumerate(costs) if not cost))
 
 
-def _piece_starts() -> Iterator[int]:
-    for kind, continued in _GOES_ON_AFTER.items():
-        yield from (_pair(before, kind) for before in _KINDS if before not in continued)
+_KIND_COSTS, _BLOCK_COSTS = _Costs.of(KIND_COSTS), _Costs.of(BLOCK_COSTS)
+_LETTER_COSTS, _SKIP_COSTS = _Costs.of(LETTER_COSTS), _Costs.of(SKIP_COSTS)
+_ROW_COSTS = _Costs.of([ROW_COSTS[bisect(ROW_GROUPS, row) - 1] for row in range(256)])
 
-
-_NO_PIECE_STARTS = bytes(sorted(set(range(256)) - set(_piece_starts())))
-_NUMBER_AFTER_BLANK, _TWO_CAPITALS = _pair(_BLANK, _NUMBER), _pair(_CAPITAL, _CAPITAL)
-_TWO_LINE_ENDS, _TWO_BLANKS = _pair(_LINE_END, _LINE_END), _pair(_BLANK, _BLANK)
-_GAPS = _table("x", {"1": bytes(_pair(before, _BLANK) for before in _KINDS), "2": bytes([_TWO_BLANKS])})
-
-_PATTERNS: tuple[tuple[bytes, tuple[bytes, ...]], ...] = (
-    (_table(".", {"a": _SMALL, "A": _UPPER, " ": b" "}), (b".aaaaaaa", b"aaaaaaaaaaaaa")),
-    (_table(" ", {"b": b"bcdfghjklmnpqrstvwxz"}), (b"bbbb",)),
-    (_table(" ", {"a": _SMALL + _UPPER, ",": _MARKS, ".": _JOINING_MARKS}), (b"a.a", b"a,a")),
-    (_table(" ", {".": _MARKS}), (b"....",)),
-)
-_SCRIPTS = {
-    "l": _ACCENTED,
-    "g": _GREEK_TO_ARABIC,
-    "i": _INDIC_TO_KHMER,
-    "c": _CHINESE_TO_KOREAN,
-    "s": _SYMBOLS,
-    "e": _EMOJI,
-}
-_MORE_PATTERNS = (*_PATTERNS, (_table(" ", _SCRIPTS), tuple(map(str.encode, _SCRIPTS))))
+# Not even random letters cost more on average.
+_MOST_PAIR_COST = 50
 
 # A long run of letters and digits that changes between them all the time is data: base64, keys, signatures.
-_RUNS = _table(" ", {"x": _LOWER + _UPPER + _DIGITS + b"+/=_-"})
-_LONG_RUN = b"x" * 24
-_RUN_KINDS = _table(".", {"a": _LOWER, "A": _UPPER, "0": _DIGITS})
+_RUNS = _table([b"", _LOWER + _UPPER + _DIGITS + b"+/=_-"], 0)
+_NO_RUN, _LONG_RUN = b"\x00", b"\x01" * 24
+_RUN_KINDS = bytes.maketrans(_LOWER + _UPPER + _DIGITS, b"a" * 26 + b"A" * 26 + b"0" * 10)
 _CHANGES = (b"aA", b"Aa", b"a0", b"0a", b"A0", b"0A")
 
 
+class Features(NamedTuple):
+    """What the costs of a text follow from.
+
+    Attributes:
+        data: The number of characters in runs of data.
+        kinds: The pairs of kinds, a byte each: 16 times the first kind's number plus the second's.
+        letters: The pairs of groups of letters, in the same way.
+        skips: The pairs of a group of letters and the second one before it, in the same way.
+        blocks: The block of each character: 16 times the number of its row in `BLOCK_ROWS` plus its block's in it.
+            Empty if the text is ASCII, as is `rows`.
+        rows: The row of each character.
+    """
+
+    data: int
+    kinds: bytes
+    letters: bytes
+    skips: bytes
+    blocks: bytes
+    rows: bytes
+
+
 def estimate_tokens(text: str) -> int:
-    """About how many tokens a text has; 0 for none.
+    """About how many tokens a text has; 0 for an empty one.
 
     Tuned to be a little too high rather than too low. Leave 5 % of a budget free all the same: `docs/tokens.md` says
-    how far off the estimate is for which kind of text.
+    how far off the estimate is for which language and kind of text.
+
+    Raises:
+        TypeError: text is not a str.
     """
     if text.__class__ is not str:
         checked_str("text", text)
     if not text:
         return 0
-    thousandths: int = sum(map(mul, count_features(text), _COSTS))
-    return max(1, (thousandths + 500) // 1000)
+    data, kinds, letters, skips, blocks, rows = find_features(text)
+    hundredths = DATA_COST * data + _cost(kinds, _KIND_COSTS) + _splits(letters, skips)
+    if rows:
+        hundredths += _cost(blocks, _BLOCK_COSTS) + _cost(rows, _ROW_COSTS)
+    # The costs are a little too high, so only what is well above a whole number is rounded up.
+    return max(1, (hundredths + 20) // 100)
 
 
-def count_features(text: str) -> list[int]:
-    """How often a text has each feature, in the order of the costs. The last ones are missing if the text is ASCII."""
+def _cost(numbers: bytes, costs: _Costs) -> int:
+    """The sum of the costs. What costs nothing is removed first, because adding takes longer than translating."""
+    return sum(numbers.translate(costs.table, costs.free))
+
+
+def _splits(letters: bytes, skips: bytes) -> int:
+    """What the splits of words cost: less than their sum if it is low, because then the text is English or code."""
+    pairs = len(letters) - letters.count(0)
+    cost = _cost(letters, _LETTER_COSTS) + _cost(skips, _SKIP_COSTS)
+    common = COMMON_PAIR_COST * pairs - cost
+    if common > 0:
+        return max(0, cost - common * COMMON_DISCOUNT_PERCENT // 100)
+    return min(cost, _MOST_PAIR_COST * pairs)
+
+
+def find_features(text: str) -> Features:
+    """The features of a text, from which its tokens are estimated."""
+    blocks = rows = b""
     data = text.encode("utf-8", "surrogatepass")
-    patterns = _PATTERNS
     if not text.isascii():
         data = data.translate(None, _OTHER_BYTES)
-        patterns = _MORE_PATTERNS
+        characters = text.encode("utf-16-le", "surrogatepass")
+        rows = characters[1::2]
+        blocks = _merged(rows.translate(_ROW), characters[::2].translate(_BLOCK))
     words = _without_data(data)
-    counts = [len(data) - len(words)]
-    words = words.translate(_DIGITS_ALIKE).replace(b"000", b"1").replace(b"00", b"1")
-    # Read as a number, all the kinds move to their neighbours at once.
+    data_length = len(data) - len(words)
+    words = words.translate(_DIGITS_ALIKE).replace(b"000", b"1").replace(b"00", b"1").replace(b"  ", _GAP)
+    # Read as one number each, all the kinds and all the letters move to their neighbours at once. A letter counts if
+    # two others of its word stand before it: short words are one token.
     kinds = int.from_bytes(words.translate(_KIND), "big")
-    pairs = (kinds | kinds >> 8 << 4).to_bytes(len(words), "big")
-    counts.append(len(pairs.translate(None, _NO_PIECE_STARTS)))
-    counts += map(pairs.count, (_NUMBER_AFTER_BLANK, _TWO_CAPITALS, _TWO_LINE_ENDS, _TWO_BLANKS))
-    counts += pairs.translate(_GAPS).count(b"12"), words.count(b"\t")
-    for table, needles in patterns:
-        counts += map(words.translate(table).count, needles)
-    return counts
+    letters = int.from_bytes(words.translate(_LETTER), "big")
+    is_letter = int.from_bytes(words.translate(_IS_LETTER), "big")
+    inside = is_letter & is_letter >> 8 & is_letter >> 16
+    size = len(words)
+    return Features(
+        data_length,
+        (kinds | kinds >> 8 << 4).to_bytes(size, "big"),
+        ((letters | letters >> 8 << 4) & inside).to_bytes(size, "big"),
+        ((letters | letters >> 16 << 4) & inside).to_bytes(size, "big"),
+        blocks,
+        rows,
+    )
+
+
+def _merged(first: bytes, second: bytes) -> bytes:
+    """The bits of both."""
+    return (int.from_bytes(first, "big") | int.from_bytes(second, "big")).to_bytes(len(first), "big")
 
 
 def _without_data(text: bytes) -> bytes:
@@ -177,11 +220,11 @@ def _without_data(text: bytes) -> bytes:
     start = runs.find(_LONG_RUN)
     if start < 0:
         return text
-    runs += b" "
+    runs += _NO_RUN
     parts: list[bytes] = []
     done = 0
     while start >= 0:
-        end = runs.index(b" ", start)
+        end = runs.index(_NO_RUN, start)
         if _is_data(text[start:end]):
             parts.append(text[done:start])
             done = end

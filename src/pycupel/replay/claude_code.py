@@ -1,0 +1,165 @@
+"""Claude Code's transcripts: a JSON object for each event of a session, messages among them.
+
+What a row of `type` "user" or "assistant" says is in its `message`. A reply comes in several rows of one `message.id`,
+a block each, and the results of its first calls may stand between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pycupel.replay.log import Call, Compaction, History
+from pycupel.replay.shapes import as_dict, as_dicts
+
+__all__ = ["ClaudeCode"]
+
+# The model of messages that Claude Code wrote itself, such as errors of the API.
+_SYNTHETIC = "<synthetic>"
+
+_Block = dict[str, Any]
+
+
+class ClaudeCode:
+    """Collects the rows of transcripts: a conversation for each session, and one for each sidechain."""
+
+    def __init__(self) -> None:
+        self._conversations: dict[str, _Conversation] = {}
+        # Each row names the row before it. That tells sidechains apart which are written at the same time.
+        self._sidechain_of: dict[object, str] = {}
+
+    def add(self, row: Mapping[str, Any]) -> bool:
+        """Add a row. Returns whether it was one of a transcript."""
+        inner = as_dict(as_dict(row.get("data")).get("message"))
+        if row.get("type") == "progress" and inner:
+            # What an agent does on behalf of the main one, as newer versions write it.
+            return self.add({"agentId": row["data"].get("agentId"), **inner, "isSidechain": True})
+        name, is_sidechain = self._name(row)
+        message = as_dict(row.get("message"))
+        if row.get("type") not in {"user", "assistant"} or "content" not in message:
+            return "sessionId" in row
+        conversation = self._conversations.setdefault(name, _Conversation(name, is_sidechain))
+        if row.get("isCompactSummary"):
+            conversation.compact(_text(message["content"]))
+        elif not row.get("isMeta") and message.get("model") != _SYNTHETIC:
+            conversation.add(row.get("uuid"), row["type"], message)
+        return True
+
+    def _name(self, row: Mapping[str, Any]) -> tuple[str, bool]:
+        if not row.get("isSidechain"):
+            return str(row.get("sessionId", "")), False
+        name = row.get("agentId") or self._sidechain_of.get(row.get("parentUuid")) or row.get("uuid")
+        self._sidechain_of[row.get("uuid")] = str(name)
+        return str(name), True
+
+    def histories(self) -> Iterator[History]:
+        """The conversations so far."""
+        return (conversation.history() for conversation in self._conversations.values())
+
+
+@dataclass(slots=True)
+class _Message:
+    role: str
+    blocks: list[_Block]
+    id: object = None
+    model: object = None
+    usage: object = None
+
+
+@dataclass(slots=True)
+class _Conversation:
+    name: str
+    is_sidechain: bool
+    messages: list[_Message] = field(default_factory=list[_Message])
+    # The summaries, each with the number of messages before it.
+    summaries: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    seen: set[object] = field(default_factory=set[object])
+
+    def add(self, uuid: object, role: str, message: Mapping[str, Any]) -> None:
+        """Add what a row says, once: resumed sessions repeat rows."""
+        if uuid is not None and uuid in self.seen:
+            return
+        self.seen.add(uuid)
+        blocks = _blocks(message["content"])
+        if role == "user":
+            last = self.messages[-1] if self.messages else None
+            if last is None or last.role != "user":
+                self.messages.append(_Message("user", blocks))
+            else:
+                last.blocks += blocks
+            return
+        reply = self._reply(message.get("id"))
+        reply.blocks += blocks
+        # The last row of a reply has the whole count of its tokens.
+        reply.model, reply.usage = message.get("model"), message.get("usage")
+
+    def _reply(self, name: object) -> _Message:
+        """The message that a row of a reply belongs to: the last one, unless another one has started."""
+        last = next((message for message in reversed(self.messages) if message.role == "assistant"), None)
+        if last is None or name is None or last.id != name:
+            last = _Message("assistant", [], name)
+            self.messages.append(last)
+        return last
+
+    def compact(self, summary: str) -> None:
+        self.summaries.append((len(self.messages), summary))
+
+    def history(self) -> History:
+        """What the provider accepts of the messages."""
+        before = sum(len(message.blocks) for message in self.messages)
+        kept, calls, compactions, summaries = list[dict[str, Any]](), list[Call](), list[Compaction](), self.summaries
+        for index, blocks in enumerate(_accepted(self.messages)):
+            while summaries and summaries[0][0] <= index:
+                compactions.append(Compaction(len(kept), summaries[0][1]))
+                summaries = summaries[1:]
+            message = self.messages[index]
+            if blocks and (kept or message.role == "user"):
+                if message.role == "assistant":
+                    calls.append(Call.of(len(kept), message.model, message.usage))
+                kept.append({"role": message.role, "content": blocks})
+        compactions += [Compaction(len(kept), summary) for _, summary in summaries]
+        dropped = before - sum(len(message["content"]) for message in kept)
+        return History(
+            tuple(kept), "anthropic", tuple(calls), tuple(compactions), self.name, self.is_sidechain, dropped
+        )
+
+
+def _accepted(messages: list[_Message]) -> Iterator[list[_Block]]:
+    """The blocks of each message that the provider accepts; results first. Calls at the very end may be open."""
+    called: set[object] = set()
+    for index, message in enumerate(messages):
+        blocks = list(filter(_is_sound, message.blocks))
+        if message.role == "user":
+            yield [*_results(blocks, called), *(block for block in blocks if block["type"] != "tool_result")]
+            continue
+        if index + 1 < len(messages):
+            answered = {block.get("tool_use_id") for block in messages[index + 1].blocks}
+            blocks = [block for block in blocks if block["type"] != "tool_use" or block.get("id") in answered]
+        called = {block.get("id") for block in blocks if block["type"] == "tool_use"}
+        yield blocks
+
+
+def _results(blocks: list[_Block], called: set[object]) -> Iterator[_Block]:
+    """The results of the calls in the message before: the first of each."""
+    open_calls = set(called)
+    for block in blocks:
+        if block["type"] == "tool_result" and block.get("tool_use_id") in open_calls:
+            open_calls.remove(block.get("tool_use_id"))
+            yield block
+
+
+def _is_sound(block: _Block) -> bool:
+    if block["type"] == "text":
+        return bool(str(block.get("text", "")).strip())
+    return block["type"] != "thinking" or bool(block.get("signature"))
+
+
+def _blocks(content: object) -> list[_Block]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [block for block in as_dicts(content) if isinstance(block.get("type"), str)]
+
+
+def _text(content: object) -> str:
+    return "\n".join(str(block["text"]) for block in _blocks(content) if "text" in block)

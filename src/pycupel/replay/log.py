@@ -1,0 +1,117 @@
+"""What a log holds: histories, the model calls in them, and the provider's own counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from pycupel.messages.options import ProviderName
+from pycupel.replay.shapes import as_dict
+
+__all__ = ["Call", "Compaction", "History", "Log"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A model call.
+
+    A count is None if the log does not have it, which is not the same as 0.
+
+    Attributes:
+        index: The prompt was `messages[:index]` of the history (since the last compaction, its summary and what
+            follows); the reply, if it was logged, is `messages[index]`.
+        model: The model's name, or None.
+        prompt_tokens: The provider's count of the whole prompt, with what came from its cache.
+        output_tokens: The provider's count of the reply.
+        cache_read_tokens: The part of the prompt that came from the cache.
+        cache_write_tokens: The part of the prompt that was written to the cache.
+    """
+
+    index: int
+    model: str | None = None
+    prompt_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+
+    @classmethod
+    def of(cls, index: int, model: object, usage: object) -> Call:
+        """A call from the usage that OpenAI's or Anthropic's answer reports."""
+        numbers = as_dict(usage)
+        details = as_dict(numbers.get("prompt_tokens_details")) or as_dict(numbers.get("input_tokens_details"))
+        read = _number(numbers.get("cache_read_input_tokens"))
+        written = _number(numbers.get("cache_creation_input_tokens"))
+        prompt = _number(numbers.get("prompt_tokens"), numbers.get("input_tokens"))
+        if prompt is not None:
+            # Anthropic counts what concerns its cache apart from the rest.
+            prompt += (read or 0) + (written or 0)
+        return cls(
+            index,
+            model if isinstance(model, str) else None,
+            prompt,
+            _number(numbers.get("completion_tokens"), numbers.get("output_tokens")),
+            _number(read, details.get("cached_tokens")),
+            written,
+        )
+
+
+def _number(*values: object) -> int | None:
+    """The first int among the values."""
+    return next((value for value in values if isinstance(value, int) and not isinstance(value, bool)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """A point where a summary replaced everything before it in the prompt.
+
+    Attributes:
+        index: The messages before this index were replaced.
+        summary: The text that replaced them; it is not among the messages.
+    """
+
+    index: int
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """One conversation.
+
+    Attributes:
+        messages: The messages in the provider's shape, as dicts.
+        provider: "anthropic", "openai" or "responses", as `select_messages` takes it.
+        calls: The model calls, in order.
+        compactions: Where the conversation was compacted, in order. The messages before stay in `messages`.
+        id: The log's name of the conversation, or an empty string.
+        is_sidechain: Whether another agent held it on behalf of the main conversation.
+        dropped_blocks: The number of blocks left out because the provider would refuse the history with them: a call
+            without its result, a result without its call, empty text, thinking without a signature.
+    """
+
+    messages: tuple[dict[str, Any], ...]
+    provider: ProviderName
+    calls: tuple[Call, ...] = ()
+    compactions: tuple[Compaction, ...] = ()
+    id: str = ""
+    is_sidechain: bool = False
+    dropped_blocks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What a log file holds.
+
+    Attributes:
+        histories: The conversations in the order of their first messages; sidechains after all the others.
+        skipped_lines: The number of lines that are not a JSON object, such as half-written ones.
+    """
+
+    histories: tuple[History, ...]
+    skipped_lines: int = 0
+
+    @classmethod
+    def of(cls, histories: Iterable[History], skipped_lines: int) -> Log:
+        """A log of the histories that have messages, the sidechains last."""
+        found = [history for history in histories if history.messages]
+        return cls(tuple(sorted(found, key=lambda history: history.is_sidechain)), skipped_lines)

@@ -1,0 +1,107 @@
+"""Logs of requests to OpenAI's APIs and those like it, and plain messages, one on a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pycupel.messages.options import ProviderName
+from pycupel.replay.log import Call, History
+from pycupel.replay.shapes import as_dict, as_dicts
+
+__all__ = ["Requests"]
+
+_Message = dict[str, Any]
+
+_CHAT: ProviderName = "openai"
+_RESPONSES: ProviderName = "responses"
+_ANTHROPIC: ProviderName = "anthropic"
+# What only Anthropic's messages have.
+_ANTHROPIC_BLOCKS = {"tool_use", "tool_result", "thinking", "redacted_thinking"}
+# What a reply has that may be sent again.
+_REPLY_KEYS = ("role", "content", "tool_calls", "function_call", "refusal")
+
+
+class Requests:
+    """Collects logged requests. Those that continue an earlier one are one conversation with it."""
+
+    def __init__(self) -> None:
+        self._conversations: list[_Conversation] = []
+        self._messages = _Conversation(_CHAT)
+
+    def add(self, row: Mapping[str, Any]) -> bool:
+        """Add a row. Returns whether it was a request or a message."""
+        for request in (row, as_dict(row.get("request")), as_dict(row.get("body"))):
+            provider, sent = _sent(request)
+            if sent:
+                self._add_request(row, request, provider, sent)
+                return True
+        if isinstance(row.get("role"), str):
+            self._messages.sent.append(dict(row))
+            return True
+        return False
+
+    def _add_request(
+        self, row: Mapping[str, Any], request: Mapping[str, Any], provider: ProviderName, sent: list[_Message]
+    ) -> None:
+        response = as_dict(row.get("response"))
+        answer = as_dict(response.get("body")) or response or row
+        conversation = next(
+            (each for each in reversed(self._conversations) if each.is_continued_by(provider, sent)), None
+        )
+        if conversation is None:
+            conversation = _Conversation(provider, name=str(row.get("id") or row.get("custom_id") or ""))
+            self._conversations.append(conversation)
+        conversation.sent, conversation.reply = sent, _reply(answer)
+        usage = answer.get("usage", row.get("usage"))
+        if usage is not None or conversation.reply:
+            model = answer.get("model") or request.get("model")
+            conversation.calls.append(Call.of(len(sent), model, usage))
+
+    def histories(self) -> Iterator[History]:
+        """The conversations so far."""
+        yield from (conversation.history() for conversation in (*self._conversations, self._messages))
+
+
+@dataclass(slots=True)
+class _Conversation:
+    provider: ProviderName
+    name: str = ""
+    sent: list[_Message] = field(default_factory=list[_Message])
+    reply: list[_Message] = field(default_factory=list[_Message])
+    calls: list[Call] = field(default_factory=list[Call])
+
+    def is_continued_by(self, provider: ProviderName, sent: list[_Message]) -> bool:
+        return provider == self.provider and sent[: len(self.sent)] == self.sent
+
+    def history(self) -> History:
+        messages = [*self.sent, *self.reply]
+        provider = _ANTHROPIC if self.provider == _CHAT and any(map(_is_anthropic, messages)) else self.provider
+        return History(tuple(messages), provider, tuple(self.calls), id=self.name)
+
+
+def _sent(request: Mapping[str, Any]) -> tuple[ProviderName, list[_Message]]:
+    """The API that a request is for, and its messages."""
+    messages = as_dicts(request.get("messages"))
+    if messages:
+        return _CHAT, messages
+    if isinstance(request.get("input"), str) and "model" in request:
+        return _RESPONSES, [{"role": "user", "content": request["input"]}]
+    return _RESPONSES, as_dicts(request.get("input"))
+
+
+def _reply(answer: Mapping[str, Any]) -> list[_Message]:
+    """The messages of an answer: a choice's, the items of Responses, or Anthropic's blocks."""
+    for choice in as_dicts(answer.get("choices"))[:1]:
+        message = as_dict(choice.get("message"))
+        # Only the content may be null.
+        reply = {key: message[key] for key in _REPLY_KEYS if key in message and (message[key] or key == "content")}
+        return [reply] if reply else []
+    if answer.get("role") == "assistant" and as_dicts(answer.get("content")):
+        return [{"role": "assistant", "content": answer["content"]}]
+    return as_dicts(answer.get("output"))
+
+
+def _is_anthropic(message: _Message) -> bool:
+    return any(block.get("type") in _ANTHROPIC_BLOCKS for block in as_dicts(message.get("content")))

@@ -1,0 +1,18 @@
+"""Values of parsed JSON whose types are not known: what is of another type counts as empty."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+__all__ = ["as_dict", "as_dicts"]
+
+
+def as_dict(value: object) -> dict[str, Any]:
+    """The value if it is an object, or else an empty one."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def as_dicts(value: Any) -> list[dict[str, Any]]:
+    """The objects in an array; none if the value is no array."""
+    items: list[Any] = value if value.__class__ is list else []
+    return [item for item in items if item.__class__ is dict]

@@ -1,0 +1,151 @@
+"""Names of models: one spelling for the many that providers, routers and clouds use, and the family of each.
+
+openai:gpt-4o, openai/gpt-4o, gpt-4o-2024-08-06           gpt-4o
+ft:gpt-4o-mini-2024-07-18:acme::9x                        gpt-4o-mini
+us.anthropic.claude-sonnet-4-5-20250929-v1:0              claude-sonnet-4-5
+anthropic/claude-sonnet-4.5, claude-sonnet-4-5@20250929   claude-sonnet-4-5
+models/gemini-2.5-pro, google-gla:gemini-2.5-pro          gemini-2.5-pro
+meta-llama/Llama-3.3-70B-Instruct, llama3.3:70b           llama-3.3-70b-instruct, llama-3.3
+"""
+
+from __future__ import annotations
+
+import re
+
+from pycupel.model.checks import checked_str
+from pycupel.model.names import fold
+
+__all__ = ["FAMILIES", "family_of", "normalized_model", "vocabulary_of"]
+
+# The families, by how their models' names start.
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "openai": ("gpt", "chatgpt", "codex", "davinci", "o1", "o3", "o4", "text-embedding"),
+    "anthropic": ("claude",),
+    "gemini": ("gemini",),
+    "gemma": ("gemma", "codegemma"),
+    "mistral": (
+        *("codestral", "devstral", "leanstral", "magistral", "mathstral", "ministral", "mistral", "mixtral"),
+        *("open-codestral", "open-mistral", "open-mixtral", "pixtral", "voxtral"),
+    ),
+    "llama": ("codellama", "llama", "meta-llama"),
+    "deepseek": ("deepseek",),
+    "qwen": ("codeqwen", "qvq", "qwen", "qwq"),
+    "kimi": ("kimi", "moonshot"),
+    "grok": ("grok",),
+    "cohere": ("aya", "c4ai", "command"),
+    "glm": ("chatglm", "glm"),
+    "phi": ("phi",),
+    "nova": ("nova",),
+    "jamba": ("jamba",),
+    "minimax": ("minimax",),
+    "olmo": ("olmo",),
+}
+
+# What stands before a colon and is no model.
+_PROVIDERS = (
+    *("anthropic", "azure", "azure-openai", "azure_openai", "bedrock", "bedrock-converse", "bedrock_converse"),
+    *("cerebras", "cohere", "databricks", "deepseek", "fireworks", "gateway", "google", "google-genai", "google-gla"),
+    *("google-vertex", "google_genai", "google_vertexai", "groq", "huggingface", "litellm", "mistral", "mistralai"),
+    *("moonshotai", "nvidia", "ollama", "openai", "openai-chat", "openai-responses", "openrouter", "together"),
+    *("vertexai", "vercel", "xai"),
+)
+# Bedrock's ids start with a group of regions, sometimes, and the name of a company.
+_REGIONS = re.compile(r"(?:apac|au|ca|eu|global|jp|us|us-gov)\.(?=[a-z0-9-]+\.)")
+_COMPANY = re.compile(
+    r"(?:ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshot|moonshotai|openai|qwen|xai|zai)\."
+)
+# `-v1` is the version of an id on Bedrock; `-v0.1` is one of a model.
+_ID_VERSION = re.compile(r"(?<!^claude)-v\d$")
+_DATE = re.compile(r"-(?:20\d{6}|20\d\d-\d\d-\d\d)(?=-|$)")
+_LATEST = re.compile(r"[-.]latest$")
+# `llama3`, `llama-v3p1` and `gemma3`, as Ollama, Bedrock and Fireworks write them.
+_JOINED_VERSION = re.compile(r"^(codellama|gemma|llama|phi|olmo)-?v?(\d)")
+_POINT = re.compile(r"(?<=\d)p(?=\d)")
+_LLAMA_POINT = re.compile(r"^(llama-3)-([123])(?=-|$)")
+_COMPANY_PREFIX = re.compile(r"^(?:meta-|databricks-|anthropic-)(?=llama|claude)")
+
+
+def normalized_model(model: str) -> str:
+    """A model's name in lower case, without what providers, routers and clouds put around it.
+
+    Prefixes of providers and regions, the tags of fine-tuned models, dates, `latest` and versions of ids are removed;
+    Claude's versions are written with dashes, Llama's with a dot.
+
+    Args:
+        model: The name as a caller has it.
+
+    Raises:
+        TypeError: model is not a str.
+    """
+    name = fold(checked_str("model", model)).strip().rpartition("/")[2]
+    if name.startswith("ft:"):
+        name = name.removeprefix("ft:")
+    head, colon, tail = name.partition(":")
+    if colon:
+        # Behind a model's name there are the tag of a fine-tuned one, a size, or the version of an id.
+        name = tail.partition(":")[0] if head in _PROVIDERS else head
+    name = _COMPANY_PREFIX.sub("", name.partition("@")[0].partition(".ft-")[0].replace("_", "-"))
+    from_bedrock = _COMPANY.match(_REGIONS.sub("", name, count=1))
+    if from_bedrock:
+        name = _ID_VERSION.sub("", from_bedrock.string[from_bedrock.end() :])
+    name = _LATEST.sub("", _DATE.sub("", name))
+    if name.startswith("claude"):
+        return name.replace(".", "-")
+    name = _JOINED_VERSION.sub(r"\1-\2", name)
+    return _LLAMA_POINT.sub(
+        r"\1.\2", _POINT.sub(".", name) if name.startswith(("llama", "qwen", "glm", "kimi")) else name
+    )
+
+
+def family_of(model: str) -> str | None:
+    """The family of a model, such as "openai", "anthropic", "gemini" or "llama"; None if it is unknown.
+
+    Models distilled into another one (`deepseek-r1-distill-llama-70b`) belong to the other's family: it has its
+    tokenizer.
+    """
+    name = normalized_model(model).rpartition("-distill-")[2]
+    return next((family for family, starts in FAMILIES.items() if name.startswith(starts)), None)
+
+
+# The vocabularies that splintr-rs ships, by how a model's name starts; the first that fits.
+_VOCABULARIES = {
+    "gpt-oss": "o200k_harmony",
+    "gpt-3.5": "cl100k_base",
+    "gpt-35": "cl100k_base",
+    "gpt-4.": "o200k_base",
+    "gpt-4o": "o200k_base",
+    "gpt-4": "cl100k_base",
+    "gpt-": "o200k_base",
+    "chatgpt": "o200k_base",
+    "codex": "o200k_base",
+    "o1": "o200k_base",
+    "o3": "o200k_base",
+    "o4": "o200k_base",
+    "text-embedding-": "cl100k_base",
+    "codellama": "codellama",
+    "llama-2": "llama2",
+    "llama-3": "llama3",
+    "deepseek-v2": None,
+    "deepseek-coder": None,
+    "deepseek-v4": None,
+    "deepseek": "deepseek_v3",
+    "qwen-3.": None,
+    "qwen3.": None,
+    "qwen": "qwen",
+    "qwq": "qwen",
+    "glm-4": "glm4",
+    "phi-4-mini": None,
+    "phi-4": "phi4",
+    "gemma-2": "gemma2",
+    "gemma-3": "gemma3",
+    "gemma-4": "gemma4",
+    "kimi-k2": "kimi_k2",
+    "kimi-k3": "kimi_k3",
+    "mistral-7b": "mistral_v3",
+}
+
+
+def vocabulary_of(model: str) -> str | None:
+    """The name of the model's vocabulary in splintr-rs; None if it ships none that is known to be the model's."""
+    name = normalized_model(model).rpartition("-distill-")[2]
+    return next((vocabulary for start, vocabulary in _VOCABULARIES.items() if name.startswith(start)), None)

@@ -1,0 +1,83 @@
+"""Reading a log: from paths and lines, torn or compressed, and real ones where they are beside the project."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pycupel.messages import lint_messages
+from pycupel.replay import History, Log, read_log
+
+HELLO = {"role": "user", "content": "hello ä"}
+LINE = json.dumps({"messages": [HELLO]}, ensure_ascii=False)
+HISTORIES = sorted((Path(__file__).parents[3] / "shared/histories").glob("*.jsonl.xz"))
+
+
+@pytest.mark.parametrize(
+    ("suffix", "pack"), [("", bytes), (".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
+)
+def test_a_file_may_be_compressed(tmp_path: Path, suffix: str, pack: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / f"log.jsonl{suffix}"
+    path.write_bytes(pack(LINE.encode()))
+    assert read_log(path) == read_log(str(path)) == Log((History((HELLO,), "openai"),))
+
+
+def test_lines_may_be_str_or_bytes() -> None:
+    assert read_log([LINE]) == read_log([LINE.encode()]) == Log((History((HELLO,), "openai"),))
+
+
+def test_lines_that_are_no_objects_are_counted_and_skipped() -> None:
+    torn = LINE.encode()[:-8]
+    lines = [torn, b"", b" \n", b"[]", b"7", b'{"a": "\xff"}', b"[" * 100_000, LINE.encode(), torn[:-14]]
+    log = read_log(lines)
+    assert [history.messages for history in log.histories] == [(HELLO,)]
+    assert log.skipped_lines == 6
+
+
+def test_an_empty_log_has_no_histories() -> None:
+    assert read_log([]) == Log(())
+
+
+@pytest.mark.parametrize("source", [None, 7, b"log.jsonl"])
+def test_anything_else_is_refused(source: Any) -> None:
+    with pytest.raises(TypeError, match="source must be a path or an iterable of lines"):
+        read_log(source)
+
+
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        read_log(tmp_path / "nothing.jsonl")
+
+
+def test_real_logs_hold_histories_that_their_providers_accept() -> None:
+    for path in HISTORIES:
+        log = read_log(path)
+        assert log.histories
+        assert log.skipped_lines == 0
+        for history in log.histories:
+            findings = lint_messages(history.messages, history.provider)
+            assert [finding for finding in findings if finding.severity == "error"] == [], (path.name, history.id)
+            assert all(history.messages[call.index]["role"] == "assistant" for call in history.calls)
+
+
+def test_prompts_of_real_sessions_grow_between_compactions() -> None:
+    """By what was appended, so the provider's counts belong to the calls."""
+    for path in HISTORIES:
+        for history in read_log(path).histories:
+            if not history.is_sidechain and history.calls:
+                assert_growth(history)
+
+
+def assert_growth(history: History) -> None:
+    counts = [call.prompt_tokens for call in history.calls if call.prompt_tokens is not None]
+    assert len(counts) == len(history.calls)
+    shrunk = sum(after < before for before, after in pairwise(counts))
+    assert shrunk <= len(history.compactions) + 0.05 * len(counts)

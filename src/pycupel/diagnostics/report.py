@@ -198,7 +198,7 @@ class SelectionReport(_Deferred):
                 content; of several items with that content, a selected one is explained, or the one with the best
                 score.
             pipeline: What selected, for `min_budget`: a `Pipeline`, a `Policy` or the name of a preset. That runs it
-                again for several budgets.
+                again for several budgets. For a run with a question, pass `pipeline.for_query(query)`.
             items: The candidates of the run, for an index and for `min_budget`.
 
         Raises:

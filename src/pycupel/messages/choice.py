@@ -80,13 +80,15 @@ def choose(
         else:
             document_reasons[document_of[key]] = excluded.reason
     units = [i for i in plan.offered if i not in reasons]
+    # Documents alone stay in the order in which they were found; and the order of the items is not that of the result.
+    notes = ranking_notes(run.ranking, fields=any(id(item) in unit_of for item in run.ranking.items))
     report = None
     if explain:
         unseen = items_at(history, aside, named=True)
         left_out = [(unseen[i], reason) for i, reason in aside.items()]
-        report = _completed(run.report, [*left_out, *((old.item, older[old.index]) for old, _ in replaced)])
-    # Documents alone stay in the order in which they were found, and are placed by their scores.
-    notes = ranking_notes(run.ranking, fields=any(id(item) in unit_of for item in run.ranking.items))
+        report = _completed(
+            with_fields(run.report, notes=notes), [*left_out, *((old.item, older[old.index]) for old, _ in replaced)]
+        )
     return Choice(units, _in_u_shape(hits, run), reasons, document_reasons, notes, report)
 
 

@@ -15,7 +15,7 @@ from pycupel.placers import ChronologicalPlacer, FramedPlacer
 from pycupel.scorers import KindScorer, ReflexiveScorer
 from pycupel.scorers._notes import clamping_notes, is_conversational, leaves_of, relevant_shares, scorer_notes
 from pycupel.slicers import GreedySlice, KnapsackSlice, MinScoreSlice
-from pycupel.slicers._base import IndexedSlicer
+from pycupel.slicers._base import advice_of
 
 if TYPE_CHECKING:
     from pycupel.pipeline.rank import Ranking
@@ -86,8 +86,8 @@ def _said_again(item: ContextItem, other: ContextItem, *, in_order: bool) -> boo
 def _slice_notes(selection: Selection) -> Iterator[str]:
     ranking, sliced, sources = selection.ranking, selection.sliced, selection.trace.sources
     slicer: Any = sources.slicer
-    if isinstance(slicer, IndexedSlicer) and not sources.has_custom_slicer:
-        yield from slicer.advice(ranking.items, ranking.scores, sliced.effective, sliced.is_selected)
+    if not sources.has_custom_slicer:
+        yield from advice_of(slicer, ranking.items, ranking.scores, sliced.effective, sliced.is_selected)
     if len(sliced.selected) < len(ranking.items):
         yield from _best_left_out(selection, slicer.inner if isinstance(slicer, MinScoreSlice) else slicer)
         yield from _equal_hints(ranking)
@@ -103,7 +103,9 @@ def _best_left_out(selection: Selection, slicer: Any) -> Iterator[str]:
     if cause is None or best is None or sliced.is_selected[best] or not sliced.selected:
         return
     score = ranking.scores[best]
-    if score > ranking.scores[sliced.selected[0]]:
+    # A knapsack may have another cause: its buckets.
+    together = sum([ranking.scores[i] for i in sliced.selected]) if type(slicer) is KnapsackSlice else score
+    if ranking.scores[sliced.selected[0]] < score <= together:
         yield (
             f"the best item that fits was left out (score {score:.3g}, {ranking.items[best].tokens} tokens), because "
             f"{cause}; use GreedySlice(best_first=True)"

@@ -15,7 +15,7 @@ from pycupel.model.checks import checked_iterable, describe, wrong_type
 from pycupel.model.item import split_scored
 from pycupel.protocols import SliceOutcome, Slicer
 
-__all__ = ["IndexSlice", "IndexedSlicer", "delegate", "exclusion_notes", "restricted", "slice_by_index"]
+__all__ = ["IndexSlice", "IndexedSlicer", "advice_of", "delegate", "exclusion_notes", "restricted", "slice_by_index"]
 
 
 class IndexSlice(NamedTuple):
@@ -132,6 +132,17 @@ def exclusion_notes(
 ) -> dict[int, str]:
     """Why a slicer may leave out items although there is room, by index; empty for a custom slicer."""
     return slicer.notes(items, scores, budget) if isinstance(slicer, IndexedSlicer) else {}
+
+
+def advice_of(
+    slicer: Slicer,
+    items: Sequence[ContextItem],
+    scores: Sequence[float],
+    budget: ContextBudget,
+    is_selected: Sequence[int],
+) -> Iterable[str]:
+    """Advisory notes about a whole selection; none for a custom slicer."""
+    return slicer.advice(items, scores, budget, is_selected) if isinstance(slicer, IndexedSlicer) else ()
 
 
 def restricted(inner: Slicer, key: str) -> Slicer:

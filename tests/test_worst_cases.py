@@ -1,0 +1,41 @@
+"""Inputs that once took minutes. The bounds are generous, so that only another order of growth exceeds them."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+
+import pytest
+
+from pycupel import ContextItem, FrequencyScorer
+from pycupel.scorers._base import score_all
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """The processor time of one call, which other processes do not influence."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def spelled(word: str, number: int) -> str:
+    """The word with upper case letters where the number has bits."""
+    return "".join(letter.upper() if number >> i & 1 else letter for i, letter in enumerate(word))
+
+
+def tag_lists() -> list[object]:
+    dice = random.Random(1)
+    known = [f"tag{i}" for i in range(7_000)]
+    return [
+        pytest.param([dice.sample(known[:700], 10) for _ in range(10_000)], 3.0, id="10 of 700 tags"),
+        pytest.param([dice.sample(known, 100) for _ in range(3_000)], 3.0, id="100 of 7,000 tags"),
+        pytest.param([[spelled("abcdefghijklmnopq", i)] for i in range(100_000)], 5.0, id="spellings of one tag"),
+    ]
+
+
+@pytest.mark.parametrize(("tags", "limit"), tag_lists())
+def test_frequencies_of_any_tags_take_seconds_at_most(tags: list[list[str]], limit: float) -> None:
+    """PY-09: 15 s, 26 s and 18 s before."""
+    items = [ContextItem("-", 1, tags=each) for each in tags]
+    assert seconds(lambda: score_all(FrequencyScorer(), items)) < limit

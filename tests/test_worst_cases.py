@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pycupel import ContextItem, FrequencyScorer
+from pycupel import ContextBudget, ContextItem, FrequencyScorer, KnapsackSlice, ScoredItem
 from pycupel.scorers._base import score_all
 
 
@@ -39,3 +39,13 @@ def test_frequencies_of_any_tags_take_seconds_at_most(tags: list[list[str]], lim
     """PY-09: 15 s, 26 s and 18 s before."""
     items = [ContextItem("-", 1, tags=each) for each in tags]
     assert seconds(lambda: score_all(FrequencyScorer(), items)) < limit
+
+
+@pytest.mark.parametrize(("count", "target"), [(1_000, 40_000), (500, 49_500)])
+def test_scores_in_proportion_to_tokens_are_no_trap_for_a_knapsack(count: int, target: int) -> None:
+    """KN-03: 45 s and 37 s before; the specification's table takes about 5 s."""
+    dice = random.Random(1)
+    items = [ContextItem("-", dice.randint(5, 600)) for _ in range(count)]
+    scored = [ScoredItem(item, item.tokens / 1_000) for item in items]
+    slicer, budget = KnapsackSlice(bucket_size=1), ContextBudget(target)
+    assert seconds(lambda: slicer.slice(scored, budget)) < 6.0

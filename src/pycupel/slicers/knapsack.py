@@ -15,6 +15,7 @@ from pycupel.slicers._base import IndexedSlicer, IndexSlice
 __all__ = ["KnapsackSlice"]
 
 _UNITS = 10_000
+_MAX_CELLS = 50_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +27,14 @@ class KnapsackSlice(IndexedSlicer):
     what still fits afterwards (KN-01). And with the default bucket of 100, a budget below 100 holds nothing, and an
     item of 101 tokens costs 200; `bucket_size=1` is exact (KN-02).
 
-    `max_cells` is the specification's limit on candidates times buckets (KN-03). No table is built, so it may be
-    lifted with None; what the search really holds in memory is limited by `max_states`.
+    `max_cells` is the specification's limit on candidates times buckets (KN-03). Within it there is always an answer,
+    in less time than the specification's table takes. Few cases need a table, so the limit may be lifted with None;
+    then, if a table of more than 50 million cells would be needed, `max_states` limits the work: it is the number of
+    partial selections that may be tried.
     """
 
     bucket_size: int = 100
-    max_cells: int | None = 50_000_000
+    max_cells: int | None = _MAX_CELLS
     max_states: int = 2_000_000
     fill_free: bool = False
 
@@ -81,7 +84,7 @@ class KnapsackSlice(IndexedSlicer):
         if self.max_cells is not None and cells > self.max_cells:
             raise TableTooLargeError(len(weights), capacity, cells, "max_cells", self.max_cells)
         try:
-            return solve(weights, values, capacity, self.max_states)
+            return solve(weights, values, capacity, self.max_states, self.max_cells or _MAX_CELLS)
         except StateLimitError as error:
             raise TableTooLargeError(len(weights), capacity, error.states, "max_states", self.max_states) from None
 

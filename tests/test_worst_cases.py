@@ -10,6 +10,7 @@ import pytest
 
 from pycupel import ContextBudget, ContextItem, FrequencyScorer, KnapsackSlice, ScoredItem
 from pycupel.scorers._base import score_all
+from pycupel.slicers import StreamSlice
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -49,3 +50,11 @@ def test_scores_in_proportion_to_tokens_are_no_trap_for_a_knapsack(count: int, t
     scored = [ScoredItem(item, item.tokens / 1_000) for item in items]
     slicer, budget = KnapsackSlice(bucket_size=1), ContextBudget(target)
     assert seconds(lambda: slicer.slice(scored, budget)) < 6.0
+
+
+def test_replacing_in_a_stream_takes_no_walk_for_each_batch() -> None:
+    """StreamSlice: 30 s before."""
+    dice = random.Random(1)
+    scored = [ScoredItem(ContextItem("-", dice.randint(5, 600)), dice.random()) for _ in range(20_000)]
+    slicer, budget = StreamSlice(1, replace=True), ContextBudget(2_400_000)
+    assert seconds(lambda: slicer.slice(scored, budget)) < 3.0

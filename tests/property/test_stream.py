@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from unittest import mock
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pycupel import ContextBudget, QuotaSlice, ScoredItem
-from pycupel.slicers import StreamSlice
+from pycupel.slicers import StreamSlice, stream
 from tests.oracle.stages import outranks
 from tests.property.test_slicers import compare_with_oracle, scored_items, slicer_budgets
 
@@ -21,6 +22,14 @@ BATCH_SIZES = st.sampled_from((1, 2, 3, 5, 32))
 def test_stream(slicer: StreamSlice, scored: list[ScoredItem], budget: ContextBudget) -> None:
     """StreamSlice: its algorithm, tie for tie, with input in any order."""
     compare_with_oracle(slicer, scored, budget)
+
+
+@settings(max_examples=250, deadline=None)
+@given(st.builds(StreamSlice, st.sampled_from((1, 2, 3)), replace=st.just(True)), scored_items(), slicer_budgets())
+def test_many_batches(slicer: StreamSlice, scored: list[ScoredItem], budget: ContextBudget) -> None:
+    """StreamSlice, replace: the same without a walk for each batch."""
+    with mock.patch.object(stream, "_MANY_BATCHES", 0):
+        compare_with_oracle(slicer, scored, budget)
 
 
 @settings(max_examples=100, deadline=None)

@@ -8,7 +8,23 @@ from collections.abc import Callable
 
 import pytest
 
-from pycupel import ContextBudget, ContextItem, FrequencyScorer, KnapsackSlice, ScoredItem
+from pycupel import (
+    ContextBudget,
+    ContextItem,
+    CountConstrainedKnapsackSlice,
+    CountQuotaEntry,
+    CountQuotaSlice,
+    FrequencyScorer,
+    GreedySlice,
+    KnapsackSlice,
+    Pipeline,
+    QuotaSlice,
+    ReflexiveScorer,
+    ScoredItem,
+    Slicer,
+)
+from pycupel.analytics import find_min_budget_for
+from pycupel.errors import InvalidArgumentError
 from pycupel.scorers._base import score_all
 from pycupel.slicers import StreamSlice
 
@@ -58,3 +74,31 @@ def test_replacing_in_a_stream_takes_no_walk_for_each_batch() -> None:
     scored = [ScoredItem(ContextItem("-", dice.randint(5, 600)), dice.random()) for _ in range(20_000)]
     slicer, budget = StreamSlice(1, replace=True), ContextBudget(2_400_000)
     assert seconds(lambda: slicer.slice(scored, budget)) < 3.0
+
+
+def count_quotas(kinds: list[str]) -> list[object]:
+    entries = [CountQuotaEntry(kind, cap_count=1, require_count=1) for kind in kinds]
+    return [
+        pytest.param(QuotaSlice([], CountQuotaSlice(entries)), id="quota(count)"),
+        pytest.param(QuotaSlice([], CountConstrainedKnapsackSlice(entries)), id="quota(constrained)"),
+        pytest.param(CountQuotaSlice(entries, CountQuotaSlice(entries)), id="count(count)"),
+    ]
+
+
+@pytest.mark.parametrize("slicer", count_quotas([f"kind{i}" for i in range(10_000)]))
+def test_as_many_count_entries_as_items_take_seconds_at_most(slicer: Slicer) -> None:
+    """CQ-03: a partition asks for its own entry only, and an entry for its own candidates."""
+    scored = [ScoredItem(ContextItem("-", 5, kind=f"kind{i}"), 0.5) for i in range(10_000)]
+    assert seconds(lambda: slicer.slice(scored, ContextBudget(30_000))) < 3.0
+
+
+def test_an_exhaustive_search_for_a_budget_ends() -> None:
+    """BS-01: a ceiling of 10**12 sizes; an answer within the first ones is an answer."""
+    pipeline = Pipeline(ReflexiveScorer(), GreedySlice())
+    target = ContextItem("target", 5, future_relevance_hint=0.9)
+    others = [ContextItem(f"{i}", 10, future_relevance_hint=0.1, pinned=True) for i in range(10_000)]
+    with pytest.raises(InvalidArgumentError, match="lower search_ceiling to 5004, or leave exhaustive out") as caught:
+        find_min_budget_for(pipeline, [target, *others], target, 10**12, exhaustive=True)
+    assert caught.value.argument == "search_ceiling"
+    assert find_min_budget_for(pipeline, [target, *others], target, 5_004, exhaustive=True) is None
+    assert find_min_budget_for(pipeline, [target], target, 10**12, exhaustive=True) == 5

@@ -9,7 +9,7 @@ may take one large item in place of a smaller one (BS-01).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from pycupel.analytics.metrics import share_of
@@ -26,6 +26,9 @@ from pycupel.pipeline.pipeline import Selection
 from pycupel.pipeline.rank import Ranking
 
 __all__ = ["BudgetPoint", "find_min_budget_for", "get_marginal_items", "sweep_budgets"]
+
+# Sizes times items: how much an exhaustive search may slice.
+_MAX_SLICED = 50_000_000
 
 
 def get_marginal_items(
@@ -77,11 +80,13 @@ def find_min_budget_for(
     selected".
 
     Because inclusion is not monotonic, the answer may depend on the ceiling. `exhaustive=True` tries every size from
-    below and finds the true minimum, at the price of one slicing for each.
+    below and finds the true minimum, at the price of one slicing for each. It stops with an error when sizes times
+    items exceed 50 million.
 
     Raises:
         NonMonotonicSlicerError: the slicer has quotas, or says that this makes no sense with it.
-        InvalidArgumentError: the target is none of the items, or larger than the ceiling.
+        InvalidArgumentError: the target is none of the items, or larger than the ceiling; or an exhaustive search has
+            tried as many sizes as it may.
     """
     runner = Pipeline.from_policy(pipeline)
     if not getattr(runner.slicer, "supports_min_budget", True):
@@ -112,7 +117,7 @@ def find_min_budget_for(
         return selection is not None and any(item is target_item for item in selection.items)
 
     if checked_bool("exhaustive", exhaustive):
-        return next((size for size in range(target_item.tokens, ceiling + 1) if is_selected(size)), None)
+        return _smallest_size(is_selected, target_item.tokens, ceiling, len(candidates))
     low, high = target_item.tokens, ceiling
     while high - low > 1:
         middle = low + (high - low) // 2
@@ -124,6 +129,20 @@ def find_min_budget_for(
     if low == target_item.tokens and is_selected(low):
         return low
     return high if is_selected(high) else None
+
+
+def _smallest_size(is_selected: Callable[[int], bool], smallest: int, ceiling: int, candidates: int) -> int | None:
+    """The first size that selects the target, as far as may be tried."""
+    limit = min(ceiling, smallest + _MAX_SLICED // candidates)
+    found = next((size for size in range(smallest, limit + 1) if is_selected(size)), None)
+    if found is None and limit < ceiling:
+        raise InvalidArgumentError(
+            f"no size from {smallest} to {limit} selects the target, and an exhaustive search among {candidates} items "
+            f"ends there; lower search_ceiling to {limit}, or leave exhaustive out",
+            argument="search_ceiling",
+            value=ceiling,
+        )
+    return found
 
 
 class BudgetPoint(NamedTuple):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import floor
 from types import MappingProxyType
 from typing import Any
 
 from pycupel.errors import InvalidBudgetError
 from pycupel.model.checks import checked_float, checked_int, checked_mapping, wrong_type
 from pycupel.model.kind import ContextKind
+from pycupel.model.percent import without_percent
 
 __all__ = ["ContextBudget"]
 
@@ -101,9 +101,8 @@ class ContextBudget:
         effective_target = max(0, self.target_tokens - pinned_tokens - reserved_tokens)
         effective_target = min(effective_target, effective_max)
         if margin > 0:
-            multiplier = 1.0 - margin / 100.0
-            effective_max = floor(effective_max * multiplier)
-            effective_target = floor(effective_target * multiplier)
+            effective_max = without_percent(effective_max, margin)
+            effective_target = without_percent(effective_target, margin)
             effective_target = min(effective_target, effective_max)
         return ContextBudget(effective_max, effective_target)
 

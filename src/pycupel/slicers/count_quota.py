@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pycupel.errors import SlicerConfigError
@@ -33,6 +33,7 @@ class CountQuotaSlice(CountingSlicer):
     inner: Slicer
     scarcity: ScarcityBehavior
     cap_order: Literal["inner", "score"]
+    by_key: dict[str, CountQuotaEntry] = field(init=False, repr=False, compare=False)
 
     def __init__(
         self,
@@ -42,7 +43,9 @@ class CountQuotaSlice(CountingSlicer):
         *,
         cap_order: Literal["inner", "score"] = "inner",
     ) -> None:
-        object.__setattr__(self, "entries", tuple(checked_entries(entries, CountQuotaEntry).values()))
+        by_key = checked_entries(entries, CountQuotaEntry)
+        object.__setattr__(self, "entries", tuple(by_key.values()))
+        object.__setattr__(self, "by_key", by_key)
         if isinstance(inner, KnapsackSlice):
             raise SlicerConfigError(
                 "CountQuotaSlice does not support KnapsackSlice as its inner slicer. "

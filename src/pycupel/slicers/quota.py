@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from math import floor
 from typing import ClassVar, NamedTuple
 
 from pycupel.diagnostics import CountRequirementShortfall
 from pycupel.errors import SlicerConfigError
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, QuotaConstraintMode, QuotaEntry
 from pycupel.model.checks import checked_bool
+from pycupel.model.percent import percent_of
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import IndexedSlicer, IndexSlice, delegate, exclusion_notes, restricted
 from pycupel.slicers._entries import checked_entries, partition_by_kind
@@ -89,8 +89,9 @@ class QuotaSlice(IndexedSlicer):
         self, partitions: dict[str, list[int]], items: Sequence[ContextItem], target: int
     ) -> dict[str, _Share]:
         """DISTRIBUTE-BUDGET: percentages become tokens, rounded down; the rest goes by token mass (QS-07, QS-08)."""
-        require = {key: floor(entry.require / 100.0 * target) for key, entry in self._by_key.items()}
-        cap = {key: floor(entry.cap / 100.0 * target) for key, entry in self._by_key.items()}
+        require = {key: percent_of(target, entry.require) for key, entry in self._by_key.items() if entry.require}
+        present = self._by_key.keys() & partitions.keys()
+        cap = {key: percent_of(target, self._by_key[key].cap) for key in present}
         mass = {key: sum(items[i].tokens for i in members) for key, members in partitions.items()}
         unassigned = max(0, target - sum(require.values()))
         grows = {key for key in partitions if cap.get(key, target) > require.get(key, 0)}
@@ -151,7 +152,8 @@ class QuotaSlice(IndexedSlicer):
         return notes
 
     def for_kind(self, key: str) -> IndexedSlicer:
-        return replace(self, inner=restricted(self.inner, key)) if type(self) is QuotaSlice else self
+        inner = restricted(self.inner, key)
+        return self if inner is self.inner or type(self) is not QuotaSlice else replace(self, inner=inner)
 
     def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
         return self.inner.judge_absent(present) if isinstance(self.inner, IndexedSlicer) else ()

@@ -9,6 +9,8 @@ from collections.abc import Callable
 import pytest
 
 from pycupel import (
+    BoostedScorer,
+    CompositeScorer,
     ContextBudget,
     ContextItem,
     CountConstrainedKnapsackSlice,
@@ -21,6 +23,7 @@ from pycupel import (
     QuotaSlice,
     ReflexiveScorer,
     ScoredItem,
+    Scorer,
     Slicer,
 )
 from pycupel.analytics import find_min_budget_for
@@ -102,3 +105,16 @@ def test_an_exhaustive_search_for_a_budget_ends() -> None:
     assert caught.value.argument == "search_ceiling"
     assert find_min_budget_for(pipeline, [target, *others], target, 5_004, exhaustive=True) is None
     assert find_min_budget_for(pipeline, [target], target, 10**12, exhaustive=True) == 5
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda inner: CompositeScorer([(inner, 1.0), (inner, 1.0)]), lambda inner: BoostedScorer(inner, inner)]
+)
+def test_one_scorer_shared_at_every_level_is_asked_once(wrap: Callable[[Scorer], Scorer]) -> None:
+    """CS-01: with 2**40 positions."""
+    scorer: Scorer = ReflexiveScorer()
+    for _ in range(40):
+        scorer = wrap(scorer)
+    items = [ContextItem("a", 1, future_relevance_hint=1.0), ContextItem("b", 1)]
+    report = Pipeline(scorer).dry_run(items, 10)
+    assert sorted(included.score for included in report.included) == [0.0, 1.0]

@@ -12,7 +12,7 @@ from pycupel.model import ContextItem
 from pycupel.model.checks import as_float
 from pycupel.protocols import Scorer
 
-__all__ = ["WrappingScorer", "check_nesting", "score_all", "score_one"]
+__all__ = ["WrappingScorer", "check_nesting", "combined", "score_all", "score_one"]
 
 MAX_DEPTH = 100
 
@@ -24,7 +24,12 @@ class WrappingScorer(ABC):
 
     @property
     @abstractmethod
-    def children(self) -> tuple[Scorer, ...]: ...
+    def children(self) -> tuple[Scorer, ...]:
+        """The scorers that this one asks, in the order in which it asks them."""
+
+    @abstractmethod
+    def combine(self, columns: list[list[float]]) -> list[float]:
+        """The scores of all items, from those that each child gives. A column may be shared and is left alone."""
 
 
 def score_one(scorer: Scorer, item: ContextItem, all_items: Sequence[ContextItem]) -> float:
@@ -46,6 +51,26 @@ def score_all(scorer: Scorer, items: Sequence[ContextItem]) -> list[float]:
             f"{type(scorer).__name__}.score_all returned {len(scores)} scores for {len(items)} items"
         )
     return scores
+
+
+def combined(scorer: WrappingScorer, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[float]:
+    """The scores of a scorer that wraps others.
+
+    Each scorer is asked once in a run, in however many positions it stands: `known` has the scores by the scorer's id.
+    """
+    columns: list[list[float]] = []
+    for child in scorer.children:
+        column = known.get(id(child))
+        if column is None:
+            column = known[id(child)] = _column(child, items, known)
+        columns.append(column)
+    return scorer.combine(columns)
+
+
+def _column(child: Scorer, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[float]:
+    if isinstance(child, WrappingScorer) and _batch_method(type(child))[1]:
+        return combined(child, items, known)
+    return score_all(child, items)
 
 
 @lru_cache(maxsize=512)

@@ -14,7 +14,7 @@ from typing import Any
 from pycupel.kernels.blend import product
 from pycupel.model import ContextItem
 from pycupel.protocols import Scorer, checked_scorer
-from pycupel.scorers._base import WrappingScorer, check_nesting, score_all, score_one
+from pycupel.scorers._base import WrappingScorer, check_nesting, combined, score_one
 
 __all__ = ["BoostedScorer"]
 
@@ -42,7 +42,11 @@ class BoostedScorer(WrappingScorer):
         return result
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        return product([score_all(scorer, items) for scorer in self.children])
+        return combined(self, items, {})
+
+    def combine(self, columns: list[list[float]]) -> list[float]:
+        """The product of the columns."""
+        return product(columns)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self.children

@@ -9,7 +9,7 @@ from math import isfinite
 from pycupel.kernels.scale import min_max
 from pycupel.model import ContextItem
 from pycupel.protocols import Scorer, checked_scorer
-from pycupel.scorers._base import WrappingScorer, check_nesting, score_all, score_one
+from pycupel.scorers._base import WrappingScorer, check_nesting, combined, score_one
 
 __all__ = ["ScaledScorer"]
 
@@ -44,4 +44,8 @@ class ScaledScorer(WrappingScorer):
         return (raw_score - smallest) / (largest - smallest)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        return min_max(score_all(self.inner, items))
+        return combined(self, items, {})
+
+    def combine(self, columns: list[list[float]]) -> list[float]:
+        """The one column, stretched."""
+        return min_max(columns[0])

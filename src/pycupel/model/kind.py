@@ -15,8 +15,10 @@ from pycupel.model.names import fold
 
 __all__ = ["ContextKind", "ContextSource"]
 
-# A program uses a handful of names; the bound is for one that makes them up.
+# A program uses a handful of short names; the bounds are for one that makes them up.
 _REMEMBERED = 1_000
+_REMEMBERED_LENGTH = 64
+_MAX_LENGTH = 1_000
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
@@ -32,19 +34,25 @@ class _FoldedName:
         text = checked_str(f"{type(self).__name__} value", value)
         if not text.strip():
             raise InvalidItemError(f"{type(self).__name__} must not be empty or blank", argument="value", value=text)
+        if len(text) > _MAX_LENGTH:
+            raise InvalidItemError(
+                f"{type(self).__name__} must not be longer than {_MAX_LENGTH} characters, but has {len(text)}",
+                argument="value",
+                value=text,
+            )
         object.__setattr__(self, "value", text)
         object.__setattr__(self, "key", fold(text))
 
     @classmethod
     def of(cls, value: Any) -> Self:
-        """The name itself, or a string wrapped in one, which is then remembered."""
+        """The name itself, or a string wrapped in one. Short ones are remembered."""
         if type(value) is not str:
             return value if isinstance(value, cls) else cls(value)
         known: dict[str, Self] = cls._known
         name = known.get(value)
         if name is None:
             name = cls(value)
-            if len(known) < _REMEMBERED:
+            if len(known) < _REMEMBERED and len(value) <= _REMEMBERED_LENGTH:
                 known[value] = name
         return name
 

@@ -53,6 +53,24 @@ __all__ = [
 ]
 
 
+def digits(number: int) -> str:
+    """The number as text; of one with more than 200 digits only how many it has, like `<401 digits>`.
+
+    Python refuses to write out thousands of digits, and nobody reads hundreds.
+    """
+    size = abs(number)
+    if size < _LONGEST:
+        return str(number)
+    # Two to the power of ten is a little more than a thousand.
+    count = (size.bit_length() - 1) * 30_102_999 // 100_000_000
+    while 10**count <= size:
+        count += 1
+    return f"{'-' if number < 0 else ''}<{count} digits>"
+
+
+_LONGEST = 10**200
+
+
 class CupelError(Exception):
     """The root of the tree: catching it catches everything that pycupel finds wrong with values.
 
@@ -63,6 +81,13 @@ class CupelError(Exception):
 
     def __str__(self) -> str:
         return f"{self.where}: {self._text()}" if self.where else self._text()
+
+    def __repr__(self) -> str:
+        try:
+            return super().__repr__()
+        except ValueError:
+            # A number with too many digits for Python to write out.
+            return f"{type(self).__name__}({str(self)!r})"
 
     def _text(self) -> str:
         return super().__str__()
@@ -143,7 +168,9 @@ class PinnedExceedsBudgetError(CupelError):
         self.add_note("Pin fewer or smaller items, raise max_tokens, or lower output_reserve.")
 
     def _text(self) -> str:
-        return f"Pinned items require {self.pinned_tokens} tokens, but only {self.available} are available"
+        return (
+            f"Pinned items require {digits(self.pinned_tokens)} tokens, but only {digits(self.available)} are available"
+        )
 
 
 class BudgetOverflowError(CupelError):
@@ -159,7 +186,8 @@ class BudgetOverflowError(CupelError):
         )
 
     def _text(self) -> str:
-        return f"Selected items require {self.merged_tokens} tokens, exceeding target budget of {self.target_tokens}"
+        merged, target = digits(self.merged_tokens), digits(self.target_tokens)
+        return f"Selected items require {merged} tokens, exceeding target budget of {target}"
 
 
 class TableTooLargeError(CupelError):
@@ -177,10 +205,11 @@ class TableTooLargeError(CupelError):
         self.add_note(f"Raise bucket_size, offer fewer candidates, or lift the limit with KnapsackSlice({limit}=...).")
 
     def _text(self) -> str:
-        what = "table cells" if self.limit == "max_cells" else "live states"
+        what = "table cells" if self.limit == "max_cells" else "states"
+        allowed = "None" if self.allowed is None else digits(self.allowed)
         return (
-            f"KnapsackSlice needs {self.cells} {what} for {self.candidates} candidates and a capacity of "
-            f"{self.capacity} buckets, more than {self.limit}={self.allowed}"
+            f"KnapsackSlice needs {digits(self.cells)} {what} for {self.candidates} candidates and a capacity of "
+            f"{digits(self.capacity)} buckets, more than {self.limit}={allowed}"
         )
 
 
@@ -196,7 +225,7 @@ class CountRequirementError(CupelError):
     def _text(self) -> str:
         return (
             f"{self.slicer}: candidate pool for kind '{self.kind}' has {self.satisfied_count} items "
-            f"but RequireCount is {self.required_count}."
+            f"but RequireCount is {digits(self.required_count)}."
         )
 
 
@@ -262,4 +291,4 @@ class UnitTooLargeError(CupelError):
         if len(self.indices) > 8:
             places = f"{self.indices[0]} to {self.indices[-1]} ({len(self.indices)} of them)"
         what = f"messages {places} belong together and need" if many else f"message {places} needs"
-        return f"{what} {self.tokens} tokens, but only {self.available} are available"
+        return f"{what} {digits(self.tokens)} tokens, but only {digits(self.available)} are available"

@@ -26,6 +26,9 @@ def timestamp_coverage(report: SelectionReport) -> float:
 
 def share_of(tokens: int, whole: int) -> float:
     """A share of nothing is none at all or infinite, never NaN, which would pass every comparison (TV-10)."""
-    if whole:
-        return tokens / whole
+    try:
+        if whole:
+            return tokens / whole
+    except OverflowError:
+        return float("inf")
     return float("inf") if tokens else 0.0

@@ -18,6 +18,7 @@ from pycupel.errors import (
     InvalidArgumentError,
     NonMonotonicSlicerError,
     PinnedExceedsBudgetError,
+    digits,
 )
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_bool, checked_int, checked_iterable
@@ -137,8 +138,8 @@ def _smallest_size(is_selected: Callable[[int], bool], smallest: int, ceiling: i
     found = next((size for size in range(smallest, limit + 1) if is_selected(size)), None)
     if found is None and limit < ceiling:
         raise InvalidArgumentError(
-            f"no size from {smallest} to {limit} selects the target, and an exhaustive search among {candidates} items "
-            f"ends there; lower search_ceiling to {limit}, or leave exhaustive out",
+            f"no size from {digits(smallest)} to {digits(limit)} selects the target, and an exhaustive search among {candidates} items "
+            f"ends there; lower search_ceiling to {digits(limit)}, or leave exhaustive out",
             argument="search_ceiling",
             value=ceiling,
         )

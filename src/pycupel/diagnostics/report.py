@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pycupel.diagnostics.events import TraceEvent
 from pycupel.diagnostics.reasons import ExclusionReason, InclusionReason
-from pycupel.errors import InvalidArgumentError
+from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model import ContextBudget, ContextItem, ContextKind
 
 if TYPE_CHECKING:
@@ -135,8 +135,8 @@ class SelectionReport:
     def __repr__(self) -> str:
         """One line: a report holds every candidate, which nobody wants to see in a traceback."""
         return (
-            f"<SelectionReport: {len(self.included)} of {self.total_candidates} items, {self.included_tokens} of "
-            f"{self.total_tokens_considered} tokens>"
+            f"<SelectionReport: {len(self.included)} of {self.total_candidates} items, {digits(self.included_tokens)} of "
+            f"{digits(self.total_tokens_considered)} tokens>"
         )
 
     def __str__(self) -> str:

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from pycupel.errors import InvalidBudgetError
+from pycupel.errors import InvalidBudgetError, digits
 from pycupel.model.checks import checked_float, checked_int, checked_mapping, wrong_type
 from pycupel.model.kind import ContextKind
 from pycupel.model.percent import without_percent
 
 __all__ = ["ContextBudget"]
 
+_NUMBERS = ("max_tokens", "target_tokens", "output_reserve")
 _NO_SLOTS: Mapping[ContextKind, int] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class ContextBudget:
     """The limits of one run. No invalid budget exists: every rule is checked here.
 
@@ -53,14 +54,16 @@ class ContextBudget:
         reserve = _count("output_reserve", output_reserve)
         if reserve > limit:
             raise InvalidBudgetError(
-                f"output_reserve ({reserve}) must not exceed max_tokens ({limit})",
+                f"output_reserve ({digits(reserve)}) must not exceed max_tokens ({digits(limit)})",
                 argument="output_reserve",
                 value=reserve,
             )
         target = limit - reserve if target_tokens is None else _count("target_tokens", target_tokens)
         if target > limit:
             raise InvalidBudgetError(
-                f"target_tokens ({target}) must not exceed max_tokens ({limit})", argument="target_tokens", value=target
+                f"target_tokens ({digits(target)}) must not exceed max_tokens ({digits(limit)})",
+                argument="target_tokens",
+                value=target,
             )
         margin = estimation_safety_margin_percent
         if margin != 0.0 or type(margin) is not float:
@@ -130,6 +133,12 @@ class ContextBudget:
     def has_capacity(self) -> bool:
         return self.unreserved_capacity > 0
 
+    def __repr__(self) -> str:
+        numbers = ", ".join(f"{name}={digits(getattr(self, name))}" for name in _NUMBERS)
+        slots = ", ".join(f"{kind!r}: {digits(tokens)}" for kind, tokens in self.reserved_slots.items())
+        margin = self.estimation_safety_margin_percent
+        return f"ContextBudget({numbers}, reserved_slots={{{slots}}}, estimation_safety_margin_percent={margin!r})"
+
     def __hash__(self) -> int:
         slots = frozenset(self.reserved_slots.items())
         return hash(
@@ -157,7 +166,7 @@ def _rebuild(limit: int, target: int, reserve: int, slots: dict[ContextKind, int
 def _count(name: str, value: Any) -> int:
     number = value if type(value) is int else checked_int(name, value)
     if number < 0:
-        raise InvalidBudgetError(f"{name} must not be negative, but is {number}", argument=name, value=number)
+        raise InvalidBudgetError(f"{name} must not be negative, but is {digits(number)}", argument=name, value=number)
     return number
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from operator import index
 from typing import Any, TypeVar
 
+from pycupel.errors import digits
 from pycupel.model.names import name_key
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "checked_positive",
     "checked_str",
     "describe",
+    "quoted",
     "wrong_type",
 ]
 
@@ -29,15 +31,29 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
 def describe(value: object) -> str:
-    """A value and its type, short enough for an error message."""
+    """A value and its type, short enough for an error message, whatever its `repr` does."""
+    return f"{_clipped(_shown(value))} ({_clipped(type(value).__name__)})"
+
+
+def quoted(name: str) -> str:
+    """A name, key or id in an error message: as a Python string, up to 200 characters."""
+    return repr(name) if len(name) <= 200 else f"{name[:200]!r}..."
+
+
+def _shown(value: object) -> str:
+    """The `repr` of any value, without control characters; `<...>` if it raises."""
+    if type(value) is int:
+        return digits(value)
     try:
-        text = repr(value)
-    except ValueError:
-        # An int with too many digits refuses to be shown.
-        text = "..."
-    if len(text) > 60:
-        text = f"{text[:57]}..."
-    return f"{text} ({type(value).__name__})"
+        # Only the beginning of a text is ever shown.
+        text = repr(value[:200] if type(value) in (str, bytes) else value)[:200]  # type: ignore[index]
+    except Exception:  # noqa: BLE001 - it is somebody else's method
+        return "<...>"
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def wrong_type(name: str, expected: str, value: object) -> TypeError:
@@ -99,7 +115,7 @@ def checked_int(name: str, value: Any) -> int:
 def checked_positive(name: str, value: Any, error: Callable[..., ValueError]) -> int:
     number = checked_int(name, value)
     if number <= 0:
-        raise error(f"{name} must be greater than 0, not {number}", argument=name, value=number)
+        raise error(f"{name} must be greater than 0, not {digits(number)}", argument=name, value=number)
     return number
 
 
@@ -136,4 +152,4 @@ def checked_choice(name: str, value: Any, choices: type[_Choice], error: Callabl
         if name_key(choice.value) == key:
             return choice
     known = ", ".join(repr(choice.value) for choice in choices)
-    raise error(f"{name} must be one of {known}, not {value!r}", argument=name, value=value)
+    raise error(f"{name} must be one of {known}, not {quoted(value)}", argument=name, value=value)

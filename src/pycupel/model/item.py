@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple, Never, cast, final
 
-from pycupel.errors import InvalidItemError
+from pycupel.errors import InvalidItemError, digits
 from pycupel.model.checks import (
     as_float,
     checked_bool,
@@ -129,11 +129,11 @@ class ContextItem(_Draft):
 
     def __repr__(self) -> str:
         options = (
-            f", {f.name}={getattr(self, f.name)!r}"
+            f", {f.name}={_repr(getattr(self, f.name))}"
             for f in fields(self)[2:]
             if getattr(self, f.name) != getattr(_PLAIN, f.name)
         )
-        return f"ContextItem({self.content!r}, {self.tokens}{''.join(options)})"
+        return f"ContextItem({self.content!r}, {digits(self.tokens)}{''.join(options)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -157,6 +157,10 @@ def split_scored(scored_items: Any) -> tuple[list[ContextItem], list[float]]:
         items.append(item)
         scores.append(as_float(f"the score of scored_items[{i}]", score))
     return items, scores
+
+
+def _repr(value: object) -> str:
+    return digits(value) if type(value) is int else repr(value)
 
 
 def _rebuild(values: dict[str, Any]) -> ContextItem:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from pycupel.errors import SlicerConfigError
+from pycupel.errors import SlicerConfigError, digits
 from pycupel.model.checks import checked_choice, checked_float, checked_int
 from pycupel.model.kind import ContextKind
 
@@ -50,7 +50,7 @@ class CountQuotaEntry:
         object.__setattr__(self, "require_count", _count("require_count", require_count))
         if self.require_count > self.cap_count:
             raise SlicerConfigError(
-                f"{self.kind}: require_count ({self.require_count}) must not exceed cap_count ({self.cap_count})",
+                f"{self.kind}: require_count ({digits(self.require_count)}) must not exceed cap_count ({digits(self.cap_count)})",
                 argument="require_count",
                 value=self.require_count,
             )
@@ -98,5 +98,5 @@ def _counts(kind: ContextKind, require: Any, cap: Any) -> tuple[int, int]:
 def _count(name: str, value: Any) -> int:
     number = checked_int(name, value)
     if number < 0:
-        raise SlicerConfigError(f"{name} must not be negative, but is {number}", argument=name, value=number)
+        raise SlicerConfigError(f"{name} must not be negative, but is {digits(number)}", argument=name, value=number)
     return number

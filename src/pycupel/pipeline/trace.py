@@ -25,6 +25,7 @@ from pycupel.diagnostics import (
     TraceDetailLevel,
     TraceEvent,
 )
+from pycupel.errors import digits
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline import explain
@@ -192,11 +193,11 @@ def _reason_text(excluded: ExcludedItem) -> str:
     reason = excluded.reason
     name = type(reason).__name__
     if isinstance(reason, BudgetExceeded):
-        return f"{name}: {reason.item_tokens} tokens requested, {reason.available_tokens} available"
+        return f"{name}: {digits(reason.item_tokens)} tokens requested, {digits(reason.available_tokens)} available"
     if isinstance(reason, PinnedOverride):
-        return f"{name}: {excluded.item.tokens} tokens requested, no room beside the pinned items"
+        return f"{name}: {digits(excluded.item.tokens)} tokens requested, no room beside the pinned items"
     if isinstance(reason, NegativeTokens):
-        return f"{name}: {reason.tokens} tokens"
+        return f"{name}: {digits(reason.tokens)} tokens"
     if isinstance(reason, CountCapExceeded):
         return f"{name}: kind {reason.kind!r}, cap {reason.cap}, {reason.count} selected"
     return f"{name}: score {excluded.score:.6g}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 from pycupel.diagnostics import CountRequirementShortfall
-from pycupel.errors import SlicerConfigError
+from pycupel.errors import SlicerConfigError, digits
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, QuotaConstraintMode, QuotaEntry
 from pycupel.model.checks import checked_bool
 from pycupel.model.percent import percent_of
@@ -146,7 +146,9 @@ class QuotaSlice(IndexedSlicer):
                 restricted(self.inner, key), [items[i] for i in members], [scores[i] for i in members], within
             )
             for place, i in enumerate(members):
-                limit = f"may use {share.cap}" if self.redistribute else f"has a share of {share.tokens}"
+                limit = (
+                    f"may use {digits(share.cap)}" if self.redistribute else f"has a share of {digits(share.tokens)}"
+                )
                 text = f"kind {kind!r} {limit} tokens"
                 notes[i] = f"{text}; {inner[place]}" if place in inner else text
         return notes

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
 from benchmarks import workloads
 from benchmarks.floor import best_of, floor_work
 from pycupel.messages import MessageSelection, select_messages
-from pycupel.tokens import get_counter, message_counter
+from pycupel.messages.providers.openai import OPENAI
 
 Message = dict[str, Any]
 
@@ -22,7 +22,10 @@ MOST_FLOORS = 25.0
 LEAST_REUSE = 0.85
 LEAST_USE = 0.70
 
-COST = message_counter(get_counter(len), "openai")
+
+def cost(messages: Iterable[Message]) -> int:
+    """What the messages cost, without the reply."""
+    return OPENAI.price(messages, len) - OPENAI.prices.reply
 
 
 def turn(source: random.Random, number: int, exchanges: int) -> list[Message]:
@@ -42,6 +45,7 @@ def _text(source: random.Random, least: int, most: int) -> str:
 
 
 def agent(seed: int, exchanges: Iterator[int]) -> list[Message]:
+    """A history with as many turns as there are numbers of exchanges."""
     source = random.Random(seed)
     turns = [turn(source, number, size) for number, size in enumerate(exchanges)]
     return [{"role": "system", "content": _text(source, 300, 300)}, *(message for each in turns for message in each)]
@@ -57,6 +61,7 @@ def sixty_turns(seed: int) -> list[Message]:
 
 
 def thousand_messages() -> dict[str, list[Message]]:
+    """Histories of 1 000 messages, by name."""
     source = random.Random(1)
     spoken = [{"role": ("user", "assistant")[i % 2], "content": _text(source, 20, 400)} for i in range(1_000)]
     sizes = iter([source.randint(0, 3) for _ in range(400)])
@@ -73,7 +78,7 @@ def print_speed(seconds: float) -> bool:
     print(f"{'':24}{'all fit':>12}{'nine tenths':>12}{'half':>12}{'a tenth':>12}{'kept':>12}")
     kept = True
     for name, messages in thousand_messages().items():
-        size = sum(map(COST, messages))
+        size = cost(messages)
         previous = select_messages(messages[:-1], size // 2, counter=len)
         works: dict[str, Callable[[], object]] = {
             "floor": floor_work(workloads.items(1_000)),
@@ -106,9 +111,9 @@ def stability(messages: list[Message], window: int, cut: Callable[[list[Message]
     for end, message in enumerate(messages):
         if message["role"] == "assistant":
             prompt = cut(messages[:end])
-            size = sum(map(COST, prompt))
+            size = cost(prompt)
             tokens += size
-            reused += sum(map(COST, _common_start(before, prompt)))
+            reused += cost(_common_start(before, prompt))
             if len(prompt) < end:
                 uses.append(size / window)
             before = prompt
@@ -123,14 +128,14 @@ def _common_start(before: list[Message], prompt: list[Message]) -> Iterator[Mess
 
 
 def last_turns(messages: list[Message], window: int) -> list[Message]:
-    """What most do: the system prompt, and the newest turns that fit, whole."""
+    """What most programs do: keep the system prompt and the newest whole turns that fit."""
     starts = [i for i, message in enumerate(messages) if message["role"] == "user"]
-    fitting = [start for start in starts if sum(map(COST, [messages[0], *messages[start:]])) <= window]
+    fitting = [start for start in starts if cost([messages[0], *messages[start:]]) <= window]
     return [messages[0], *messages[fitting[0] if fitting else starts[-1] :]]
 
 
 class Selecting:
-    """`select_messages`, which is given its last selection each time."""
+    """Calls `select_messages` with its last selection each time."""
 
     def __init__(self, window: int) -> None:
         self._window = window
@@ -149,7 +154,7 @@ def print_stability() -> bool:
     for seed in (1, 2, 3):
         messages = sixty_turns(seed)
         for share in (0.2, 0.3, 0.5):
-            window = int(sum(map(COST, messages)) * share)
+            window = int(cost(messages) * share)
             ours = stability(messages, window, Selecting(window))
             plain = stability(messages, window, partial(last_turns, window=window))
             is_kept = ours.reuse >= LEAST_REUSE and ours.use >= LEAST_USE

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import fields
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 from benchmarks import workloads
 from benchmarks.floor import best_of, floor_work
+from benchmarks.relevance import print_relevance
 from pycupel import (
     CompositeScorer,
     ContextBudget,
@@ -66,14 +68,37 @@ def limit(case: str, n: int) -> float | None:
     return 9.0 if case == "rich-greedy" else 6.0
 
 
-def dry_run_limit(case: str, n: int) -> float | None:
-    """The most floors that `dry_run` may need, with an event for every decision."""
-    return {100: 20.0, 1_000: 20.0, 10_000: 12.0}.get(n) if case == "composite-greedy" else None
+# The most floors that a run of composite-greedy may need with what is read of its report, by number of items.
+READ_LIMITS = {
+    "stages": {10: 15.0, 100: 8.0, 1_000: 6.0, 10_000: 4.5},
+    "dry_run": {10: 16.0, 100: 11.0, 1_000: 8.0, 10_000: 5.5},
+    "all": {10: 30.0, 100: 17.0, 1_000: 13.5, 10_000: 7.8},
+}
 
 
-def stage_limit(case: str, n: int, reference: float | None) -> float | None:
-    """The most floors that a run with a collector at Stage detail may need; the reference has no item events at all."""
-    return min(11.0, reference or 11.0) if case == "composite-greedy" and n >= 100 else None
+def read_limit(column: str, case: str, n: int) -> float | None:
+    """The most floors that a run may need whose report is read."""
+    return READ_LIMITS[column].get(n) if case == "composite-greedy" else None
+
+
+def run_stages(pipeline: Pipeline, items: list[ContextItem], budget: ContextBudget) -> object:
+    """A run with a collector at Stage detail, and all of its report."""
+    collector = DiagnosticTraceCollector()
+    pipeline.run(items, budget, collector=collector)
+    report = collector.build_report()
+    return report.included, report.excluded, report.events
+
+
+def dry_run(pipeline: Pipeline, items: list[ContextItem], budget: ContextBudget) -> object:
+    """A dry run, and both lists of items."""
+    report = pipeline.dry_run(items, budget)
+    return report.included, report.excluded
+
+
+def dry_run_all(pipeline: Pipeline, items: list[ContextItem], budget: ContextBudget) -> object:
+    """A dry run, and every field of its report."""
+    report = pipeline.dry_run(items, budget)
+    return [getattr(report, field.name) for field in fields(report)]
 
 
 def to_items(rows: list[dict[str, Any]]) -> list[ContextItem]:
@@ -96,25 +121,27 @@ def time_sizes(sizes: tuple[int, ...], seconds: float) -> dict[tuple[str, int], 
     reference = json.loads((Path(__file__).parent / "reference.json").read_text(encoding="utf-8"))["cases"]
     times: dict[tuple[str, int], float] = {}
     print("floors, with the limit in brackets; `ref` is what the public reference needs, in the same unit")
-    print(f"{'case':25}{'n':>6}  {'run':>14}{'ref':>8}  {'stages':>14}  {'dry_run':>14}{'ref':>8}")
+    print("stages: a collector at Stage detail, report read; dry_run: included and excluded read; all: events, too")
+    columns = "".join(f"  {name:>14}" for name in READ_LIMITS)
+    print(f"{'case':25}{'n':>6}  {'run':>14}{'ref':>8}{columns}{'ref':>8}")
     for n in sizes:
         rows = workloads.items(n)
         items, budget = to_items(rows), ContextBudget(*workloads.budget(rows))
         works: dict[str, Callable[[], object]] = {"floor": floor_work(rows)}
         for case, pipeline in CASES.items():
             works[case] = partial(pipeline.run, items, budget)
-            works[f"{case} stages"] = partial(pipeline.run, items, budget, collector=DiagnosticTraceCollector())
-            works[f"{case} dry"] = partial(pipeline.dry_run, items, budget)
+            works[f"{case} stages"] = partial(run_stages, pipeline, items, budget)
+            works[f"{case} dry_run"] = partial(dry_run, pipeline, items, budget)
+            works[f"{case} all"] = partial(dry_run_all, pipeline, items, budget)
         works["null"] = partial(CASES["composite-greedy"].run, items, budget, collector=NullTraceCollector())
         best = best_of(works, seconds)
         for case in CASES:
             times[case, n] = best[case]
             ref = reference.get(f"{case}-{n}", {})
-            ref_dry = ref.get("dry_run_over_floor")
+            read = "".join(f"  {_floors(best, f'{case} {name}', read_limit(name, case, n))}" for name in READ_LIMITS)
             print(
                 f"{case:25}{n:6}  {_floors(best, case, limit(case, n))}{ref.get('run_over_floor', '-'):>8}"
-                f"  {_floors(best, f'{case} stages', stage_limit(case, n, ref_dry))}"
-                f"  {_floors(best, f'{case} dry', dry_run_limit(case, n))}{ref_dry or '-':>8}",
+                f"{read}{ref.get('dry_run_over_floor', '-'):>8}",
                 flush=True,
             )
         print(f"{'':25}{n:6}  NullTraceCollector costs {best['null'] / best['composite-greedy'] - 1:+.1%} (limit 5 %)")
@@ -139,7 +166,7 @@ def print_simulation() -> None:
     pipeline, target = CASES["composite-greedy"], items[500]
     best = best_of(
         {
-            "dry": partial(pipeline.dry_run, items, budget),
+            "dry": partial(dry_run, pipeline, items, budget),
             "find": partial(find_min_budget_for, pipeline, items, target, budget.max_tokens),
             "sweep": partial(sweep_budgets, pipeline, items, range(10_000, 210_000, 10_000)),
         },
@@ -214,6 +241,7 @@ def main() -> None:
     print_simulation()
     print_memory()
     print_construction()
+    print_relevance()
     print_import_time()
 
 

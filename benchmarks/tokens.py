@@ -25,6 +25,8 @@ MOST_P99, LEAST_P1 = 1.05, 0.6
 
 
 class Window(NamedTuple):
+    """A stretch of a text, with its true number of tokens."""
+
     kind: str
     text: str
     tokens: int
@@ -94,6 +96,7 @@ def _count_all(count: Callable[[str], int], texts: Sequence[str]) -> None:
 
 
 def main() -> None:
+    """Exit with 1 if a limit is exceeded."""
     sources = held_out()
     exact = splintr.load(ENCODING)[0]
     is_close = print_errors(windows(sources, exact))

@@ -1,7 +1,7 @@
-"""Choose what a coding agent shows its model next, and say why.
+"""Select the context for the next step of a coding agent, and print the reasons.
 
-Run ``python examples/demo.py``. The session beside this file is invented: an engineer and an agent look for the cause
-of a failing checkout service, and have gathered far more text than the model should read.
+Run ``python examples/demo.py``. The session in ``agent_session.json`` is invented: an engineer and an agent investigate
+a failing checkout service, and have gathered far more text than the model should read.
 """
 
 import json
@@ -23,11 +23,11 @@ from pycupel.wire import from_dict
 
 SESSION = Path(__file__).with_name("agent_session.json")
 
-# The model takes 8,000 tokens and needs 1,000 of them for its answer. A target of 6,000 leaves some room to spare.
+# The window has 8,000 tokens, of which 1,000 are for the answer. A target of 6,000 leaves a margin.
 BUDGET = ContextBudget(8_000, 6_000, output_reserve=1_000)
 
-# What is recent, of a kind that matters, or marked as relevant or urgent scores high. The greedy slicer fills the
-# target with the best score per token, and the placer puts the selection back into the order of events.
+# Recent, relevant and urgent items and important kinds score high. The greedy slicer fills the target with the best
+# score per token, and the placer puts the selection into chronological order.
 PIPELINE = Pipeline(
     CompositeScorer([(RecencyScorer(), 2), (KindScorer(), 2), (ReflexiveScorer(), 3), (PriorityScorer(), 1)]),
     GreedySlice(),
@@ -36,7 +36,7 @@ PIPELINE = Pipeline(
 
 
 def main() -> None:
-    """Select, and print what is in, in order, and why the rest is not."""
+    """Print the selected items in order, and why the others were left out."""
     items = [from_dict(ContextItem, entry) for entry in json.loads(SESSION.read_text(encoding="utf-8"))]
     print(PIPELINE.dry_run(items, BUDGET).to_text())
 

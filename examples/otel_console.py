@@ -1,7 +1,7 @@
-"""Record a selection as an OpenTelemetry trace, and show its spans on the console.
+"""Record a selection as an OpenTelemetry trace, and print its spans.
 
-Run ``pip install 'pycupel[otel]' opentelemetry-sdk`` and ``python examples/otel_console.py``. The session is the one of
-``demo.py``. In a service, an exporter for your backend takes the place of the one in memory; nothing else changes.
+Run ``pip install 'pycupel[otel]' opentelemetry-sdk`` and ``python examples/otel_console.py``. The session is that of
+``demo.py``. In a service, use the exporter for your backend instead of the one in memory; nothing else changes.
 """
 
 import json
@@ -35,13 +35,13 @@ BAR = 28
 
 
 def record(verbosity: CupelVerbosity) -> list[ReadableSpan]:
-    """The spans of one selection, and of the turn of an agent in which it happens, in the order of their starts."""
+    """The spans of an agent's turn and of the selection in it, by start time."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     collector = CupelOtelTraceCollector(verbosity, provider)
     items = [from_dict(ContextItem, entry) for entry in json.loads(SESSION.read_text(encoding="utf-8"))]
-    # The first run loads what later ones find loaded, so it is the second that is shown.
+    # The first run also loads modules, so the second one is shown.
     for _ in range(2):
         exporter.clear()
         with provider.get_tracer("my-agent").start_as_current_span("agent.turn"):
@@ -50,39 +50,39 @@ def record(verbosity: CupelVerbosity) -> list[ReadableSpan]:
 
 
 def depth(span: ReadableSpan, spans: Sequence[ReadableSpan]) -> int:
-    """How many spans this one is inside of."""
+    """The number of spans around this one."""
     parents = [each for each in spans if span.parent is not None and each.context == span.parent]
     return 1 + depth(parents[0], spans) if parents else 0
 
 
 def nanoseconds(span: ReadableSpan) -> tuple[int, int]:
-    """When a span started and ended."""
+    """The start and end of a span."""
     return span.start_time or 0, span.end_time or 0
 
 
 def attributes_of(span: ReadableSpan) -> dict[str, str]:
-    """The attributes, as text."""
+    """The attributes as strings."""
     return {name: str(value) for name, value in (span.attributes or {}).items()}
 
 
-def told(span: ReadableSpan) -> list[str]:
-    """What a span says beside its name: its attributes, and how many events there are of each sort."""
+def details(span: ReadableSpan) -> list[str]:
+    """A span's attributes, and the number of its events by name and by reason or kind."""
     attributes = [f"{name} {value}" for name, value in attributes_of(span).items() if name != "cupel.stage.name"]
-    events = [f"{count} x {event}: {what}" for (event, what), count in sorts_of_events(span).items()]
+    events = [f"{count} x {event}: {what}" for (event, what), count in event_counts(span).items()]
     return [", ".join(attributes), *events] if attributes else events
 
 
-def sorts_of_events(span: ReadableSpan) -> Counter[tuple[str, str]]:
-    """The events of a span, counted by name and by reason or kind."""
-    sorts: Counter[tuple[str, str]] = Counter()
+def event_counts(span: ReadableSpan) -> Counter[tuple[str, str]]:
+    """The number of events of a span, by name and by reason or kind."""
+    counts: Counter[tuple[str, str]] = Counter()
     for event in span.events:
         attribute = "cupel.exclusion.reason" if event.name == "cupel.exclusion" else "cupel.item.kind"
-        sorts[event.name, str((event.attributes or {})[attribute])] += 1
-    return sorts
+        counts[event.name, str((event.attributes or {})[attribute])] += 1
+    return counts
 
 
 def main() -> None:
-    """Print every span: its name, when it ran, how long it took, what it says."""
+    """Print each span: its name, when it ran, how long it took, and its details."""
     spans = record(CupelVerbosity.STAGE_AND_EXCLUSIONS)
     first, last = nanoseconds(spans[0])
     for span in spans:
@@ -91,7 +91,7 @@ def main() -> None:
         bar = " " * left + "#" * max(1, right - left)
         indent = "  " * depth(span, spans)
         print(f"{indent + span.name:30} |{bar:{BAR}}| {(end - start) / 1e6:9.3f} ms")
-        for line in told(span):
+        for line in details(span):
             # Every attribute and event is named cupel.something.
             print(f"{indent}    {line.replace('cupel.', '')}")
 

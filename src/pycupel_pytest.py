@@ -1,6 +1,6 @@
 """The pytest plug-in of pycupel. `pytest -p no:pycupel` turns it off.
 
-Every test run in the same environment loads it, so it imports nothing of pycupel until a test uses some of it.
+pytest loads it in every run in the same environment, so it imports pycupel only when a test uses it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ _RUNNER = pytest.StashKey["ReportRunner"]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options `--cupel-update-snapshots` and `--cupel-report-dir`."""
     group = parser.getgroup("pycupel", "context selection (pycupel)")
     group.addoption(
         "--cupel-update-snapshots",
         action="store_true",
-        help="write the snapshots of `report.should().match_snapshot(...)` anew",
+        help="rewrite the snapshots of `report.should().match_snapshot(...)`",
     )
     group.addoption(
         "--cupel-report-dir",
@@ -35,8 +36,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Tell snapshots to update, if the option is set."""
     if config.getoption("cupel_update_snapshots"):
-        # Snapshots work without pytest, too, and know only the variable.
+        # Snapshots also work without pytest, so they read only the variable.
         environment = pytest.MonkeyPatch()
         environment.setenv("CUPEL_UPDATE_SNAPSHOTS", "1")
         config.add_cleanup(environment.undo)
@@ -44,7 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def cupel_pipeline() -> Any:
-    """What `cupel_report` runs unless it is told otherwise. Define your own in `conftest.py`."""
+    """What `cupel_report` runs by default: the preset `chat`. Override it in your `conftest.py`."""
     return "chat"
 
 
@@ -52,8 +54,8 @@ def cupel_pipeline() -> Any:
 def cupel_report(request: pytest.FixtureRequest, cupel_pipeline: Any) -> ReportRunner:
     """Run a pipeline dry and get its report: `cupel_report(items, budget, pipeline)`.
 
-    The budget may be just a number of tokens; the pipeline may be a policy, the name of a preset, or a scorer, and
-    without one it is that of `cupel_pipeline`. `--cupel-report-dir` saves the reports of a test that fails.
+    The budget is a `ContextBudget` or a number of tokens. The pipeline is a `Pipeline`, a `Policy`, a preset's name or
+    a scorer; by default it is `cupel_pipeline`. With `--cupel-report-dir`, the reports of a failing test are saved.
     """
     from pycupel.testing import ReportRunner  # noqa: PLC0415
 
@@ -62,6 +64,7 @@ def cupel_report(request: pytest.FixtureRequest, cupel_pipeline: Any) -> ReportR
 
 
 def pytest_assertrepr_compare(op: str, left: Any, right: Any) -> list[str] | None:
+    """Explain why `assert left == right` failed for two reports."""
     diagnostics = sys.modules.get("pycupel.diagnostics")
     if op != "==" or diagnostics is None:
         return None
@@ -74,6 +77,7 @@ def pytest_assertrepr_compare(op: str, left: Any, right: Any) -> list[str] | Non
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
+    """Show the message of a failed assertion in the summary, and save the reports of a failing test."""
     outcome = yield
     report: pytest.TestReport = outcome.get_result()
     if report.failed and call.excinfo is not None:
@@ -86,6 +90,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """List the snapshots that this run wrote."""
     snapshots = sys.modules.get("pycupel.testing.snapshots")
     written = [path for path, is_new in snapshots.USED.items() if is_new] if snapshots else []
     if written:
@@ -101,7 +106,7 @@ def _failure(error: Any) -> SelectionReportAssertionError | None:
 
 
 def _shorten_summary(report: pytest.TestReport, failure: SelectionReportAssertionError) -> None:
-    """Without the name of the error there is room for its message in the last lines of a run."""
+    """Leave out the error's name, so that its message fits into the summary line."""
     crash = getattr(report.longrepr, "reprcrash", None)
     if crash is not None:
         crash.message = str(failure)

@@ -1,9 +1,9 @@
-"""Hypothesis strategies full of ties and corner cases, for whole runs against the oracle."""
+"""Hypothesis strategies full of ties and corner cases. `tests/samples.py` lists every strategy once."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -40,13 +40,15 @@ from pycupel import (
     UShapedPlacer,
     Window,
 )
+from tests import samples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pycupel import Placer, Scorer, Slicer
 
-NOW = datetime(2025, 1, 1, 12, tzinfo=UTC)
+NOW = samples.NOW
+FixedClock = samples.FixedClock
 HOUR = timedelta(hours=1)
 
 SPELLINGS = ("Message", "Document", "custom", "message", "MESSAGE", "DOCUMENT", "Custom", "Memory")
@@ -57,16 +59,6 @@ TRUSTS = ("0.85", "0.5", "1.5", "-0.1", "+.5", "5.", "1e-1", "1e999", 0.5, 1, 2,
 DISTRUSTED = ("high", "", " 0.5", "1_0", "NaN", "inf", "\u0660.\u0665", True, None, ["0.5"])
 SIGNALS = ("high", "High", "low", 1, True, None)
 UNIT = (0.0, 0.1, 0.5, 0.5, 0.9, 1.0)
-
-
-@dataclass(frozen=True)
-class FixedClock:
-    """A time provider that always answers the same."""
-
-    instant: datetime = NOW
-
-    def now(self) -> datetime:
-        return self.instant
 
 
 @dataclass(frozen=True)

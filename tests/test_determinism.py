@@ -1,6 +1,6 @@
 """The same input gives the same selection, scores and reasons: for every hash seed, and on every Python.
 
-Run as a script, this file prints the digest of its workload; it then needs nothing but pycupel.
+Run as a module, this file prints the digest of its workload; it then needs nothing but pycupel.
 """
 
 from __future__ import annotations
@@ -9,62 +9,21 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from pycupel import (
-    BoostedScorer,
-    ChronologicalPlacer,
-    CompositeScorer,
-    ContextBudget,
-    ContextItem,
-    CountConstrainedKnapsackSlice,
-    CountQuotaEntry,
-    CountQuotaSlice,
-    DecayScorer,
-    Exponential,
-    FrequencyScorer,
-    GreedySlice,
-    KindScorer,
-    KnapsackSlice,
-    MetadataKeyScorer,
-    MetadataTrustScorer,
-    OverflowStrategy,
-    Pipeline,
-    PriorityScorer,
-    QuotaEntry,
-    QuotaSlice,
-    RecencyScorer,
-    ReflexiveScorer,
-    ScaledScorer,
-    Scorer,
-    SelectionReport,
-    Slicer,
-    Step,
-    TagScorer,
-    UShapedPlacer,
-    Window,
-)
+from pycupel import ContextBudget, ContextItem, OverflowStrategy, Pipeline, ReflexiveScorer, SelectionReport
+from tests.samples import DAY, NOW, PLACERS, SCORERS, SLICERS
 
-DIGEST = "5402f705c038bc60a40da86683900ed8452f29a669f29717dc4b00c3b645bc1f"
+DIGEST = "4a8ed7a04c890768e32852a716e37d35604be2ed5a09b77c87ffffbd46f50ea8"
 HASH_SEEDS = ("0", "1", "2", "12345")
 
-NOW = datetime(2025, 6, 1, tzinfo=UTC)
-DAY = timedelta(days=1)
 KINDS = ("Message", "Document", "ToolOutput", "Memory", "document", "note", "MEMORY")
 TAGS = ("alpha", "beta", "Gamma", "gamma", "delta", "epsilon")
 TRUSTS = ("0.85", "0.2", 0.5, 1, "high", None)
-
-
-@dataclass(frozen=True)
-class Clock:
-    def now(self) -> datetime:
-        return NOW
 
 
 def items() -> list[ContextItem]:
@@ -86,58 +45,13 @@ def items() -> list[ContextItem]:
     ]
 
 
-def scorers() -> list[Scorer]:
-    tags = {"alpha": 0.1, "gamma": 0.7, "delta": 0.2, "epsilon": 0.3}
-    blend = CompositeScorer(
-        [(RecencyScorer(), 0.1), (PriorityScorer(), 0.7), (FrequencyScorer(), 0.2), (TagScorer(tags), 0.3)]
-    )
-    return [
-        RecencyScorer(),
-        PriorityScorer(),
-        KindScorer(),
-        KindScorer({"document": 0.3, "Note": 2.5}),
-        TagScorer(tags),
-        TagScorer(tags, case_insensitive=True),
-        FrequencyScorer(),
-        ReflexiveScorer(),
-        MetadataTrustScorer(0.4),
-        MetadataKeyScorer("level", "2", 1.5),
-        DecayScorer(Clock(), Exponential(DAY)),
-        DecayScorer(Clock(), Step([(2 * DAY, 0.9), (9 * DAY, 0.4)])),
-        DecayScorer(Clock(), Window(7 * DAY), 0.1),
-        blend,
-        ScaledScorer(blend),
-        BoostedScorer(ScaledScorer(RecencyScorer()), MetadataKeyScorer("level", "1", 1.3)),
-    ]
-
-
-def slicers() -> list[Slicer]:
-    quotas = [QuotaEntry("document", 20.0, 33.3), QuotaEntry("Memory", cap=12.5), QuotaEntry("absent", 10.0)]
-    counts = [
-        CountQuotaEntry("TOOLOUTPUT", cap_count=6, require_count=2),
-        CountQuotaEntry("Note", cap_count=4),
-        CountQuotaEntry("absent", cap_count=3, require_count=1),
-    ]
-    return [
-        GreedySlice(),
-        KnapsackSlice(1),
-        KnapsackSlice(fill_free=True),
-        QuotaSlice(quotas),
-        QuotaSlice(quotas, KnapsackSlice(10), redistribute=True),
-        CountQuotaSlice(counts),
-        CountQuotaSlice(counts, QuotaSlice(quotas), cap_order="score"),
-        CountConstrainedKnapsackSlice(counts, KnapsackSlice(20)),
-        QuotaSlice(quotas, CountQuotaSlice(counts)),
-    ]
-
-
-def lines(report: SelectionReport, places: dict[int, int]) -> Iterator[str]:
-    """Tell of every decision, with items by their place in the input and scores to the last bit."""
+def lines(report: SelectionReport, indices: dict[int, int]) -> Iterator[str]:
+    """Tell of every decision, with items by their index in the input and scores to the last bit."""
     for item, score, reason in report.included:
-        yield f"+{places[id(item)]} {score.hex()} {reason}"
+        yield f"+{indices[id(item)]} {score.hex()} {reason}"
     for item, score, why in report.excluded:
         fields: Any = why
-        yield f"-{places[id(item)]} {score.hex()} {type(why).__name__} {tuple(fields)}"
+        yield f"-{indices[id(item)]} {score.hex()} {type(why).__name__} {tuple(fields)}"
     for kind, required, satisfied in report.count_requirement_shortfalls:
         yield f"!{kind.value} {required} {satisfied}"
 
@@ -145,22 +59,22 @@ def lines(report: SelectionReport, places: dict[int, int]) -> Iterator[str]:
 def digest() -> str:
     """Hash what all pipelines of the workload select, score and say."""
     candidates = items()
-    places = {id(item): place for place, item in enumerate(candidates)}
+    indices = {id(item): i for i, item in enumerate(candidates)}
     budgets = (ContextBudget(3000, 2500, output_reserve=300), ContextBudget(900, reserved_slots={"note": 40}))
-    placers = (ChronologicalPlacer(), UShapedPlacer())
     hashed = sha256()
-    for turn, (scorer, slicer) in enumerate(product(scorers(), slicers())):
-        pipeline = Pipeline(scorer, slicer, placers[turn % 2], overflow_strategy=OverflowStrategy.TRUNCATE)
+    for turn, (scorer, slicer) in enumerate(product(SCORERS, SLICERS)):
+        pipeline = Pipeline(scorer, slicer, PLACERS[turn % 2], overflow_strategy=OverflowStrategy.TRUNCATE)
         report = pipeline.dry_run(candidates, budgets[turn // 2 % 2])
-        hashed.update("\n".join(lines(report, places)).encode())
+        hashed.update("\n".join(lines(report, indices)).encode())
     return hashed.hexdigest()
 
 
 def start_elsewhere(hash_seed: str) -> subprocess.Popen[str]:
-    """Start this file as a script in a new process."""
+    """Start this module in a new process."""
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
-    script = [sys.executable, str(Path(__file__))]
-    return subprocess.Popen(script, env=environment, stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-m", "tests.test_determinism"]
+    root = Path(__file__).parents[1]
+    return subprocess.Popen(command, cwd=root, env=environment, stdout=subprocess.PIPE, text=True)
 
 
 def test_no_hash_seed_changes_a_selection_a_score_or_a_reason() -> None:
@@ -172,7 +86,7 @@ def test_no_hash_seed_changes_a_selection_a_score_or_a_reason() -> None:
 
 def test_a_process_with_a_past_gives_the_same() -> None:
     """PB-04: nothing of other runs stays behind, in caches neither."""
-    for slicer in slicers():
+    for slicer in SLICERS:
         Pipeline(ReflexiveScorer(), slicer, overflow_strategy=OverflowStrategy.PROCEED).run(items(), ContextBudget(500))
     assert digest() == DIGEST
 
@@ -184,7 +98,7 @@ def test_the_workload_is_worth_the_effort() -> None:
     assert len({item.content for item in candidates}) < 250
     assert any(item.tokens < 0 for item in candidates)
     assert any(item.pinned for item in candidates)
-    for slicer in slicers():
+    for slicer in SLICERS:
         pipeline = Pipeline(ReflexiveScorer(), slicer, overflow_strategy=OverflowStrategy.TRUNCATE)
         assert 20 < len(pipeline.run(candidates, ContextBudget(3000))) < 250
 

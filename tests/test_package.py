@@ -49,7 +49,8 @@ HEAVY = {
 # What the public API promises today, by home.
 API = {
     "pycupel": """
-        ContextItem ContextBudget ContextKind ContextSource ScoredItem OverflowStrategy Pipeline Policy select
+        ContextItem ContextBudget ContextKind ContextSource ScoredItem OverflowStrategy Pipeline Policy Ranking
+        Selection select ExplainedResult
         RecencyScorer PriorityScorer KindScorer TagScorer FrequencyScorer ReflexiveScorer CompositeScorer ScaledScorer
         MetadataTrustScorer MetadataKeyScorer DecayScorer Exponential Step Window SystemTimeProvider BoostedScorer
         GreedySlice KnapsackSlice StreamSlice QuotaSlice CountQuotaSlice CountConstrainedKnapsackSlice
@@ -286,7 +287,7 @@ def test_every_module_says_what_it_is_for(module: str) -> None:
         "diagnostics.OverflowEvent(tokens_over_budget, overflowing_items, budget)",
         "diagnostics.StageTraceSnapshot(stage, item_count_in, item_count_out, duration_ms, excluded)",
         "diagnostics.CountRequirementShortfall(kind, required_count, satisfied_count)",
-        "conformance.run_suite(directory)",
+        "conformance.run_suite(directory, *, suite)",
         (
             "pipeline.Pipeline(scorer, slicer, placer, *, deduplication, overflow_strategy, dedupe_against_pinned, "
             "name, description, on_overflow)"

@@ -73,6 +73,7 @@ def observations(source: Source, tokenizer: Any) -> Iterator[Observation]:
 
 
 def ascii_only(pairs: Iterable[Observation]) -> list[Observation]:
+    """The observations without a feature of other scripts."""
     return [(counts, tokens) for counts, tokens in pairs if not any(counts[-len(SCRIPTS) :])]
 
 
@@ -105,7 +106,7 @@ def least_squares(
 
 
 def solve(matrix: Sequence[Sequence[float]], vector: Sequence[float]) -> list[float]:
-    """By improving one number after the other, none below 0, until nothing changes any more."""
+    """Improves one number after the other, none below 0."""
     found = [0.0] * len(vector)
     for _ in range(SWEEPS):
         for i, row in enumerate(matrix):
@@ -115,6 +116,7 @@ def solve(matrix: Sequence[Sequence[float]], vector: Sequence[float]) -> list[fl
 
 
 def raised(name: str, cost: float) -> float:
+    """A cost with the surplus that makes estimates too high rather than too low."""
     if name in NO_PIECES:
         return (cost + 1) * JOINED_LOWERED_TO - PIECES_RAISED_BY
     if name in SCRIPTS:
@@ -123,6 +125,7 @@ def raised(name: str, cost: float) -> float:
 
 
 def main() -> None:
+    """Print the costs, to be pasted into `pycupel/tokens/estimate.py`."""
     costs = fit(fitting(), splintr.Tokenizer.from_pretrained("o200k_base"))
     lines = [f'    "{name}": {round(raised(name, cost) * 100) * 10},\n' for name, cost in costs.items()]
     sys.stdout.writelines(["COSTS = {\n", *lines, "}\n"])

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from opentelemetry.sdk.trace import ReadableSpan
 
-from examples.otel_console import attributes_of, depth, nanoseconds, record, sorts_of_events
+from examples.otel_console import attributes_of, depth, event_counts, nanoseconds, record
 from pycupel.integrations.otel import CupelVerbosity
 
 WIDTH, MARGIN, INDENT = 900, 24, 16
-# The names of the spans are left of the time line, how long they took may be right of it.
+# The names of the spans are left of the time line, the durations of long ones right of it.
 TIMELINE, TIMELINE_END = 260, 810
 HEADER, ROW, LINE = 56, 32, 16
 
@@ -28,12 +28,12 @@ COLOURS = ["#9aa3b2", "#4453c4", "#2a9d8f"]
 
 
 class Picture:
-    """A card with a time line, and a row for each span. The first span is the one around all others."""
+    """A card with a time line, and a row for each span. The first span is around all others."""
 
     def __init__(self, spans: Sequence[ReadableSpan]) -> None:
         self.spans = spans
         self.first, self.last = nanoseconds(spans[0])
-        self.bottom = HEADER + sum(ROW + LINE * len(_says(span)) for span in spans)
+        self.bottom = HEADER + sum(ROW + LINE * len(_details(span)) for span in spans)
 
     def svg(self) -> str:
         size = f'width="{WIDTH}" height="{self.bottom + MARGIN // 2}"'
@@ -67,7 +67,7 @@ class Picture:
             left = MARGIN + INDENT * level
             yield _text(left, top + 15, span.name)
             yield from self.bar(span, top, COLOURS[min(level, 2)])
-            for line, style in _says(span):
+            for line, style in _details(span):
                 top += LINE
                 yield _text(left, top + 16, line, style)
             top += ROW
@@ -81,12 +81,12 @@ class Picture:
         yield _text(right + 12, top + 15, f"{(end - start) / 1e3:.0f} µs", "small")
 
 
-def _says(span: ReadableSpan) -> list[tuple[str, str]]:
+def _details(span: ReadableSpan) -> list[tuple[str, str]]:
     """The lines under a span, each with its style."""
     attributes = " ".join(f"{name}={value}" for name, value in attributes_of(span).items())
     events = [
         (f"◆ {count} x {event}, cupel.exclusion.reason={reason}", "says event")
-        for (event, reason), count in sorts_of_events(span).items()
+        for (event, reason), count in event_counts(span).items()
     ]
     return [(attributes, "says"), *events] if attributes else events
 

@@ -25,13 +25,13 @@ _NAMES = {
     "errors": "CupelError",
     "model": "ContextBudget ContextItem ContextKind ContextSource CountQuotaEntry OverflowStrategy QuotaEntry "
     "ScarcityBehavior ScoredItem",
-    "pipeline": "Pipeline Policy",
+    "pipeline": "Pipeline Policy Ranking Selection",
     "placers": "ChronologicalPlacer UShapedPlacer",
     "protocols": "Placer Scorer SliceOutcome Slicer TimeProvider TokenCounter",
     "scorers": "BoostedScorer CompositeScorer DecayScorer Exponential FrequencyScorer KindScorer MetadataKeyScorer "
     "MetadataTrustScorer PriorityScorer RecencyScorer ReflexiveScorer ScaledScorer Step SystemTimeProvider TagScorer "
     "Window",
-    "selecting": "ContextResult select",
+    "selecting": "ContextResult ExplainedResult select",
     "slicers": "CountConstrainedKnapsackSlice CountQuotaSlice GreedySlice KnapsackSlice QuotaSlice StreamSlice",
 }
 _MODULES = (
@@ -81,6 +81,8 @@ if TYPE_CHECKING:
     from pycupel.pipeline import (
         Pipeline as Pipeline,
         Policy as Policy,
+        Ranking as Ranking,
+        Selection as Selection,
     )
     from pycupel.placers import (
         ChronologicalPlacer as ChronologicalPlacer,
@@ -114,6 +116,7 @@ if TYPE_CHECKING:
     )
     from pycupel.selecting import (
         ContextResult as ContextResult,
+        ExplainedResult as ExplainedResult,
         select as select,
     )
     from pycupel.slicers import (

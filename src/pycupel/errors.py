@@ -1,10 +1,10 @@
-"""Every exception that pycupel raises, except `TypeError` for an argument of a wrong type.
+"""Every exception that pycupel raises, except `TypeError` for an argument of the wrong type.
 
     CupelError
-    ├── InvalidArgumentError (ValueError)     an argument has a value that makes no sense
+    ├── InvalidArgumentError (ValueError)     an argument has an invalid value
     ├── InvalidItemError (ValueError)         a ContextItem, ContextKind or ContextSource cannot be built
     ├── InvalidBudgetError (ValueError)       a ContextBudget cannot be built
-    ├── ScorerConfigError (ValueError)        a scorer cannot be built, or does not keep its contract
+    ├── ScorerConfigError (ValueError)        a scorer cannot be built, or violates its contract
     │   └── CycleError                        a scorer contains itself, or scorers nest too deeply
     ├── SlicerConfigError (ValueError)        a slicer or a quota entry cannot be built
     ├── PipelineConfigError (ValueError)      the parts of a pipeline do not go together
@@ -13,16 +13,17 @@
     ├── BudgetOverflowError                   the selection is too large, and the strategy is Throw
     ├── TableTooLargeError                    a knapsack is larger than its limits allow
     ├── CountRequirementError                 a kind has too few candidates, and scarcity is Throw
-    ├── NonMonotonicSlicerError               budget simulation makes no sense with this slicer
+    ├── NonMonotonicSlicerError               budget simulation is not possible with this slicer
     ├── SlicerContractError                   a slicer returned something that it was not given
-    ├── PlacerContractError                   a placer returned something else than it was given
+    ├── PlacerContractError                   a placer returned something other than it was given
     ├── MissingExtraError (ImportError)       an optional package is not installed
-    ├── MessageShapeError (ValueError)        a chat message has a shape that no provider knows
-    ├── ProviderAmbiguousError (ValueError)   nobody can tell which provider a chat history is for
+    ├── MessageShapeError (ValueError)        a chat message has a shape that no provider uses
+    ├── ProviderAmbiguousError (ValueError)   the provider of a chat history cannot be determined
     └── UnitTooLargeError                     messages that belong together do not fit into the budget
 
-Numbers travel as attributes. Where the specification prescribes a sentence, the text of the error is that sentence,
-and what to do about it follows as a note (`__notes__`), which every traceback shows.
+Errors carry their data as attributes. An error about one argument has the argument's name as `argument`, and so does
+a `TypeError` of pycupel. Where the specification prescribes a sentence, the text of the error is that sentence, and
+what to do about it follows as a note (`__notes__`), which every traceback shows.
 """
 
 from __future__ import annotations
@@ -54,14 +55,14 @@ __all__ = [
 
 
 def digits(number: int) -> str:
-    """The number as text; of one with more than 200 digits only how many it has, like `<401 digits>`.
+    """The number as text; if it has more than 200 digits, only how many, like `<401 digits>`.
 
-    Python refuses to write out thousands of digits, and nobody reads hundreds.
+    Python refuses to write out thousands of digits.
     """
     size = abs(number)
     if size < _LONGEST:
         return str(number)
-    # Two to the power of ten is a little more than a thousand.
+    # The logarithm of 2 to base 10 is a little more than this.
     count = (size.bit_length() - 1) * 30_102_999 // 100_000_000
     while 10**count <= size:
         count += 1
@@ -72,9 +73,10 @@ _LONGEST = 10**200
 
 
 class CupelError(Exception):
-    """The root of the tree: catching it catches everything that pycupel finds wrong with values.
+    """The base class of all errors of pycupel, except `TypeError`.
 
-    `where` says in which of several selections it happened, if there were several.
+    Attributes:
+        where: Which of several selections failed, such as a request of a batch; empty if there was only one.
     """
 
     where: str = ""
@@ -86,7 +88,7 @@ class CupelError(Exception):
         try:
             return super().__repr__()
         except ValueError:
-            # A number with too many digits for Python to write out.
+            # Python refuses to show an int with too many digits.
             return f"{type(self).__name__}({str(self)!r})"
 
     def _text(self) -> str:
@@ -94,7 +96,12 @@ class CupelError(Exception):
 
 
 class _ValueRefusedError(CupelError, ValueError):
-    """A refused value, with the argument's name and the value itself where there is just one."""
+    """An argument has an invalid value.
+
+    Attributes:
+        argument: The name of the parameter, as in the call; None if no single argument is to blame.
+        value: The invalid value, where there is one.
+    """
 
     def __init__(
         self, message: str, *, argument: str | None = None, value: object = None, hint: str | None = None
@@ -107,38 +114,71 @@ class _ValueRefusedError(CupelError, ValueError):
 
 
 class InvalidArgumentError(_ValueRefusedError):
-    pass
+    """An argument of a function has an invalid value.
+
+    Attributes:
+        argument: The name of the parameter, as in the call; None if no single argument is to blame.
+        value: The invalid value, where there is one.
+    """
 
 
 class InvalidItemError(_ValueRefusedError):
-    pass
+    """A `ContextItem`, `ContextKind` or `ContextSource` cannot be built.
+
+    Attributes:
+        argument: The name of the parameter, as in the call; None if no single argument is to blame.
+        value: The invalid value, where there is one.
+    """
 
 
 class InvalidBudgetError(_ValueRefusedError):
-    pass
+    """A `ContextBudget` cannot be built.
+
+    Attributes:
+        argument: The name of the parameter, as in the call; None if no single argument is to blame.
+        value: The invalid value, where there is one.
+    """
 
 
 class ScorerConfigError(_ValueRefusedError):
-    pass
+    """A scorer cannot be built from its arguments, or violates its contract.
+
+    Attributes:
+        argument: The name of the parameter, as in the call; None if no single argument is to blame.
+        value: The invalid value, where there is one.
+    """
 
 
 class CycleError(ScorerConfigError):
-    pass
+    """A scorer contains itself, or scorers are nested too deeply."""
 
 
 class SlicerConfigError(_ValueRefusedError):
-    pass
+    """A slicer or a quota entry cannot be built from its arguments.
+
+    Attributes:
+        argument: The name of the parameter, as in the call; None if no single argument is to blame.
+        value: The invalid value, where there is one.
+    """
 
 
 class PipelineConfigError(_ValueRefusedError):
-    pass
+    """The parts of a pipeline or policy do not go together.
+
+    Attributes:
+        argument: The name of the parameter, as in the call; None if no single argument is to blame.
+        value: The invalid value, where there is one.
+    """
 
 
 class DocumentError(_ValueRefusedError):
-    """`path` says where in the document, like `included[3].item.tokens`; it is empty for the document as a whole.
+    """A document cannot be read, or a value cannot be written as one.
 
-    Where a document is checked as a whole, `errors` holds all its mistakes, each an error of its own, and the text
-    lists them.
+    Attributes:
+        path: Where in the document, like `included[3].item.tokens`; empty for the document as a whole.
+        errors: All mistakes, one error each, if the whole document was checked; the text lists them.
+        argument: The name of the parameter, as in the call; None if no single argument is to blame.
+        value: The invalid value, where there is one.
     """
 
     def __init__(
@@ -161,6 +201,13 @@ class DocumentError(_ValueRefusedError):
 
 
 class PinnedExceedsBudgetError(CupelError):
+    """The pinned items alone are larger than the budget.
+
+    Attributes:
+        pinned_tokens: The tokens of all pinned items.
+        available: The tokens that they may use: `max_tokens - output_reserve`.
+    """
+
     def __init__(self, pinned_tokens: int, available: int) -> None:
         super().__init__(pinned_tokens, available)
         self.pinned_tokens = pinned_tokens
@@ -174,7 +221,12 @@ class PinnedExceedsBudgetError(CupelError):
 
 
 class BudgetOverflowError(CupelError):
-    """The merged selection exceeds the limit: the target, or what the output reserve leaves of the window, if less."""
+    """Pinned and selected items together exceed the limit, and the overflow strategy is Throw.
+
+    Attributes:
+        merged_tokens: The tokens of pinned and selected items together.
+        target_tokens: The limit: the target, or what the output reserve leaves of the window if that is less.
+    """
 
     def __init__(self, merged_tokens: int, target_tokens: int) -> None:
         super().__init__(merged_tokens, target_tokens)
@@ -191,7 +243,15 @@ class BudgetOverflowError(CupelError):
 
 
 class TableTooLargeError(CupelError):
-    """`limit` names the option that was exceeded, `max_cells` or `max_states`; `cells` is what was needed of it."""
+    """A knapsack is larger than `KnapsackSlice` allows.
+
+    Attributes:
+        candidates: The number of items to choose from.
+        capacity: The budget in buckets.
+        cells: How much is needed of the exceeded limit: table cells or live states.
+        limit: The option that was exceeded, `"max_cells"` or `"max_states"`.
+        allowed: The value of that option.
+    """
 
     def __init__(
         self, candidates: int, capacity: int, cells: int, limit: str = "max_cells", allowed: int | None = None
@@ -214,6 +274,15 @@ class TableTooLargeError(CupelError):
 
 
 class CountRequirementError(CupelError):
+    """A kind has fewer candidates than its entry requires, and scarcity is Throw.
+
+    Attributes:
+        slicer: The name of the slicer's class.
+        kind: The kind.
+        required_count: How many items of the kind are required.
+        satisfied_count: How many candidates there are.
+    """
+
     def __init__(self, slicer: str, kind: str, required_count: int, satisfied_count: int) -> None:
         super().__init__(slicer, kind, required_count, satisfied_count)
         self.slicer = slicer
@@ -230,18 +299,26 @@ class CountRequirementError(CupelError):
 
 
 class SlicerContractError(CupelError):
-    pass
+    """A custom slicer returned something that it was not given."""
 
 
 class PlacerContractError(CupelError):
-    pass
+    """A custom placer returned something other than the items it was given."""
 
 
 class NonMonotonicSlicerError(CupelError):
-    pass
+    """Budget simulation is not possible with this slicer: a larger budget may select less."""
 
 
 class MissingExtraError(CupelError, ImportError):
+    """An optional package is not installed. The text has the pip command.
+
+    Attributes:
+        purpose: What needs the package.
+        package: The package to install.
+        extra: The extra of pycupel that installs it.
+    """
+
     def __init__(self, purpose: str, package: str, extra: str) -> None:
         super().__init__(purpose, package, extra)
         self.purpose = purpose
@@ -253,11 +330,16 @@ class MissingExtraError(CupelError, ImportError):
 
 
 class MessageShapeError(_ValueRefusedError):
-    """`index` is the message's place in the list, `key` the part of it that is not understood."""
+    """A chat message has a shape that no provider uses.
+
+    Attributes:
+        index: The index of the message in the list.
+        key: The part of the message that is not understood.
+    """
 
     def __init__(self, message: str, index: int, key: str, *, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
-        # Whoever pickles or copies an error calls its class with these.
+        # pickle and copy call the class with these.
         self.args = (message, index, key)
         self.index = index
         self.key = key
@@ -267,7 +349,11 @@ class MessageShapeError(_ValueRefusedError):
 
 
 class ProviderAmbiguousError(_ValueRefusedError):
-    """`candidates` are the providers for which the history could be."""
+    """The provider of a chat history cannot be determined.
+
+    Attributes:
+        candidates: The providers that would accept the history.
+    """
 
     def __init__(self, message: str, candidates: Sequence[str] = (), *, hint: str | None = None) -> None:
         super().__init__(message, argument="provider", hint=hint)
@@ -275,7 +361,13 @@ class ProviderAmbiguousError(_ValueRefusedError):
 
 
 class UnitTooLargeError(CupelError):
-    """`indices` are the places of the messages that only go together, `tokens` what they need."""
+    """Messages that belong together do not fit into the budget.
+
+    Attributes:
+        indices: The indices of the messages.
+        tokens: The tokens that they need together.
+        available: The tokens that are available.
+    """
 
     def __init__(self, indices: Sequence[int], tokens: int, available: int, *, hint: str | None = None) -> None:
         super().__init__(tuple(indices), tokens, available)
@@ -287,8 +379,8 @@ class UnitTooLargeError(CupelError):
 
     def _text(self) -> str:
         many = len(self.indices) > 1
-        places = ", ".join(map(str, self.indices))
+        which = ", ".join(map(str, self.indices))
         if len(self.indices) > 8:
-            places = f"{self.indices[0]} to {self.indices[-1]} ({len(self.indices)} of them)"
-        what = f"messages {places} belong together and need" if many else f"message {places} needs"
+            which = f"{self.indices[0]} to {self.indices[-1]} ({len(self.indices)} of them)"
+        what = f"messages {which} belong together and need" if many else f"message {which} needs"
         return f"{what} {digits(self.tokens)} tokens, but only {digits(self.available)} are available"

@@ -1,4 +1,4 @@
-"""The door to optional packages: whoever needs one asks here, and gets it or the line to install it."""
+"""Import an optional package, or raise with its pip command."""
 
 from __future__ import annotations
 
@@ -11,10 +11,16 @@ __all__ = ["load_extra", "missing_extra"]
 
 
 def load_extra(module: str, *, extra: str, package: str, purpose: str) -> Any:
-    """The module of an optional package.
+    """Import a module of an optional package.
+
+    Args:
+        module: The module to import.
+        extra: The extra of pycupel that installs the package.
+        package: The package's name on PyPI.
+        purpose: What needs the package, for the error.
 
     Raises:
-        MissingExtraError: the package is not installed. What goes wrong inside an installed one is its own error.
+        MissingExtraError: the package is not installed. Errors inside an installed package are raised as they are.
     """
     try:
         return import_module(module)
@@ -25,7 +31,7 @@ def load_extra(module: str, *, extra: str, package: str, purpose: str) -> Any:
 def missing_extra(
     error: ModuleNotFoundError, module: str, *, extra: str, package: str, purpose: str
 ) -> ModuleNotFoundError | MissingExtraError:
-    """The error to raise instead, unless it is about something else than the package's own modules."""
+    """A `MissingExtraError` if the package itself is missing; the same error if something other is."""
     missing = error.name or ""
     if missing and (module == missing or module.startswith(f"{missing}.")):
         return MissingExtraError(purpose, package, extra)

@@ -1,8 +1,8 @@
-"""What a plug-in has to be: one method, no base class.
+"""What a plug-in has to be: an object with one method, no base class.
 
-Extra speed and extra detail are optional methods. A scorer may have `score_all(items)`, which must equal `score` for
-each item bit for bit; a slicer may have `slice_detailed(scored_items, budget)`, which returns a `SliceOutcome` and
-must select what `slice` selects.
+Optional methods add speed and detail. A scorer may have `score_all(items)`, which must equal `score` for each item bit
+for bit; a slicer may have `slice_detailed(scored_items, budget)`, which returns a `SliceOutcome` and must select what
+`slice` selects.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall
+from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
-from pycupel.model.checks import wrong_type
+from pycupel.model.checks import refuse_class, wrong_type
 
 __all__ = [
     "Placer",
@@ -22,78 +22,112 @@ __all__ = [
     "Slicer",
     "TimeProvider",
     "TokenCounter",
-    "checked_placer",
-    "checked_scorer",
-    "checked_slicer",
 ]
 
 
 @runtime_checkable
 class Scorer(Protocol):
-    """Ranks: gives an item a score, conventionally between 0 and 1. Pure: equal arguments, equal score."""
+    """Ranks: gives every item a score. Higher scores are selected first."""
 
-    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float: ...
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        """Score one item. Equal arguments must give an equal score.
+
+        Args:
+            item: The item to score, one of `all_items`.
+            all_items: All items that are scored in this run.
+
+        Returns:
+            The score, conventionally between 0 and 1.
+        """
+        ...
 
 
 @runtime_checkable
 class Slicer(Protocol):
-    """Drops: returns a subset of the items it is given, the very objects, that fits into `budget.target_tokens`."""
+    """Drops: selects the items that fit into a budget."""
 
-    def slice(self, scored_items: Sequence[ScoredItem], budget: ContextBudget, /) -> list[ContextItem]: ...
+    def slice(self, scored_items: Sequence[ScoredItem], budget: ContextBudget, /) -> list[ContextItem]:
+        """Select items.
+
+        Args:
+            scored_items: The candidates with their scores, highest score first.
+            budget: What the selection may use: `budget.target_tokens`.
+
+        Returns:
+            The selected items: the same objects, each at most as often as it was given.
+        """
+        ...
 
 
 @runtime_checkable
 class Placer(Protocol):
-    """Positions: returns the items it is given, all of them, in the order in which the model will see them."""
+    """Positions: decides in which order the model sees the selected items."""
 
-    def place(self, scored_items: Sequence[ScoredItem], /) -> list[ContextItem]: ...
+    def place(self, scored_items: Sequence[ScoredItem], /) -> list[ContextItem]:
+        """Put items into order.
+
+        Args:
+            scored_items: The selected items with their scores; pinned ones have 1.0.
+
+        Returns:
+            All the items, the same objects, in their final order.
+        """
+        ...
 
 
 @runtime_checkable
 class TimeProvider(Protocol):
-    """Tells the time, as an aware datetime."""
+    """A clock."""
 
-    def now(self) -> datetime: ...
+    def now(self) -> datetime:
+        """The current time, with a time zone."""
+        ...
 
 
 class TokenCounter(Protocol):
-    """Counts the tokens of a text."""
+    """A function that counts the tokens of a text."""
 
-    def __call__(self, text: str, /) -> int: ...
+    def __call__(self, text: str, /) -> int:
+        """The number of tokens in `text`."""
+        ...
 
 
 class SliceOutcome(NamedTuple):
-    """What a slicer can tell beside its selection.
-
-    `shortfalls` are count requirements that could not be met; `cap_excluded` are the items that were selected and
-    then removed by a cap.
-    """
+    """What `slice_detailed` returns: the selection, and what else a slicer can report."""
 
     selected: list[ContextItem]
+    """The selected items."""
+
     shortfalls: tuple[CountRequirementShortfall, ...] = ()
-    cap_excluded: tuple[tuple[ContextItem, CountCapExceeded], ...] = ()
+    """Count requirements that could not be met."""
+
+    cap_excluded: tuple[tuple[ContextItem, ExclusionReason], ...] = ()
+    """Items that were excluded by a cap or a minimum score, not by the budget, each with the reason."""
+
+
+# What follows is for pycupel itself.
 
 
 def checked_scorer(name: str, value: Any) -> Scorer:
+    """Anything with a method `score`."""
     scorer: Scorer = _checked(name, value, "score", "a scorer: an object with score(item, all_items)")
     return scorer
 
 
 def checked_slicer(name: str, value: Any) -> Slicer:
+    """Anything with a method `slice`."""
     slicer: Slicer = _checked(name, value, "slice", "a slicer: an object with slice(scored_items, budget)")
     return slicer
 
 
 def checked_placer(name: str, value: Any) -> Placer:
+    """Anything with a method `place`."""
     placer: Placer = _checked(name, value, "place", "a placer: an object with place(scored_items)")
     return placer
 
 
 def _checked(name: str, value: Any, method: str, expected: str) -> Any:
-    if isinstance(value, type):
-        raise TypeError(
-            f"{name} must be {expected}, not the class {value.__name__}; did you mean {value.__name__}(...)?"
-        )
+    refuse_class(name, value)
     if not callable(getattr(value, method, None)):
         raise wrong_type(name, expected, value)
     return value

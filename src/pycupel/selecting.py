@@ -3,34 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, overload
 
 from pycupel.diagnostics import SelectionReport
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_bool
 from pycupel.pipeline import Pipeline, Policy, PresetName
-from pycupel.scorers import scorer_notes
 
-__all__ = ["ContextResult", "select"]
+__all__ = ["ContextResult", "ExplainedResult", "select"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ContextResult:
-    """A selection.
+    """What `select` selected. It holds a list, so it is not hashable.
 
     Attributes:
         items: The selected items, in the order in which the model should see them.
-        notes: What users should know, such as that a scorer found its field on no item.
-        report: What was left out and why, if `explain` asked for it.
+        notes: Advisory notes, for example that no item sets the field that a scorer reads.
+        report: What was left out and why, if `explain` asked for it; else None.
     """
 
     items: list[ContextItem]
     notes: tuple[str, ...] = ()
     report: SelectionReport | None = None
 
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
+
     @property
     def total_tokens(self) -> int:
-        return sum(item.tokens for item in self.items)
+        """The tokens of the selected items."""
+        return sum([item.tokens for item in self.items])
+
+    def __repr__(self) -> str:
+        notes = f", notes: {len(self.notes)}" if self.notes else ""
+        return f"<{type(self).__name__}: {len(self.items)} items, {self.total_tokens} tokens{notes}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ExplainedResult(ContextResult):
+    """What `select` selected with `explain=True`.
+
+    Attributes:
+        report: What was left out and why.
+    """
+
+    report: SelectionReport = field(kw_only=True)
+
+    __hash__: ClassVar[None] = None
+
+
+@overload
+def select(
+    items: Iterable[ContextItem],
+    budget: ContextBudget | int,
+    policy: Policy | PresetName = "chat",
+    *,
+    explain: Literal[True],
+) -> ExplainedResult: ...
+
+
+@overload
+def select(
+    items: Iterable[ContextItem],
+    budget: ContextBudget | int,
+    policy: Policy | PresetName = "chat",
+    *,
+    explain: bool = False,
+) -> ContextResult: ...
 
 
 def select(
@@ -40,7 +80,7 @@ def select(
     *,
     explain: bool = False,
 ) -> ContextResult:
-    """Select and order the best context for a budget.
+    """Select and order the best context for a budget. Does not call the `on_overflow` of a pipeline.
 
     Args:
         items: The candidates, in any iterable.
@@ -49,15 +89,19 @@ def select(
             long-running, debugging.
         explain: Whether the result should have a report.
 
+    Returns:
+        The selection; with `explain=True` an `ExplainedResult`, whose report is never None.
+
     Raises:
+        TypeError: an argument has a wrong type.
         InvalidArgumentError: there is no such preset.
         PinnedExceedsBudgetError: the pinned items alone do not fit.
         BudgetOverflowError: the selection does not fit, and the policy's strategy is Throw.
     """
     pipeline = Pipeline.from_policy(policy)
-    if checked_bool("explain", explain):
-        report = pipeline.dry_run(items, budget)
-        return ContextResult(report.items, report.notes, report)
-    ranking = pipeline.rank(items)
-    selection = pipeline.select(ranking, budget)
-    return ContextResult(selection.items, scorer_notes(pipeline.scorer, ranking.classified.scoreable))
+    limits = ContextBudget.of(budget)
+    with_report = checked_bool("explain", explain)
+    selection = pipeline.select(pipeline.rank(items), limits)
+    if with_report:
+        return ExplainedResult(selection.items, selection.notes, report=selection.report)
+    return ContextResult(selection.items, selection.notes)

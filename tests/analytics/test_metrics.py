@@ -19,6 +19,7 @@ def report_of(*items: ContextItem, size: int = 100) -> SelectionReport:
 def test_utilization_is_relative_to_the_window() -> None:
     report = report_of(ContextItem("a", 30), ContextItem("b", 20))
     assert budget_utilization(report, ContextBudget(200, 100)) == 0.25
+    assert budget_utilization(report, 200) == 0.25
 
 
 def test_utilization_may_exceed_one() -> None:

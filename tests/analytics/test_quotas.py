@@ -232,15 +232,21 @@ def test_a_custom_slicer_that_tells_something_else_breaks_its_contract(told: Any
 # --- what is refused
 
 
-@pytest.mark.parametrize("policy", ["chat", None, ReflexiveScorer(), QuotaSlice, report_of(ITEMS)])
-def test_a_policy_is_a_policy_a_pipeline_or_a_slicer(policy: Any) -> None:
-    with pytest.raises(TypeError, match=r"^policy must be a Policy, a Pipeline or a slicer, not "):
+@pytest.mark.parametrize("policy", [None, ReflexiveScorer(), QuotaSlice, report_of(ITEMS)])
+def test_a_policy_is_a_policy_a_pipeline_a_preset_or_a_slicer(policy: Any) -> None:
+    with pytest.raises(TypeError, match=r"^policy must be a Policy, a Pipeline, the name of a preset or a slicer"):
         quota_utilization(report_of(ITEMS), policy, BUDGET)
 
 
 def test_a_budget_is_a_budget() -> None:
-    with pytest.raises(TypeError, match=r"^budget must be a ContextBudget, not 100 \(int\)$"):
-        quota_utilization(report_of(ITEMS), SHARED, 100)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^budget must be a ContextBudget or an int, not '100' \(str\)$"):
+        quota_utilization(report_of(ITEMS), SHARED, "100")  # type: ignore[arg-type]
+
+
+def test_a_policy_may_be_a_preset_and_a_budget_a_number() -> None:
+    report = report_of(ITEMS)
+    assert quota_utilization(report, "rag", 100) == ()
+    assert quota_utilization(report, SHARED, 100) == quota_utilization(report, SHARED, ContextBudget(100))
 
 
 # --- the constraint itself
@@ -271,7 +277,7 @@ def test_modes_are_named_as_on_the_wire() -> None:
         (PERCENTAGE, 0, 101, "cap must be between 0.0 and 100.0"),
         (PERCENTAGE, 50, 40, "must not exceed cap"),
         (COUNT, -1, 3, "must not be negative"),
-        (COUNT, 3, 2, "must not exceed cap_count"),
+        (COUNT, 3, 2, "must not exceed cap"),
         ("tokens", 0, 1, "mode must be one of 'Percentage', 'Count', not 'tokens'"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -214,7 +215,7 @@ def test_an_error_of_somebody_elses_strategy_names_the_variant() -> None:
     """PO-04."""
     with pytest.raises(RuntimeError, match="no model") as caught:
         policy_sensitivity([A], BUDGET, [("fine", PRIORITY), ("broken", Pipeline(FailingScorer()))])
-    assert caught.value.__notes__ == ["This happened in the variant 'broken'."]
+    assert caught.value.__notes__ == ["Raised in the variant 'broken'."]
 
 
 def test_the_first_variant_to_fail_is_named() -> None:
@@ -277,15 +278,25 @@ def test_items_are_taken_from_any_iterable_once() -> None:
     assert other is B
 
 
-@pytest.mark.parametrize("variant", ["chat", None, PriorityScorer(), GreedySlice(), Policy, Pipeline, (1, 2)])
-def test_a_variant_is_a_policy_or_a_pipeline(variant: Any) -> None:
-    with pytest.raises(TypeError, match="the variant 'wrong' must be a Policy or a Pipeline, not "):
+def test_a_variant_may_be_a_preset_and_the_budget_a_number() -> None:
+    items = [
+        hinted("old", 60, 0.9, kind="Document"),
+        hinted("new", 60, 0.1, timestamp=datetime(2026, 1, 1, tzinfo=UTC)),
+    ]
+    report = policy_sensitivity(items, 100, {"a": "rag", "b": "chat"})
+    assert [(label, contents(each)) for label, each in report.variants] == [("a", {"old"}), ("b", {"new"})]
+
+
+@pytest.mark.parametrize("variant", [None, PriorityScorer(), GreedySlice(), Policy, Pipeline, (1, 2)])
+def test_a_variant_is_a_policy_a_pipeline_or_a_preset(variant: Any) -> None:
+    sentence = "the variant 'wrong' must be a Policy, a Pipeline or the name of a preset, not "
+    with pytest.raises(TypeError, match=sentence):
         policy_sensitivity([A], BUDGET, [("right", PRIORITY), ("wrong", variant)])
 
 
 @pytest.mark.parametrize("variants", ["pr", 5, None, PRIORITY, [PRIORITY, REFLEXIVE], [("p", PRIORITY), ("r",)]])
 def test_variants_are_pairs(variants: Any) -> None:
-    with pytest.raises(TypeError, match=r"variants.* must be .*\(label, Policy or Pipeline\) pair"):
+    with pytest.raises(TypeError, match=r"variants.* must be .*\(label, policy\) pair"):
         policy_sensitivity([A], BUDGET, variants)
 
 
@@ -301,7 +312,7 @@ def test_a_label_is_a_string(label: Any) -> None:
         ("text", BUDGET, "items must be an iterable of ContextItem"),
         (None, BUDGET, "items must be an iterable of ContextItem"),
         ([A, "b"], BUDGET, r"items\[1\] must be a ContextItem"),
-        ([A], 50, "budget must be a ContextBudget"),
+        ([A], "50", "budget must be a ContextBudget or an int"),
     ],
 )
 def test_items_and_budget_are_checked(items: Any, budget: Any, sentence: str) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pycupel import (
     ContextBudget,
@@ -24,6 +24,7 @@ from pycupel import (
 )
 from pycupel.analytics import find_min_budget_for, get_marginal_items, sweep_budgets
 from pycupel.errors import InvalidArgumentError, NonMonotonicSlicerError, PinnedExceedsBudgetError
+from pycupel.policies import CHAT
 from tests import strategies
 
 GREEDY = Pipeline(ReflexiveScorer())
@@ -42,6 +43,11 @@ def test_the_minimum_depends_on_the_ceiling_because_inclusion_is_not_monotonic()
     assert find_min_budget_for(GREEDY, [A, B], B, 1_000) == 160
     assert find_min_budget_for(GREEDY, [A, B], B, 110) == 60
     assert find_min_budget_for(GREEDY, [A, B], B, 1_000, exhaustive=True) == 60
+
+
+def test_the_middle_is_rounded_down() -> None:
+    """FindMinBudgetFor: `mid = low + (high - low) / 2`. From 60 to 139 that is 99, which selects B; 100 does not."""
+    assert find_min_budget_for(GREEDY, [A, B], B, 139) == 60
 
 
 def test_knapsack_is_not_monotonic_either() -> None:
@@ -135,11 +141,11 @@ def test_bad_arguments_have_the_specified_texts() -> None:
     assert copy == A
     with pytest.raises(InvalidArgumentError) as missing:
         find_min_budget_for(GREEDY, [A], copy, 1_000)
-    assert str(missing.value) == "targetItem must be an element of items"
+    assert str(missing.value) == "target_item must be an element of items"
     assert "copy" in missing.value.__notes__[0]
     with pytest.raises(InvalidArgumentError) as low:
         find_min_budget_for(GREEDY, [A], A, 99)
-    assert str(low.value) == "searchCeiling must be >= targetItem.Tokens"
+    assert str(low.value) == "search_ceiling must be >= target_item.tokens"
     with pytest.raises(InvalidArgumentError, match="slack_tokens"):
         get_marginal_items(GREEDY, [A], ContextBudget(100), -1)
     with pytest.raises(TypeError, match="slack_tokens"):
@@ -152,7 +158,14 @@ def test_marginal_items_are_what_less_budget_would_lose() -> None:
     """GetMarginalItems: primary without margin, by identity, in placed order (BS-13)."""
     items = [item(f"{i}", 10, 0.9 - i / 10) for i in range(5)]
     assert get_marginal_items(GREEDY, items, ContextBudget(50), 20) == items[3:]
-    assert get_marginal_items(GREEDY, items, ContextBudget(50), 0) == []
+
+
+def test_without_slack_nothing_is_run() -> None:
+    """BS-11: no item is marginal, so even pinned items that do not fit are no error."""
+    scorer = Recording()
+    items = [item("pinned", 500, pinned=True), A]
+    assert get_marginal_items(Pipeline(scorer), items, ContextBudget(50), 0) == []
+    assert scorer.calls == 0
 
 
 def test_marginal_items_count_occurrences() -> None:
@@ -183,6 +196,43 @@ def test_a_sweep_gives_a_point_for_each_budget() -> None:
     assert (pinned.feasible, pinned.tokens, pinned.utilization, pinned.score) == (True, 20, 0.5, 0.0)
     assert (one.tokens, one.utilization, one.score) == (50, 0.5, 0.5)
     assert (both.tokens, both.score, len(both.items)) == (90, 0.75, 3)
+
+
+def test_a_sweep_takes_a_budget_that_requirements_do_not_fit_into_as_not_feasible() -> None:
+    """BS-06: as with pinned items. CQ-06: what is required comes before the budget, so the selection overflows."""
+    required = CountQuotaSlice([CountQuotaEntry("Message", require_count=1, cap_count=1)])
+    points = sweep_budgets(Pipeline(ReflexiveScorer(), required), [A], [99, 100])
+    assert [(point.feasible, point.items) for point in points] == [(False, ()), (True, (A,))]
+
+
+RECENT = [ContextItem(f"{i}", 10, timestamp=datetime(2026, 1, 1 + i, tzinfo=UTC)) for i in range(5)]
+
+
+@pytest.mark.parametrize("policy", ["chat", CHAT, Pipeline.from_policy(CHAT)])
+def test_a_policy_may_be_a_preset_and_a_budget_a_number(policy: Any) -> None:
+    """One way in: the chat preset keeps the latest messages."""
+    assert get_marginal_items(policy, RECENT, 30, 10) == [RECENT[2]]
+    assert find_min_budget_for(policy, RECENT, RECENT[0], 100, base_budget=1) == 50
+    assert [point.items for point in sweep_budgets(policy, RECENT, [20])] == [(RECENT[3], RECENT[4])]
+
+
+def test_the_minimum_for_a_document_in_the_rag_preset() -> None:
+    best = item("best", 40, 0.9, kind="Document")
+    assert find_min_budget_for("rag", [best, item("other", 40, 0.1, kind="Document")], best, 500) == 40
+
+
+@pytest.mark.parametrize("call", [get_marginal_items, find_min_budget_for, sweep_budgets])
+@pytest.mark.parametrize("policy", [None, ReflexiveScorer(), Pipeline])
+def test_a_pipeline_is_a_pipeline_a_policy_or_a_preset(call: Any, policy: Any) -> None:
+    sentence = "^pipeline must be a Policy, a Pipeline or the name of a preset, not "
+    with pytest.raises(TypeError, match=sentence):
+        call(policy, [A], *{get_marginal_items: (100, 10), find_min_budget_for: (A, 100)}.get(call, ([100],)))
+
+
+def test_an_unknown_preset_is_refused() -> None:
+    unknown: Any = "chatt"
+    with pytest.raises(InvalidArgumentError, match="did you mean 'chat'"):
+        sweep_budgets(unknown, [A], [100])
 
 
 class Recording:

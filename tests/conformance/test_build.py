@@ -41,6 +41,7 @@ from pycupel import (
     Window,
 )
 from pycupel.conformance import build
+from pycupel.conformance.load import VectorError
 from pycupel.diagnostics import OverflowEvent
 from pycupel.errors import InvalidBudgetError, InvalidItemError, ScorerConfigError
 from pycupel.registry import SCORERS, SLICERS, Registry
@@ -249,7 +250,6 @@ def test_a_decay_scorer_may_have_a_score_for_undated_items() -> None:
             {"tag_weights": [{"tag": "a", "weight": 1}, {"tag": "A", "weight": 2}], "case_insensitive": True},
         ),
         ("composite", {"scorers": []}),
-        ("composite", {}),
     ],
 )
 def test_invalid_scorers_are_refused(name: str, config: dict[str, Any]) -> None:
@@ -330,14 +330,14 @@ def test_placers_are_built_by_name(name: str, expected: Any) -> None:
     [
         (lambda: build.build_scorer("novelty", {}), "scorer", SCORER_NAMES),
         (lambda: build.build_slicer("novelty", {}), "slicer", SLICER_NAMES),
-        (lambda: build.build_placer("novelty"), "placer", ["chronological", "uShaped"]),
+        (lambda: build.build_placer("novelty"), "placer", ["chronological", "u-shaped"]),
         (lambda: build.build_scorer("scaled", {"inner_scorer": "novelty"}), "scorer", SCORER_NAMES),
         (lambda: build.build_slicer("quota", {"inner_slicer": "novelty"}), "slicer", SLICER_NAMES),
     ],
 )
 def test_unknown_names_are_refused_with_the_known_ones(action: Any, what: str, known: list[str]) -> None:
     """`docs/vectors.md` lists the names."""
-    with pytest.raises(ValueError, match=f"^unknown {what} 'novelty'; known are {', '.join(known)}$"):
+    with pytest.raises(VectorError, match=f"^unknown {what} 'novelty'; expected one of {', '.join(known)}$"):
         action()
 
 
@@ -399,7 +399,7 @@ def test_several_scorers_make_a_composite() -> None:
 def test_a_pipeline_without_a_scorer_is_refused() -> None:
     """PB-01: the scorer is required."""
     with pytest.raises(ScorerConfigError):
-        build.build_pipeline({})
+        build.build_pipeline({"scorers": []})
 
 
 @pytest.mark.parametrize(

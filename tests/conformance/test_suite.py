@@ -6,14 +6,16 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import FrozenInstanceError
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pycupel import conformance
-from pycupel.conformance import SPECIFICATION, SuiteResult, VectorResult, run_suite
+from pycupel.conformance import SPECIFICATION, SuiteResult, VectorResult, run_suite, suite as suite_module
 from pycupel.diagnostics import Filtered, QuotaCapExceeded, QuotaRequireDisplaced, ScoredTooLow
+from pycupel.errors import InvalidArgumentError
 
 ROOT = Path(__file__).parents[2]
 VECTORS = ROOT / "vectors"
@@ -24,6 +26,8 @@ DECISION = re.compile(
 
 RIGHT = '[test]\nname = "A right one"\nstage = "placing"\nplacer = "u-shaped"\n'
 WRONG = f'{RIGHT}[expected]\nordered_contents = ["x"]\n'.replace("right", "wrong")
+# The contents of two vectors, for a digest.
+VECTOR = (RIGHT.encode(), WRONG.encode())
 
 
 def write(root: Path, *files: tuple[str, str]) -> Path:
@@ -39,9 +43,8 @@ def result(tier: str, *, passed: bool = True) -> VectorResult:
 
 
 def suite(**tiers: list[bool]) -> SuiteResult:
-    return SuiteResult(
-        tuple(result(tier, passed=passed) for tier, all_passed in tiers.items() for passed in all_passed)
-    )
+    results = (result(tier, passed=passed) for tier, all_passed in tiers.items() for passed in all_passed)
+    return SuiteResult(tuple(results), "A suite")
 
 
 # --- results
@@ -62,14 +65,28 @@ def test_a_vector_passed_if_it_has_no_problem() -> None:
         (suite(required=[False]), "not conformant"),
         (suite(required=[True], optional=[True], extended=[False]), "Cupel Fully Conformant"),
         (suite(required=[True], other=[False]), "Cupel Conformant"),
-        (suite(optional=[True]), "no level: there are no required vectors"),
-        (suite(extended=[True]), "no level: there are no required vectors"),
-        (suite(), "no level: there are no required vectors"),
+        (suite(optional=[True]), "no conformance level: there are no required vectors"),
+        (suite(extended=[True]), "no conformance level: there are no required vectors"),
+        (suite(), "no conformance level: there are no required vectors"),
     ],
 )
 def test_the_level_follows_from_the_tiers(outcome: SuiteResult, level: str) -> None:
     """Claiming Conformance: all Required vectors, or all Required and all Optional ones."""
     assert outcome.level == level
+
+
+NO_LEVEL = "no conformance level: these vectors are not a known suite"
+
+
+def test_vectors_that_are_no_known_suite_show_no_level() -> None:
+    """A folder named `required` with one vector in it is no suite."""
+    assert SuiteResult(suite(required=[True], optional=[True]).results).level == NO_LEVEL
+
+
+def test_required_vectors_say_nothing_about_optional_ones() -> None:
+    """The optional tier is not claimed for a suite that was recognised by its required vectors."""
+    results = suite(required=[True], optional=[True]).results
+    assert SuiteResult(results, "A suite", required_only=True).level == "Cupel Conformant"
 
 
 @pytest.mark.parametrize(
@@ -127,7 +144,7 @@ def test_every_toml_file_in_any_depth_is_run_in_the_order_of_names(tmp_path: Pat
         ("e.toml", RIGHT),
         ("required/readme.md", "no vector"),
     )
-    outcome = run_suite(tmp_path)
+    outcome = run_suite(tmp_path, suite="A suite")
     assert [(result.path.as_posix(), result.tier) for result in outcome.results] == [
         ("e.toml", "other"),
         ("extended/d.toml", "extended"),
@@ -139,6 +156,50 @@ def test_every_toml_file_in_any_depth_is_run_in_the_order_of_names(tmp_path: Pat
     assert outcome.level == "Cupel Fully Conformant"
 
 
+def test_the_upstream_suite_is_recognised_by_its_required_vectors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By their names and contents: wherever they are, with any line ends, and whatever else is beside them."""
+    monkeypatch.setattr(suite_module, "_UPSTREAM_REQUIRED", sha256(b"a/b.toml\0%b\0c.toml\0%b\0" % VECTOR).hexdigest())
+    write(tmp_path, ("conformance/required/a/b.toml", RIGHT), ("conformance/required/c.toml", WRONG))
+    (tmp_path / "conformance" / "required" / "c.toml").write_bytes(WRONG.encode().replace(b"\n", b"\r\n"))
+    for directory in ("conformance", "conformance/required"):
+        outcome = run_suite(tmp_path / directory)
+        assert (outcome.suite, outcome.required_only, outcome.level) == (SPECIFICATION, True, "not conformant")
+    write(tmp_path, ("conformance/optional/d.toml", RIGHT), ("conformance/e.toml", RIGHT))
+    assert run_suite(tmp_path / "conformance").suite == SPECIFICATION
+    assert run_suite(tmp_path / "conformance", suite="Mine").suite == "Mine"
+    write(tmp_path, ("conformance/required/f.toml", RIGHT))
+    assert run_suite(tmp_path / "conformance").suite is None
+
+
+@pytest.mark.parametrize("change", ["rename", "edit", "remove"])
+def test_other_vectors_are_not_the_upstream_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
+    monkeypatch.setattr(suite_module, "_UPSTREAM_REQUIRED", sha256(b"a/b.toml\0%b\0c.toml\0%b\0" % VECTOR).hexdigest())
+    second = {"rename": [("d.toml", WRONG)], "edit": [("c.toml", RIGHT)], "remove": []}[change]
+    write(tmp_path / "required", ("a/b.toml", RIGHT), *second)
+    assert run_suite(tmp_path).level == NO_LEVEL
+
+
+def test_one_vector_in_a_folder_named_required_shows_no_level(tmp_path: Path) -> None:
+    outcome = run_suite(write(tmp_path, ("required/a.toml", RIGHT)))
+    assert outcome.ok
+    assert (outcome.suite, outcome.level) == (None, NO_LEVEL)
+
+
+@pytest.mark.parametrize("name", ["", " \n"])
+def test_the_name_of_a_suite_is_not_empty(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=r"^suite must not be empty$") as caught:
+        run_suite(tmp_path, suite=name)
+    assert caught.value.argument == "suite"
+
+
+def test_the_name_of_a_suite_is_a_string(tmp_path: Path) -> None:
+    wrong: Any = 1
+    with pytest.raises(TypeError, match="suite must be a str"):
+        run_suite(tmp_path, suite=wrong)
+
+
 @pytest.mark.parametrize("as_text", [True, False])
 def test_the_directory_may_be_a_string_and_a_tier_itself(tmp_path: Path, as_text: bool) -> None:
     directory = write(tmp_path / "required", ("a.toml", RIGHT))
@@ -147,7 +208,7 @@ def test_the_directory_may_be_a_string_and_a_tier_itself(tmp_path: Path, as_text
 
 def test_a_failing_vector_is_reported_with_path_name_and_problem(tmp_path: Path) -> None:
     write(tmp_path, ("required/right.toml", RIGHT), ("required/wrong.toml", WRONG))
-    outcome = run_suite(tmp_path)
+    outcome = run_suite(tmp_path, suite="A suite")
     assert outcome.failures == (
         VectorResult(
             Path("required/wrong.toml"), "required", "A wrong one", "MismatchError: order: expected ['x'], got []"
@@ -161,10 +222,10 @@ def test_a_failing_vector_is_reported_with_path_name_and_problem(tmp_path: Path)
     ("text", "problem"),
     [
         ("[test\n", "TOMLDecodeError: "),
-        ("", "KeyError: 'test'"),
-        ("[test]\n", "KeyError: 'stage'"),
-        ('[test]\nstage = "nowhere"\n', "MismatchError: unknown stage 'nowhere'"),
-        ('[test]\nstage = "placing"\nplacer = "novelty"\n', "ValueError: unknown placer 'novelty'"),
+        ("", "VectorError: missing field 'test' in the vector"),
+        ("[test]\n", "VectorError: missing field 'stage' in [test]"),
+        ('[test]\nstage = "nowhere"\n', "VectorError: unknown stage 'nowhere'"),
+        ('[test]\nstage = "placing"\nplacer = "novelty"\n', "VectorError: unknown placer 'novelty'"),
         (
             '[test]\nstage = "placing"\nplacer = "u-shaped"\n[[items]]\ncontent = ""\ntokens = 1\nscore = 1.0\n',
             "InvalidItemError: content must not be empty",
@@ -231,7 +292,11 @@ def test_all_vectors_of_the_project_pass(outcome: SuiteResult) -> None:
     """CV-11."""
     assert [(failure.path.as_posix(), failure.problem) for failure in outcome.failures] == []
     assert outcome.ok
-    assert outcome.level == "Cupel Fully Conformant"
+
+
+def test_the_vectors_of_the_project_are_not_the_upstream_suite(outcome: SuiteResult) -> None:
+    """They have tiers like its own, but show no level."""
+    assert (outcome.suite, outcome.level) == (None, NO_LEVEL)
 
 
 def test_the_project_has_vectors_of_every_tier_and_stage(outcome: SuiteResult) -> None:

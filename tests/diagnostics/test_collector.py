@@ -1,7 +1,8 @@
-"""The TraceCollector chapter: who watches a run, and what it hears."""
+"""The TraceCollector chapter: observers of a run, and what they are told."""
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections.abc import Sequence
 from typing import Any
@@ -31,6 +32,7 @@ from pycupel.diagnostics import (
     TraceEvent,
 )
 from pycupel.errors import BudgetOverflowError, InvalidArgumentError, PinnedExceedsBudgetError
+from pycupel.pipeline.trace import TimedTrace
 
 STAGES = ["Classify", "Score", "Deduplicate", "Slice", "Place"]
 
@@ -320,7 +322,9 @@ def test_the_base_class_does_nothing_and_is_enabled() -> None:
 
 
 def test_a_class_instead_of_a_collector_is_a_type_error() -> None:
-    with pytest.raises(TypeError, match="DiagnosticTraceCollector; did you mean"):
+    with pytest.raises(
+        TypeError, match=r"^collector must be an instance; did you mean DiagnosticTraceCollector\(\)\?$"
+    ):
         PIPELINE.run(ITEMS, BUDGET, collector=DiagnosticTraceCollector)
 
 
@@ -346,7 +350,7 @@ def test_detail_levels_are_ordered() -> None:
 
 
 @pytest.mark.parametrize("collector", [None, NullTraceCollector()], ids=["none", "null"])
-def test_nothing_is_built_and_no_clock_is_read_when_nobody_watches(
+def test_nothing_is_built_and_no_clock_is_read_without_a_collector(
     monkeypatch: pytest.MonkeyPatch, collector: TraceCollector | None
 ) -> None:
     """The null-path guarantee: no event, no record, no report, no clock."""
@@ -358,9 +362,11 @@ def test_nothing_is_built_and_no_clock_is_read_when_nobody_watches(
 
         monkeypatch.setattr(f"{module}.{name}", refuse)
 
-    for name in ("SelectionReport", "TraceEvent", "StageTraceSnapshot", "perf_counter"):
-        count("pycupel.pipeline.trace", name)
-    for name in ("IncludedItem", "ExcludedItem", "BudgetExceeded", "Deduplicated", "NegativeTokens", "PinnedOverride"):
+    count("pycupel.pipeline.trace", "perf_counter")
+    count("pycupel.pipeline.selection", "deferred_report")
+    for name in ("TraceEvent", "StageTraceSnapshot", "perf_counter"):
+        count("pycupel.pipeline.collect", name)
+    for name in ("records", "ExcludedItem", "BudgetExceeded", "NegativeTokens", "PinnedOverride"):
         count("pycupel.pipeline.explain", name)
     for name in ("perf_counter", "monotonic", "time"):
         count("time", name)
@@ -373,3 +379,134 @@ def test_the_null_collector_is_not_enabled_and_records_nothing() -> None:
     assert null.is_enabled is False
     null.record_stage_event(TraceEvent(PipelineStage.SCORE, 1.0, 1))
     null.record_item_event(TraceEvent(PipelineStage.SCORE, 0.0, 1, "x"))
+
+
+HOOKS = [
+    "on_pipeline_started",
+    "set_candidates",
+    "record_excluded",
+    "record_item_event",
+    "record_stage_event",
+    "record_included",
+    "on_overflow",
+    "on_pipeline_completed",
+]
+OVERFLOWING = Pipeline(
+    ReflexiveScorer(),
+    CountQuotaSlice([CountQuotaEntry("Message", require_count=3, cap_count=3)]),
+    overflow_strategy=OverflowStrategy.PROCEED,
+)
+
+
+class Raising(Listener):
+    """Writes down every call, and raises in one of the hooks."""
+
+    def __init__(self, hook: str, error: BaseException) -> None:
+        super().__init__()
+        original = getattr(self, hook)
+
+        def raising(*arguments: object) -> None:
+            original(*arguments)
+            raise error
+
+        setattr(self, hook, raising)
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_a_hook_that_raises_is_logged_and_the_run_goes_on(hook: str, caplog: pytest.LogCaptureFixture) -> None:
+    """TC-03, for every hook: the other calls are those of a collector that does not raise."""
+    quiet, raising = Listener(), Raising(hook, RuntimeError("broken hook"))
+    expected = OVERFLOWING.run(ITEMS, BUDGET, collector=quiet)
+    assert OVERFLOWING.run(ITEMS, BUDGET, collector=raising) == expected
+    assert [kind for kind, _ in raising.calls] == [kind for kind, _ in quiet.calls]
+    assert caplog.records
+    assert {record.name for record in caplog.records} == {"pycupel"}
+    assert {record.getMessage() for record in caplog.records} == {f"{hook} of Raising raised; the run goes on"}
+    assert "broken hook" in caplog.text
+
+
+def test_a_hook_that_raises_does_not_replace_the_error_of_the_run(caplog: pytest.LogCaptureFixture) -> None:
+    raising = Raising("on_pipeline_failed", RuntimeError("broken hook"))
+    with pytest.raises(PinnedExceedsBudgetError):
+        PIPELINE.run(ITEMS, ContextBudget(5), collector=raising)
+    assert len(raising.heard("failed")) == 1
+    assert "on_pipeline_failed of Raising raised" in caplog.text
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_what_is_no_exception_ends_the_run(error: type[BaseException]) -> None:
+    raising = Raising("record_stage_event", error())
+    with pytest.raises(error):
+        PIPELINE.run(ITEMS, BUDGET, collector=raising)
+    assert [type(each[0]) for each in raising.heard("failed")] == [error]
+
+
+@pytest.mark.parametrize("name", ["is_enabled", "detail_level"])
+def test_a_collector_that_cannot_say_what_it_wants_is_not_used(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    def broken(self: object) -> object:
+        raise RuntimeError("broken property")
+
+    collector = type("Broken", (Listener,), {name: property(broken)})()
+    assert PIPELINE.run(ITEMS, BUDGET, collector=collector) == PIPELINE.run(ITEMS, BUDGET)
+    assert collector.calls == []
+    assert [record.getMessage() for record in caplog.records] == [
+        "is_enabled or detail_level of Broken raised; the run goes on"
+    ]
+
+
+# --- what is deferred
+
+
+def test_a_plain_collector_makes_nothing_before_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stage detail: the run only takes the times."""
+    collector = DiagnosticTraceCollector()
+    with monkeypatch.context() as patch:
+        for module in ("explain", "events"):
+            patch.setattr(f"pycupel.pipeline.{module}.records", lambda *_: pytest.fail("made too early"))
+        PIPELINE.run(ITEMS, BUDGET, collector=collector)
+        report = collector.build_report()
+    assert len(report.included) == len(report.excluded) == 3
+    assert report.events == collector.events
+    assert len(report.events) == 5
+    assert collector.build_report() is report
+
+
+def test_events_that_were_recorded_later_are_in_the_report() -> None:
+    """A collector is open to events of one's own."""
+    collector = DiagnosticTraceCollector()
+    PIPELINE.run(ITEMS, BUDGET, collector=collector)
+    own = TraceEvent(PipelineStage.PLACE, 0.5, 3, "rendered")
+    before = collector.events
+    collector.record_stage_event(own)
+    assert collector.events == collector.build_report().events == (*before, own)
+    assert collector.build_report().included == PIPELINE.dry_run(ITEMS, BUDGET).included
+
+
+def test_a_collector_that_keeps_the_report_makes_no_cycle() -> None:
+    for collector in (DiagnosticTraceCollector(), DiagnosticTraceCollector("Item"), Listener()):
+        PIPELINE.run(ITEMS, BUDGET, collector=collector)
+        traces = [each for each in gc.get_objects() if isinstance(each, TimedTrace)]
+        assert [trace for trace in traces if collector in gc.get_referents(trace)] == []
+
+
+class Stages(DiagnosticTraceCollector):
+    """A subclass, which has to be told of everything."""
+
+    __slots__ = ("seen",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+
+    def on_pipeline_completed(
+        self, report: SelectionReport, budget: ContextBudget, snapshots: Sequence[StageTraceSnapshot], /
+    ) -> None:
+        self.seen += [f"{snapshot.stage}: {len(snapshot.excluded)}" for snapshot in snapshots]
+        super().on_pipeline_completed(report, budget, snapshots)
+
+
+def test_a_subclass_of_the_plain_collector_gets_the_snapshots() -> None:
+    collector = Stages()
+    PIPELINE.run(ITEMS, BUDGET, collector=collector)
+    assert collector.seen == ["Classify: 1", "Score: 0", "Deduplicate: 1", "Slice: 1", "Place: 0"]
+    assert collector.build_report().same_selection(PIPELINE.dry_run(ITEMS, BUDGET))

@@ -22,7 +22,9 @@ from pycupel.diagnostics import (
     QuotaCapExceeded,
     QuotaRequireDisplaced,
     ScoredTooLow,
+    UnknownReason,
 )
+from pycupel.errors import InvalidArgumentError
 
 # (reason, wire name, fields, repr)
 TABLE: list[tuple[Any, str, dict[str, Any], str]] = [
@@ -246,3 +248,33 @@ def test_inclusion_reasons_have_the_specified_names(member: InclusionReason, val
 
 def test_there_are_three_inclusion_reasons() -> None:
     assert len(InclusionReason) == 3
+
+
+def test_an_unknown_reason_is_a_value_with_read_only_fields() -> None:
+    """WF-03."""
+    given = {"yawns": [1, 2]}
+    reason = UnknownReason("TooBoring", given)
+    given.clear()
+    assert repr(reason) == "UnknownReason(name='TooBoring', fields={'yawns': [1, 2]})"
+    for made in (copy.copy(reason), copy.deepcopy(reason), pickle.loads(pickle.dumps(reason))):
+        assert made == reason
+        assert hash(made) == hash(reason)
+    assert UnknownReason("TooBoring") != reason
+    with pytest.raises(TypeError, match="read-only"):
+        reason.fields["yawns"] = 3  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "error"),
+    [
+        (5, {}, TypeError),
+        ("TooBoring", None, TypeError),
+        ("Deduplicated", {}, InvalidArgumentError),
+        ("TooBoring", {"reason": "x"}, InvalidArgumentError),
+    ],
+)
+def test_an_unknown_reason_that_could_not_be_read_again_is_refused(
+    name: Any, fields: Any, error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        UnknownReason(name, fields)

@@ -75,6 +75,6 @@ def test_a_result_is_told_with_its_report() -> None:
 
 def test_wrong_options_are_refused() -> None:
     with pytest.raises(InvalidArgumentError, match="rag"):
-        select_documents([], 100, "ragg", "auto")
+        select_documents([], 100, "ragg", "auto")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="budget"):
         select_documents([], "100", "rag", "auto")  # type: ignore[arg-type]

@@ -6,8 +6,7 @@ from typing import Any
 
 from pycupel.messages import lint_messages
 from pycupel.messages.detect import detect_provider
-from pycupel.messages.shapes import read_messages
-from pycupel.messages.units import group_messages
+from tests.messages.reading import units_of
 
 __all__ = ["SHAPE", "check"]
 
@@ -17,9 +16,9 @@ SHAPE = [("user", (0,)), ("exchange", (1, 2, 3)), ("assistant", (4,)), ("user", 
 def check(messages: list[Any], provider: str, expected: list[tuple[str, tuple[int, ...]]]) -> list[str]:
     """The provider is found out, nothing is wrong, and these are the units. Gives their texts."""
     before = repr(messages)
-    assert detect_provider(messages) == provider
+    assert detect_provider(messages).name == provider
     assert lint_messages(messages) == []
-    units = group_messages(read_messages(messages, provider), provider)
+    units = units_of(messages, provider)
     assert [(unit.role, unit.indices) for unit in units] == expected
     assert repr(messages) == before
     return [unit.text for unit in units]

@@ -7,8 +7,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from openai.types import chat, responses
 from openai.types.responses.response_input_item_param import ResponseInputItemParam
 
-from pycupel.messages.shapes import read_messages
 from tests.integrations_env.sdk import SHAPE, check
+from tests.messages.reading import read_messages
 
 
 def test_openai_chat() -> None:

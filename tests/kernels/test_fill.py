@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pycupel.kernels.fill import by_density, fill
+from pycupel.kernels.fill import best_fitting, by_density, fill
 
 HUGE = 10**400
 
@@ -80,3 +80,44 @@ def test_scores_and_tokens_go_together() -> None:
     """SC-02: no row is dropped silently."""
     with pytest.raises(ValueError, match="zip"):
         by_density([0.5], [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("exponent", "order"),
+    [
+        pytest.param(0.0, [3, 0, 1, 2], id="0 is the order of the scores"),
+        pytest.param(0.5, [3, 1, 0, 2], id="0.5: 0.9 / 10, 0.5 / 5, 0.1 / 2"),
+        pytest.param(1.0, [3, 2, 1, 0], id="1 is score per token"),
+        pytest.param(2.0, [3, 2, 1, 0], id="2: 0.9 / 10000, 0.5 / 625, 0.1 / 16"),
+    ],
+)
+def test_the_exponent_says_how_much_tokens_count(exponent: float, order: list[int]) -> None:
+    """`score / tokens**exponent`, and what costs nothing first."""
+    assert by_density([0.9, 0.5, 0.1, 0.0], [100, 25, 4, 0], exponent) == order
+
+
+@pytest.mark.parametrize("exponent", [0.0, 0.3, 1.0, 2.0])
+def test_every_exponent_copes_with_counts_beyond_floats(exponent: float) -> None:
+    """DM-02: a token count is not bounded, and infinite for every exponent but 0."""
+    expected = [0, 1] if exponent == 0.0 else [1, 0]
+    assert by_density([0.9, 0.5], [HUGE, 10], exponent) == expected
+
+
+def test_a_negative_count_has_no_root_and_costs_nothing() -> None:
+    """Direct callers only: a pipeline excludes such items."""
+    assert by_density([0.9, 0.5], [10, -7], 0.5) == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("scores", "tokens", "order"),
+    [
+        pytest.param([0.9, 0.5, 0.1], [9, 5, 1], [0, 2, 1], id="the best score comes first"),
+        pytest.param([0.9, 0.5, 0.1], [11, 5, 1], [1, 2, 0], id="unless it does not fit"),
+        pytest.param([0.5, 0.5, 0.1], [9, 5, 1], [0, 2, 1], id="the earlier one of equal scores"),
+        pytest.param([math.nan, 0.5, 0.1], [9, 5, 1], [1, 2, 0], id="NaN is not the best"),
+        pytest.param([0.9, 0.5, 0.1], [11, 12, 13], [2, 1, 0], id="none fits"),
+    ],
+)
+def test_the_best_score_that_fits_can_come_first(scores: list[float], tokens: list[int], order: list[int]) -> None:
+    """SC-03 for NaN; the rest stays in its order."""
+    assert best_fitting(scores, tokens, 10, [2, 1, 0]) == order

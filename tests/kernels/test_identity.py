@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pycupel import ContextItem
-from pycupel.kernels.identity import places_by_identity
+from pycupel.kernels.identity import indices_by_identity
 
 
 def test_each_object_has_its_places_the_first_one_on_top() -> None:
     """SL-03: each time it is asked for uses up one occurrence, the first that is left."""
     one, two = object(), object()
-    places = places_by_identity([one, two, one, one])
+    places = indices_by_identity([one, two, one, one])
     assert [places[id(one)].pop() for _ in range(3)] == [0, 2, 3]
     assert places[id(one)] == []
     assert places[id(two)] == [1]
@@ -19,7 +19,7 @@ def test_equal_objects_are_told_apart() -> None:
     """SL-02, PY-04: never by equality."""
     one, twin = ContextItem("same", 1), ContextItem("same", 1)
     assert one == twin
-    places = places_by_identity((one, twin))
+    places = indices_by_identity((one, twin))
     assert places == {id(one): [0], id(twin): [1]}
 
 
@@ -33,9 +33,9 @@ def test_objects_need_not_be_hashable_or_comparable() -> None:
             raise AssertionError("not asked")
 
     hostile = Hostile()
-    assert places_by_identity([hostile, [], hostile])[id(hostile)] == [2, 0]
+    assert indices_by_identity([hostile, [], hostile])[id(hostile)] == [2, 0]
 
 
 def test_nothing_has_no_places() -> None:
     """CL-03: nothing in, nothing out."""
-    assert places_by_identity([]) == {}
+    assert indices_by_identity([]) == {}

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from pycupel.kernels.ranks import rank_shares
-from tests.oracle.scorers import rank_score
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 
@@ -37,19 +35,6 @@ START = datetime(2025, 1, 1, tzinfo=UTC)
 def test_each_value_gets_the_share_of_smaller_ones(values: list[Any], shares: list[float]) -> None:
     """RECENCY-SCORE and PRIORITY-SCORE, for all rows at once."""
     assert rank_shares(values) == shares
-
-
-@pytest.mark.parametrize("unknown", [0.0, 0.3])
-@pytest.mark.parametrize("distinct", [1, 3, 40, 10_000])
-def test_the_quotients_are_those_of_the_pseudocode(distinct: int, unknown: float) -> None:
-    """PY-09: a sort instead of N^2 comparisons, bit for bit."""
-    dice = random.Random(distinct)
-    for _ in range(60):
-        values = [
-            None if dice.random() < unknown else dice.randrange(-distinct, distinct) for _ in range(dice.randrange(50))
-        ]
-        literal = [rank_score(value, values) for value in values]
-        assert list(map(float.hex, rank_shares(values))) == list(map(float.hex, literal))
 
 
 def test_values_of_different_types_that_do_not_compare_are_an_error() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pycupel.messages import MessageSelection, lint_messages, to_items
+from pycupel.messages.options import ProviderName
 
 __all__ = [
     "Message",
@@ -62,7 +63,7 @@ def small_talk(size: int) -> list[Message]:
     return [system(), *said[:-1]]
 
 
-def cost(messages: Iterable[Any], provider: str = "openai") -> int:
+def cost(messages: Iterable[Any], provider: ProviderName = "openai") -> int:
     """What whole messages cost with `counter=len`."""
     return sum(item.tokens for item in to_items(messages, provider, counter=len))
 
@@ -71,5 +72,5 @@ def dropped(selection: MessageSelection) -> list[int]:
     return [each.index for each in selection.dropped]
 
 
-def errors(messages: Sequence[Any], provider: str = "openai") -> list[str]:
+def errors(messages: Sequence[Any], provider: ProviderName = "openai") -> list[str]:
     return [finding.rule for finding in lint_messages(messages, provider) if finding.severity == "error"]

@@ -18,11 +18,13 @@ from typing import Any, Protocol
 
 from hypothesis import strategies as st
 
+from pycupel.messages.options import ProviderName
+
 __all__ = ["PROVIDERS", "Message", "histories"]
 
 Message = dict[str, Any]
 
-PROVIDERS = ("openai", "responses", "anthropic", "gemini", "mistral")
+PROVIDERS: tuple[ProviderName, ...] = ("openai", "responses", "anthropic", "gemini", "mistral")
 
 TEXTS = ("continue", "continue", "yes", "What is in the log?", "Schreibe es größer: 漢字 🙂", "def f(): ...", "a\nb")
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
@@ -31,7 +33,7 @@ NAMES = ("search", "read_file", "run")
 
 @dataclass(frozen=True)
 class Exchange:
-    """Calls by id and name, the places of those that are answered, in order, and what else is said."""
+    """Calls by id and name, the indices of those that are answered, in order, and what else is said."""
 
     calls: tuple[tuple[str, str], ...]
     answered: tuple[int, ...]
@@ -74,8 +76,8 @@ class OpenAI:
             for call_id, name in exchange.calls
         ]
         results = [
-            {"role": "tool", "tool_call_id": exchange.calls[place][0], "content": f"result {place}"}
-            for place in exchange.answered
+            {"role": "tool", "tool_call_id": exchange.calls[index][0], "content": f"result {index}"}
+            for index in exchange.answered
         ]
         return [{"role": "assistant", "content": exchange.text or None, "tool_calls": calls}, *results]
 
@@ -115,8 +117,8 @@ class Responses:
             for call_id, name in exchange.calls
         ]
         results = [
-            {"type": "function_call_output", "call_id": exchange.calls[place][0], "output": f"result {place}"}
-            for place in exchange.answered
+            {"type": "function_call_output", "call_id": exchange.calls[index][0], "output": f"result {index}"}
+            for index in exchange.answered
         ]
         message = [{"role": "assistant", "content": exchange.text, "phase": "commentary"}] if exchange.text else []
         return [*self._reasoning(thinks=exchange.thinks), *message, *calls, *results]
@@ -151,8 +153,8 @@ class Anthropic:
         said = [{"type": "text", "text": exchange.text}] if exchange.text else []
         message = {"role": "assistant", "content": [*self._thinking(thinks=exchange.thinks), *said, *calls]}
         results: list[Message] = [
-            {"type": "tool_result", "tool_use_id": exchange.calls[place][0], "content": f"result {place}"}
-            for place in exchange.answered
+            {"type": "tool_result", "tool_use_id": exchange.calls[index][0], "content": f"result {index}"}
+            for index in exchange.answered
         ]
         remark = [{"type": "text", "text": exchange.remark}] if exchange.remark else []
         return [message, {"role": "user", "content": results + remark}] if results else [message]
@@ -180,8 +182,8 @@ class Gemini:
         calls = [{"function_call": {"name": name, "args": {"q": 1}}} for _, name in exchange.calls]
         message = {"role": "model", "parts": [*self._thought(thinks=exchange.thinks), *said, *calls]}
         results: list[Message] = [
-            {"function_response": {"name": exchange.calls[place][1], "response": {"result": place}}}
-            for place in exchange.answered
+            {"function_response": {"name": exchange.calls[index][1], "response": {"result": index}}}
+            for index in exchange.answered
         ]
         remark = [{"text": exchange.remark}] if exchange.remark else []
         return [message, {"role": "user", "parts": results + remark}] if results else [message]
@@ -323,10 +325,10 @@ def histories(draw: st.DrawFn, provider: str, *, broken: bool = False) -> list[M
 
 
 def _break(draw: st.DrawFn, messages: list[Message]) -> None:
-    place = draw(st.integers(0, max(0, len(messages) - 1)))
+    index = draw(st.integers(0, max(0, len(messages) - 1)))
     other = draw(st.integers(0, len(messages)))
     harm = draw(st.sampled_from(("lose", "double", "move")))
-    lost = [] if harm == "double" else messages[place : place + 1]
-    copy = [] if harm == "lose" else messages[place : place + 1]
-    del messages[place : place + len(lost)]
+    lost = [] if harm == "double" else messages[index : index + 1]
+    copy = [] if harm == "lose" else messages[index : index + 1]
+    del messages[index : index + len(lost)]
     messages[other:other] = copy

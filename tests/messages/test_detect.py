@@ -44,7 +44,7 @@ CONTENT = {"role": "model", "parts": [{"text": "x"}]}
     ],
 )
 def test_one_mark_is_enough(message: Any, provider: str) -> None:
-    assert detect_provider([PLAIN, message, PLAIN]) == provider
+    assert detect_provider([PLAIN, message, PLAIN]).name == provider
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_one_mark_is_enough(message: Any, provider: str) -> None:
     ],
 )
 def test_what_has_no_mark_means_the_same_everywhere(messages: list[Any]) -> None:
-    assert detect_provider(messages) == "openai"
+    assert detect_provider(messages).name == "openai"
 
 
 def test_the_marks_of_two_ask_for_the_provider() -> None:
@@ -72,9 +72,14 @@ def test_the_marks_of_two_ask_for_the_provider() -> None:
 
 
 def test_a_provider_that_is_named_is_taken_at_its_word() -> None:
-    assert resolve_provider([CALL], "anthropic") == "anthropic"
-    assert resolve_provider([CALL]) == "openai"
+    assert resolve_provider([CALL], "anthropic").name == "anthropic"
+    assert resolve_provider([CALL], "auto").name == "openai"
+    assert [resolve_provider([], name).name for name in ("OpenAI", "Mis-tral", "GEMINI")] == [
+        "openai",
+        "mistral",
+        "gemini",
+    ]
     with pytest.raises(InvalidArgumentError):
         resolve_provider([CALL], "cohere")
     with pytest.raises(TypeError):
-        resolve_provider([CALL], None)  # type: ignore[arg-type]
+        resolve_provider([CALL], None)

@@ -16,7 +16,7 @@ import pytest
 from pycupel import ContextBudget, ContextItem, Policy, QuotaEntry, QuotaSlice, RecencyScorer, ReflexiveScorer
 from pycupel.diagnostics import BudgetExceeded, Deduplicated
 from pycupel.errors import InvalidArgumentError, InvalidItemError
-from pycupel.messages import MessageSelection, select_messages
+from pycupel.messages import Dropped, MessageSelection, select_messages
 from pycupel.messages.documents import DocumentItem, read_documents
 from pycupel.policies import CHAT
 from tests.messages.chats import cost, dropped, question, small_talk
@@ -83,12 +83,13 @@ class EmbeddedResource:
 
 def read(*documents: Any) -> list[ContextItem]:
     """In the caller's order."""
-    made: list[DocumentItem] = sorted(read_documents(documents, len), key=lambda each: each.place)
+    made: list[DocumentItem] = sorted(read_documents(documents, len), key=lambda each: each.index)
     return [each.item for each in made]
 
 
 def select(documents: Any, budget: Any = 100_000, messages: Any = HISTORY, **options: Any) -> MessageSelection:
-    return select_messages(messages, budget, documents=documents, counter=len, **options)
+    selection: MessageSelection = select_messages(messages, budget, documents=documents, counter=len, **options)
+    return selection
 
 
 # What is understood
@@ -146,7 +147,7 @@ def test_scores_are_hints_and_stay_as_they_are_between_0_and_1() -> None:
     assert [item.future_relevance_hint for item in items] == [0.9, 0.2, 0.7, 1.0, 0.0, None]
 
 
-def test_other_scores_are_placed_between_the_extremes() -> None:
+def test_other_scores_are_scaled_from_the_lowest_to_the_highest() -> None:
     documents = [{"text": str(score), "score": score} for score in (-2, 8, 3)]
     assert [item.future_relevance_hint for item in read(*documents)] == [0.0, 1.0, 0.5]
     assert read({"text": "x", "score": 12})[0].future_relevance_hint == 0.0
@@ -192,7 +193,7 @@ def test_repeated_reads_of_one_file_collapse_and_the_newest_wins() -> None:
     ]
     selection = select(documents, explain=True)
     assert selection.documents == [documents[0], documents[3]]
-    assert selection.dropped_documents == ((1, Deduplicated("new")), (2, Deduplicated("new")))
+    assert selection.dropped_documents == (Dropped(1, Deduplicated("new")), Dropped(2, Deduplicated("new")))
     assert selection.report is not None
     assert selection.report.total_candidates == 5
 
@@ -210,11 +211,11 @@ def test_without_timestamps_the_later_one_is_the_newer() -> None:
 def test_the_same_text_is_the_same_document() -> None:
     selection = select(["twice", "once", "twice"])
     assert selection.documents == ["once", "twice"]
-    assert selection.dropped_documents == ((0, Deduplicated("twice")),)
+    assert selection.dropped_documents == (Dropped(0, Deduplicated("twice")),)
     mine = ContextItem("mine", 7)
     selection = select([mine, mine])
     assert selection.documents == [mine]
-    assert selection.dropped_documents == ((0, Deduplicated("mine")),)
+    assert selection.dropped_documents == (Dropped(0, Deduplicated("mine")),)
     assert selection.total_tokens == cost(HISTORY) + 7
 
 
@@ -277,9 +278,9 @@ def test_documents_do_not_push_out_a_history_that_fits_beside_their_share() -> N
 def test_every_document_is_selected_or_dropped() -> None:
     documents = ["x" * 100 + str(n % 15) for n in range(20)]
     selection = select(documents, 1_000, messages=small_talk(60))
-    places = [each.index for each in selection.dropped_documents]
-    assert len(places) + len(selection.documents) == 20
-    assert places == sorted(set(places))
+    indices = [each.index for each in selection.dropped_documents]
+    assert len(indices) + len(selection.documents) == 20
+    assert indices == sorted(set(indices))
 
 
 def test_quotas_split_the_budget_between_history_documents_and_memory() -> None:

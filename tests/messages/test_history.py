@@ -10,20 +10,24 @@ import pytest
 from pycupel import ContextBudget, ContextItem, ContextKind, ContextSource, Pipeline, RecencyScorer
 from pycupel.errors import InvalidArgumentError, MessageShapeError
 from pycupel.messages import to_items
-from pycupel.messages.history import History, items_at, needs_of, read_history, with_needs
+from pycupel.messages.history import History, items_at, read_history
+from pycupel.messages.options import ProviderName, UnitName
+from pycupel.messages.ties import with_needs
 from tests.messages.chats import answer, calls, exchange, long_turn, question, result, system
 from tests.messages.histories import WRITERS, Exchange, Message
 
 
-def read(messages: list[Message], unit: str = "auto", pin: Any = None, provider: str = "auto") -> History:
+def read(messages: list[Message], unit: UnitName = "auto", pin: Any = None, provider: ProviderName = "auto") -> History:
     return read_history(messages, provider, unit, len, pin)
 
 
-def indices(history: History, places: frozenset[int]) -> list[int]:
-    return sorted(i for place in places for i in history.units[place].indices)
+def indices(history: History, unit_indices: frozenset[int]) -> list[int]:
+    return sorted(n for i in unit_indices for n in history.units[i].indices)
 
 
-def pinned(messages: list[Message], unit: str = "auto", pin: Any = None, provider: str = "auto") -> list[int]:
+def pinned(
+    messages: list[Message], unit: UnitName = "auto", pin: Any = None, provider: ProviderName = "auto"
+) -> list[int]:
     history = read(messages, unit, pin, provider)
     return indices(history, history.pinned)
 
@@ -101,7 +105,7 @@ def test_a_turn_is_a_user_message_and_all_that_follows_it() -> None:
     assert turn.metadata["pycupel.unit"] == [1, 2, 3, 4]
     assert turn.content.startswith("a\n")
     assert turn.timestamp == datetime(1970, 1, 1, 0, 0, 4, tzinfo=UTC)
-    assert [needs_of(unit) for unit in history.units] == [(), (), ()]
+    assert [unit.needs for unit in history.units] == [(), (), ()]
 
 
 def test_what_is_broken_or_a_system_message_is_in_no_turn() -> None:
@@ -127,13 +131,13 @@ def test_turns_need_each_other_where_a_provider_says_so() -> None:
     ]
     read_as_turns = read(history, "turn", provider="anthropic")
     assert [unit.indices for unit in read_as_turns.units] == [(0, 1), (2, 4), (3,), (5,)]
-    assert needs_of(read_as_turns.units[2]) == (1,)
+    assert read_as_turns.units[2].needs == (1,)
     assert indices(read_as_turns, read_as_turns.pinned) == [2, 3, 4, 5]
 
 
 def test_an_unknown_unit() -> None:
-    with pytest.raises(InvalidArgumentError, match="unit must be 'auto' or 'turn', not 'message'"):
-        read([question()], "message")
+    with pytest.raises(InvalidArgumentError, match="unit must be one of auto, turn, not 'message'"):
+        read([question()], "message")  # type: ignore[arg-type]
 
 
 # Pins
@@ -156,8 +160,8 @@ def test_afterwards_it_should_stay_if_it_can_with_its_question() -> None:
 
 def test_what_was_said_about_an_exchange_should_stay_with_it() -> None:
     history = read([question("a"), *exchange("c1"), answer(), *exchange("c2"), answer(), question("b")])
-    assert history.answers == {1: 2, 3: 4}
-    assert read([question("a"), *exchange("c1"), question("b"), answer()]).answers == {}
+    assert history.ties == [(), (0, 2), (0,), (0, 4), (0,), ()]
+    assert read([question("a"), *exchange("c1"), question("b"), answer()]).ties == [(), (0,), (), (2,)]
 
 
 def test_every_system_message_is_pinned() -> None:
@@ -197,7 +201,8 @@ def test_pins_are_indices_or_a_function() -> None:
 
 
 def test_what_is_needed_is_found_through_others() -> None:
-    units = read([question("a"), *exchange("c1"), answer(), question("b")]).units
-    chain = [unit._replace(anchor=None, also=also) for unit, also in zip(units, ((), (0,), (1,), ()), strict=True)]
-    assert with_needs([2], chain, {}) == {0, 1, 2}
-    assert with_needs([], chain, {}) == frozenset()
+    needs: list[tuple[int, ...]] = [(), (0,), (1,), (), (1, 5), (4,)]
+    assert with_needs([2], needs.__getitem__) == [2, 1, 0]
+    assert with_needs([4, 2, 4], needs.__getitem__) == [4, 2, 1, 5, 0]
+    assert with_needs([2, 4], needs.__getitem__, done={1}) == [2, 4, 5]
+    assert with_needs([], needs.__getitem__) == []

@@ -10,6 +10,7 @@ import pytest
 
 from pycupel.errors import MessageShapeError, ProviderAmbiguousError
 from pycupel.messages import Finding, lint_messages
+from pycupel.messages.options import ProviderName
 from tests.messages.mistral_oracle import rejected_by_mistral
 
 Message = dict[str, Any]
@@ -62,7 +63,7 @@ def reply(*names: str, text: str | None = None) -> Message:
     return {"role": "user", "parts": [*({"function_response": {"name": name}} for name in names), *said]}
 
 
-def found(messages: list[Message], provider: str) -> list[tuple[int, str]]:
+def found(messages: list[Message], provider: ProviderName) -> list[tuple[int, str]]:
     return [(finding.index, finding.rule) for finding in lint_messages(messages, provider)]
 
 
@@ -90,7 +91,7 @@ ORPHAN, UNANSWERED, OPEN, TWICE = "orphan-tool-result", "unanswered-tool-call", 
     ],
 )
 def test_a_result_follows_its_call_and_every_call_is_answered(
-    provider: str, messages: list[Message], expected: list[tuple[int, str]]
+    provider: ProviderName, messages: list[Message], expected: list[tuple[int, str]]
 ) -> None:
     """Rows 1, 2 and 8. Ids may be used again in a later exchange."""
     assert found(messages, provider) == expected
@@ -248,7 +249,7 @@ def test_the_order_of_mistral(messages: list[Message], expected: list[tuple[int,
 
 
 @pytest.mark.parametrize("provider", ["openai", "responses", "anthropic", "gemini", "mistral"])
-def test_an_empty_history_has_nothing_wrong(provider: str) -> None:
+def test_an_empty_history_has_nothing_wrong(provider: ProviderName) -> None:
     assert lint_messages([], provider) == []
 
 
@@ -257,8 +258,8 @@ def test_findings_say_where_what_and_what_to_do() -> None:
     assert finding == Finding(
         1,
         "orphan-tool-result",
-        "the tool result 'c1' answers no call that waits for it",
-        "Put it right behind the message that makes the call, or drop it.",
+        "the tool result 'c1' matches no pending tool call",
+        "Put it directly after the message that makes the call, or drop it.",
         "error",
     )
 

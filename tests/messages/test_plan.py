@@ -33,7 +33,8 @@ BY_RECENCY = Policy(RecencyScorer())
 
 
 def select(messages: Any, budget: Any, **options: Any) -> MessageSelection:
-    return select_messages(messages, budget, counter=len, **options)
+    selection: MessageSelection = select_messages(messages, budget, counter=len, **options)
+    return selection
 
 
 # When, and how far
@@ -193,9 +194,7 @@ def test_the_previous_selection_of_another_history_is_not_kept_and_a_note_says_s
     }[change]
     second = select(other, 1_000, previous=first)
     alone = select(other, 1_000)
-    assert second.notes == (
-        "the history does not start with that of the previous selection, which therefore was not kept",
-    )
+    assert second.notes == ("the history does not start with that of the previous selection, so a new choice was made",)
     assert (second.kept, second.stable_prefix_tokens) == (alone.kept, 0)
     assert alone.notes == ()
 
@@ -253,7 +252,7 @@ def test_what_is_broken_is_reported_once() -> None:
     history = [question("old"), result("nobody"), *small_talk(60)[1:]]
     first = select(history, 1_000)
     second = select([*history, answer()], 1_000, previous=first, explain=True)
-    reason = dict(second.dropped)[1]
+    [reason] = [each.reason for each in second.dropped if each.index == 1]
     assert isinstance(reason, Filtered)
     assert reason.filter_name.startswith("messages[1]: the tool result 'nobody'")
     assert second.report is not None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from copy import deepcopy
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,7 +33,8 @@ from pycupel.errors import (
     ProviderAmbiguousError,
     UnitTooLargeError,
 )
-from pycupel.messages import Dropped, MessageSelection, select_messages
+from pycupel.messages import Dropped, ExplainedSelection, MessageSelection, select_messages
+from pycupel.messages.options import ProviderName
 from tests.messages.chats import (
     Message,
     answer,
@@ -49,7 +53,8 @@ from tests.messages.histories import PROVIDERS, WRITERS, Exchange
 
 
 def select(messages: Any, budget: Any, **options: Any) -> MessageSelection:
-    return select_messages(messages, budget, counter=len, **options)
+    selection: MessageSelection = select_messages(messages, budget, counter=len, **options)
+    return selection
 
 
 # What the result holds
@@ -91,7 +96,7 @@ def test_the_report_can_be_written_and_read() -> None:
     report = select([result("nobody"), *long_turn(30)], 600, explain=True).report
     assert report is not None
     assert wire.loads(SelectionReport, wire.dumps(report)).total_candidates == report.total_candidates
-    assert "the tool result 'nobody' answers no call" in wire.dumps(report)
+    assert "the tool result 'nobody' matches no pending" in wire.dumps(report)
 
 
 def test_the_report_of_what_fits_is_complete_as_well() -> None:
@@ -126,7 +131,7 @@ def test_equal_histories_give_equal_results() -> None:
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_every_provider_is_understood_and_told_apart_by_shape(provider: str) -> None:
+def test_every_provider_is_understood_and_told_apart_by_shape(provider: ProviderName) -> None:
     writer = WRITERS[provider]
     history = writer.user("Go.", picture=False)
     for n in range(12):
@@ -316,7 +321,7 @@ def test_broken_units_are_reported_and_left_out() -> None:
     reasons = [each.reason for each in selection.dropped]
     assert reasons == [
         Filtered("messages[1]: the tool call 'c1' has no result where it should follow"),
-        Filtered("messages[3]: the tool result 'nobody' answers no call that waits for it"),
+        Filtered("messages[3]: the tool result 'nobody' matches no pending tool call"),
     ]
     assert errors(selection.messages) == []
 
@@ -330,7 +335,7 @@ def test_an_old_unit_that_is_larger_than_the_budget_is_dropped_with_a_reason() -
     history = [question("old"), *exchange("c1", "x" * 900), *small_talk(6)[1:]]
     selection = select(history, 600)
     assert {1, 2} <= set(dropped(selection))
-    reasons = dict(selection.dropped)
+    reasons = {each.index: each.reason for each in selection.dropped}
     assert reasons[1] == reasons[2]
     assert isinstance(reasons[1], BudgetExceeded | PinnedOverride)
     assert 0 in selection.kept
@@ -342,7 +347,7 @@ def test_or_it_is_an_error() -> None:
         select(history, 600, too_large="error")
     assert caught.value.indices == (1, 2)
     assert caught.value.tokens == cost(history[1:3])
-    assert caught.value.__notes__ == ['It could be dropped, with too_large="drop".']
+    assert caught.value.__notes__ == ['To drop it instead, pass too_large="drop".']
     assert select(history, 1_400, too_large="error").messages
 
 
@@ -382,11 +387,11 @@ def test_a_history_without_a_user_message_keeps_what_was_said_last() -> None:
 def test_nothing_of_the_caller_is_changed() -> None:
     history = [*small_talk(20), *long_turn(20), result("nobody")]
     before = deepcopy(history)
-    places = [id(message) for message in history]
+    identities = [id(message) for message in history]
     for unit in ("auto", "turn"):
         select(history, 2_500, explain=True, unit=unit, pin=[1], previous=select(history[:50], 600), documents=["text"])
     assert history == before
-    assert [id(message) for message in history] == places
+    assert [id(message) for message in history] == identities
 
 
 def test_an_unknown_shape_names_the_index_and_the_key() -> None:
@@ -413,16 +418,16 @@ def test_a_generator_will_do() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"too_large": "ignore"}, InvalidArgumentError, "too_large must be 'drop' or 'error', not 'ignore'"),
-        ({"unit": "exchange"}, InvalidArgumentError, "unit must be 'auto' or 'turn', not 'exchange'"),
-        ({"provider": "acme"}, InvalidArgumentError, "provider must be one of openai, responses, anthropic"),
+        ({"too_large": "ignore"}, InvalidArgumentError, "too_large must be one of drop, error, not 'ignore'"),
+        ({"unit": "exchange"}, InvalidArgumentError, "unit must be one of auto, turn, not 'exchange'"),
+        ({"provider": "acme"}, InvalidArgumentError, "provider must be one of auto, openai, responses, anthropic"),
         ({"provider": None}, TypeError, "provider must be a str"),
-        ({"policy": "chit-chat"}, InvalidArgumentError, "there is no preset 'chit-chat'"),
-        ({"policy": RecencyScorer()}, TypeError, "policy must be a Policy or the name of a preset"),
+        ({"policy": "chit-chat"}, InvalidArgumentError, "unknown preset 'chit-chat'"),
+        ({"policy": RecencyScorer()}, TypeError, "policy must be a Policy, a Pipeline or the name of a preset"),
         ({"previous": []}, TypeError, "previous must be a MessageSelection"),
         ({"explain": 1}, TypeError, "explain must be a bool"),
-        ({"pin": [99]}, InvalidArgumentError, "pin names message 99, but there are 6"),
-        ({"pin": [-1]}, InvalidArgumentError, "pin names message -1, but there are 6"),
+        ({"pin": [99]}, InvalidArgumentError, "pin has the index 99, but there are 6 messages"),
+        ({"pin": [-1]}, InvalidArgumentError, "pin has the index -1, but there are 6 messages"),
         ({"pin": [0.0]}, TypeError, "every index in pin must be an int"),
         ({"pin": 3}, TypeError, "pin must be a function or indices"),
         ({"pin": "user"}, TypeError, "pin must be a function or indices"),
@@ -458,3 +463,61 @@ def test_an_exchange_is_not_kept_without_what_was_said_about_it(share: int) -> N
     calls = [i for i in selection.kept if "tool_calls" in history[i]]
     assert calls
     assert all(i + 2 in selection.kept for i in calls)
+
+
+# What is returned
+
+
+def test_an_explained_selection_has_a_report() -> None:
+    history = small_talk(20)
+    plain, explained = select(history, 200), select(history, 200, explain=True)
+    assert (type(plain), plain.report) == (MessageSelection, None)
+    assert isinstance(explained, ExplainedSelection)
+    assert len(explained.report.excluded) == len(explained.dropped) > 0
+    assert explained == replace(explained)
+    # Nothing is left out, but the report still is made.
+    assert isinstance(select(history, 20_000, explain=True), ExplainedSelection)
+
+
+def test_selections_are_shown_in_a_line_and_not_hashable() -> None:
+    history = small_talk(20)
+    selection = select(history, 200)
+    kept = len(selection.messages)
+    assert repr(selection) == (
+        f"<MessageSelection: {kept} of 40 messages, {selection.total_tokens} tokens for openai, counted by len>"
+    )
+    beside = select(history, 200, documents=["a", "b" * 500], explain=True)
+    assert repr(beside).startswith(f"<ExplainedSelection: {len(beside.messages)} of 40 messages, 1 of 2 documents, ")
+    for each in (selection, beside):
+        with pytest.raises(TypeError, match="unhashable type"):
+            hash(each)
+
+
+def test_what_was_dropped_is_a_value_and_no_tuple() -> None:
+    [first, *_] = select(small_talk(20), 200).dropped
+    assert first == Dropped(first.index, first.reason)
+    as_tuple: Any = (first.index, first.reason)
+    assert first != as_tuple
+    assert hash(first) == hash(Dropped(first.index, first.reason))
+    assert repr(Dropped(3, Filtered("x"))) == "Dropped(index=3, reason=Filtered(filter_name='x'))"
+
+
+@pytest.mark.parametrize(
+    ("option", "spelling", "documented"),
+    [
+        ("provider", "Open_AI", "openai"),
+        ("unit", "TURN", "turn"),
+        ("too_large", "Drop", "drop"),
+        ("policy", "RAG", "rag"),
+    ],
+)
+def test_names_are_matched_in_any_spelling(option: str, spelling: str, documented: str) -> None:
+    history = small_talk(20)
+    assert select(history, 200, **{option: spelling}) == select(history, 200, **{option: documented})
+
+
+def test_importing_messages_does_not_look_for_installed_packages() -> None:
+    code = "import sys, pycupel.messages; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "pycupel.messages.selection" in loaded
+    assert not {"importlib.metadata", "json", "pycupel.registry", "pycupel.tokens.tiktoken"}.intersection(loaded)

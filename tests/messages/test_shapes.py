@@ -12,16 +12,25 @@ from mistral_common.protocol.instruct.messages import AssistantMessage, ToolMess
 from mistral_common.protocol.instruct.tool_calls import FunctionCall, ToolCall
 
 from pycupel.errors import InvalidArgumentError, MessageShapeError
-from pycupel.messages.shapes import MessageView, checked_messages, read_messages
+from pycupel.messages import lint_messages
+from pycupel.messages.options import checked_list
+from pycupel.messages.providers._base import MessageView
 from tests.messages.histories import PIXEL
+from tests.messages.reading import read_messages
 
 
 def view(message: Any, provider: str) -> MessageView:
     return read_messages([message], provider)[0]
 
 
+def structure(message: Any, provider: str) -> tuple[Any, ...]:
+    """Everything but the tokens."""
+    seen = view(message, provider)
+    return (*seen[:3], *seen[4:])
+
+
 def refused(message: Any, provider: str) -> MessageShapeError:
-    """The error for a message at place 1 of a history."""
+    """The error for the second message of a history."""
     fine = {"role": "user", "parts": [{"text": "hi"}]} if provider == "gemini" else {"role": "user", "content": "hi"}
     with pytest.raises(MessageShapeError) as caught:
         read_messages([fine, message], provider)
@@ -41,7 +50,7 @@ class TestOpenAI:
     @pytest.mark.parametrize("more", [{}, {"name": "Ann"}])
     def test_a_text(self, role: str, expected: str, more: dict[str, Any]) -> None:
         message = {"role": role, "content": "hello", **more}
-        assert view(message, "openai") == (0, expected, "hello", (), (), role == "user", False, ())
+        assert structure(message, "openai") == (0, expected, "hello", (), (), role == "user", False, ())
 
     def test_parts_are_read_for_their_text_and_pictures_are_not(self) -> None:
         """A.6.5: never count base64."""
@@ -57,7 +66,7 @@ class TestOpenAI:
     def test_calls_with_names_and_arguments(self) -> None:
         custom = {"id": "c2", "type": "custom", "custom": {"name": "g", "input": "free text"}}
         message = {"role": "assistant", "content": None, "tool_calls": [call("c1"), custom], "refusal": "hm"}
-        assert view(message, "openai") == (
+        assert structure(message, "openai") == (
             0,
             "assistant",
             'hm\nf\n{"a": 1}\ng\nfree text',
@@ -71,7 +80,7 @@ class TestOpenAI:
     @pytest.mark.parametrize("content", ["done", [{"type": "text", "text": "done"}]])
     def test_a_result(self, content: Any) -> None:
         message = {"role": "tool", "tool_call_id": "c1", "content": content}
-        assert view(message, "openai") == (0, "tool", "done", (), ("c1",), False, False, ())
+        assert structure(message, "openai") == (0, "tool", "done", (), ("c1",), False, False, ())
 
     def test_the_functions_of_old_answer_by_name(self) -> None:
         asked = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
@@ -116,7 +125,7 @@ class TestOpenAI:
         message = SimpleNamespace(
             role="assistant", content=None, tool_calls=[SimpleNamespace(id="c1", function=function)]
         )
-        assert view(message, "openai").text == 'f\n{"a": {"b": 1}, "c": "3j"}'
+        assert view(message, "openai").text == 'f\n{"a":{"b":1},"c":"3j"}'
         assert view(UserDict(role="user", content="hi"), "openai").text == "hi"
 
     def test_dataclasses_with_slots(self) -> None:
@@ -125,7 +134,7 @@ class TestOpenAI:
             role: str
             content: str
 
-        assert view(Message("user", "hi"), "openai") == (0, "user", "hi", (), (), True, False, ())
+        assert structure(Message("user", "hi"), "openai") == (0, "user", "hi", (), (), True, False, ())
 
 
 class LangChain:
@@ -150,7 +159,7 @@ class TestLangChain:
         bad = {"name": "g", "args": "{", "id": "c2", "error": None, "type": "invalid_tool_call"}
         content = [{"type": "text", "text": "hm"}, {"type": "tool_use", "id": "c1", "name": "f", "input": {"a": "ü"}}]
         seen = view(LangChain("ai", content, tool_calls=[good], invalid_tool_calls=[bad]), "openai")
-        assert (seen.calls, seen.text) == (("c1", "c2"), 'hm\nf\n{"a": "ü"}\ng\n{')
+        assert (seen.calls, seen.text) == (("c1", "c2"), 'hm\nf\n{"a":"ü"}\ng\n{')
 
     def test_results(self) -> None:
         assert view(LangChain("tool", "done", tool_call_id="c1"), "openai").results == ("c1",)
@@ -182,40 +191,40 @@ class TestResponses:
     @pytest.mark.parametrize("more", [{}, {"type": "message"}])
     def test_messages(self, more: dict[str, Any]) -> None:
         message = {"role": "user", "content": [{"type": "input_text", "text": "hi"}, {"type": "input_image"}], **more}
-        assert view(message, "responses") == (0, "user", "hi", (), (), True, False, ())
+        assert structure(message, "responses") == (0, "user", "hi", (), (), True, False, ())
         assert view({"role": "developer", "content": "x", **more}, "responses").role == "system"
 
     def test_reasoning_is_read_without_what_is_encrypted(self) -> None:
         summary = [{"type": "summary_text", "text": "Hm."}]
         item = {"type": "reasoning", "id": "rs_1", "summary": summary, "encrypted_content": PIXEL}
-        assert view(item, "responses") == (0, "assistant", "Hm.", (), (), False, True, ())
+        assert structure(item, "responses") == (0, "assistant", "Hm.", (), (), False, True, ())
 
     @pytest.mark.parametrize(
         ("item", "calls", "text"),
         [
             ({"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}", "id": "fc"}, ("c",), "f\n{}"),
             ({"type": "custom_tool_call", "call_id": "c", "name": "f", "input": "x"}, ("c",), "f\nx"),
-            ({"type": "computer_call", "call_id": "c", "action": {"type": "wait"}}, ("c",), '{"type": "wait"}'),
+            ({"type": "computer_call", "call_id": "c", "action": {"type": "wait"}}, ("c",), '{"type":"wait"}'),
             (
                 {"type": "local_shell_call", "call_id": "c", "id": "l", "action": {"command": ["ls"]}},
                 ("c",),
-                '{"command": ["ls"]}',
+                '{"command":["ls"]}',
             ),
-            ({"type": "apply_patch_call", "call_id": "c", "operation": {"path": "a"}}, ("c",), '{"path": "a"}'),
+            ({"type": "apply_patch_call", "call_id": "c", "operation": {"path": "a"}}, ("c",), '{"path":"a"}'),
             ({"type": "program", "call_id": "c", "code": "1+1", "fingerprint": PIXEL}, ("c",), "1+1"),
             ({"type": "mcp_approval_request", "id": "c", "name": "f", "arguments": "{}"}, ("c",), "f\n{}"),
-            ({"type": "web_search_call", "id": "w", "action": {"query": "x"}}, (), '{"query": "x"}'),
+            ({"type": "web_search_call", "id": "w", "action": {"query": "x"}}, (), '{"query":"x"}'),
             ({"type": "tool_search_call", "id": "t", "call_id": None, "arguments": {}}, (), "{}"),
-            ({"type": "image_generation_call", "id": "i", "result": PIXEL, "revised_prompt": "a cat"}, (), "a cat"),
+            ({"type": "image_generation_call", "id": "i", "result": PIXEL, "revised_prompt": "a cat"}, (), ""),
             ({"type": "mcp_call", "id": "m", "name": "f", "arguments": "{}", "output": "x"}, (), "f\n{}\nx"),
-            ({"type": "mcp_list_tools", "id": "m", "tools": []}, (), ""),
-            ({"type": "tool_search_output", "tools": [{"name": "f", "description": "does"}]}, (), "f\ndoes"),
+            ({"type": "mcp_list_tools", "id": "m", "tools": []}, (), "[]"),
+            ({"type": "tool_search_output", "tools": [{"name": "f"}]}, (), '[{"name":"f"}]'),
             ({"type": "item_reference", "id": "msg_1"}, (), ""),
             ({"id": "msg_1"}, (), ""),
         ],
     )
     def test_what_the_model_does(self, item: Any, calls: tuple[str, ...], text: str) -> None:
-        assert view(item, "responses") == (0, "assistant", text, calls, (), False, False, ())
+        assert structure(item, "responses") == (0, "assistant", text, calls, (), False, False, ())
 
     @pytest.mark.parametrize(
         ("item", "text"),
@@ -227,11 +236,11 @@ class TestResponses:
             ({"type": "local_shell_call_output", "id": "c", "output": "x"}, "x"),
             ({"type": "program_output", "call_id": "c", "result": "x"}, "x"),
             ({"type": "mcp_approval_response", "approval_request_id": "c", "approve": True, "reason": "x"}, "x"),
-            ({"type": "tool_search_output", "call_id": "c", "tools": [{"name": "x"}]}, "x"),
+            ({"type": "tool_search_output", "call_id": "c", "tools": [{"name": "x"}]}, '[{"name":"x"}]'),
         ],
     )
     def test_results(self, item: Any, text: str) -> None:
-        assert view(item, "responses") == (0, "tool", text, (), ("c",), False, False, ())
+        assert structure(item, "responses") == (0, "tool", text, (), ("c",), False, False, ())
 
     @pytest.mark.parametrize("kind", ["compaction", "additional_tools", "configuration_update"])
     def test_what_changes_everything_behind_it_counts_as_a_system_message(self, kind: str) -> None:
@@ -255,7 +264,7 @@ class TestResponses:
 
 class TestAnthropic:
     def test_a_text(self) -> None:
-        assert view({"role": "user", "content": "hi"}, "anthropic") == (0, "user", "hi", (), (), True, False, ())
+        assert structure({"role": "user", "content": "hi"}, "anthropic") == (0, "user", "hi", (), (), True, False, ())
         assert view({"role": "system", "content": "x"}, "anthropic").role == "system"
         assert view({"role": "system", "output_config": {}}, "anthropic").text == ""
 
@@ -266,8 +275,8 @@ class TestAnthropic:
             {"type": "text", "text": "Let me look."},
             {"type": "tool_use", "id": "t1", "name": "f", "input": {"a": 1}},
         ]
-        text = 'Hm.\nLet me look.\nf\n{"a": 1}'
-        assert view({"role": "assistant", "content": blocks}, "anthropic") == (
+        text = 'Hm.\nLet me look.\nf\n{"a":1}'
+        assert structure({"role": "assistant", "content": blocks}, "anthropic") == (
             0, "assistant", text, ("t1",), (), False, True, ()
         )  # fmt: skip
 
@@ -281,7 +290,7 @@ class TestAnthropic:
             },
             {"type": "tool_result", "tool_use_id": "t3"},
         ]
-        seen = view({"role": "user", "content": blocks}, "anthropic")
+        seen = structure({"role": "user", "content": blocks}, "anthropic")
         assert seen == (0, "tool", "one\ntwo", (), ("t1", "t2", "t3"), False, False, ())
         mixed = view({"role": "user", "content": [*blocks, {"type": "text", "text": "go on"}]}, "anthropic")
         assert (mixed.role, mixed.results, mixed.opens_turn) == ("user", ("t1", "t2", "t3"), True)
@@ -312,7 +321,7 @@ class TestAnthropic:
             },
         ]
         seen = view({"role": "assistant", "content": blocks}, "anthropic")
-        assert (seen.calls, seen.results, seen.text) == ((), (), 'web_search\n{"query": "x"}\nB')
+        assert (seen.calls, seen.results, seen.text) == ((), (), 'web_search\n{"query":"x"}\nB')
 
     @pytest.mark.parametrize(
         ("role", "content", "marks"),
@@ -358,13 +367,22 @@ def answer(*results: Any) -> dict[str, Any]:
 class TestGemini:
     @pytest.mark.parametrize("parts", ["hi", ["hi"], [{"text": "hi"}, {"inline_data": {"data": PIXEL}}]])
     def test_a_text(self, parts: Any) -> None:
-        assert view({"role": "user", "parts": parts}, "gemini") == (0, "user", "hi", (), (), True, False, ())
+        assert structure({"role": "user", "parts": parts}, "gemini") == (0, "user", "hi", (), (), True, False, ())
         assert view({"parts": parts}, "gemini").role == "user"
         assert view({"role": "model", "parts": parts}, "gemini").role == "assistant"
 
     def test_code_that_gemini_runs_itself(self) -> None:
         parts = [{"executable_code": {"code": "1+1"}}, {"codeExecutionResult": {"output": "2"}}]
-        assert view({"role": "model", "parts": parts}, "gemini") == (0, "assistant", "1+1\n2", (), (), False, False, ())
+        assert structure({"role": "model", "parts": parts}, "gemini") == (
+            0,
+            "assistant",
+            "1+1\n2",
+            (),
+            (),
+            False,
+            False,
+            (),
+        )
 
     def test_thoughts(self) -> None:
         assert view({"role": "model", "parts": [{"text": "Hm.", "thought": True}]}, "gemini").reasoning
@@ -383,8 +401,12 @@ class TestGemini:
         asked = model({"name": "f", "id": "1", "args": {"a": 1}}, {"name": "f", "id": "2"})
         answered = answer({"name": "f", "id": "2", "response": {"r": 1}}, {"name": "f"}, {"name": "f", "id": "3"})
         first, second = read_messages([asked, answered], "gemini")
-        assert (first.calls, first.text) == (("1", "2"), 'f\n{"a": 1}\nf')
-        assert (second.results, second.text) == (("2", "1", "3"), '{"r": 1}')
+        assert (first.calls, first.text) == (("1", "2"), 'f\n{"a":1}\nf')
+        assert (second.results, second.text) == (("2", "1", "3"), 'f\n{"r":1}\nf\nf')
+
+    def test_the_order_of_the_fields_does_not_matter(self) -> None:
+        """The library writes the arguments before the name."""
+        assert view(model({"args": {"a": 1}, "name": "f"}), "gemini").text == 'f\n{"a":1}'
 
     def test_an_id_that_only_the_result_has_does_not_matter(self) -> None:
         first, second = read_messages([model({"name": "f"}), answer({"name": "f", "id": "9"})], "gemini")
@@ -425,25 +447,25 @@ class TestGemini:
 
 
 def test_an_unknown_provider_is_refused() -> None:
-    with pytest.raises(InvalidArgumentError, match="openai, responses, anthropic, gemini, mistral, not 'cohere'"):
-        read_messages([], "cohere")
+    with pytest.raises(InvalidArgumentError, match="auto, openai, responses, anthropic, gemini, mistral, not 'cohere'"):
+        lint_messages([], "cohere")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("messages", [{"role": "user", "content": "hi"}, "hi", 7, None])
 def test_messages_are_a_list(messages: Any) -> None:
     with pytest.raises(TypeError, match="messages must be a list of messages"):
-        checked_messages(messages)
+        checked_list("messages", messages)
 
 
 def test_messages_may_come_from_anywhere() -> None:
-    assert checked_messages(message for message in ("a", "b")) == ["a", "b"]
+    assert checked_list("messages", (message for message in ("a", "b"))) == ["a", "b"]
 
 
 @pytest.mark.parametrize(
     ("call", "text"),
     [
         ({"id": "c1", "type": "custom", "custom": {"name": "grep", "input": "x"}}, "grep\nx"),
-        ({"id": "c1", "type": "function", "function": {"name": "f", "arguments": {"a": 1}}}, 'f\n{"a": 1}'),
+        ({"id": "c1", "type": "function", "function": {"name": "f", "arguments": {"a": 1}}}, 'f\n{"a":1}'),
         ({"id": "c1", "type": "function", "function": {"name": "f", "arguments": ""}}, "f"),
         (SimpleNamespace(id="c1", function=SimpleNamespace(name="f", arguments="{}")), "f\n{}"),
     ],

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import pytest
 
 from pycupel import (
@@ -25,21 +28,30 @@ def item(content: str, tokens: int, kind: str = "Message", hint: float = 0.5) ->
     return ContextItem(content, tokens, kind=kind, future_relevance_hint=hint)
 
 
-def select(slicer: TiedSlice, scored: list[tuple[ContextItem, float]], target: int) -> str:
-    chosen = slicer.slice([ScoredItem(*pair) for pair in scored], ContextBudget(target))
-    return "".join(each.content for each in chosen)
+Needs = dict[ContextItem, list[ContextItem]]
 
 
 def tied(
-    needs: dict[ContextItem, list[ContextItem]] | None = None,
-    documents: list[ContextItem] | None = None,
-    **options: object,
-) -> TiedSlice:
-    def needs_of(each: ContextItem) -> list[ContextItem]:
-        return (needs or {}).get(each, [])
+    needs: Needs | None = None, documents: Sequence[ContextItem] = (), **options: Any
+) -> Callable[[Sequence[ContextItem]], TiedSlice]:
+    """A slicer for candidates of which all but the documents belong to a history, like everything that they need."""
 
-    inner = options.pop("inner", None)
-    return TiedSlice(inner, needs_of, frozenset(map(id, documents or [])), **options)  # type: ignore[arg-type]
+    def slicer(candidates: Sequence[ContextItem]) -> TiedSlice:
+        needed = [each for tied_to in (needs or {}).values() for each in tied_to]
+        units = [each for each in dict.fromkeys([*candidates, *needed]) if each not in documents]
+        ties = [[units.index(need) for need in (needs or {}).get(unit, ())] for unit in units]
+        return TiedSlice(options.get("inner"), {id(unit): i for i, unit in enumerate(units)}, ties, *others)
+
+    others = options.get("share", 0.0), options.get("whole", False)
+    return slicer
+
+
+def select(
+    slicer: Callable[[Sequence[ContextItem]], TiedSlice], scored: list[tuple[ContextItem, float]], target: int
+) -> str:
+    candidates = [ScoredItem(*pair) for pair in scored]
+    chosen = slicer([item for item, _ in scored]).slice(candidates, ContextBudget(target))
+    return "".join(each.content for each in chosen)
 
 
 A, B, C, D = (item(name, 10) for name in "abcd")
@@ -178,7 +190,7 @@ def test_shortfalls_and_caps_of_the_inner_slicer_are_passed_on() -> None:
     inner = CountQuotaSlice(
         [CountQuotaEntry("Memory", cap_count=2, require_count=1), CountQuotaEntry("Message", cap_count=1)]
     )
-    outcome = tied(inner=inner).slice_detailed([ScoredItem(A, 0.9), ScoredItem(B, 0.8)], ContextBudget(100))
+    outcome = tied(inner=inner)([A, B]).slice_detailed([ScoredItem(A, 0.9), ScoredItem(B, 0.8)], ContextBudget(100))
     assert [each.content for each in outcome.selected] == ["a"]
     assert [each.kind for each in outcome.shortfalls] == ["Memory"]
     assert [each.content for each, _ in outcome.cap_excluded] == ["b"]
@@ -188,7 +200,7 @@ def test_notes_say_why_something_is_left_out_although_there_is_room() -> None:
     """ER-05: the reason alone would mislead."""
     large, small = item("x", 15, hint=0.7), item("s", 1, hint=0.6)
     a, b = item("a", 10, hint=0.9), item("b", 10, hint=0.8)
-    report = Pipeline(ReflexiveScorer(), tied()).dry_run([a, b, large, small], ContextBudget(30))
+    report = Pipeline(ReflexiveScorer(), tied()([a, b, large, small])).dry_run([a, b, large, small], ContextBudget(30))
     texts = [event.message for event in report.events if event.message and "Exceeded" in event.message]
     note = "what it belongs to does not fit, or the cut is made where the messages around it end"
     assert texts == [
@@ -196,5 +208,5 @@ def test_notes_say_why_something_is_left_out_although_there_is_room() -> None:
         f"BudgetExceeded: 1 tokens requested, 10 available ({note})",
     ]
     quota = tied(inner=QuotaSlice([QuotaEntry("Message", cap=50)]))
-    report = Pipeline(ReflexiveScorer(), quota).dry_run([a, b], ContextBudget(20))
+    report = Pipeline(ReflexiveScorer(), quota([a, b])).dry_run([a, b], ContextBudget(20))
     assert any("kind 'Message' has a share of 10 tokens" in (event.message or "") for event in report.events)

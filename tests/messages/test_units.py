@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from pycupel.messages.shapes import read_messages
-from pycupel.messages.units import Unit, group_messages, turns
+from pycupel.messages.units import Unit, turns
+from tests.messages.reading import units_of
 from tests.messages.test_lint import (
     ASKED,
     REASONING,
@@ -29,7 +27,7 @@ from tests.messages.test_lint import (
 
 
 def group(messages: list[Message], provider: str = "openai") -> list[Unit]:
-    return group_messages(read_messages(messages, provider), provider)
+    return units_of(messages, provider)
 
 
 def members(messages: list[Message], provider: str = "openai") -> list[tuple[int, ...]]:
@@ -45,8 +43,8 @@ def test_a_call_and_all_its_results_are_one_unit() -> None:
     assert units == [
         Unit((0,), "system", None, "complete", None, "s"),
         Unit((1,), "user", None, "complete", None, "u"),
-        Unit((2, 3, 4), "exchange", 1, "complete", None, "f\n{}\nf\n{}\nr\nr"),
-        Unit((5,), "assistant", 1, "complete", None, "a"),
+        Unit((2, 3, 4), "exchange", 1, "complete", None, "f\n{}\nf\n{}\nr\nr", (1,)),
+        Unit((5,), "assistant", 1, "complete", None, "a", (1,)),
         Unit((6,), "user", None, "complete", None, "u"),
     ]
 
@@ -181,18 +179,27 @@ class TestAnthropic:
             *(USER, uses("a"), results("a"), uses("b", first=(THOUGHT,)), results("b")),
             *(uses("c"), results("c"), uses("d", first=(THOUGHT,)), results("d"), SAID, USER, SAID),
         ]
-        assert [unit.also for unit in group(messages, "anthropic")] == [(), (), (), (2,), (), (4,), (), ()]
+        assert [unit.needs for unit in group(messages, "anthropic")] == [
+            (),
+            (0,),
+            (0,),
+            (0, 2),
+            (0,),
+            (0, 4),
+            (),
+            (6,),
+        ]
 
     def test_a_system_message_needs_its_neighbours(self) -> None:
         messages = [SYSTEM, USER, SYSTEM, uses("a"), results("a"), SYSTEM, SYSTEM, SAID, USER, SYSTEM]
         units = group(messages, "anthropic")
-        assert [unit.also for unit in units if unit.role == "system"] == [(), (1, 3), (3, 6), (3, 6), (7,)]
+        assert [unit.needs for unit in units if unit.role == "system"] == [(), (1, 3), (3, 6), (3, 6), (7,)]
 
     def test_a_system_message_is_judged_by_what_is_left(self) -> None:
         messages = [USER, results("x"), SYSTEM, SAID, USER, SYSTEM, USER]
         units = group(messages, "anthropic")
         assert broken(messages, "anthropic") == [(1,), (5,)]
-        assert units[2].also == (0, 3)
+        assert units[2].needs == (0, 3)
 
 
 class TestGemini:
@@ -209,16 +216,16 @@ class TestGemini:
 class TestMistral:
     def test_a_system_message_needs_the_user_message_before_it(self) -> None:
         units = group([SYSTEM, USER, SAID, USER, SYSTEM, SYSTEM, SAID], "mistral")
-        assert [unit.also for unit in units] == [(), (), (), (), (3,), (3,), ()]
+        assert [unit.needs for unit in units] == [(), (), (1,), (), (3,), (3,), (3,)]
         assert broken([USER, SAID, SYSTEM, USER], "mistral") == [(2,)]
 
     def test_calls_at_the_start_need_what_stands_before_them(self) -> None:
         units = group(
             [SAID, calls("a"), result("a"), calls("b"), result("b"), USER, calls("c"), result("c")], "mistral"
         )
-        assert [unit.also for unit in units] == [(), (0,), (1,), (), ()]
+        assert [unit.needs for unit in units] == [(), (0,), (1,), (), (3,)]
         assert broken([calls("a"), result("a"), USER], "mistral") == [(0, 1)]
-        assert [unit.also for unit in group([SYSTEM, SAID, calls("a"), result("a"), USER], "mistral")] == [
+        assert [unit.needs for unit in group([SYSTEM, SAID, calls("a"), result("a"), USER], "mistral")] == [
             (),
             (),
             (),
@@ -234,5 +241,4 @@ def test_turns_are_user_messages_with_all_that_is_tied_to_them() -> None:
 
 @pytest.mark.parametrize("provider", ["openai", "responses", "anthropic", "gemini", "mistral"])
 def test_an_empty_history_has_no_units(provider: str) -> None:
-    nothing: list[Any] = []
-    assert group_messages(nothing, provider) == []
+    assert units_of([], provider) == []

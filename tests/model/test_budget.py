@@ -128,13 +128,37 @@ def test_each_validation_rule_is_enforced(rule: int, arguments: dict[str, Any], 
         ({"max_tokens": -3}, "max_tokens", -3),
         ({"max_tokens": 10, "target_tokens": -3}, "target_tokens", -3),
         ({"max_tokens": 10, "output_reserve": -3}, "output_reserve", -3),
-        ({"max_tokens": 10, "reserved_slots": {"Note": -3}}, "reserved_slots['Note']", -3),
+        ({"max_tokens": 10, "reserved_slots": {"Note": -3}}, "reserved_slots", -3),
+        ({"max_tokens": 10, "target_tokens": 11}, "target_tokens", 11),
+        ({"max_tokens": 10, "output_reserve": 11}, "output_reserve", 11),
+        ({"max_tokens": 10, "reserved_slots": {"Note": 1, "note": 2}}, "reserved_slots", "note"),
+        ({"max_tokens": 10, "estimation_safety_margin_percent": 101}, "estimation_safety_margin_percent", 101.0),
     ],
 )
-def test_the_error_carries_the_argument_and_the_number(arguments: dict[str, Any], name: str, value: int) -> None:
+def test_the_error_carries_the_argument_and_the_value(arguments: dict[str, Any], name: str, value: Any) -> None:
     with pytest.raises(InvalidBudgetError) as caught:
         ContextBudget(**arguments)
     assert (caught.value.argument, caught.value.value) == (name, value)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("max_tokens", 1.5),
+        ("target_tokens", "1"),
+        ("output_reserve", None),
+        ("reserved_slots", []),
+        ("reserved_slots", {1: 2}),
+        ("reserved_slots", {" ": 2}),
+        ("reserved_slots", {"Note": "2"}),
+        ("estimation_safety_margin_percent", "1"),
+    ],
+)
+def test_other_errors_name_their_argument_too(name: str, wrong: Any) -> None:
+    """Readers of documents find the field that failed by it."""
+    with pytest.raises((TypeError, ValueError)) as caught:
+        full_budget(**{name: wrong})
+    assert getattr(caught.value, "argument", None) == name
 
 
 @pytest.mark.parametrize(
@@ -248,7 +272,9 @@ def test_slots_are_looked_up_in_any_case(name: str) -> None:
 )
 def test_two_spellings_of_one_kind_are_refused(slots: Any) -> None:
     """DM-12: instead of one silently replacing the other."""
-    with pytest.raises(InvalidBudgetError, match=r"(?i)reserved_slots.*'note' twice"):
+    with pytest.raises(
+        InvalidBudgetError, match=r"(?i)^reserved_slots: duplicate kind 'note' \(kinds are case-insensitive\)$"
+    ):
         ContextBudget(10, reserved_slots=slots)
 
 
@@ -267,7 +293,7 @@ def test_slots_are_a_mapping(slots: Any) -> None:
 
 @pytest.mark.parametrize("key", [None, 1, ContextSource.CHAT])
 def test_the_keys_of_slots_are_kinds(key: Any) -> None:
-    with pytest.raises(TypeError, match="must be a str"):
+    with pytest.raises(TypeError, match=r"^reserved_slots: kind must be a str or a ContextKind, not "):
         ContextBudget(10, reserved_slots={key: 1})
 
 
@@ -300,6 +326,71 @@ def test_a_later_change_of_the_callers_slots_has_no_effect(wrap: Any) -> None:
     slots["Note"] = 2
     slots["More"] = 3
     assert budget.reserved_slots == {ContextKind("Note"): 1}
+
+
+# --- sizes
+
+
+@pytest.mark.parametrize("given", [10, IndexOnly(10), ContextBudget(10)])
+def test_a_number_is_a_budget_too(given: Any) -> None:
+    assert ContextBudget.of(given) == ContextBudget(10)
+
+
+def test_a_budget_is_taken_as_it_is() -> None:
+    budget = full_budget()
+    assert ContextBudget.of(budget) is budget
+
+
+@pytest.mark.parametrize("given", [True, 1.5, "10", None, {"max_tokens": 10}])
+def test_anything_else_is_no_budget(given: Any) -> None:
+    with pytest.raises(TypeError) as caught:
+        ContextBudget.of(given, "base_budget")
+    expected = f"base_budget must be a ContextBudget or an int, not {given!r} ({type(given).__name__})"
+    assert str(caught.value) == expected
+
+
+@pytest.mark.parametrize(
+    ("budget", "available", "limit"),
+    [
+        (ContextBudget(100), 100, 100),
+        (ContextBudget(100, 60, output_reserve=20), 80, 60),
+        (ContextBudget(100, 90, output_reserve=20), 80, 80),
+    ],
+)
+def test_a_selection_is_limited_by_the_target_and_by_the_output_reserve(
+    budget: ContextBudget, available: int, limit: int
+) -> None:
+    assert (budget.available_tokens, budget.selection_limit) == (available, limit)
+
+
+def test_a_resized_budget_keeps_its_reserves() -> None:
+    assert full_budget().resized(200) == full_budget(max_tokens=200, target_tokens=200)
+    assert full_budget().resized(200, 50) == full_budget(max_tokens=200, target_tokens=50)
+
+
+def test_the_output_reserve_shrinks_with_the_window() -> None:
+    assert full_budget().resized(10) == full_budget(max_tokens=10, target_tokens=10, output_reserve=10)
+
+
+@pytest.mark.parametrize(
+    ("budget", "pinned", "max_tokens", "target_tokens"),
+    [
+        (ContextBudget(100, 60), 0, 100, 60),
+        (ContextBudget(100, 60), 10, 90, 50),
+        (ContextBudget(100, 60), 70, 30, 0),
+        (ContextBudget(100, 60, output_reserve=20), 0, 80, 60),
+        (ContextBudget(100, 60, output_reserve=50), 0, 50, 50),
+        (ContextBudget(100, 60, reserved_slots={"Note": 10, "Memo": 5}), 0, 85, 45),
+        (ContextBudget(100, 60, reserved_slots={"Note": 200}), 0, 0, 0),
+        (ContextBudget(100, 55, estimation_safety_margin_percent=10.0), 0, 90, 49),
+        (full_budget(), 7, 58, 40),
+    ],
+)
+def test_the_effective_budget_is_what_the_slicer_may_use(
+    budget: ContextBudget, pinned: int, max_tokens: int, target_tokens: int
+) -> None:
+    """EFFECTIVE-BUDGET: pinned items, reserves and margin are taken off; the target is at most the maximum."""
+    assert budget.effective(pinned) == ContextBudget(max_tokens, target_tokens)
 
 
 # --- what is reserved
@@ -355,7 +446,7 @@ def test_slots_cannot_be_changed(budget: ContextBudget) -> None:
         slots[ContextKind.MESSAGE] = 1
     with pytest.raises(TypeError):
         del slots[ContextKind.MESSAGE]
-    with pytest.raises(AttributeError):
+    with pytest.raises(TypeError):
         slots.clear()
 
 
@@ -420,6 +511,8 @@ def test_replace_changes_one_field_and_checks_it() -> None:
 
 def test_the_repr_shows_every_field() -> None:
     text = repr(full_budget())
-    assert text.startswith("ContextBudget(max_tokens=100, target_tokens=60, output_reserve=20, ")
-    assert "ContextKind('Message'): 5" in text
-    assert "estimation_safety_margin_percent=10.0" in text
+    assert text == (
+        "ContextBudget(max_tokens=100, target_tokens=60, output_reserve=20, "
+        "reserved_slots={ContextKind('Message'): 5, ContextKind('Memory'): 3}, estimation_safety_margin_percent=10.0)"
+    )
+    assert eval(text) == full_budget()  # noqa: S307 - our own text

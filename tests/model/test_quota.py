@@ -14,6 +14,7 @@ import pytest
 
 from pycupel import ContextKind, ContextSource, CountQuotaEntry, CupelError, QuotaEntry
 from pycupel.errors import SlicerConfigError
+from pycupel.model import QuotaConstraint
 
 Entry = QuotaEntry | CountQuotaEntry
 
@@ -200,7 +201,47 @@ def test_replace_checks_what_it_changes() -> None:
         dataclasses.replace(CountQuotaEntry("Note", cap_count=3, require_count=2), cap_count=1)
 
 
-def test_the_reprs_show_every_field() -> None:
-    assert repr(QuotaEntry("Note", 10)) == "QuotaEntry(kind=ContextKind('Note'), require=10.0, cap=100.0)"
-    text = "CountQuotaEntry(kind=ContextKind('Note'), cap_count=3, require_count=1)"
+def test_the_reprs_leave_defaults_out() -> None:
+    assert repr(QuotaEntry("Note", 10)) == "QuotaEntry(kind='Note', require=10.0)"
+    assert repr(QuotaEntry("Note", cap=20)) == "QuotaEntry(kind='Note', cap=20.0)"
+    assert repr(CountQuotaEntry("Note", cap_count=3)) == "CountQuotaEntry(kind='Note', cap_count=3)"
+    text = "CountQuotaEntry(kind='Note', cap_count=3, require_count=1)"
     assert repr(CountQuotaEntry("Note", cap_count=3, require_count=1)) == text
+
+
+@pytest.mark.parametrize(
+    ("make", "argument", "value"),
+    [
+        (lambda: QuotaEntry(" "), "kind", " "),
+        (lambda: QuotaEntry("a", 101), "require", 101.0),
+        (lambda: QuotaEntry("a", cap=-1), "cap", -1.0),
+        (lambda: QuotaEntry("a", 2, 1), "require", 2.0),
+        (lambda: CountQuotaEntry("a", cap_count=-1), "cap_count", -1),
+        (lambda: CountQuotaEntry("a", cap_count=1, require_count=2), "require_count", 2),
+        (lambda: QuotaConstraint("a", "shares", 0, 1), "mode", "shares"),
+        (lambda: QuotaConstraint("a", "Count", -1, 1), "require", -1),
+        (lambda: QuotaConstraint("a", "Count", 2, 1), "require", 2),
+        (lambda: QuotaConstraint("a", "Percentage", 2, 101), "cap", 101.0),
+    ],
+)
+def test_every_error_names_its_argument(make: Any, argument: str, value: Any) -> None:
+    with pytest.raises(CupelError) as caught:
+        make()
+    error: Any = caught.value
+    assert (error.argument, error.value) == (argument, value)
+
+
+@pytest.mark.parametrize(
+    ("make", "argument"),
+    [
+        (QuotaEntry, "kind"),
+        (lambda wrong: QuotaEntry("a", wrong), "require"),
+        (lambda wrong: CountQuotaEntry("a", cap_count=wrong), "cap_count"),
+        (lambda wrong: QuotaConstraint("a", wrong, 1, 2), "mode"),
+        (lambda wrong: QuotaConstraint("a", "Count", 1, wrong), "cap"),
+    ],
+)
+def test_a_wrong_type_names_its_argument(make: Any, argument: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        make([])
+    assert getattr(caught.value, "argument", None) == argument

@@ -1,1 +1,4 @@
-"""The specification's pseudocode, transliterated once, literally and slowly: what property tests take as the truth."""
+"""The specification's pseudocode for stages, slicers and placers, transliterated literally and slowly.
+
+Property tests compare the library with it. The pseudocode of the scorers is in the library: `Scorer.score`.
+"""

@@ -15,11 +15,15 @@ from pycupel import (
     ScarcityBehavior,
 )
 from pycupel.slicers import StreamSlice
-from tests.oracle.scorers import kind_key
 from tests.oracle.stages import Candidate, CapExclusion, OracleError, Sliced, descending, reassociate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+def kind_key(kind: object) -> str:
+    """Enumerations: kinds are compared without regard to case; those of the tests are ASCII."""
+    return str(kind).lower()
 
 
 class Requirement(NamedTuple):

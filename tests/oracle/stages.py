@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pycupel import ContextItem, ScoredItem
-from tests.oracle.scorers import oracle_score
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -104,8 +103,8 @@ def classify(items: Iterable[ContextItem], budget: ContextBudget) -> Classified:
 
 
 def score(scoreable: Sequence[ContextItem], scorer: Any) -> list[ScoredItem]:
-    """Stage 2, Score: SCORE; every item against the whole scoreable list."""
-    return [ScoredItem(item, oracle_score(scorer, item, scoreable)) for item in scoreable]
+    """Stage 2, Score: SCORE; every item against the whole scoreable list. `score` is the pseudocode itself."""
+    return [ScoredItem(item, scorer.score(item, scoreable)) for item in scoreable]
 
 
 def deduplicate(

@@ -25,8 +25,9 @@ from pycupel import (
     QuotaSlice,
     RecencyScorer,
     UShapedPlacer,
+    policies,
 )
-from pycupel.errors import PipelineConfigError
+from pycupel.errors import InvalidArgumentError, PipelineConfigError
 
 FULL = Policy(
     CompositeScorer([(KindScorer(), 2), (PriorityScorer(), 1)]),
@@ -73,8 +74,39 @@ def test_a_pipeline_makes_the_choices_of_its_policy() -> None:
         deduplication=True,
         overflow_strategy=OverflowStrategy.TRUNCATE,
         dedupe_against_pinned=True,
+        name="full",
+        description="everything",
     )
     assert pipeline.on_overflow is None
+
+
+def test_a_pipeline_is_a_policy_that_can_run() -> None:
+    pipeline = Pipeline(RecencyScorer())
+    assert isinstance(pipeline, Policy)
+    assert Pipeline.from_policy(pipeline) is pipeline
+    assert copy.copy(pipeline) == pickle.loads(pickle.dumps(pipeline)) == replace(pipeline) == pipeline
+
+
+def test_a_policy_may_be_the_name_of_a_preset() -> None:
+    assert Pipeline.from_policy("chat") == Pipeline.from_policy(policies.CHAT)
+    items = [ContextItem("weak", 60, future_relevance_hint=0.1), ContextItem("strong", 60, future_relevance_hint=0.9)]
+    report = Pipeline(PriorityScorer()).dry_run_with_policy(items, 100, "rag")
+    assert report.items == items[1:]
+    assert report.same_selection(Pipeline.from_policy("rag").dry_run(items, 100))
+    with pytest.raises(InvalidArgumentError, match="chatt"):
+        Pipeline.from_policy("chatt")  # type: ignore[arg-type]
+
+
+def test_the_representation_is_short() -> None:
+    assert repr(Policy(RecencyScorer())) == (
+        "Policy(scorer=RecencyScorer(), slicer=GreedySlice(), placer=ChronologicalPlacer())"
+    )
+    assert repr(Pipeline(RecencyScorer(), deduplication=False)) == (
+        "Pipeline(scorer=RecencyScorer(), slicer=GreedySlice(), placer=ChronologicalPlacer(), deduplication=False)"
+    )
+    assert len(repr(FULL)) < 400
+    assert "name='full'" in repr(FULL)
+    assert "entries=((KindScorer" in repr(FULL)
 
 
 def test_a_subclass_of_pipeline_can_be_made_from_a_policy() -> None:
@@ -99,9 +131,9 @@ def test_a_dry_run_with_a_policy_ignores_the_choices_of_the_pipeline() -> None:
 @pytest.mark.parametrize(
     "action", [Pipeline.from_policy, lambda p: Pipeline(RecencyScorer()).dry_run_with_policy([], ContextBudget(1), p)]
 )
-@pytest.mark.parametrize("policy", [None, "chat", Pipeline(RecencyScorer()), Policy])
+@pytest.mark.parametrize("policy", [None, 5, Policy])
 def test_only_a_policy_is_a_policy(action: Any, policy: Any) -> None:
-    with pytest.raises(TypeError, match=r"^policy must be a Policy, not "):
+    with pytest.raises(TypeError, match=r"^policy must be a Policy, a Pipeline or the name of a preset, not "):
         action(policy)
 
 

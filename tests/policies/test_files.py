@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,8 +14,9 @@ import pytest
 from pycupel import CompositeScorer, GreedySlice, KindScorer, KnapsackSlice, Policy, QuotaSlice, RecencyScorer, Slicer
 from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.policies import DOCUMENT_QA, RAG, dump_policy, load_policy, parse_policy, policy_to_dict, save_policy
+from pycupel.policies.files import PolicyFormat
 
-FORMATS = ["json", "toml", "yaml"]
+FORMATS: list[PolicyFormat] = ["json", "toml", "yaml"]
 
 RECENCY = {
     "json": '{"scorers": [{"type": "recency"}]}',
@@ -37,7 +37,7 @@ def refused(action: Callable[[], object]) -> DocumentError:
     return caught.value
 
 
-def parsing(text: str, form: str) -> str:
+def parsing(text: str, form: PolicyFormat) -> str:
     return str(refused(lambda: parse_policy(text, form)))
 
 
@@ -46,7 +46,7 @@ def parsing(text: str, form: str) -> str:
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("policy", [RAG, DOCUMENT_QA, Policy(RecencyScorer())])
-def test_a_policy_comes_back_from_every_format(policy: Policy, form: str) -> None:
+def test_a_policy_comes_back_from_every_format(policy: Policy, form: PolicyFormat) -> None:
     assert parse_policy(dump_policy(policy, form), form) == policy
 
 
@@ -55,8 +55,14 @@ def test_the_suffix_of_a_file_is_its_format(suffix: str, tmp_path: Path) -> None
     path = tmp_path / f"policy.v2{suffix}"
     save_policy(DOCUMENT_QA, path)
     assert load_policy(path) == load_policy(str(path)) == DOCUMENT_QA
-    form = "yaml" if suffix == ".yml" else suffix[1:].lower()
+    form: Any = "yaml" if suffix == ".yml" else suffix[1:].lower()
     assert path.read_text(encoding="utf-8") == dump_policy(DOCUMENT_QA, form)
+
+
+def test_a_preset_is_written_by_its_name(tmp_path: Path) -> None:
+    save_policy("rag", tmp_path / "rag.json")
+    assert load_policy(tmp_path / "rag.json") == RAG
+    assert dump_policy("rag", "toml") == dump_policy(RAG, "toml")
 
 
 def test_json_is_the_format_of_texts_unless_told_otherwise() -> None:
@@ -82,7 +88,7 @@ def test_yaml_is_written_for_people() -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_line_ends_of_windows_and_a_byte_order_mark_do_no_harm(form: str, tmp_path: Path) -> None:
+def test_line_ends_of_windows_and_a_byte_order_mark_do_no_harm(form: PolicyFormat, tmp_path: Path) -> None:
     """What editors on Windows write."""
     path = tmp_path / f"policy.{form}"
     path.write_bytes(b"\xef\xbb\xbf" + RECENCY[form].replace("\n", "\r\n").encode())
@@ -116,7 +122,7 @@ def test_anchors_of_yaml_may_be_used() -> None:
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("text", ["", " \n\t"])
-def test_an_empty_text_is_refused(text: str, form: str) -> None:
+def test_an_empty_text_is_refused(text: str, form: PolicyFormat) -> None:
     """REFERENCE-FACTS 5: "JSON input cannot be empty."."""
     assert parsing(text, form) == f"{form.upper()} input cannot be empty."
 
@@ -138,13 +144,13 @@ def test_null_is_refused() -> None:
         ('{\n"scorers"', "json", "is not JSON: Expecting ':' delimiter at line 2, column 10"),
         ("scorers = [", "toml", "is not TOML: Invalid value (at end of document)"),
         ("chat", "toml", "is not TOML: Expected '=' after a key in a key/value pair (at end of document)"),
-        ('{"scorers": [{"type": "recency", "type": "kind"}]}', "json", "an object has two members 'type'"),
+        ('{"scorers": [{"type": "recency", "type": "kind"}]}', "json", "duplicate key 'type' in an object"),
         ('name = "a"\nname = "b"\n', "toml", "is not TOML: Cannot overwrite a value (at line 2, column 11)"),
-        ("name: a\nname: b\n", "yaml", "is not YAML: an object has two members 'name'"),
+        ("name: a\nname: b\n", "yaml", "is not YAML: duplicate key 'name' in an object"),
         (
             "scorers:\n- {type: scaled, innerScorer: {type: recency, type: kind}}\n",
             "yaml",
-            "is not YAML: an object has two members 'type'",
+            "is not YAML: duplicate key 'type' in an object",
         ),
         ("name: 2024-13-45\n", "yaml", "is not YAML: month must be in 1..12"),
         ('{"scorers": [{"type": "recency", "weight": NaN}]}', "json", "scorers[0].weight: must be finite, not nan"),
@@ -157,12 +163,12 @@ def test_null_is_refused() -> None:
         ),
     ],
 )
-def test_texts_that_are_no_policies(text: str, form: str, message: str) -> None:
+def test_texts_that_are_no_policies(text: str, form: PolicyFormat, message: str) -> None:
     assert parsing(text, form) == message
 
 
 @pytest.mark.parametrize(("text", "form"), [("a: [", "yaml"), ("a: b: c", "yaml"), ("--- 1\n--- 2\n", "yaml")])
-def test_what_the_parser_of_yaml_says_is_told(text: str, form: str) -> None:
+def test_what_the_parser_of_yaml_says_is_told(text: str, form: PolicyFormat) -> None:
     assert parsing(text, form).startswith("is not YAML: ")
 
 
@@ -172,11 +178,11 @@ def test_what_the_parser_of_yaml_says_is_told(text: str, form: str) -> None:
         ("[" * 10_000 + "]" * 10_000, "json"),
         ('{"scorers":' * 10_000 + "1" + "}" * 10_000, "json"),
         ("scorers = " + "[" * 10_000 + "]" * 10_000, "toml"),
-        ("[" * 10_000 + "]" * 10_000, "yaml"),
+        ("[" * 2_000 + "]" * 2_000, "yaml"),
         ("scorers: [&a {type: scaled, innerScorer: *a}]", "yaml"),
     ],
 )
-def test_what_is_nested_too_deeply_is_refused(text: str, form: str) -> None:
+def test_what_is_nested_too_deeply_is_refused(text: str, form: PolicyFormat) -> None:
     """No RecursionError, whoever meets it first; YAML can even write what contains itself."""
     assert parsing(text, form).endswith(("is nested too deeply", "from a unicode string"))
 
@@ -189,12 +195,12 @@ def test_what_is_nested_too_deeply_is_refused(text: str, form: str) -> None:
         ("knapsackBucketSize: 1" + "0" * 5000, "yaml"),
     ],
 )
-def test_integers_with_more_digits_than_python_converts_are_refused(text: str, form: str) -> None:
+def test_integers_with_more_digits_than_python_converts_are_refused(text: str, form: PolicyFormat) -> None:
     assert "4300 digits" in parsing(text, form)
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_integers_with_more_digits_than_python_converts_are_not_written(form: str) -> None:
+def test_integers_with_more_digits_than_python_converts_are_not_written(form: PolicyFormat) -> None:
     policy = Policy(RecencyScorer(), KnapsackSlice(10**5000))
     with pytest.raises(DocumentError, match=f"^cannot be written as {form.upper()}: .*4300 digits"):
         dump_policy(policy, form)
@@ -215,11 +221,21 @@ def test_only_strings_are_texts() -> None:
         parse_policy(b"{}")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("action", [lambda: parse_policy("{}", "jsn"), lambda: dump_policy(RAG, "jsn")])
+@pytest.mark.parametrize("name", ["TOML", "Toml", "to-ml"])
+def test_the_name_of_a_format_may_be_spelled_in_any_way(name: Any) -> None:
+    assert parse_policy(dump_policy(RAG, name), name) == RAG
+    assert parsing(" ", name) == "TOML input cannot be empty."
+
+
+MISSPELT: Any = "jsn"
+
+
+@pytest.mark.parametrize("action", [lambda: parse_policy("{}", MISSPELT), lambda: dump_policy(RAG, MISSPELT)])
 def test_an_unknown_format_is_refused_with_a_suggestion(action: Callable[[], object]) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         action()
     assert str(caught.value) == "format must be one of json, toml, yaml, not 'jsn'; did you mean 'json'?"
+    assert (caught.value.argument, caught.value.value) == ("format", "jsn")
 
 
 def test_a_format_is_a_string() -> None:
@@ -231,14 +247,14 @@ def test_a_format_is_a_string() -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_the_mistakes_of_a_file_are_told_with_its_name(form: str, tmp_path: Path) -> None:
+def test_the_mistakes_of_a_file_are_told_with_its_name(form: PolicyFormat, tmp_path: Path) -> None:
     path = tmp_path / f"policy.{form}"
     path.write_text(TWO_MISTAKES[form], encoding="utf-8")
     error = refused(lambda: load_policy(path))
     first, *lines = str(error).splitlines()
     assert first == f"{path}: there are 2 mistakes in the policy:"
-    assert lines[0] == "  placerTyp: is not known; did you mean 'placerType'?"
-    assert lines[1].startswith("  scorers[0].type: unknown scorer 'recensy'; known are recency, ")
+    assert lines[0] == "  placerTyp: unknown field; did you mean 'placerType'?"
+    assert lines[1].startswith("  scorers[0].type: unknown scorer 'recensy'; choose from recency, ")
     assert [each.path for each in error.errors] == ["placerTyp", "scorers[0].type"]
 
 
@@ -298,9 +314,6 @@ for action in (lambda: load_policy("policy.yaml"), lambda: dump_policy(policy, "
         print(error)
 print(dump_policy(policy, "toml").splitlines()[0])
 """
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
     missing = "a policy in YAML needs PyYAML, which is not installed: pip install 'pycupel[yaml]'"
     assert done.stdout.splitlines() == [missing, missing, 'slicerType = "greedy"']

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pycupel import Policy, RecencyScorer
+from pycupel import Pipeline, Policy, RecencyScorer
 from pycupel.errors import InvalidArgumentError
 from pycupel.policies import CHAT, PRESETS, RAG, PolicyRegistry
 
@@ -27,7 +27,24 @@ def test_or_with_the_presets() -> None:
     assert {intent: registry.get_policy(intent) for intent in registry} == dict(PRESETS)
 
 
-def test_intents_are_found_in_any_case() -> None:
+@pytest.mark.parametrize("intent", ["code-review", "code_review", "CodeReview", "CODEREVIEW"])
+def test_an_intent_is_found_in_any_spelling(intent: str) -> None:
+    registry = PolicyRegistry().add_policy("code-review", MINE)
+    assert intent in registry
+    assert registry.get_policy(intent) is MINE
+    assert list(registry.add_policy(intent, RAG)) == [intent]
+
+
+def test_a_policy_is_added_as_a_pipeline_or_by_the_name_of_a_preset() -> None:
+    pipeline = Pipeline.from_policy(MINE)
+    registry = PolicyRegistry().add_policy("talk", "chat").add_policy("search", pipeline)
+    assert registry.get_policy("talk") is CHAT
+    assert registry.get_policy("search") is pipeline
+    with pytest.raises(InvalidArgumentError, match=r"^unknown preset 'chatt'"):
+        registry.add_policy("talk", "chatt")  # type: ignore[arg-type]
+
+
+def test_case_does_not_matter_but_blanks_do() -> None:
     """REFERENCE-FACTS 2: keys are case-insensitive; DM-09 for what that means."""
     registry = PolicyRegistry().add_policy("Code Search", MINE)
     assert registry.get_policy("code search") is registry.try_get_policy("CODE SEARCH") is MINE
@@ -56,7 +73,7 @@ def test_an_unknown_intent_is_refused_in_the_words_of_dot_net_with_a_suggestion(
     assert (caught.value.argument, caught.value.value) == ("intent", "serch")
 
 
-@pytest.mark.parametrize("intent", ["", " \t"])
+@pytest.mark.parametrize("intent", ["", " \t", "-", "_ -"])
 def test_blank_intents_are_refused_everywhere(intent: str) -> None:
     """REFERENCE-FACTS 2."""
     registry = PolicyRegistry()
@@ -67,8 +84,10 @@ def test_blank_intents_are_refused_everywhere(intent: str) -> None:
 
 def test_wrong_types_are_refused() -> None:
     registry: Any = PolicyRegistry()
-    with pytest.raises(TypeError, match=r"^policy must be a Policy, not 'chat' \(str\)$"):
-        registry.add_policy("talk", "chat")
+    with pytest.raises(
+        TypeError, match=r"^policy must be a Policy, a Pipeline or the name of a preset, not 5 \(int\)$"
+    ):
+        registry.add_policy("talk", 5)
     with pytest.raises(TypeError, match=r"^intent must be a str, not 5 \(int\)$"):
         registry.add_policy(5, MINE)
     with pytest.raises(TypeError, match=r"^intent must be a str, not None \(NoneType\)$"):

@@ -40,10 +40,12 @@ from pycupel import (
 )
 from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.policies import dump_policy, parse_policy, policy_from_dict, policy_json_schema, policy_to_dict
+from pycupel.policies.files import PolicyFormat
 from pycupel.registry import CURVES, PLACERS, SCORERS, SLICERS
 from pycupel.scorers.decay import Curve
 from tests import registries
 
+FORMATS: list[PolicyFormat] = ["json", "yaml", "toml"]
 MINUTE = timedelta(minutes=1)
 GREEDY = GreedySlice()
 
@@ -151,7 +153,7 @@ def test_a_registered_scorer_works_from_a_file_and_back() -> None:
     assert policy == Policy(LengthScorer(10))
     items = [ContextItem("long content", 5), ContextItem("short", 5)]
     assert Pipeline.from_policy(policy).run(items, ContextBudget(5)) == [items[1]]
-    for form in ("json", "toml", "yaml"):
+    for form in FORMATS:
         assert parse_policy(dump_policy(policy, form), form) == policy
     assert policy_to_dict(Policy(LengthScorer()))["scorers"] == [{"type": "length", "weight": 1}]
 
@@ -168,8 +170,8 @@ def test_a_registered_scorer_may_be_inside_others() -> None:
     [
         ("shortestFirst", ["shortestFirst", "shortest_first", "shortest-first"]),
         ("shortest_first", ["shortestFirst", "shortest_first", "shortest-first"]),
-        ("shortest-first", ["shortestFirst", "shortest_first", "shortest-first"]),
-        ("BM25", ["BM25"]),
+        ("shortest-first", ["shortestFirst", "shortest_first", "SHORTEST-FIRST"]),
+        ("BM25", ["BM25", "bm25", "bm-25"]),
     ],
 )
 def test_a_registered_name_is_spelled_like_the_others(name: str, spellings: list[str]) -> None:
@@ -182,7 +184,7 @@ def test_options_get_their_types_from_the_signature() -> None:
     """Every type of option, both ways, in every format that can hold it."""
     SCORERS.register("everything", Everything)
     policy = Policy(EVERYTHING)
-    for form in ("json", "yaml"):
+    for form in FORMATS[:2]:
         assert parse_policy(dump_policy(policy, form), form) == policy
     read: Any = policy_from_dict(policy_to_dict(policy)).scorer
     assert isinstance(read.kind, ContextKind)
@@ -257,6 +259,18 @@ def test_options_without_types_may_be_any_json(cls: type[Any]) -> None:
     assert policy_to_dict(Policy(scorer))["scorers"] == [
         {"type": "plain", "weight": 1, "size": [1, {"a": 2}], "half_life_2x": 5}
     ]
+
+
+class Variadic(ScorerBase):
+    def __init__(self, *extra: int, size: int = 5, **more: int) -> None:
+        self.size = size
+
+
+def test_only_named_parameters_are_options() -> None:
+    SCORERS.register("variadic", Variadic)
+    scorer: Any = policy_of({"type": "variadic", "size": 7, "extra": [1], "more": {}}).scorer
+    assert scorer.size == 7
+    assert policy_to_dict(Policy(scorer))["scorers"] == [{"type": "variadic", "weight": 1, "size": 7}]
 
 
 class Unresolved(ScorerBase):
@@ -386,6 +400,14 @@ def test_any_other_error_of_a_constructor_is_raised_and_says_where() -> None:
     assert "This happened while scorers[0].innerScorer of a policy document was built." in caught.value.__notes__
 
 
+def test_a_constructor_that_recurses_too_deeply_is_told_like_a_document_that_does() -> None:
+    def bottomless() -> Scorer:
+        return bottomless()
+
+    SCORERS.register("bottomless", bottomless)
+    assert mistakes({"scorers": [{"type": "bottomless"}]}) == ["is nested too deeply"]
+
+
 def test_an_option_that_is_not_kept_is_told_when_it_is_written() -> None:
     SCORERS.register("fragile", Fragile)
     with pytest.raises(DocumentError) as caught:
@@ -418,8 +440,8 @@ def test_a_parameter_with_a_name_of_the_format_is_refused() -> None:
     ("register", "document", "text"),
     [
         (SCORERS, {"scorers": [{"type": "nothing"}]}, "scorer must "),
-        (SCORERS, {"scorers": [{"type": "recency"}, {"type": "nothing"}]}, "the scorer of entries[1] must "),
-        (SLICERS, {"scorers": [{"type": "recency"}], "slicerType": "nothing"}, "slicer must "),
+        (SCORERS, {"scorers": [{"type": "recency"}, {"type": "nothing"}]}, "scorers: entries[1]: scorer must "),
+        (SLICERS, {"scorers": [{"type": "recency"}], "slicerType": "nothing"}, "slicer: slicer must "),
         (
             SLICERS,
             {
@@ -429,7 +451,7 @@ def test_a_parameter_with_a_name_of_the_format_is_refused() -> None:
             },
             "quotas: inner must ",
         ),
-        (PLACERS, {"scorers": [{"type": "recency"}], "placerType": "nothing"}, "placer must "),
+        (PLACERS, {"scorers": [{"type": "recency"}], "placerType": "nothing"}, "placer: placer must "),
     ],
 )
 def test_a_factory_that_builds_something_else_is_told(register: Any, document: dict[str, Any], text: str) -> None:
@@ -490,6 +512,8 @@ vowels = vowel_scorers:Vowels
 recency = vowel_scorers:Vowels
 broken = vowel_scorers.nowhere:Nothing
 wrong = vowel_scorers:__doc__
+two-fold = vowel_scorers:Vowels
+twoFold = vowel_scorers:Cheapest
 
 [pycupel.slicers]
 cheapest = vowel_scorers:Cheapest
@@ -526,7 +550,7 @@ from pycupel.registry import SCORERS
     done = subprocess.run(
         [sys.executable, "-c", prelude + textwrap.dedent(code)],
         cwd=site,
-        env={**os.environ, "PYTHONPATH": str(site)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])},
         capture_output=True,
         text=True,
         check=False,
@@ -577,11 +601,11 @@ def test_a_broken_plug_in_breaks_only_the_files_that_use_it(site: Path) -> None:
         """
         import traceback
         told = {}
-        for name in ("broken", "wrong"):
+        for name in ("broken", "wrong", "two_fold"):
             try:
                 policy_from_dict({"scorers": [{"type": name}]})
             except Exception as error:
-                told[name] = [type(error).__name__, str(error), error.__notes__]
+                told[name] = [type(error).__name__, str(error), getattr(error, "__notes__", [])]
         class Mine:
             def score(self, item, all_items):
                 return 0.0
@@ -606,8 +630,13 @@ def test_a_broken_plug_in_breaks_only_the_files_that_use_it(site: Path) -> None:
     ]
     assert result["wrong"][0] == "TypeError"
     assert result["wrong"][1].startswith("the scorer 'wrong' must be a class, or a function that builds one, not ")
+    assert result["two_fold"] == [
+        "InvalidArgumentError",
+        "2 plug-ins offer the scorer 'two-fold': vowel_scorers:Vowels, vowel_scorers:Cheapest; uninstall all but one",
+        [],
+    ]
     assert result["written"].startswith("scorers[0]: Mine is not a registered scorer")
-    assert result["unknown"].endswith("boosted, vowels, broken, wrong; did you mean 'vowels'?")
+    assert result["unknown"].endswith("boosted, vowels, broken, wrong, two-fold; did you mean 'vowels'?")
     assert result["schema"]["broken"] == result["schema"]["wrong"] == {}
     assert set(result["schema"]["vowels"]["properties"]) == {"letters", "floor"}
     assert result["others"] == "Vowels(letters='aeiou', floor=0.0)"

@@ -23,7 +23,9 @@ from pycupel import (
 )
 from pycupel.errors import InvalidArgumentError
 from pycupel.policies import PRESETS, dump_policy, parse_policy, policy_to_dict, preset
+from pycupel.policies.files import PolicyFormat
 
+FORMATS: list[PolicyFormat] = ["json", "toml", "yaml"]
 RECENCY, KIND, PRIORITY = RecencyScorer(), KindScorer(), PriorityScorer()
 REFLEXIVE, FREQUENCY = ReflexiveScorer(), FrequencyScorer()
 GREEDY, CHRONOLOGICAL, U_SHAPED = GreedySlice(), ChronologicalPlacer(), UShapedPlacer()
@@ -69,24 +71,24 @@ def test_every_preset_is_a_file_of_the_dot_net_format(name: str) -> None:
     """Flat fields only, so that both implementations read them."""
     document = policy_to_dict(preset(name))
     assert {"slicer", "placer"}.isdisjoint(document)
-    for form in ("json", "toml", "yaml"):
+    for form in FORMATS:
         assert parse_policy(dump_policy(preset(name), form), form) == preset(name)
 
 
-@pytest.mark.parametrize("name", ["Code-Review", "code_review", "CODE_REVIEW"])
+@pytest.mark.parametrize("name", ["Code-Review", "code_review", "CODE_REVIEW", "CodeReview"])
 def test_case_and_hyphens_do_not_matter(name: str) -> None:
     assert preset(name) is policies.CODE_REVIEW
 
 
 @pytest.mark.parametrize(
-    ("name", "near"), [("chatt", "; did you mean 'chat'?"), ("codereview", "; did you mean 'code-review'?"), ("x", "")]
+    ("name", "near"), [("chatt", "; did you mean 'chat'?"), ("codereviw", "; did you mean 'code-review'?"), ("x", "")]
 )
 def test_an_unknown_preset_is_refused_with_a_suggestion(name: str, near: str) -> None:
     """API: an unknown name is an `InvalidArgumentError` with a suggestion."""
     with pytest.raises(InvalidArgumentError) as caught:
         preset(name)
     assert str(caught.value) == (
-        f"there is no preset {name!r}; there are chat, code-review, rag, document-qa, tool-use, long-running, "
+        f"unknown preset {name!r}; choose from chat, code-review, rag, document-qa, tool-use, long-running, "
         f"debugging{near}"
     )
     assert (caught.value.argument, caught.value.value) == ("policy", name)
@@ -104,4 +106,4 @@ def test_presets_cannot_be_changed() -> None:
 
 def test_the_package_has_no_other_names() -> None:
     with pytest.raises(AttributeError, match=r"^module 'pycupel.policies' has no attribute 'load_polcy'$"):
-        policies.load_polcy  # noqa: B018 - the access is the test
+        policies.load_polcy  # type: ignore[attr-defined]  # noqa: B018 - the access is the test

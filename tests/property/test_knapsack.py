@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import NamedTuple
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pycupel import ContextBudget, ContextItem, KnapsackSlice, ScoredItem
 from pycupel.kernels.knapsack import StateLimitError, solve
@@ -40,7 +39,7 @@ def instances(draw: st.DrawFn, *, max_size: int = 14) -> Instance:
     return Instance(weights, values, draw(st.integers(0, sum(weights) + 1)))
 
 
-@settings(deadline=None, max_examples=1_000)
+@settings(deadline=None, max_examples=350)
 @given(instances())
 def test_the_answer_is_that_of_the_table(instance: Instance) -> None:
     """KN-07: of several equally good selections exactly the one that the specified procedure finds."""
@@ -49,7 +48,7 @@ def test_the_answer_is_that_of_the_table(instance: Instance) -> None:
     assert solve(*instance, 0, PLENTY) == expected, "where a table may be built"
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=70)
 @given(instances(max_size=9))
 def test_the_answer_is_the_best_set_with_the_smallest_number(instance: Instance) -> None:
     """KN-07, by brute force: read a set as an integer with bit i for item i."""
@@ -63,7 +62,7 @@ def test_the_answer_is_the_best_set_with_the_smallest_number(instance: Instance)
     assert instance.solved() == list(best[2])
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(instances(), st.sampled_from((2, 7, 10**12)))
 def test_units_do_not_matter(instance: Instance, factor: int) -> None:
     """KNAPSACK-SLICE: neither those of the values nor those of the weights."""
@@ -74,7 +73,7 @@ def test_units_do_not_matter(instance: Instance, factor: int) -> None:
     assert solve([weight * factor for weight in weights], values, capacity * factor + factor - 1, PLENTY) == expected
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(instances(), instances(max_size=4))
 def test_what_can_never_be_selected_changes_nothing(instance: Instance, others: Instance) -> None:
     """KN-01: nothing without value, nothing larger than the capacity, wherever it stands."""
@@ -86,7 +85,7 @@ def test_what_can_never_be_selected_changes_nothing(instance: Instance, others: 
     assert solve(too_large + weights, others.values + values, capacity, PLENTY) == expected
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(instances())
 def test_a_limit_either_stops_the_search_or_changes_nothing(instance: Instance) -> None:
     """KN-03: never a worse answer."""
@@ -102,7 +101,7 @@ def test_a_limit_either_stops_the_search_or_changes_nothing(instance: Instance) 
         assert needed > limit
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(
     st.lists(st.tuples(st.integers(0, 40), st.floats(-1.0, 2.0) | st.sampled_from((0.5, 0.5, 0.00004))), max_size=10),
     st.integers(0, 200),

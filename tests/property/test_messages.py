@@ -8,15 +8,15 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pycupel.messages import Finding, lint_messages
 from pycupel.messages.detect import detect_provider
-from pycupel.messages.shapes import read_messages
-from pycupel.messages.units import Unit, group_messages, turns
+from pycupel.messages.options import ProviderName
+from pycupel.messages.units import Unit, turns
 from tests.messages.histories import PROVIDERS, Message, histories
 from tests.messages.mistral_oracle import rejected_by_mistral
+from tests.messages.reading import units_of
 
 SEEDS = st.integers(0, 2**16)
 CHANCES = st.sampled_from((0.1, 0.5, 0.9))
@@ -25,16 +25,12 @@ each_provider = pytest.mark.parametrize("provider", PROVIDERS)
 some_examples = settings(deadline=None, max_examples=60)
 
 
-def errors(messages: Sequence[Any], provider: str) -> list[Finding]:
+def errors(messages: Sequence[Any], provider: ProviderName) -> list[Finding]:
     return [finding for finding in lint_messages(messages, provider) if finding.severity == "error"]
 
 
-def warnings(messages: Sequence[Any], provider: str) -> set[str]:
+def warnings(messages: Sequence[Any], provider: ProviderName) -> set[str]:
     return {finding.rule for finding in lint_messages(messages, provider) if finding.severity == "warning"}
-
-
-def units_of(messages: Sequence[Any], provider: str) -> list[Unit]:
-    return group_messages(read_messages(messages, provider), provider)
 
 
 def sound(units: Sequence[Unit]) -> list[int]:
@@ -58,25 +54,25 @@ def kept(messages: Sequence[Message], units: Sequence[Unit], places: Iterable[in
         if place not in closed:
             closed.add(place)
             unit = units[place]
-            pending += unit.also if unit.anchor is None else (unit.anchor, *unit.also)
+            pending += unit.needs
     return [messages[index] for index in sorted(index for place in closed for index in units[place].indices)]
 
 
 @each_provider
 @some_examples
 @given(data=st.data())
-def test_what_is_valid_has_no_errors_and_no_broken_units(provider: str, data: st.DataObject) -> None:
+def test_what_is_valid_has_no_errors_and_no_broken_units(provider: ProviderName, data: st.DataObject) -> None:
     messages = data.draw(histories(provider))
     assert errors(messages, provider) == []
     assert [unit.problem for unit in units_of(messages, provider) if unit.state == "broken"] == []
-    assert detect_provider(messages) in {"openai", "openai" if provider == "mistral" else provider}
+    assert detect_provider(messages).name in {"openai", "openai" if provider == "mistral" else provider}
 
 
 @each_provider
 @some_examples
 @given(data=st.data(), broken=st.booleans())
 def test_every_message_is_in_exactly_one_unit_and_nothing_is_changed(
-    provider: str, data: st.DataObject, broken: bool
+    provider: ProviderName, data: st.DataObject, broken: bool
 ) -> None:
     messages = data.draw(histories(provider, broken=broken))
     before = deepcopy(messages)
@@ -93,13 +89,13 @@ def test_every_message_is_in_exactly_one_unit_and_nothing_is_changed(
 @some_examples
 @given(data=st.data(), broken=st.booleans())
 def test_units_are_broken_where_the_linter_finds_errors_and_none_needs_a_broken_one(
-    provider: str, data: st.DataObject, broken: bool
+    provider: ProviderName, data: st.DataObject, broken: bool
 ) -> None:
     messages = data.draw(histories(provider, broken=broken))
     units = units_of(messages, provider)
     assert any(unit.state == "broken" for unit in units) == bool(errors(messages, provider))
     assert all((unit.state == "broken") == (unit.problem is not None) for unit in units)
-    needed = {need for unit in units if unit.state != "broken" for need in (unit.anchor, *unit.also)} - {None}
+    needed = {need for unit in units if unit.state != "broken" for need in unit.needs}
     assert needed <= set(sound(units))
 
 
@@ -107,7 +103,7 @@ def test_units_are_broken_where_the_linter_finds_errors_and_none_needs_a_broken_
 @settings(deadline=None, max_examples=120)
 @given(data=st.data(), broken=st.booleans(), seed=SEEDS, chance=CHANCES)
 def test_any_selection_with_what_it_needs_is_accepted(
-    provider: str, data: st.DataObject, broken: bool, seed: int, chance: float
+    provider: ProviderName, data: st.DataObject, broken: bool, seed: int, chance: float
 ) -> None:
     messages = data.draw(histories(provider, broken=broken))
     units = units_of(messages, provider)
@@ -123,7 +119,7 @@ def test_any_selection_with_what_it_needs_is_accepted(
 @some_examples
 @given(data=st.data(), broken=st.booleans(), seed=SEEDS, chance=CHANCES)
 def test_any_selection_of_whole_turns_is_accepted(
-    provider: str, data: st.DataObject, broken: bool, seed: int, chance: float
+    provider: ProviderName, data: st.DataObject, broken: bool, seed: int, chance: float
 ) -> None:
     messages = data.draw(histories(provider, broken=broken))
     units = units_of(messages, provider)

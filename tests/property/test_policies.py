@@ -9,8 +9,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from jsonschema import Draft202012Validator
 
 from pycupel import (
@@ -50,10 +49,11 @@ from pycupel import (
 )
 from pycupel.errors import CupelError, DocumentError
 from pycupel.policies import dump_policy, parse_policy, policy_from_dict, policy_json_schema, policy_to_dict
+from pycupel.policies.files import PolicyFormat
 from pycupel.registry import CLOCKS, SCORERS
 from tests import registries, strategies
 
-FORMATS = ("json", "toml", "yaml")
+FORMATS: list[PolicyFormat] = ["json", "toml", "yaml"]
 SLOW = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -214,7 +214,7 @@ def outcome(pipeline: Pipeline, items: list[ContextItem], budget: ContextBudget)
 )
 @SLOW
 def test_a_policy_from_a_file_selects_what_the_pipeline_built_by_hand_selects(
-    by_hand: Pipeline, items: list[ContextItem], budget: ContextBudget, form: str, stream: StreamSlice | None
+    by_hand: Pipeline, items: list[ContextItem], budget: ContextBudget, form: PolicyFormat, stream: StreamSlice | None
 ) -> None:
     """The issue: the pipeline built from it selects the same as the hand-built one."""
     policy = Policy(

@@ -7,16 +7,16 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pycupel import ContextBudget
 from pycupel.errors import UnitTooLargeError
 from pycupel.messages import MessageSelection, lint_messages, select_messages, to_items
-from pycupel.messages.shapes import read_messages
-from pycupel.messages.units import Unit, group_messages
+from pycupel.messages.options import ProviderName, UnitName
+from pycupel.messages.units import Unit
 from tests.messages.histories import PROVIDERS, Message, histories
 from tests.messages.mistral_oracle import rejected_by_mistral
+from tests.messages.reading import units_of
 
 EITHER = st.booleans()
 UNITS = st.sampled_from(("auto", "turn"))
@@ -25,20 +25,18 @@ POLICIES = st.sampled_from(("chat", "rag", "document-qa", "tool-use", "long-runn
 SHARES = st.sampled_from((-0.5, 0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0, 1.5))
 
 
-def units_of(messages: Sequence[Message], provider: str) -> list[Unit]:
-    return group_messages(read_messages(messages, provider), provider)
-
-
 def sound(units: Sequence[Unit]) -> list[Unit]:
     return [unit for unit in units if unit.state != "broken"]
 
 
-def must_stay(messages: Sequence[Message], provider: str, unit: str) -> int:
+def must_stay(messages: Sequence[Message], provider: ProviderName, unit: UnitName) -> int:
     return sum(item.tokens for item in to_items(messages, provider, unit=unit, counter=len) if item.pinned)
 
 
 @st.composite
-def budgets(draw: st.DrawFn, messages: Sequence[Message], provider: str, unit: str) -> ContextBudget | int:
+def budgets(
+    draw: st.DrawFn, messages: Sequence[Message], provider: ProviderName, unit: UnitName
+) -> ContextBudget | int:
     needed = must_stay(messages, provider, unit)
     size = sum(item.tokens for item in to_items(messages, provider, counter=len))
     window = max(0, needed + int(draw(SHARES) * (size - needed)) + draw(st.integers(0, 9)))
@@ -63,7 +61,7 @@ def as_sent(messages: Sequence[Message]) -> list[Message]:
     return [*messages, *results, {"role": "user", "content": "continue"}]
 
 
-def check_selection(selection: MessageSelection, messages: Sequence[Message], provider: str) -> None:
+def check_selection(selection: MessageSelection, messages: Sequence[Message], provider: ProviderName) -> None:
     kept, dropped = list(selection.kept), [each.index for each in selection.dropped]
     assert [finding for finding in lint_messages(selection.messages, provider) if finding.severity == "error"] == []
     assert provider != "mistral" or not kept or rejected_by_mistral(as_sent(selection.messages), serving=True) is None
@@ -90,24 +88,28 @@ def check_units(kept: set[int], units: Sequence[Unit]) -> None:
 
 
 def selected(
-    messages: Sequence[Message], budget: ContextBudget | int, provider: str, unit: str, **options: Any
+    messages: Sequence[Message], budget: ContextBudget | int, provider: ProviderName, unit: UnitName, **options: Any
 ) -> MessageSelection | None:
     """The selection, or None if what must stay does not fit. The history is not changed."""
     before = deepcopy(list(messages))
+    selection: MessageSelection
     try:
-        return select_messages(messages, budget, provider=provider, unit=unit, counter=len, **options)
+        selection = select_messages(messages, budget, provider=provider, unit=unit, counter=len, **options)
     except UnitTooLargeError:
         needed = must_stay(messages, provider, unit)
         assert needed > high_mark(budget)
         return None
     finally:
         assert list(messages) == before
+    return selection
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @given(data=st.data(), broken=EITHER, unit=UNITS, policy=POLICIES)
 @settings(deadline=None, max_examples=80)
-def test_any_history_and_any_budget(provider: str, data: st.DataObject, broken: bool, unit: str, policy: str) -> None:
+def test_any_history_and_any_budget(
+    provider: ProviderName, data: st.DataObject, broken: bool, unit: UnitName, policy: str
+) -> None:
     messages = data.draw(histories(provider, broken=broken))
     budget = data.draw(budgets(messages, provider, unit))
     selection = selected(messages, budget, provider, unit, policy=policy)
@@ -125,7 +127,7 @@ def test_any_history_and_any_budget(provider: str, data: st.DataObject, broken: 
 @given(data=st.data(), broken=EITHER, unit=UNITS)
 @settings(deadline=None, max_examples=50)
 def test_a_growing_history_with_the_previous_selection(
-    provider: str, data: st.DataObject, broken: bool, unit: str
+    provider: ProviderName, data: st.DataObject, broken: bool, unit: UnitName
 ) -> None:
     messages = data.draw(histories(provider, broken=broken))
     budget = data.draw(budgets(messages, provider, unit))
@@ -143,7 +145,7 @@ def test_a_growing_history_with_the_previous_selection(
 @pytest.mark.parametrize("provider", PROVIDERS)
 @given(data=st.data(), documents=st.lists(st.text("ab", max_size=40), max_size=6))
 @settings(deadline=None, max_examples=30)
-def test_documents_change_nothing_of_that(provider: str, data: st.DataObject, documents: list[str]) -> None:
+def test_documents_change_nothing_of_that(provider: ProviderName, data: st.DataObject, documents: list[str]) -> None:
     messages = data.draw(histories(provider))
     budget = data.draw(budgets(messages, provider, "auto"))
     selection = selected(messages, budget, provider, "auto", documents=documents)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given, reject, settings
-from hypothesis import strategies as st
+from hypothesis import given, reject, settings, strategies as st
 
 from pycupel import ContextBudget, ContextItem, CupelError, Pipeline
 from pycupel.analytics import ItemStatus, PolicySensitivityReport, policy_sensitivity

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from pycupel.tokens import estimate_tokens
 from pycupel.tokens.estimate import COSTS, count_features

@@ -8,8 +8,7 @@ import math
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from pycupel import ContextBudget, ContextItem, Pipeline, SelectionReport, wire
 from pycupel.diagnostics import (

@@ -65,7 +65,7 @@ DIFFERENCES
 
   no room  Did not fit (BudgetExceeded)
   capped   Enough of its kind (CountCapExceeded)
-  skipped  Would fit, but did not get its turn (BudgetExceeded)
+  skipped  Would fit, but was not chosen (BudgetExceeded)
 
 VARIANTS
              items  tokens  of target
@@ -168,7 +168,7 @@ def test_without_a_target_there_are_no_shares() -> None:
     ("reason", "word", "legend"),
     [
         (BudgetExceeded(7, 6), "no room", "Did not fit (BudgetExceeded)"),
-        (BudgetExceeded(7, 7), "skipped", "Would fit, but did not get its turn (BudgetExceeded)"),
+        (BudgetExceeded(7, 7), "skipped", "Would fit, but was not chosen (BudgetExceeded)"),
         (Deduplicated("y"), "copy", "Same text as another candidate (Deduplicated)"),
         (PinnedOverride("y"), "displaced", "Would fit, had nothing been pinned (PinnedOverride)"),
         (CountCapExceeded("Message", 1, 1), "capped", "Enough of its kind (CountCapExceeded)"),

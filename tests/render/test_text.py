@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, reject, settings
-from hypothesis import strategies as st
+from hypothesis import given, reject, settings, strategies as st
 
 from pycupel import (
     ChronologicalPlacer,
@@ -49,8 +48,7 @@ from pycupel.diagnostics import (
     UnknownReason,
 )
 from pycupel.errors import InvalidArgumentError
-from pycupel.render import render_report, render_summary
-from pycupel.render import text as text_module
+from pycupel.render import render_report, render_summary, text as text_module
 from tests import strategies
 
 ESCAPE = re.compile("\x1b\\[[0-9]+m")
@@ -149,7 +147,7 @@ LEFT OUT: 4 items, 671 tokens
   Same text as another candidate (Deduplicated): 1 item
     Document     0.70  copy of another one left out  Order 4711: handed over.
 
-  Would fit, but did not get its turn (BudgetExceeded): 1 item
+  Would fit, but was not chosen (BudgetExceeded): 1 item
     Document     0.10  needs 12, 150 left            Parcels take three days.
 
   Impossible token count (NegativeTokens): 1 item
@@ -266,8 +264,8 @@ def test_notes_are_told_before_everything_else() -> None:
     """The issue: the text report says when a scorer found its field on no item."""
     report = Pipeline(RecencyScorer()).dry_run([ContextItem("a", 5)], ContextBudget(10))
     note = [
-        "note: no item sets timestamp, so RecencyScorer ranks them all alike; set it, or",
-        "  choose a policy without that scorer",
+        "note: no item sets timestamp, so RecencyScorer gives every item the same score;",
+        "  set it, or choose a policy without that scorer",
     ]
     assert report.to_text().split("\n\n")[0].splitlines()[2:] == note
     assert str(report).splitlines()[2:] == note
@@ -477,8 +475,8 @@ def test_kinds_are_told_on_one_safe_line() -> None:
     [
         (BudgetExceeded(640, 14), "Did not fit (BudgetExceeded): 1 item | needs 640, 14 left"),
         (BudgetExceeded(640, -20), "Did not fit (BudgetExceeded): 1 item | needs 640, -20 left"),
-        (BudgetExceeded(5, 14), "Would fit, but did not get its turn (BudgetExceeded): 1 item | needs 5, 14 left"),
-        (BudgetExceeded(0, 0), "Would fit, but did not get its turn (BudgetExceeded): 1 item | needs 0, 0 left"),
+        (BudgetExceeded(5, 14), "Would fit, but was not chosen (BudgetExceeded): 1 item | needs 5, 14 left"),
+        (BudgetExceeded(0, 0), "Would fit, but was not chosen (BudgetExceeded): 1 item | needs 0, 0 left"),
         (NegativeTokens(-3), "Impossible token count (NegativeTokens): 1 item | counted as -3"),
         (
             Deduplicated("the item"),
@@ -578,7 +576,7 @@ def test_a_quota_that_is_full_is_no_lack_of_room() -> None:
     slicer = QuotaSlice([QuotaEntry("Document", 0, 10)])
     report = Pipeline(ReflexiveScorer(), slicer).dry_run([hinted("doc", 20, 0.9, kind="Document")], ContextBudget(100))
     assert section(render_report(report), "LEFT OUT")[-2:] == [
-        "  Would fit, but did not get its turn (BudgetExceeded): 1 item",
+        "  Would fit, but was not chosen (BudgetExceeded): 1 item",
         "    Document   0.90  needs 20, 100 left  doc",
     ]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -18,23 +18,16 @@ from pycupel import (
     CompositeScorer,
     ContextBudget,
     ContextItem,
-    DecayScorer,
-    FrequencyScorer,
     KindScorer,
-    MetadataKeyScorer,
-    MetadataTrustScorer,
     Pipeline,
     PriorityScorer,
     RecencyScorer,
-    ReflexiveScorer,
     ScaledScorer,
     Scorer,
-    TagScorer,
-    Window,
 )
 from pycupel.errors import ScorerConfigError
-from pycupel.scorers import score_all
-from tests.strategies import FixedClock
+from pycupel.scorers._base import score_all
+from tests.samples import SCORERS
 
 Items = Sequence[ContextItem]
 
@@ -330,62 +323,53 @@ def test_anything_else_is_a_type_error_that_names_the_scorer(value: Any) -> None
 
 # Subclasses of the built-in scorers.
 
-BUILT_IN: list[tuple[type[Any], tuple[Any, ...]]] = [
-    (RecencyScorer, ()),
-    (PriorityScorer, ()),
-    (KindScorer, ()),
-    (TagScorer, ({"a": 1.0},)),
-    (FrequencyScorer, ()),
-    (ReflexiveScorer, ()),
-    (CompositeScorer, ([(RecencyScorer(), 1.0)],)),
-    (ScaledScorer, (RecencyScorer(),)),
-    (BoostedScorer, (RecencyScorer(),)),
-    (MetadataTrustScorer, ()),
-    (MetadataKeyScorer, ("key", "value", 2.0)),
-    (DecayScorer, (FixedClock(), Window(timedelta(hours=1)))),
-]
+# One of each class.
+BUILT_IN = list({type(scorer): scorer for scorer in SCORERS}.values())
 
 
-@pytest.mark.parametrize(("base", "arguments"), BUILT_IN)
-def test_a_subclass_that_overrides_score_alone_is_honoured(base: type[Any], arguments: tuple[Any, ...]) -> None:
+def remade(cls: Callable[..., Scorer], scorer: Any) -> Scorer:
+    """A scorer of another class with the same options."""
+    return cls(**{field.name: getattr(scorer, field.name) for field in dataclasses.fields(scorer) if field.init})
+
+
+@pytest.mark.parametrize("scorer", BUILT_IN, ids=lambda scorer: type(scorer).__name__)
+def test_a_subclass_that_overrides_score_alone_is_honoured(scorer: Any) -> None:
     """SC-02: the inherited batch knows nothing of the new score."""
 
-    class Mine(base):  # type: ignore[misc]
+    class Mine(type(scorer)):  # type: ignore[misc]
         def score(self, item: ContextItem, all_items: Items, /) -> float:
             return 0.125 * (item.priority or 0)
 
-    scorer = Mine(*arguments)
+    mine = remade(Mine, scorer)
     expected = [0.0, 0.125, 0.25, 0.375]
-    assert score_all(scorer, example_items()) == expected
-    assert CompositeScorer([(scorer, 1.0)]).score_all(example_items()) == expected
-    report = Pipeline(scorer).dry_run(example_items(), BUDGET)
+    assert score_all(mine, example_items()) == expected
+    assert CompositeScorer([(mine, 1.0)]).score_all(example_items()) == expected
+    report = Pipeline(mine).dry_run(example_items(), BUDGET)
     assert sorted(included.score for included in report.included) == expected
 
 
-@pytest.mark.parametrize(("base", "arguments"), BUILT_IN)
-def test_a_subclass_that_overrides_score_all_is_honoured_but_checked(
-    base: type[Any], arguments: tuple[Any, ...]
-) -> None:
+@pytest.mark.parametrize("scorer", BUILT_IN, ids=lambda scorer: type(scorer).__name__)
+def test_a_subclass_that_overrides_score_all_is_honoured_but_checked(scorer: Any) -> None:
     """SC-02, SC-04: what is not ours is not trusted."""
 
-    class Mine(base):  # type: ignore[misc]
+    class Mine(type(scorer)):  # type: ignore[misc]
         def score_all(self, items: Items, /) -> list[Any]:
             return [1] * min(len(items), 2)
 
-    scorer = Mine(*arguments)
-    assert [type(score) for score in score_all(scorer, example_items(2))] == [float, float]
+    mine = remade(Mine, scorer)
+    assert [type(score) for score in score_all(mine, example_items(2))] == [float, float]
     with pytest.raises(ScorerConfigError, match="Mine"):
-        score_all(scorer, example_items(3))
+        score_all(mine, example_items(3))
 
 
-@pytest.mark.parametrize(("base", "arguments"), BUILT_IN)
-def test_a_subclass_that_overrides_neither_scores_as_before(base: type[Any], arguments: tuple[Any, ...]) -> None:
+@pytest.mark.parametrize("scorer", BUILT_IN, ids=lambda scorer: type(scorer).__name__)
+def test_a_subclass_that_overrides_neither_scores_as_before(scorer: Any) -> None:
     """SC-02."""
 
-    class Mine(base):  # type: ignore[misc]
+    class Mine(type(scorer)):  # type: ignore[misc]
         pass
 
-    assert score_all(Mine(*arguments), example_items()) == base(*arguments).score_all(example_items())
+    assert score_all(remade(Mine, scorer), example_items()) == scorer.score_all(example_items())
 
 
 def test_the_nearest_override_decides() -> None:

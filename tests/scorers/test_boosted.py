@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-import dataclasses
 import math
-import pickle
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +10,6 @@ import pytest
 
 from pycupel import (
     BoostedScorer,
-    CompositeScorer,
     ContextItem,
     KindScorer,
     MetadataKeyScorer,
@@ -110,21 +106,3 @@ def test_a_class_instead_of_an_instance_is_a_type_error_that_suggests_the_call()
         BoostedScorer(wrong)
     with pytest.raises(TypeError, match=r"did you mean RecencyScorer\("):
         BoostedScorer(PriorityScorer(), wrong)
-
-
-def test_it_is_a_value() -> None:
-    """PB-04: equal parts, equal scorers; pickle and copy keep them."""
-    scorer = BoostedScorer(RecencyScorer(), HIGH, DRAFT)
-    assert repr(scorer) == f"BoostedScorer(inner=RecencyScorer(), boosts=({HIGH!r}, {DRAFT!r}))"
-    assert scorer == BoostedScorer(RecencyScorer(), HIGH, DRAFT)
-    assert scorer != BoostedScorer(RecencyScorer(), DRAFT, HIGH)
-    assert scorer != BoostedScorer(RecencyScorer(), HIGH)
-    assert hash(scorer) == hash(BoostedScorer(RecencyScorer(), HIGH, DRAFT))
-    assert scorer.children == (RecencyScorer(), HIGH, DRAFT)
-    nested = BoostedScorer(CompositeScorer([(scorer, 1.0)]))
-    for each in (scorer, nested, BoostedScorer(ReflexiveScorer())):
-        copied = pickle.loads(pickle.dumps(each))
-        assert copied == each == copy.deepcopy(each)
-        assert copied.score_all(example_items()) == each.score_all(example_items())
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        scorer.inner = PriorityScorer()  # type: ignore[misc]

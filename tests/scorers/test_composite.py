@@ -384,17 +384,3 @@ def test_the_deepest_path_counts() -> None:
     CompositeScorer([(shallow, 1.0), (deep, 1.0), (shallow, 1.0)] * 50)
     with pytest.raises(CycleError):
         CompositeScorer([(shallow, 1.0), (ScaledScorer(deep), 1.0)])
-
-
-def test_it_is_a_value() -> None:
-    """PB-04: equal entries, equal scorers; pickle, copy and replace keep them."""
-    scorer = CompositeScorer([(RecencyScorer(), 3), (PriorityScorer(), 1)])
-    assert repr(scorer) == "CompositeScorer(entries=((RecencyScorer(), 3.0), (PriorityScorer(), 1.0)))"
-    assert scorer == CompositeScorer([(RecencyScorer(), 3.0), (PriorityScorer(), 1.0)])
-    assert scorer != CompositeScorer([(PriorityScorer(), 1.0), (RecencyScorer(), 3.0)])
-    assert hash(scorer) == hash(copy.copy(scorer))
-    copied = pickle.loads(pickle.dumps(scorer))
-    assert copied == scorer
-    assert copied.score_all(example_items()) == [0.25, 0.375, 0.875]
-    changed = dataclasses.replace(scorer, entries=((RecencyScorer(), 1.0), (PriorityScorer(), 3.0)))
-    expect(changed, example_items(), [0.75, 0.125, 0.625])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import pickle
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
@@ -376,33 +375,6 @@ def test_the_system_clock_tells_the_time_in_utc() -> None:
 
 
 # Values.
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "text"),
-    [
-        (Exponential(HOUR), Exponential(2 * HOUR), "Exponential(half_life=datetime.timedelta(seconds=3600))"),
-        (Window(HOUR), Window(2 * HOUR), "Window(max_age=datetime.timedelta(seconds=3600))"),
-        (
-            Step([(HOUR, 1)]),
-            Step([(HOUR, 0.5)]),
-            "Step(windows=((datetime.timedelta(seconds=3600), 1.0),))",
-        ),
-        (SystemTimeProvider(), None, "SystemTimeProvider()"),
-        (
-            DecayScorer(SystemTimeProvider(), Window(HOUR), 1),
-            DecayScorer(SystemTimeProvider(), Window(HOUR)),
-            f"DecayScorer(time_provider=SystemTimeProvider(), curve={Window(HOUR)!r}, null_timestamp_score=1.0)",
-        ),
-    ],
-)
-def test_it_is_a_value(one: Any, other: Any, text: str) -> None:
-    """PB-04: equal options, equal values; pickle keeps them."""
-    assert repr(one) == text
-    copied = pickle.loads(pickle.dumps(one))
-    assert copied == one
-    assert hash(copied) == hash(one)
-    assert one != other
 
 
 def test_options_can_be_replaced_and_are_checked_again() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import pickle
 from collections import OrderedDict
 from fractions import Fraction
 from typing import Any
@@ -121,7 +120,7 @@ def test_a_weight_that_is_no_number_is_a_type_error(weight: Any) -> None:
 @pytest.mark.parametrize("names", [("Message", "message"), ("message", "MESSAGE"), (ContextKind("A"), "A")])
 def test_two_spellings_of_one_kind_are_refused(names: tuple[Any, Any]) -> None:
     """DM-12: one of the two weights would be lost."""
-    with pytest.raises(ScorerConfigError, match="twice"):
+    with pytest.raises(ScorerConfigError, match=r"^weights: duplicate kind "):
         KindScorer(OrderedDict([(names[0], 1.0), (names[1], 2.0)]))
 
 
@@ -157,20 +156,3 @@ def test_other_items_do_not_matter() -> None:
     """KindScorer is absolute: allItems is ignored."""
     item = ContextItem("x", 1, kind="Memory")
     assert KindScorer().score(item, []) == KindScorer().score(item, [ContextItem("y", 1)] * 3) == 0.8
-
-
-def test_it_is_a_value() -> None:
-    """PB-04: equal weights, equal scorers; pickle and replace keep them."""
-    scorer = KindScorer({"Message": 0.5, "Image": 2.0})
-    assert scorer == KindScorer({"image": 2.0, "MESSAGE": 0.5})
-    assert scorer != KindScorer({"Message": 0.5})
-    assert scorer != KindScorer()
-    assert "Image" in repr(scorer)
-    assert "2.0" in repr(scorer)
-    copied = pickle.loads(pickle.dumps(scorer))
-    assert copied == scorer
-    assert repr(copied) == repr(scorer)
-    assert score_of(copied, "image") == 2.0
-    changed = dataclasses.replace(scorer, weights={ContextKind.MEMORY: 1.5})
-    assert changed == KindScorer({"Memory": 1.5})
-    assert score_of(changed, "memory") == 1.5

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import pickle
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from pycupel import ContextItem, MetadataKeyScorer, ReflexiveScorer
+from pycupel import ContextItem, MetadataKeyScorer
 from pycupel.errors import ScorerConfigError
 
 
@@ -114,20 +113,3 @@ def test_other_items_do_not_matter() -> None:
     items = [ContextItem("x", 1, metadata={"k": raw}) for raw in ("v", "w", None)] + [ContextItem("y", 1)]
     scorer = MetadataKeyScorer("k", "v", 2.0)
     assert [scorer.score(item, []) for item in items] == scorer.score_all(items) == [2.0, 1.0, 1.0, 1.0]
-
-
-def test_it_is_a_value() -> None:
-    """PB-04: equal options, equal scorers; pickle and replace keep them."""
-    scorer = MetadataKeyScorer("cupel:priority", "high", 2)
-    other: object = ReflexiveScorer()
-    assert repr(scorer) == "MetadataKeyScorer(key='cupel:priority', value='high', boost=2.0)"
-    assert scorer == MetadataKeyScorer(key="cupel:priority", value="high", boost=2.0)
-    assert scorer != MetadataKeyScorer("cupel:priority", "low", 2.0)
-    assert scorer != other
-    assert hash(scorer) == hash(MetadataKeyScorer("cupel:priority", "high", 2.0))
-    assert pickle.loads(pickle.dumps(scorer)) == scorer
-    assert dataclasses.replace(scorer, boost=3) == MetadataKeyScorer("cupel:priority", "high", 3.0)
-    with pytest.raises(ScorerConfigError):
-        dataclasses.replace(scorer, boost=0.0)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        scorer.boost = 1.0  # type: ignore[misc]

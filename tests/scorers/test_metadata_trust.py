@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-import pickle
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from pycupel import ContextItem, MetadataTrustScorer, ReflexiveScorer
+from pycupel import ContextItem, MetadataTrustScorer
 from pycupel.errors import ScorerConfigError
 
 DEFAULT = 0.3
@@ -160,20 +158,3 @@ def test_other_items_do_not_matter() -> None:
     items = [ContextItem("x", 1, metadata={"cupel:trust": raw}) for raw in ("0.1", 0.9, "?")]
     scorer = MetadataTrustScorer(DEFAULT)
     assert [scorer.score(item, []) for item in items] == scorer.score_all(items) == [0.1, 0.9, DEFAULT]
-
-
-def test_it_is_a_value() -> None:
-    """PB-04: equal options, equal scorers; pickle and replace keep them."""
-    scorer = MetadataTrustScorer(0.25)
-    other: object = ReflexiveScorer()
-    assert repr(scorer) == "MetadataTrustScorer(default_score=0.25)"
-    assert scorer == MetadataTrustScorer(default_score=0.25)
-    assert scorer != MetadataTrustScorer()
-    assert scorer != other
-    assert hash(scorer) == hash(MetadataTrustScorer(0.25))
-    assert pickle.loads(pickle.dumps(scorer)) == scorer
-    assert dataclasses.replace(scorer, default_score=1) == MetadataTrustScorer(1.0)
-    with pytest.raises(ScorerConfigError):
-        dataclasses.replace(scorer, default_score=2.0)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        scorer.default_score = 0.5  # type: ignore[misc]

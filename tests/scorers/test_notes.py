@@ -26,7 +26,7 @@ from pycupel import (
     TagScorer,
     Window,
 )
-from pycupel.scorers import scorer_notes
+from pycupel.scorers._notes import scorer_notes
 from tests.strategies import NOW, FixedClock
 
 BARE = [ContextItem("a", 1), ContextItem("b", 1)]
@@ -34,7 +34,10 @@ DECAY = DecayScorer(FixedClock(), Window(timedelta(1)))
 
 
 def note(field: str, scorer: str) -> str:
-    return f"no item sets {field}, so {scorer} ranks them all alike; set it, or choose a policy without that scorer"
+    return (
+        f"no item sets {field}, so {scorer} gives every item the same score; "
+        "set it, or choose a policy without that scorer"
+    )
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pickle
-
 import pytest
 
-from pycupel import ContextItem, PriorityScorer, RecencyScorer
+from pycupel import ContextItem, PriorityScorer
 
 
 def ranked(*priorities: int | None) -> list[ContextItem]:
@@ -59,12 +57,3 @@ def test_an_item_outside_the_list_is_ranked_against_it() -> None:
     assert scorer.score(ranked(3)[0], ranked(1, 2, 5)) == 1.0
     assert scorer.score(ranked(2)[0], ranked(1, 2, 5)) == 0.5
     assert scorer.score(ranked(2)[0], []) == 1.0
-
-
-def test_it_is_a_value() -> None:
-    """PB-04: it has no options, so one is as good as another."""
-    assert repr(PriorityScorer()) == "PriorityScorer()"
-    assert PriorityScorer() == PriorityScorer()
-    other: object = RecencyScorer()
-    assert PriorityScorer() != other
-    assert pickle.loads(pickle.dumps(PriorityScorer())) == PriorityScorer()

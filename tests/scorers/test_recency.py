@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 
 import pytest
 
-from pycupel import ContextItem, PriorityScorer, RecencyScorer
+from pycupel import ContextItem, RecencyScorer
+from pycupel.errors import ScorerConfigError
+from pycupel.testing import check_scorer
 from tests.strategies import HOUR, NOW
 
 
@@ -99,11 +100,27 @@ def test_an_item_outside_the_list_is_ranked_against_it() -> None:
     assert scorer.score(dated(3)[0], dated(1)) == 1.0
 
 
-def test_it_is_a_value() -> None:
-    """PB-04: it has no options, so one is as good as another."""
-    assert repr(RecencyScorer()) == "RecencyScorer()"
-    assert RecencyScorer() == RecencyScorer()
-    other: object = PriorityScorer()
-    assert RecencyScorer() != other
-    assert hash(RecencyScorer()) == hash(RecencyScorer())
-    assert pickle.loads(pickle.dumps(RecencyScorer())) == RecencyScorer()
+def test_undated_items_can_be_ranked_by_position() -> None:
+    """Only if none has a timestamp; an object that occurs twice is as new as its last occurrence."""
+    scorer = RecencyScorer("position")
+    one, two, three = dated(None, None, None)
+    for items, scores in (
+        ([one, two, three], [0.0, 0.5, 1.0]),
+        ([one, two, one], [1.0, 0.5, 1.0]),
+        ([one], [1.0]),
+        ([], []),
+        (dated(3, None, 1), [0.0, 0.0, 1.0]),
+        ([one, ContextItem("document", 1, kind="Document"), two], [0.0, 0.0, 1.0]),
+    ):
+        assert scorer.score_all(items) == scores
+        assert [scorer.score(item, items) for item in items] == scores
+    assert RecencyScorer().score_all([one, two]) == [0.0, 0.0]
+    check_scorer(scorer)
+
+
+def test_what_happens_to_undated_items_is_one_of_two_things() -> None:
+    assert repr(RecencyScorer("position")) == "RecencyScorer(undated='position')"
+    assert RecencyScorer("position").reads is None
+    with pytest.raises(ScorerConfigError, match="undated must be 'oldest' or 'position'") as caught:
+        RecencyScorer("newest")  # type: ignore[arg-type]
+    assert caught.value.argument == "undated"

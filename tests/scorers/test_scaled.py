@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import math
-import pickle
 from collections.abc import Sequence
 from typing import Any
 
@@ -147,21 +145,3 @@ def test_a_class_instead_of_an_instance_is_a_type_error_that_suggests_the_call()
     inner: Any = RecencyScorer
     with pytest.raises(TypeError, match=r"did you mean RecencyScorer\("):
         ScaledScorer(inner)
-
-
-def test_it_is_a_value() -> None:
-    """PB-04: equal inner scorers, equal scorers; pickle and replace keep them."""
-    scorer = ScaledScorer(RecencyScorer())
-    assert repr(scorer) == "ScaledScorer(inner=RecencyScorer())"
-    assert scorer == ScaledScorer(RecencyScorer())
-    assert scorer != ScaledScorer(PriorityScorer())
-    assert hash(scorer) == hash(ScaledScorer(RecencyScorer()))
-    assert pickle.loads(pickle.dumps(scorer)) == scorer
-    assert copy.deepcopy(scorer) == scorer
-    assert dataclasses.replace(scorer, inner=PriorityScorer()) == ScaledScorer(PriorityScorer())
-    assert scorer.children == (RecencyScorer(),)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        scorer.inner = PriorityScorer()  # type: ignore[misc]
-    wrong: Any = RecencyScorer
-    with pytest.raises(TypeError):
-        dataclasses.replace(scorer, inner=wrong)

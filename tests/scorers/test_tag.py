@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-import pickle
 from typing import Any
 
 import pytest
@@ -99,7 +97,7 @@ def test_every_spelling_on_an_item_counts() -> None:
 
 def test_two_spellings_are_refused_if_case_folds() -> None:
     """DM-12: one of the two weights would be lost."""
-    with pytest.raises(ScorerConfigError, match="twice"):
+    with pytest.raises(ScorerConfigError, match=r"^tag_weights: duplicate tag "):
         TagScorer({"a": 1.0, "A": 1.0}, case_insensitive=True)
 
 
@@ -167,20 +165,3 @@ def test_other_items_do_not_matter() -> None:
     scorer = TagScorer(WEIGHTS)
     assert scorer.score(item, []) == scorer.score(item, [other] * 9) == 0.75
     assert scorer.score_all([other, item, ContextItem("z", 1)]) == [0.25, 0.75, 0.0]
-
-
-def test_it_is_a_value() -> None:
-    """PB-04: equal options, equal scorers; pickle and replace keep them."""
-    scorer = TagScorer({"Python": 3, "rust": 1}, case_insensitive=True)
-    assert scorer == TagScorer({"rust": 1.0, "Python": 3.0}, case_insensitive=True)
-    assert scorer != TagScorer({"Python": 3, "rust": 1})
-    assert scorer != TagScorer({"Python": 3}, case_insensitive=True)
-    assert "'Python': 3.0" in repr(scorer)
-    assert "case_insensitive=True" in repr(scorer)
-    copied = pickle.loads(pickle.dumps(scorer))
-    assert copied == scorer
-    assert repr(copied) == repr(scorer)
-    assert score_of(copied, "PYTHON") == 0.75
-    exact = dataclasses.replace(scorer, case_insensitive=False)
-    assert exact == TagScorer({"Python": 3, "rust": 1})
-    assert score_of(exact, "PYTHON") == 0.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import pickle
 import re
@@ -28,7 +27,7 @@ from pycupel import (
     ScoredItem,
     SliceOutcome,
 )
-from pycupel.diagnostics import BudgetExceeded, CountCapExceeded
+from pycupel.diagnostics import BudgetExceeded, CountCapExceeded, ExclusionReason
 from pycupel.errors import BudgetOverflowError, CountRequirementError, CupelError, SlicerConfigError
 
 Rows = list[tuple[str, str, int, float]]
@@ -45,7 +44,7 @@ def scored(rows: Rows) -> list[ScoredItem]:
 
 def detailed(
     rows: Rows, target: int, slicer: CountQuotaSlice
-) -> tuple[list[str], list[tuple[str, int, int]], list[tuple[str, CountCapExceeded]]]:
+) -> tuple[list[str], list[tuple[str, int, int]], list[tuple[str, ExclusionReason]]]:
     """Slice, and give the selected contents, the shortfalls, and the cap exclusions by content."""
     outcome: SliceOutcome = slicer.slice_detailed(scored(rows), ContextBudget(target))
     return (
@@ -455,7 +454,7 @@ def test_the_arguments_have_their_order() -> None:
 
 def test_two_entries_for_a_kind_are_refused() -> None:
     """CQ-04: after folding; the same items would be committed twice."""
-    with pytest.raises(SlicerConfigError, match="'TOOL' twice"):
+    with pytest.raises(SlicerConfigError, match=r"^entries: duplicate kind 'TOOL'"):
         CountQuotaSlice([entry("tool", 2, 2), entry("TOOL", 1, 1)])
 
 
@@ -506,7 +505,7 @@ def test_the_inner_slicer_is_a_slicer(inner: Any) -> None:
 @pytest.mark.parametrize("inner", [GreedySlice, KnapsackSlice])
 def test_a_class_is_no_inner_slicer(inner: Any) -> None:
     """PB-05: the usual slip, and the error says what was meant."""
-    with pytest.raises(TypeError, match=rf"inner must be .* did you mean {inner.__name__}\(\.\.\.\)\?"):
+    with pytest.raises(TypeError, match=rf"^inner must be an instance; did you mean {inner.__name__}\(\)\?$"):
         CountQuotaSlice([], inner)
 
 
@@ -555,18 +554,3 @@ def test_marginal_items_are_supported_and_a_minimum_budget_is_not() -> None:
     assert CountQuotaSlice.supports_marginal_items is True
     assert CountQuotaSlice.supports_min_budget is False
     assert CountQuotaSlice([], QuotaSlice([])).supports_marginal_items is True
-
-
-def test_is_a_value() -> None:
-    """PB-04: immutable, comparable, hashable, picklable, and replaceable."""
-    slicer = CountQuotaSlice([entry("tool", 1, 2)], cap_order="score")
-    same = CountQuotaSlice([entry("TOOL", 1, 2)], GreedySlice(), "degrade", cap_order="score")
-    assert slicer == same
-    assert hash(slicer) == hash(same)
-    assert slicer != CountQuotaSlice([entry("tool", 1, 2)])
-    assert pickle.loads(pickle.dumps(slicer)) == slicer
-    assert "cap_order='score'" in repr(slicer)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        slicer.scarcity = ScarcityBehavior.THROW  # type: ignore[misc]
-    with pytest.raises(SlicerConfigError):
-        dataclasses.replace(slicer, inner=KnapsackSlice())

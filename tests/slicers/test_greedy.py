@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from pycupel import ContextBudget, ContextItem, GreedySlice, ScoredItem
+from pycupel.errors import SlicerConfigError
+from pycupel.testing import check_slicer
 
 Rows = list[tuple[str, int, float]]
 
@@ -181,12 +183,70 @@ def test_budget_simulation_is_supported() -> None:
     assert GreedySlice.supports_min_budget is True
 
 
-def test_is_a_value() -> None:
-    """PB-04: immutable, comparable, hashable, and picklable."""
-    slicer = GreedySlice()
-    assert slicer == GreedySlice()
-    assert hash(slicer) == hash(GreedySlice())
-    assert repr(slicer) == "GreedySlice()"
+STRONG_AND_WEAK: Rows = [("strong", 120, 0.95), *((f"weak {i}", 10, 0.15) for i in range(10))]
+
+
+@pytest.mark.parametrize(
+    ("slicer", "expected"),
+    [
+        pytest.param(GreedySlice(), [f"weak {i}" for i in range(10)], id="by density"),
+        pytest.param(GreedySlice(cost_exponent=0), ["strong"], id="by score"),
+        pytest.param(GreedySlice(best_first=True), ["strong"], id="the best first"),
+    ],
+)
+def test_a_long_top_hit_is_kept_by_score_order_and_by_best_first(slicer: GreedySlice, expected: list[str]) -> None:
+    """Density prefers ten weak items to the strong one: 0.015 a token against 0.0079."""
+    assert [item.content for item in slicer.slice(scored(STRONG_AND_WEAK), ContextBudget(120))] == expected
+
+
+def test_after_the_best_the_others_follow_by_density() -> None:
+    """`best_first` is one exception, not another order."""
+    rows = scored([("best", 50, 0.9), ("dense", 10, 0.5), ("strong", 50, 0.8)])
+    selected = GreedySlice(best_first=True).slice(rows, ContextBudget(60))
+    assert [item.content for item in selected] == ["best", "dense"]
+
+
+def test_the_best_that_does_not_fit_is_not_waited_for() -> None:
+    """The best of those that fit is taken instead."""
+    rows = scored([("too large", 100, 0.9), ("fits", 50, 0.5), ("dense", 10, 0.2)])
+    assert [item.content for item in GreedySlice(best_first=True).slice(rows, ContextBudget(50))] == ["fits"]
+
+
+@pytest.mark.parametrize("exponent", [0, 0.2, 2.0])
+def test_zero_token_items_are_taken_whatever_the_options(exponent: float) -> None:
+    """GreedySlice: items without tokens always fit, and a target of 0 selects nothing (EB-02)."""
+    rows = scored([("paid", 10, 0.9), ("free", 0, -1.0)])
+    slicer = GreedySlice(exponent, best_first=True)
+    assert {item.content for item in slicer.slice(rows, ContextBudget(10))} == {"paid", "free"}
+    assert slicer.slice(rows, ContextBudget(0)) == []
+
+
+@pytest.mark.parametrize("exponent", [-0.1, 2.1, NAN, INF])
+def test_an_exponent_out_of_range_is_refused(exponent: float) -> None:
+    """The error carries the argument's name and the value."""
+    with pytest.raises(SlicerConfigError, match="cost_exponent must be") as caught:
+        GreedySlice(exponent)
+    assert caught.value.argument == "cost_exponent"
+
+
+@pytest.mark.parametrize(
+    ("options", "name"), [({"cost_exponent": "1"}, "cost_exponent"), ({"best_first": 1}, "best_first")]
+)
+def test_options_of_a_wrong_type_are_refused(options: dict[str, Any], name: str) -> None:
+    """PB-05: a wrong type is a TypeError that names the argument."""
+    with pytest.raises(TypeError, match=f"{name} must be"):
+        GreedySlice(**options)
+
+
+def test_options_make_the_value() -> None:
+    """PB-04: options are kept as floats and shown where they are not the default."""
+    slicer = GreedySlice(0, best_first=True)
+    assert slicer == GreedySlice(0.0, best_first=True) != GreedySlice()
+    assert repr(slicer) == "GreedySlice(cost_exponent=0.0, best_first=True)"
     assert pickle.loads(pickle.dumps(slicer)) == slicer
-    with pytest.raises((AttributeError, TypeError)):  # which of the two, depends on how dataclasses do it
-        slicer.option = 1  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("slicer", [GreedySlice(0), GreedySlice(0.2, best_first=True), GreedySlice(best_first=True)])
+def test_keeps_the_contract_of_slicers(slicer: GreedySlice) -> None:
+    """The checks that authors of slicers run."""
+    check_slicer(slicer)

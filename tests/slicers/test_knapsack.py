@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import pickle
 from random import Random
@@ -398,21 +397,6 @@ def test_budget_simulation_is_supported() -> None:
     """BS-09: both class attributes are True."""
     assert KnapsackSlice.supports_marginal_items is True
     assert KnapsackSlice.supports_min_budget is True
-
-
-def test_is_a_value() -> None:
-    """PB-04: immutable, comparable, hashable, picklable, and replaceable."""
-    slicer = KnapsackSlice(10, 1000, 500, fill_free=True)
-    same = KnapsackSlice(bucket_size=10, max_cells=1000, max_states=500, fill_free=True)
-    assert slicer == same
-    assert hash(slicer) == hash(same)
-    assert slicer != KnapsackSlice(10)
-    assert repr(slicer) == "KnapsackSlice(bucket_size=10, max_cells=1000, max_states=500, fill_free=True)"
-    assert pickle.loads(pickle.dumps(slicer)) == slicer
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        slicer.bucket_size = 1  # type: ignore[misc]
-    with pytest.raises(SlicerConfigError):
-        dataclasses.replace(slicer, bucket_size=0)
 
 
 def test_recency_drops_the_oldest_item() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import pickle
 from collections.abc import Sequence
 from typing import Any
 
@@ -267,7 +265,7 @@ def test_redistribute_does_not_report_a_shortfall_twice() -> None:
 
 def test_a_kind_listed_twice_is_refused() -> None:
     """QS-02: after folding; what happens to one of the two would be a matter of luck."""
-    with pytest.raises(SlicerConfigError, match="'TOOL' twice"):
+    with pytest.raises(SlicerConfigError, match=r"^entries: duplicate kind 'TOOL'"):
         QuotaSlice([QuotaEntry("tool", 10), QuotaEntry("Doc"), QuotaEntry("TOOL", 20)])
 
 
@@ -511,7 +509,7 @@ def test_the_inner_slicer_is_a_slicer(inner: Any) -> None:
 def test_a_class_is_no_inner_slicer() -> None:
     """PB-05: the usual slip, and the error says what was meant."""
     inner: Any = GreedySlice
-    with pytest.raises(TypeError, match=r"inner must be .* did you mean GreedySlice\(\.\.\.\)\?"):
+    with pytest.raises(TypeError, match=r"^inner must be an instance; did you mean GreedySlice\(\)\?$"):
         QuotaSlice([], inner)
 
 
@@ -543,21 +541,3 @@ def test_budget_simulation_is_not_supported() -> None:
     """BS-09: neither question makes sense."""
     assert QuotaSlice.supports_marginal_items is False
     assert QuotaSlice.supports_min_budget is False
-
-
-def test_is_a_value() -> None:
-    """PB-04: immutable, comparable, hashable, picklable, and replaceable."""
-    slicer = QuotaSlice([QuotaEntry("A", 10)], KnapsackSlice(5), redistribute=True)
-    same = QuotaSlice([QuotaEntry("a", 10)], inner=KnapsackSlice(5), redistribute=True)
-    assert slicer == same
-    assert hash(slicer) == hash(same)
-    assert slicer != QuotaSlice([QuotaEntry("A", 10)], KnapsackSlice(5))
-    copy = pickle.loads(pickle.dumps(slicer))
-    assert copy == slicer
-    rows = [("a", "A", 10, 0.9), ("b", "B", 10, 0.8)]
-    assert quota(rows, 20, copy) == quota(rows, 20, slicer)
-    assert "redistribute=True" in repr(slicer)
-    assert "_by_key" not in repr(slicer)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        slicer.redistribute = False  # type: ignore[misc]
-    assert quota(rows, 20, dataclasses.replace(slicer, entries=(QuotaEntry("B", cap=0),))) == ["a"]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-import pickle
 from random import Random
 from typing import Any
 
@@ -245,17 +243,6 @@ def test_replace_is_a_bool_and_a_keyword(replace: Any) -> None:
         StreamSlice(replace=replace)
     with pytest.raises(TypeError, match="positional"):
         StreamSlice(32, replace)  # type: ignore[call-arg]
-
-
-def test_is_a_value() -> None:
-    """PB-04: immutable, comparable, hashable, and picklable."""
-    slicer = StreamSlice(8, replace=True)
-    assert slicer == StreamSlice(8, replace=True) != StreamSlice(8)
-    assert hash(slicer) == hash(StreamSlice(8, replace=True))
-    assert repr(slicer) == "StreamSlice(batch_size=8, replace=True)"
-    assert pickle.loads(pickle.dumps(slicer)) == slicer
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        slicer.batch_size = 3  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -9,11 +9,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import pycupel.testing
 from pycupel import ContextBudget, ContextItem, ContextKind, Pipeline, ReflexiveScorer, SelectionReport, UShapedPlacer
@@ -33,8 +32,10 @@ from pycupel.diagnostics import (
     ScoredTooLow,
     UnknownReason,
 )
+from pycupel.diagnostics.reasons import EXCLUSION_REASONS
 from pycupel.errors import InvalidArgumentError, InvalidItemError
 from pycupel.testing import SelectionReportAssertionError, SelectionReportChain, should
+from pycupel.testing._arguments import ReasonName
 from tests.testing.reports import dropped, kept, report_of, scored
 
 EMPTY = report_of()
@@ -593,12 +594,17 @@ def test_an_empty_window_is_used_infinitely_or_not_at_all() -> None:
     )
 
 
+def test_the_budget_may_be_a_number_of_tokens() -> None:
+    passes(HALF, lambda c: c.have_budget_utilization_above(0.5, 100))
+    assert "budget.MaxTokens=101" in message(HALF, lambda c: c.have_budget_utilization_above(0.5, 101))
+
+
 def test_the_budget_may_be_the_reports_own() -> None:
     """An extension: a report of a run knows it."""
     report = report_of([kept(tokens=50)], budget=ContextBudget(100))
     passes(report, lambda c: c.have_budget_utilization_above(0.5))
     assert "budget.MaxTokens=100" in message(report, lambda c: c.have_budget_utilization_above(0.6))
-    with pytest.raises(InvalidArgumentError, match="the report does not know its budget; pass one"):
+    with pytest.raises(InvalidArgumentError, match="the report has no budget; pass one"):
         HALF.should().have_budget_utilization_above(0.5)
 
 
@@ -853,29 +859,29 @@ def test_top_scores_at_edges_by_the_definition(data: st.DataObject, scores: list
             "threshold must be finite, not nan",
         ),
         (
-            lambda c: c.have_budget_utilization_above(0.5, 100),
+            lambda c: c.have_budget_utilization_above(0.5, "100"),
             TypeError,
-            "budget must be a ContextBudget, not 100 (int)",
+            "budget must be a ContextBudget or an int, not '100' (str)",
         ),
         (
             lambda c: c.exclude_item_with_reason("BudgetExceded"),
             InvalidArgumentError,
-            "there is no exclusion reason 'BudgetExceded'; did you mean 'BudgetExceeded'?",
+            "unknown exclusion reason 'BudgetExceded'; did you mean 'BudgetExceeded'?",
         ),
         (
             lambda c: c.exclude_item_with_reason("budget_exceeded"),
             InvalidArgumentError,
-            "there is no exclusion reason 'budget_exceeded'; did you mean 'BudgetExceeded'?",
+            "unknown exclusion reason 'budget_exceeded'; did you mean 'BudgetExceeded'?",
         ),
         (
             lambda c: c.exclude_item_matching_with_reason(bool, "rust"),
             InvalidArgumentError,
-            "there is no exclusion reason 'rust'",
+            "unknown exclusion reason 'rust'",
         ),
         (
             lambda c: c.exclude_item_with_reason(ExclusionReason),
             InvalidArgumentError,
-            "reason must be one of the reasons, not their base",
+            "reason must be a specific reason, not ExclusionReason itself",
         ),
         (
             lambda c: c.exclude_item_with_reason(int),
@@ -896,11 +902,15 @@ def test_wrong_arguments(assertion: Callable[[Any], object], error: type[Excepti
     assert not isinstance(caught.value, AssertionError)
 
 
+def test_type_checkers_know_the_names_of_all_reasons() -> None:
+    assert get_args(ReasonName) == tuple(EXCLUSION_REASONS)
+
+
 def test_an_unknown_reason_comes_with_advice() -> None:
     with pytest.raises(InvalidArgumentError) as caught:
-        EMPTY.should().exclude_item_with_reason("Rusty")
+        EMPTY.should().exclude_item_with_reason("Rusty")  # type: ignore[arg-type]
     assert caught.value.__notes__ == [
-        "For a reason of your own, pass its class; for one read from elsewhere, UnknownReason(name)."
+        "For your own reason, pass its class; for one from another implementation, UnknownReason(name)."
     ]
     assert caught.value.value == "Rusty"
 

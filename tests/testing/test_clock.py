@@ -53,8 +53,8 @@ def test_a_time_without_a_zone_is_refused() -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         FixedTimeProvider(naive)
     assert str(caught.value) == (
-        "now must have a time zone, datetime.datetime(2026, 3, 1, 0, 0) has none; "
-        "write datetime(..., tzinfo=timezone.utc)"
+        "now must have a time zone, but datetime.datetime(2026, 3, 1, 0, 0) has none; "
+        "use datetime.now(timezone.utc) or add tzinfo"
     )
     assert (caught.value.argument, caught.value.value) == ("now", naive)
 

@@ -17,7 +17,7 @@ from pycupel.testing._difference import explain_inequality
 from tests.testing.reports import dropped, kept, report_of
 
 ONLY_EVENTS = [
-    "The selections are the same. What differs are the events: they hold",
+    "The selections are the same; only the events differ, which hold",
     "measured times. Compare with left.same_selection(right).",
 ]
 

@@ -23,7 +23,7 @@ ITEMS = [
     ContextItem("Parts list of the whole plant.", 130, kind="Document", future_relevance_hint=0.5),
 ]
 UPDATE = "If the selection is right, run pytest with --cupel-update-snapshots,\nor set CUPEL_UPDATE_SNAPSHOTS=1."
-SHARED = "Another test of this run has a snapshot of the same name: give each its own."
+SHARED = "Another test in this run uses a snapshot of the same name: use a different name in each."
 
 
 def run(budget: int = 100) -> SelectionReport:
@@ -94,7 +94,10 @@ def test_a_snapshot_is_beside_the_file_that_calls(tmp_path: Path, monkeypatch: p
 def test_without_a_file_there_has_to_be_a_directory() -> None:
     """At a prompt, for example."""
     code = compile("report.should().match_snapshot('pump')", "<stdin>", "exec")
-    with pytest.raises(InvalidArgumentError, match="<stdin> is no file to put a snapshot beside; pass directory="):
+    with pytest.raises(
+        InvalidArgumentError,
+        match="<stdin> is not a file, so there is no directory for snapshots beside it; pass directory=",
+    ):
         exec(code, {"report": run()})  # noqa: S102 - what a prompt does
 
 
@@ -291,8 +294,8 @@ def test_ci_writes_no_snapshot_and_says_how_to(
     error = failure(run(), "pump", tmp_path)
     path = Path("__snapshots__") / "pump.json"
     assert str(error) == (
-        f"MatchSnapshot(pump) failed: there is no {path}, and CI writes none. "
-        "Run the test elsewhere, and commit the file."
+        f"MatchSnapshot(pump) failed: there is no {path}, and snapshots are not written in CI. "
+        "Run the test elsewhere and commit the file."
     )
     assert error.__notes__ == [UPDATE]
     assert error.expected is None
@@ -369,12 +372,10 @@ def test_two_ways_to_write_a_name_are_one_snapshot(tmp_path: Path) -> None:
     ],
 )
 def test_a_name_that_is_no_file_name_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InvalidArgumentError, match="cannot be the name of a file") as caught:
+    with pytest.raises(InvalidArgumentError, match="cannot be used as a file name") as caught:
         run().should().match_snapshot(name, directory=tmp_path)
     assert caught.value.value == name
-    assert caught.value.__notes__ == [
-        "Name a snapshot with letters, digits, spaces, '-', '_' and '.', like 'refund request'."
-    ]
+    assert caught.value.__notes__ == ["Use letters, digits, spaces, '-', '_' and '.', as in 'refund request'."]
     assert names_in(tmp_path) == []
 
 

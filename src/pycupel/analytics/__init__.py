@@ -1,4 +1,4 @@
-"""Questions about selections: how full, how diverse, and what another budget or another policy would change."""
+"""Metrics of a selection, and what another budget or another policy would select."""
 
 from __future__ import annotations
 

@@ -1,13 +1,15 @@
-"""Whether quotas are used: what was selected of each kind, beside what a policy requires and allows."""
+"""Quota utilization: what was selected of each kind, beside what a policy requires and allows."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from pycupel.diagnostics import SelectionReport
+from pycupel.diagnostics import IncludedItem, SelectionReport
 from pycupel.model import ContextBudget, ContextKind, QuotaConstraint, QuotaConstraintMode
 from pycupel.model.checks import wrong_type
-from pycupel.pipeline import Pipeline, Policy
+from pycupel.pipeline import Policy, PresetName
+from pycupel.pipeline.policy import as_policy
 from pycupel.protocols import Slicer
 from pycupel.slicers.constraints import quota_constraints_of
 
@@ -15,9 +17,15 @@ __all__ = ["KindQuotaUtilization", "quota_utilization"]
 
 
 class KindQuotaUtilization(NamedTuple):
-    """What a constraint asks for, and what was selected: `actual` is in per cent of the target, or a number of items.
+    """How a selection uses the quota for one kind.
 
-    `utilization` is `actual` as a share of `cap`, never more than 1.0; with a cap of 0 it is 0.0.
+    Attributes:
+        kind: The kind that the quota is for.
+        mode: Whether the quota is a percentage of the target or a number of items.
+        require: The minimum that the quota asks for.
+        cap: The maximum that it allows.
+        actual: What was selected, in the same unit as `require` and `cap`.
+        utilization: `actual` as a share of `cap`, at most 1.0; 0.0 if the cap is 0.
     """
 
     kind: ContextKind
@@ -29,34 +37,44 @@ class KindQuotaUtilization(NamedTuple):
 
 
 def quota_utilization(
-    report: SelectionReport, policy: Policy | Pipeline | Slicer, budget: ContextBudget
+    report: SelectionReport, policy: Policy | PresetName | Slicer, budget: ContextBudget | int
 ) -> tuple[KindQuotaUtilization, ...]:
-    """One record for each constraint of the policy's slicer and of the slicers inside it; none without quotas.
+    """How a selection uses the quotas of a policy.
 
-    They are sorted by the spelling of the kind and then by mode, Count before Percentage; for one kind and mode, the
-    outer slicer comes first. All items that were selected count, pinned ones included. Percentages are of
-    `target_tokens`, also where a slicer had less than that to divide: next to pinned items, or inside another slicer.
+    All selected items count, pinned ones too. Percentages are of `target_tokens`, even where a slicer had less than
+    that to divide: next to pinned items, or inside another slicer.
+
+    Args:
+        report: The report of a selection.
+        policy: Whose quotas to look at: a `Policy`, a `Pipeline`, the name of a preset, or a slicer.
+        budget: The budget that percentages refer to, or just a number of tokens.
+
+    Returns:
+        One record for each quota of the slicer and of the slicers inside it, sorted by kind and mode (Count before
+        Percentage), the outer slicer first. Empty if there are no quotas.
     """
     constraints = quota_constraints_of(_slicer(policy))
-    if not isinstance(cast(Any, budget), ContextBudget):
-        raise wrong_type("budget", "a ContextBudget", budget)
-    usages = (_usage(constraint, report, budget) for constraint in constraints)
+    limits = ContextBudget.of(budget)
+    included = report.included
+    usages = (_usage(constraint, included, limits) for constraint in constraints)
     return tuple(sorted(usages, key=lambda usage: (usage.kind.value, usage.mode)))
 
 
 def _slicer(policy: Any) -> Slicer:
-    if isinstance(policy, (Policy, Pipeline)):
-        return policy.slicer
+    if isinstance(policy, (Policy, str)):
+        return as_policy(policy).slicer
     if isinstance(policy, type) or not isinstance(policy, Slicer):
-        raise wrong_type("policy", "a Policy, a Pipeline or a slicer", policy)
+        raise wrong_type("policy", "a Policy, a Pipeline, the name of a preset or a slicer", policy)
     return policy
 
 
-def _usage(constraint: QuotaConstraint, report: SelectionReport, budget: ContextBudget) -> KindQuotaUtilization:
-    tokens = [included.item.tokens for included in report.included if included.item.kind == constraint.kind]
+def _usage(
+    constraint: QuotaConstraint, included: Sequence[IncludedItem], budget: ContextBudget
+) -> KindQuotaUtilization:
+    tokens = [each.item.tokens for each in included if each.item.kind == constraint.kind]
     actual: float = len(tokens)
     if constraint.mode is QuotaConstraintMode.PERCENTAGE:
-        # Multiplied first, so that 29 tokens of 100 are 29 per cent and not a little less.
+        # Multiplied first, so that 29 tokens of 100 are exactly 29 per cent.
         actual = 100 * sum(tokens) / budget.target_tokens if budget.target_tokens else 0.0
     utilization = min(1.0, max(0.0, actual / constraint.cap)) if constraint.cap else 0.0
     return KindQuotaUtilization(

@@ -1,11 +1,11 @@
-"""Policy sensitivity: what changes if another policy selects from the same items."""
+"""Policy sensitivity: what other policies select from the same items."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast, overload
 
 from pycupel.diagnostics import SelectionReport
 from pycupel.errors import CupelError, InvalidArgumentError
@@ -18,12 +18,21 @@ __all__ = ["ItemStatus", "PolicySensitivityDiffEntry", "PolicySensitivityReport"
 
 
 class ItemStatus(StrEnum):
+    """Whether a variant selects a content."""
+
     INCLUDED = "Included"
+    """At least one item with the content was selected."""
     EXCLUDED = "Excluded"
+    """No item with the content was selected."""
 
 
 class PolicySensitivityDiffEntry(NamedTuple):
-    """A content about which the variants disagree, with the label and the verdict of each, in their order."""
+    """A content that some variants select and others do not.
+
+    Attributes:
+        content: The content of the items.
+        statuses: The label of each variant and what it does, in the order of the variants.
+    """
 
     content: str
     statuses: tuple[tuple[str, ItemStatus], ...]
@@ -31,12 +40,12 @@ class PolicySensitivityDiffEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PolicySensitivityReport:
-    """What the variants select, and where they disagree.
+    """What each variant selects, and where they differ. `print` shows it as a table.
 
     Attributes:
-        variants: The label and the report of each, in the order given.
+        variants: The label and the report of each variant, in the order given.
         diffs: The contents that some variants select and others do not, in the order in which they first appear in
-            the items. What is in everywhere, or out everywhere, is not among them.
+            the items.
     """
 
     variants: tuple[tuple[str, SelectionReport], ...]
@@ -46,8 +55,12 @@ class PolicySensitivityReport:
         _check_number(self.variants)
 
     def to_text(self, *, color: bool = False) -> str:
-        """A table for a terminal of 80 columns; `pycupel.render` has more options."""
-        # Rendering is built on top of everything here, and most comparisons never need it.
+        """A table for a terminal of 80 columns; `pycupel.render.render_sensitivity` has more options.
+
+        Args:
+            color: Whether to use ANSI colours.
+        """
+        # Rendering is a layer above this one, and most comparisons never need it.
         from pycupel.render.sensitivity import render_sensitivity  # noqa: PLC0415
 
         return render_sensitivity(self, color=color)
@@ -56,23 +69,35 @@ class PolicySensitivityReport:
         return self.to_text()
 
 
+# With a union instead of overloads, mypy takes the literals of a dict display for strings.
+@overload
 def policy_sensitivity(
-    items: Iterable[ContextItem],
-    budget: ContextBudget | int,
-    variants: Mapping[str, Policy | PresetName] | Iterable[tuple[str, Policy | PresetName]],
-) -> PolicySensitivityReport:
-    """Select from the same items with every variant, and tell what differs. Calls no observer.
+    items: Iterable[ContextItem], budget: ContextBudget | int, variants: Mapping[str, Policy | PresetName]
+) -> PolicySensitivityReport: ...
 
-    Items are the same if their contents are equal. A content counts as selected if any item with it is (PO-01).
+
+@overload
+def policy_sensitivity(
+    items: Iterable[ContextItem], budget: ContextBudget | int, variants: Iterable[tuple[str, Policy | PresetName]]
+) -> PolicySensitivityReport: ...
+
+
+def policy_sensitivity(
+    items: Iterable[ContextItem], budget: ContextBudget | int, variants: Any
+) -> PolicySensitivityReport:
+    """Select from the same items with several policies, and report what differs. Calls no observer.
+
+    Items with equal contents count as one: their content is included if any of them is selected.
 
     Args:
         items: The candidates, in any iterable.
-        budget: The limits, the same for every variant.
-        variants: `Policy` or `Pipeline` objects by label, at least two; or pairs, whose labels need not be unique.
+        budget: The limits for every variant, or just a number of tokens.
+        variants: At least two policies by label, or pairs, whose labels may repeat. A policy is a `Policy`, a
+            `Pipeline` or the name of a preset.
 
     Raises:
-        InvalidArgumentError: there are fewer than two variants.
-        CupelError: a variant cannot select; the message says which (PO-04).
+        InvalidArgumentError: there are fewer than two variants, or there is no such preset.
+        CupelError: a variant cannot select; the message names it.
     """
     pipelines = _checked_variants(variants)
     candidates: list[ContextItem] = list(checked_iterable("items", "an iterable of ContextItem", items))
@@ -82,7 +107,7 @@ def policy_sensitivity(
 
 def _checked_variants(variants: Any) -> list[tuple[str, Pipeline]]:
     pairs = cast(Any, variants).items() if isinstance(variants, Mapping) else variants
-    labelled = checked_pairs("variants", "(label, Policy or Pipeline)", pairs)
+    labelled = checked_pairs("variants", "(label, policy)", pairs)
     _check_number(labelled)
     return [(checked_str("a label in variants", label), _pipeline(label, variant)) for label, variant in labelled]
 
@@ -107,14 +132,14 @@ def _report(
         error.where = f"variant {label!r}"
         raise
     except Exception as error:
-        error.add_note(f"This happened in the variant {label!r}.")
+        error.add_note(f"Raised in the variant {label!r}.")
         raise
 
 
 def _differences(
     items: Iterable[ContextItem], variants: Iterable[tuple[str, SelectionReport]]
 ) -> tuple[PolicySensitivityDiffEntry, ...]:
-    """Content by content, because of several items with one content some may be in and others out (PO-01)."""
+    """By content: of several items with one content, some may be selected and others not (PO-01)."""
     selections = [(label, {included.item.content for included in report.included}) for label, report in variants]
     contents = dict.fromkeys(item.content for item in items)
     entries = (PolicySensitivityDiffEntry(content, _statuses(content, selections)) for content in contents)

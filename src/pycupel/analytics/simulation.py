@@ -2,8 +2,8 @@
 
 Scoring, deduplicating and sorting do not depend on the budget and are done once; only slicing and placing are repeated.
 
-"More budget, more items" is a rule of thumb, not a law, even for `GreedySlice` and `KnapsackSlice`: a larger budget
-may take one large item in place of a smaller one (BS-01).
+A larger budget does not always select more, even with `GreedySlice` and `KnapsackSlice`: it may take one large item
+instead of a smaller one.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from pycupel.errors import (
     digits,
 )
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_bool, checked_int, checked_iterable
-from pycupel.pipeline import Pipeline, Policy, PresetName
-from pycupel.pipeline.pipeline import Selection
+from pycupel.model.checks import checked_bool, checked_count, checked_int, checked_iterable
+from pycupel.pipeline import Pipeline, Policy, PresetName, Selection
+from pycupel.pipeline.policy import as_policy
 from pycupel.pipeline.rank import Ranking
 
 __all__ = ["BudgetPoint", "find_min_budget_for", "get_marginal_items", "sweep_budgets"]
@@ -37,24 +37,30 @@ def get_marginal_items(
 ) -> list[ContextItem]:
     """The items that are selected now and would not be with `slack_tokens` less, in placed order.
 
+    Args:
+        pipeline: What selects: a `Pipeline`, a `Policy` or the name of a preset.
+        items: The candidates, in any iterable.
+        budget: The limits now, or just a number of tokens.
+        slack_tokens: By how much to reduce `max_tokens` and `target_tokens`. With 0 there are no such items, and
+            nothing is run.
+
     Raises:
-        NonMonotonicSlicerError: the slicer is a `QuotaSlice`, or says that this makes no sense with it.
-        InvalidArgumentError: `slack_tokens` is negative.
+        NonMonotonicSlicerError: the slicer is a `QuotaSlice`, or has `supports_marginal_items = False`.
+        InvalidArgumentError: `slack_tokens` is negative, or there is no such preset.
+        PinnedExceedsBudgetError: the pinned items do not fit into the reduced budget.
     """
-    runner, limits = Pipeline.from_policy(pipeline), ContextBudget.of(budget)
+    runner, limits = _pipeline(pipeline), ContextBudget.of(budget)
     if not getattr(runner.slicer, "supports_marginal_items", True):
         raise NonMonotonicSlicerError(
             "GetMarginalItems requires monotonic item inclusion. QuotaSlice produces non-monotonic inclusion as budget "
             "changes shift percentage allocations."
         )
-    slack = checked_int("slack_tokens", slack_tokens)
-    if slack < 0:
-        raise InvalidArgumentError("slack_tokens must not be negative", argument="slack_tokens", value=slack)
+    slack = checked_count("slack_tokens", slack_tokens, InvalidArgumentError)
     if slack == 0:
         return []
     ranking = runner.rank(items)
     primary = runner.select(ranking, limits).items
-    # What the reduced run selects is crossed off, each occurrence of an object once.
+    # Each occurrence of an object in the reduced selection crosses off one in the full selection (BS-13).
     margin = Counter(map(id, runner.select(ranking, _reduced(limits, slack)).items))
     marginal: list[ContextItem] = []
     for item in primary:
@@ -74,22 +80,31 @@ def find_min_budget_for(
     base_budget: ContextBudget | int | None = None,
     exhaustive: bool = False,
 ) -> int | None:
-    """A budget at which `target_item` is selected: the smallest that bisection finds up to `search_ceiling`, or None.
+    """The smallest budget up to `search_ceiling` that selects `target_item`, found by bisection; None if there is none.
 
-    A probe's `max_tokens` and `target_tokens` are both the size in question. With `base_budget` it has that budget's
-    output reserve, reserved slots and safety margin, too. A probe that pinned items do not fit into counts as "not
-    selected".
+    A larger budget may drop an item that a smaller one selects. So the answer selects the item, but may depend on the
+    ceiling; `exhaustive=True` finds the true minimum.
 
-    Because inclusion is not monotonic, the answer may depend on the ceiling. `exhaustive=True` tries every size from
-    below and finds the true minimum, at the price of one slicing for each. It stops with an error when sizes times
-    items exceed 50 million.
+    Args:
+        pipeline: What selects: a `Pipeline`, a `Policy` or the name of a preset.
+        items: The candidates, in any iterable.
+        target_item: The item in question: one of the items, the same object.
+        search_ceiling: The largest budget to try.
+        base_budget: Where the budgets to try get their output reserve, reserved slots and safety margin from. By
+            default they have none. Their `max_tokens` and `target_tokens` are both the size to try.
+        exhaustive: Whether to try every size from below, which takes one slicing for each; with N items, at most
+            50 million / N sizes.
+
+    Returns:
+        The size of the budget, or None if no size that was tried selects the item. A size that is too small for the
+        pinned items does not select it.
 
     Raises:
-        NonMonotonicSlicerError: the slicer has quotas, or says that this makes no sense with it.
-        InvalidArgumentError: the target is none of the items, or larger than the ceiling; or an exhaustive search has
-            tried as many sizes as it may.
+        NonMonotonicSlicerError: the slicer has quotas, or has `supports_min_budget = False`.
+        InvalidArgumentError: the target is none of the items or larger than the ceiling; or there is no such preset; or
+            an exhaustive search has tried as many sizes as it may.
     """
-    runner = Pipeline.from_policy(pipeline)
+    runner = _pipeline(pipeline)
     if not getattr(runner.slicer, "supports_min_budget", True):
         raise NonMonotonicSlicerError(
             "FindMinBudgetFor requires monotonic item inclusion. QuotaSlice and CountQuotaSlice produce non-monotonic "
@@ -99,14 +114,14 @@ def find_min_budget_for(
     candidates: list[ContextItem] = list(checked_iterable("items", "an iterable of ContextItem", items))
     if not any(item is target_item for item in candidates):
         raise InvalidArgumentError(
-            "targetItem must be an element of items",
+            "target_item must be an element of items",
             argument="target_item",
-            hint="A copy is another item: pass the object.",
+            hint="An equal copy is another item: pass the same object.",
         )
     ceiling = checked_int("search_ceiling", search_ceiling)
     if ceiling < target_item.tokens:
         raise InvalidArgumentError(
-            "searchCeiling must be >= targetItem.Tokens", argument="search_ceiling", value=ceiling
+            "search_ceiling must be >= target_item.tokens", argument="search_ceiling", value=ceiling
         )
     if target_item.tokens < 0:
         return None
@@ -126,7 +141,7 @@ def find_min_budget_for(
             high = middle
         else:
             low = middle
-    # The search has not tried the lower bound itself, if it still is the first one (BS-03).
+    # If the lower bound never moved, it has not been tried yet (BS-03).
     if low == target_item.tokens and is_selected(low):
         return low
     return high if is_selected(high) else None
@@ -138,8 +153,8 @@ def _smallest_size(is_selected: Callable[[int], bool], smallest: int, ceiling: i
     found = next((size for size in range(smallest, limit + 1) if is_selected(size)), None)
     if found is None and limit < ceiling:
         raise InvalidArgumentError(
-            f"no size from {digits(smallest)} to {digits(limit)} selects the target, and an exhaustive search among {candidates} items "
-            f"ends there; lower search_ceiling to {digits(limit)}, or leave exhaustive out",
+            f"no size from {digits(smallest)} to {digits(limit)} selects the target, and an exhaustive search among "
+            f"{candidates} items ends there; lower search_ceiling to {digits(limit)}, or leave exhaustive out",
             argument="search_ceiling",
             value=ceiling,
         )
@@ -147,10 +162,15 @@ def _smallest_size(is_selected: Callable[[int], bool], smallest: int, ceiling: i
 
 
 class BudgetPoint(NamedTuple):
-    """One point of a curve: what a budget selects.
+    """What one budget selects.
 
-    `utilization` is relative to `max_tokens`; `score` adds up the scores of the items that are not pinned. At an
-    infeasible point, whose budget is too small for what is pinned or required, there is no selection.
+    Attributes:
+        budget: The budget.
+        feasible: Whether the budget is large enough for what is pinned or required. If not, nothing is selected.
+        items: The selected items, in placed order.
+        tokens: Their tokens.
+        utilization: Their tokens as a share of `max_tokens`.
+        score: The sum of the scores of those that are not pinned.
     """
 
     budget: ContextBudget
@@ -164,8 +184,17 @@ class BudgetPoint(NamedTuple):
 def sweep_budgets(
     pipeline: Policy | PresetName, items: Iterable[ContextItem], budgets: Iterable[ContextBudget | int]
 ) -> tuple[BudgetPoint, ...]:
-    """The whole curve: one point for each budget, in the order given. An int is a budget of that size."""
-    runner = Pipeline.from_policy(pipeline)
+    """What each of several budgets selects: one point for each, in the order given.
+
+    Args:
+        pipeline: What selects: a `Pipeline`, a `Policy` or the name of a preset.
+        items: The candidates, in any iterable.
+        budgets: The budgets, or numbers of tokens.
+
+    Raises:
+        InvalidArgumentError: there is no such preset.
+    """
+    runner = _pipeline(pipeline)
     ranking = runner.rank(items)
     points: list[BudgetPoint] = []
     for each in checked_iterable("budgets", "an iterable of ContextBudget or int", budgets):
@@ -173,6 +202,10 @@ def sweep_budgets(
         selection = _select(runner, ranking, budget)
         points.append(BudgetPoint(budget, feasible=False) if selection is None else _point(budget, selection))
     return tuple(points)
+
+
+def _pipeline(policy: Policy | PresetName) -> Pipeline:
+    return Pipeline.from_policy(as_policy(policy, "pipeline"))
 
 
 def _point(budget: ContextBudget, selection: Selection) -> BudgetPoint:
@@ -185,7 +218,7 @@ def _point(budget: ContextBudget, selection: Selection) -> BudgetPoint:
 
 
 def _select(pipeline: Pipeline, ranking: Ranking, budget: ContextBudget) -> Selection | None:
-    """None if the budget is too small for what cannot be dropped (BS-06). Any other error is the caller's to see."""
+    """None if the budget is too small for what is pinned or required (BS-06). Other errors are raised."""
     try:
         return pipeline.select(ranking, budget)
     except (PinnedExceedsBudgetError, BudgetOverflowError):
@@ -193,7 +226,7 @@ def _select(pipeline: Pipeline, ranking: Ranking, budget: ContextBudget) -> Sele
 
 
 def _reduced(budget: ContextBudget, slack: int) -> ContextBudget:
-    """The budget with so much less, never below zero (BS-11)."""
+    """The budget with `slack` tokens less, never below zero (BS-11)."""
     return budget.resized(max(0, budget.max_tokens - slack), max(0, budget.target_tokens - slack))
 
 

@@ -1,6 +1,6 @@
-"""Runs conformance vectors, the upstream suite's as well as our own: `python -m pycupel.conformance DIRECTORY`.
+"""Run conformance vectors, the upstream suite's or your own: `python -m pycupel.conformance DIRECTORY`.
 
-The format is described in `docs/vectors.md`.
+`docs/vectors.md` describes their format.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""`python -m pycupel.conformance DIRECTORY`: exit code 0 only if at least one vector ran and all of them passed."""
+"""`python -m pycupel.conformance DIRECTORY [--suite NAME]`.
+
+The exit code is 0 only if at least one vector ran and all of them passed.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,22 @@ import sys
 from collections.abc import Sequence
 
 from pycupel import __version__
-from pycupel.conformance.suite import SPECIFICATION, run_suite
+from pycupel.conformance.suite import run_suite
+from pycupel.errors import InvalidArgumentError
 
 __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the vectors in a directory, print what they show, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m pycupel.conformance", description="Run Cupel conformance vectors.")
     parser.add_argument("directory", help="where the *.toml files are, in any depth")
-    parser.add_argument("-v", "--verbose", action="store_true", help="name the vectors that pass, too")
+    parser.add_argument("--suite", metavar="NAME", help="which suite this is, with its version, to claim a level by it")
+    parser.add_argument("-v", "--verbose", action="store_true", help="list the vectors that pass, too")
     options = parser.parse_args(arguments)
     try:
-        suite = run_suite(options.directory)
-    except FileNotFoundError as error:
+        suite = run_suite(options.directory, suite=options.suite)
+    except (FileNotFoundError, InvalidArgumentError) as error:
         print(error, file=sys.stderr)
         return 2
     for result in suite.results:
@@ -33,8 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for tier, (passed, total) in suite.tiers.items():
         print(f"{tier}: {passed} of {total}")
     passed = len(suite.results) - len(suite.failures)
-    print(f"{passed} of {len(suite.results)} vectors passed: {suite.level}")
-    print(f"pycupel {__version__}, {SPECIFICATION}")
+    print(f"{passed} of {len(suite.results)} vectors passed")
+    print(f"pycupel {__version__}: {suite.level}{f', by {suite.suite}' if suite.suite else ''}")
     return 0 if suite.ok else 1
 
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 
-from pycupel.conformance.load import Table
+from pycupel import placers, scorers, slicers
+from pycupel.conformance.load import Table, choose, require
 from pycupel.diagnostics import OverflowEvent
 from pycupel.errors import ScorerConfigError
-from pycupel.model import ContextBudget, ContextItem, CountQuotaEntry, OverflowStrategy, QuotaEntry, ScoredItem
+from pycupel.model import (
+    ContextBudget,
+    ContextItem,
+    CountQuotaEntry,
+    OverflowStrategy,
+    QuotaEntry,
+    ScoredItem,
+)
 from pycupel.pipeline import Pipeline
 from pycupel.protocols import Placer, Scorer, Slicer
-from pycupel.registry import PLACERS, SCORERS, SLICERS
-from pycupel.scorers import Exponential, Step, Window
 from pycupel.scorers.decay import Curve
 
 __all__ = [
@@ -41,136 +46,138 @@ _ITEM_FIELDS = (
 
 
 def build_item(table: Table) -> ContextItem:
-    fields = {name: table[name] for name in _ITEM_FIELDS if name in table}
+    """An item of `[[items]]` or `[[scored_items]]`."""
+    fields = _present(table, *_ITEM_FIELDS)
     if "futureRelevanceHint" in table:
         fields["future_relevance_hint"] = table["futureRelevanceHint"]
-    return ContextItem(table["content"], table["tokens"], **fields)
+    return ContextItem(require(table, "content", "an item"), require(table, "tokens", "an item"), **fields)
 
 
 def build_scored_item(table: Table) -> ScoredItem:
-    return ScoredItem(build_item(table), float(table["score"]))
+    """An item with its `score`."""
+    return ScoredItem(build_item(table), float(require(table, "score", "an item")))
 
 
 def build_budget(table: Table) -> ContextBudget:
-    """Slicing vectors give only the target, and then it is the maximum, too (CV-05)."""
-    target: int = table["target_tokens"]
-    options = {
-        name: table[name]
-        for name in ("output_reserve", "reserved_slots", "estimation_safety_margin_percent")
-        if name in table
-    }
+    """The `[budget]`. Slicing vectors give only the target, which then is the maximum, too (CV-05)."""
+    target: int = require(table, "target_tokens", "[budget]")
+    options = _present(table, "output_reserve", "reserved_slots", "estimation_safety_margin_percent")
     return ContextBudget(table.get("max_tokens", target), target, **options)
 
 
 def build_scorer(name: str, config: Table) -> Scorer:
-    scorer: Scorer = _lookup("scorer", name, _SCORERS)(SCORERS[name], config)
-    return scorer
+    """The scorer of that name, configured by the fields for it."""
+    return choose("scorer", name, _SCORERS)(config)
 
 
 def build_slicer(name: str, config: Table) -> Slicer:
-    slicer: Slicer = _lookup("slicer", name, _SLICERS)(SLICERS[name], config)
-    return slicer
+    """The slicer of that name, configured by the fields for it."""
+    return choose("slicer", name, _SLICERS)(config)
 
 
 def build_placer(name: str) -> Placer:
-    placer: Placer = _lookup("placer", name, PLACERS)()
-    return placer
+    """The placer of that name."""
+    return choose("placer", name, _PLACERS)()
 
 
 def build_pipeline(config: Table, on_overflow: Callable[[OverflowEvent], object] | None = None) -> Pipeline:
+    """The pipeline of a `[config]`, whose observer is told of overflows if the strategy is Proceed."""
     strategy = OverflowStrategy(config.get("overflow_strategy", "throw"))
     return Pipeline(
-        _combined(config.get("scorers", [])),
+        _combined(require(config, "scorers", "[config]")),
         build_slicer(config.get("slicer", "greedy"), config),
         build_placer(config.get("placer", "chronological")),
-        deduplication=config.get("deduplication", True),
         overflow_strategy=strategy,
         on_overflow=on_overflow if strategy is OverflowStrategy.PROCEED else None,
-        dedupe_against_pinned=config.get("dedupe_against_pinned", False),
+        **_present(config, "deduplication", "dedupe_against_pinned"),
     )
 
 
 def _combined(entries: list[Table]) -> Scorer:
     """A single scorer is used as it is (CS-04, CV-12)."""
-    if len(entries) == 1:
-        return _nested(entries[0])
-    return _composite(SCORERS["composite"], {"scorers": entries})
+    return _nested(entries[0]) if len(entries) == 1 else _composite({"scorers": entries})
 
 
 def _nested(entry: Table | str) -> Scorer:
     """An inner scorer: a name, or a table with a type and that scorer's own fields."""
-    table: Table = {"type": entry} if isinstance(entry, str) else entry
-    return build_scorer(table["type"], table)
+    if isinstance(entry, str):
+        return build_scorer(entry, {})
+    return build_scorer(require(entry, "type", "a nested scorer"), entry)
 
 
-def _plain(cls: type[Any], config: Table) -> Any:  # noqa: ARG001 - nothing to configure
-    return cls()
+def _present(table: Table, *names: str) -> dict[str, Any]:
+    return {name: table[name] for name in names if name in table}
 
 
-def _options(cls: type[Any], config: Table, *, names: tuple[str, ...]) -> Any:
-    return cls(**{name: config[name] for name in names if name in config})
+def _required(config: Table, strategy: str, *names: str) -> list[Any]:
+    return [require(config, name, f"the config of {strategy!r}") for name in names]
 
 
-def _kind(cls: type[Any], config: Table) -> Scorer:
+def _kind(config: Table) -> Scorer:
     if config.get("use_default_weights") or "weights" not in config:
-        return cls()  # type: ignore[no-any-return]
-    return cls(_weights(config["weights"], "kind"))  # type: ignore[no-any-return]
+        return scorers.KindScorer()
+    return scorers.KindScorer(_weights(config["weights"], "kind"))
 
 
-def _tag(cls: type[Any], config: Table) -> Scorer:
-    weights = _weights(config.get("tag_weights", []), "tag")
-    return cls(weights, case_insensitive=config.get("case_insensitive", False))  # type: ignore[no-any-return]
+def _tag(config: Table) -> Scorer:
+    return scorers.TagScorer(_weights(config.get("tag_weights", []), "tag"), **_present(config, "case_insensitive"))
 
 
 def _weights(entries: list[Table], name: str) -> dict[str, float]:
-    weights = {entry[name]: entry["weight"] for entry in entries}
+    weights = {require(entry, name, "a weight"): require(entry, "weight", "a weight") for entry in entries}
     if len(weights) < len(entries):
         raise ScorerConfigError(f"the vector names a {name} twice")
     return weights
 
 
-def _composite(cls: type[Any], config: Table) -> Scorer:
-    entries: list[Table] = config["children"] if "children" in config else config.get("scorers", [])
-    return cls([(_nested(entry), entry.get("weight", 1.0)) for entry in entries])  # type: ignore[no-any-return]
+def _composite(config: Table) -> Scorer:
+    [entries] = _required(config, "composite", "children" if "children" in config else "scorers")
+    return scorers.CompositeScorer([(_nested(entry), entry.get("weight", 1.0)) for entry in entries])
 
 
-def _scaled(cls: type[Any], config: Table) -> Scorer:
-    return cls(_nested(config["inner_scorer"]))  # type: ignore[no-any-return]
+def _scaled(config: Table) -> Scorer:
+    return scorers.ScaledScorer(*map(_nested, _required(config, "scaled", "inner_scorer")))
 
 
-def _boosted(cls: type[Any], config: Table) -> Scorer:
-    return cls(_nested(config["inner_scorer"]), *map(_nested, config.get("boosts", [])))  # type: ignore[no-any-return]
+def _metadata_key(config: Table) -> Scorer:
+    return scorers.MetadataKeyScorer(*_required(config, "metadata_key", "key", "value", "boost"))
 
 
-def _decay(cls: type[Any], config: Table) -> Scorer:
+def _boosted(config: Table) -> Scorer:
+    [inner] = _required(config, "boosted", "inner_scorer")
+    return scorers.BoostedScorer(_nested(inner), *map(_nested, config.get("boosts", [])))
+
+
+def _decay(config: Table) -> Scorer:
+    reference_time, curve = _required(config, "decay", "reference_time", "curve")
+
     def now() -> datetime:
-        reference_time: datetime = config["reference_time"]
-        return reference_time
+        time: datetime = reference_time
+        return time
 
-    return cls(now, _curve(config["curve"]), config.get("null_timestamp_score", 0.5))  # type: ignore[no-any-return]
+    return scorers.DecayScorer(now, _curve(curve), **_present(config, "null_timestamp_score"))
 
 
 def _curve(table: Table) -> Curve:
-    return _lookup("curve", table["type"], _CURVES)(table)  # type: ignore[no-any-return]
-
-
-def _exponential(table: Table) -> Curve:
-    return Exponential(timedelta(seconds=table["half_life_secs"]))
-
-
-def _window(table: Table) -> Curve:
-    return Window(timedelta(seconds=table["max_age_secs"]))
+    return choose("curve", require(table, "type", "the curve"), _CURVES)(table)
 
 
 def _step(table: Table) -> Curve:
-    return Step([(timedelta(seconds=window["max_age_secs"]), window["score"]) for window in table["windows"]])
+    windows: list[Table] = require(table, "windows", "the curve")
+    return scorers.Step(
+        [(_seconds(window, "max_age_secs"), require(window, "score", "the curve")) for window in windows]
+    )
 
 
-def _knapsack(cls: type[Any], config: Table) -> Any:
-    options = {name: config[name] for name in ("bucket_size", "max_cells", "max_states", "fill_free") if name in config}
+def _seconds(table: Table, name: str) -> timedelta:
+    return timedelta(seconds=require(table, name, "the curve"))
+
+
+def _knapsack(config: Table) -> slicers.KnapsackSlice:
+    options = _present(config, "bucket_size", "max_cells", "max_states", "fill_free")
     if options.get("max_cells") == 0:
         options["max_cells"] = None
-    return cls(**options)
+    return slicers.KnapsackSlice(**options)
 
 
 def _inner_slicer(config: Table) -> Slicer:
@@ -178,60 +185,72 @@ def _inner_slicer(config: Table) -> Slicer:
     inner = config.get("inner_slicer", "greedy")
     if isinstance(inner, str):
         return build_slicer(inner, {name: value for name, value in config.items() if name != "inner_slicer"})
-    return build_slicer(inner["type"], inner)
+    return build_slicer(require(inner, "type", "the inner slicer"), inner)
 
 
-def _quota(cls: type[Any], config: Table) -> Slicer:
-    entries = [QuotaEntry(e["kind"], e.get("require", 0.0), e.get("cap", 100.0)) for e in config.get("quotas", [])]
-    return cls(entries, _inner_slicer(config), redistribute=config.get("redistribute", False))  # type: ignore[no-any-return]
+def _quota(config: Table) -> Slicer:
+    entries = [
+        QuotaEntry(require(entry, "kind", "a quota"), **_present(entry, "require", "cap"))
+        for entry in config.get("quotas", [])
+    ]
+    return slicers.QuotaSlice(entries, _inner_slicer(config), **_present(config, "redistribute"))
 
 
 def _count_entries(config: Table) -> list[CountQuotaEntry]:
     return [
-        CountQuotaEntry(entry["kind"], cap_count=entry["cap_count"], require_count=entry.get("require_count", 0))
+        CountQuotaEntry(
+            require(entry, "kind", "a count quota"),
+            cap_count=require(entry, "cap_count", "a count quota"),
+            **_present(entry, "require_count"),
+        )
         for entry in config.get("entries", [])
     ]
 
 
-def _count_quota(cls: type[Any], config: Table) -> Slicer:
-    scarcity = config.get("scarcity_behavior", "degrade")
-    cap_order = config.get("cap_order", "inner")
-    return cls(_count_entries(config), _inner_slicer(config), scarcity, cap_order=cap_order)  # type: ignore[no-any-return]
+def _count_quota(config: Table) -> Slicer:
+    options = _present(config, "cap_order")
+    return slicers.CountQuotaSlice(_count_entries(config), _inner_slicer(config), _scarcity(config), **options)
 
 
-def _count_constrained(cls: type[Any], config: Table) -> Slicer:
-    knapsack = _knapsack(SLICERS["knapsack"], config)
-    return cls(_count_entries(config), knapsack, config.get("scarcity_behavior", "degrade"))  # type: ignore[no-any-return]
+def _count_constrained(config: Table) -> Slicer:
+    return slicers.CountConstrainedKnapsackSlice(_count_entries(config), _knapsack(config), _scarcity(config))
 
 
-def _lookup(what: str, name: str, names: Mapping[str, Any]) -> Any:
-    if name not in names:
-        raise ValueError(f"unknown {what} {name!r}; known are {', '.join(names)}")
-    return names[name]
+def _scarcity(config: Table) -> Any:
+    return config.get("scarcity_behavior", "degrade")
 
 
-_CURVES: Mapping[str, Callable[[Table], Curve]] = {"exponential": _exponential, "window": _window, "step": _step}
+_CURVES: Mapping[str, Callable[[Table], Curve]] = {
+    "exponential": lambda table: scorers.Exponential(_seconds(table, "half_life_secs")),
+    "window": lambda table: scorers.Window(_seconds(table, "max_age_secs")),
+    "step": _step,
+}
 
-_SCORERS: Mapping[str, Callable[[type[Any], Table], Scorer]] = {
-    "recency": _plain,
-    "priority": _plain,
+_SCORERS: Mapping[str, Callable[[Table], Scorer]] = {
+    "recency": lambda config: scorers.RecencyScorer(**_present(config, "undated")),
+    "priority": lambda _: scorers.PriorityScorer(),
     "kind": _kind,
     "tag": _tag,
-    "frequency": _plain,
-    "reflexive": _plain,
+    "frequency": lambda _: scorers.FrequencyScorer(),
+    "reflexive": lambda config: scorers.ReflexiveScorer(**_present(config, "rescale")),
     "composite": _composite,
     "scaled": _scaled,
-    "metadata_trust": partial(_options, names=("default_score",)),
+    "metadata_trust": lambda config: scorers.MetadataTrustScorer(**_present(config, "default_score")),
     "decay": _decay,
-    "metadata_key": partial(_options, names=("key", "value", "boost")),
+    "metadata_key": _metadata_key,
     "boosted": _boosted,
 }
 
-_SLICERS: Mapping[str, Callable[[type[Any], Table], Slicer]] = {
-    "greedy": _plain,
+_SLICERS: Mapping[str, Callable[[Table], Slicer]] = {
+    "greedy": lambda config: slicers.GreedySlice(**_present(config, "cost_exponent", "best_first")),
     "knapsack": _knapsack,
-    "stream": partial(_options, names=("batch_size", "replace")),
+    "stream": lambda config: slicers.StreamSlice(**_present(config, "batch_size", "replace")),
     "quota": _quota,
     "count_quota": _count_quota,
     "count_constrained_knapsack": _count_constrained,
+}
+
+_PLACERS: Mapping[str, Callable[[], Placer]] = {
+    "chronological": placers.ChronologicalPlacer,
+    "u-shaped": placers.UShapedPlacer,
 }

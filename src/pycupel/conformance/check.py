@@ -1,219 +1,215 @@
-"""Running one vector and comparing what comes out."""
+"""Running one vector, stage by stage."""
 
 from __future__ import annotations
 
-import contextlib
-import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
 
+from pycupel import errors
 from pycupel.conformance import build
-from pycupel.conformance.load import Table
-from pycupel.diagnostics import ExclusionReason, OverflowEvent, SelectionReport
-from pycupel.errors import (
-    BudgetOverflowError,
-    CountRequirementError,
-    CupelError,
-    CycleError,
-    InvalidBudgetError,
-    InvalidItemError,
-    PinnedExceedsBudgetError,
-    PipelineConfigError,
-    ScorerConfigError,
-    SlicerConfigError,
-    TableTooLargeError,
+from pycupel.conformance.compare import (
+    MismatchError,
+    compare_diagnostics,
+    compare_overflow,
+    epsilon_of,
+    same,
+    same_score,
+    same_shortfalls,
 )
-from pycupel.scorers import score_all
+from pycupel.conformance.load import Table, VectorError, choose, require
+from pycupel.diagnostics import OverflowEvent, SelectionReport
+from pycupel.model import ContextItem
+from pycupel.model.checks import describe
+from pycupel.protocols import Placer, Scorer, SliceOutcome
+from pycupel.scorers._base import score_all
 
-__all__ = ["MismatchError", "check_vector"]
+__all__ = ["check_vector"]
 
-_ERRORS: Mapping[str, type[CupelError]] = {
-    "PinnedExceedsBudget": PinnedExceedsBudgetError,
-    "Overflow": BudgetOverflowError,
-    "TableTooLarge": TableTooLargeError,
-    "CountRequirement": CountRequirementError,
-    "SlicerConfig": SlicerConfigError,
-    "ScorerConfig": ScorerConfigError,
-    "PipelineConfig": PipelineConfigError,
-    "InvalidBudget": InvalidBudgetError,
-    "InvalidItem": InvalidItemError,
-    "Cycle": CycleError,
+_ERRORS: Mapping[str, type[errors.CupelError]] = {
+    "PinnedExceedsBudget": errors.PinnedExceedsBudgetError,
+    "Overflow": errors.BudgetOverflowError,
+    "TableTooLarge": errors.TableTooLargeError,
+    "CountRequirement": errors.CountRequirementError,
+    "SlicerConfig": errors.SlicerConfigError,
+    "ScorerConfig": errors.ScorerConfigError,
+    "PipelineConfig": errors.PipelineConfigError,
+    "InvalidBudget": errors.InvalidBudgetError,
+    "InvalidItem": errors.InvalidItemError,
+    "Cycle": errors.CycleError,
 }
 
-_DEFAULT_EPSILON = 1e-9
 
+class _Stage(NamedTuple):
+    """How vectors of a stage are run: build what they describe, run it, and compare the outcome."""
 
-class MismatchError(Exception):
-    """The implementation does not do what the vector expects."""
+    build: Callable[[Table], object]
+    run: Callable[[Table], Any]
+    compare: Callable[[Table, Any], None]
 
 
 def check_vector(vector: Table) -> None:
-    """Raise `MismatchError` unless everything that the vector expects holds."""
-    stage = vector["test"]["stage"]
-    if stage not in _STAGES:
-        raise MismatchError(f"unknown stage {stage!r}; known are {', '.join(_STAGES)}")
-    build_parts, run = _STAGES[stage]
-    if vector["test"].get("expect_construction_error"):
-        _expect_failure(lambda: build_parts(vector), _expected(vector))
-    elif "error" in _expected(vector):
-        _expect_failure(lambda: run(vector), _expected(vector))
+    """Run a vector.
+
+    Raises:
+        MismatchError: the outcome is not what the vector expects.
+        VectorError: the vector cannot be run, or does not state what it expects.
+    """
+    test = require(vector, "test", "the vector")
+    stage = choose("stage", require(test, "stage", "[test]"), _STAGES)
+    expected = vector.get("expected")
+    if test.get("expect_construction_error"):
+        _expect_error(stage.build, vector)
+    elif isinstance(expected, dict) and "error" in expected:
+        _expect_error(stage.run, vector)
     else:
-        run(vector)
+        stage.compare(vector, stage.run(vector))
 
 
-def _expected(vector: Table) -> Table:
-    """The table of that name; in scoring vectors it is a list of scores instead."""
-    expected: Table = {} if isinstance(vector.get("expected"), list) else vector.get("expected", {})
-    return expected
-
-
-def _expect_failure(action: Callable[[], object], expected: Table) -> None:
-    error_type: tuple[type[Exception], ...] = (CupelError, TypeError)
-    if "error" in expected:
-        if expected["error"] not in _ERRORS:
-            raise MismatchError(f"unknown error {expected['error']!r}; known are {', '.join(_ERRORS)}")
-        error_type = (_ERRORS[expected["error"]],)
+def _expect_error(action: Callable[[Table], object], vector: Table) -> None:
+    expected = _expected(vector)
+    error_type = choose("error", expected["error"], _ERRORS) if "error" in expected else errors.CupelError
     try:
-        # What comes out instead of the error does not matter.
-        with contextlib.suppress(MismatchError):
-            action()
+        action(vector)
     except error_type as error:
         message = expected.get("error_message", str(error))
         if str(error) != message:
             raise MismatchError(f"expected the error {message!r}, got {str(error)!r}") from error
         return
-    raise MismatchError(f"expected {error_type[0].__name__}, but there was no error")
+    raise MismatchError(f"expected {error_type.__name__}, but there was no error")
 
 
-def _build_scoring(vector: Table) -> Any:
-    return build.build_scorer(vector["test"]["scorer"], vector.get("config", {}))
+def _expected(vector: Table) -> Table:
+    expected = vector.get("expected", {})
+    if not isinstance(expected, dict):
+        raise VectorError(f"expected must be a table, not {describe(expected)}")
+    return cast(Table, expected)
 
 
-def _run_scoring(vector: Table) -> None:
-    scorer = _build_scoring(vector)
+def _expected_contents(vector: Table, name: str, items: Sequence[object]) -> list[Any]:
+    """What a vector expects of its items. Only without items may it be left out (CV-04)."""
+    expected = _expected(vector)
+    contents: list[Any] = require(expected, name, "[expected]") if items else expected.get(name, [])
+    return contents
+
+
+# --- scoring
+
+
+def _build_scorer(vector: Table) -> Scorer:
+    return build.build_scorer(require(vector["test"], "scorer", "[test]"), vector.get("config", {}))
+
+
+def _run_scorer(vector: Table) -> dict[str, list[tuple[ContextItem, float]]]:
+    scorer = _build_scorer(vector)
     items = tuple(map(build.build_item, vector.get("items", [])))
-    epsilon = vector.get("tolerance", {}).get("score_epsilon", _DEFAULT_EPSILON)
-    for method, scores in (
-        ("score", [scorer.score(item, items) for item in items]),
-        ("score_all", score_all(scorer, items)),
-    ):
-        remaining = list(zip((item.content for item in items), scores, strict=True))
-        for expected in () if _expected(vector) else vector.get("expected", ()):
-            content = expected["content"]
-            found = next((i for i, (name, _) in enumerate(remaining) if name == content), None)
+    one_by_one = [scorer.score(item, items) for item in items]
+    return {
+        "score": list(zip(items, one_by_one, strict=True)),
+        "score_all": list(zip(items, score_all(scorer, items), strict=True)),
+    }
+
+
+def _compare_scores(vector: Table, scores: dict[str, list[tuple[ContextItem, float]]]) -> None:
+    entries: Any = vector.get("expected", [])
+    if not isinstance(entries, list):
+        raise VectorError(f"expected must be a list of tables, [[expected]], not {describe(entries)}")
+    epsilon = epsilon_of(vector)
+    for method, remaining in scores.items():
+        for entry in cast(list[Table], entries):
+            content = require(entry, "content", "an expected score")
+            found = next((i for i, (item, _) in enumerate(remaining) if item.content == content), None)
             if found is None:
                 raise MismatchError(f"there is no item {content!r}")
-            _same_score(f"{method} of {content!r}", remaining.pop(found)[1], expected["score_approx"], epsilon)
+            expected = require(entry, "score_approx", "an expected score")
+            same_score(f"{method} of {content!r}", remaining.pop(found)[1], expected, epsilon)
+        if remaining:
+            raise VectorError(f"no expected score for {', '.join(repr(item.content) for item, _ in remaining)}")
 
 
-def _build_slicing(vector: Table) -> Any:
-    return build.build_slicer(vector["test"]["slicer"], vector.get("config", {}))
+# --- slicing
 
 
-def _run_slicing(vector: Table) -> None:
-    slicer = _build_slicing(vector)
+def _build_slicer(vector: Table) -> Any:
+    return build.build_slicer(require(vector["test"], "slicer", "[test]"), vector.get("config", {}))
+
+
+def _run_slicer(vector: Table) -> SliceOutcome:
+    slicer = _build_slicer(vector)
     scored = [build.build_scored_item(table) for table in vector.get("scored_items", [])]
-    outcome = slicer.slice_detailed(scored, build.build_budget(vector["budget"]))
+    outcome: SliceOutcome = slicer.slice_detailed(scored, build.build_budget(require(vector, "budget", "the vector")))
+    return outcome
+
+
+def _compare_slice(vector: Table, outcome: SliceOutcome) -> None:
     expected = _expected(vector)
-    _same_contents("selected", (item.content for item in outcome.selected), expected.get("selected_contents", []))
-    capped = [item.content for item, _ in outcome.cap_excluded]
-    if "cap_excluded_contents" in expected:
-        _same_contents("cap_excluded", capped, expected["cap_excluded_contents"])
-    _same("cap_excluded_count", len(capped), expected.get("cap_excluded_count", len(capped)))
-    _same("shortfall_count", len(outcome.shortfalls), expected.get("shortfall_count", len(outcome.shortfalls)))
+    selected = _expected_contents(vector, "selected_contents", vector.get("scored_items", []))
+    # As multisets: a set would hide duplicates (CV-07).
+    same("selected", sorted(item.content for item in outcome.selected), sorted(selected))
+    capped = sorted(item.content for item, _ in outcome.cap_excluded)
+    same("cap_excluded", capped, sorted(expected.get("cap_excluded_contents", capped)))
+    same("cap_excluded_count", len(capped), expected.get("cap_excluded_count", len(capped)))
+    same("shortfall_count", len(outcome.shortfalls), expected.get("shortfall_count", len(outcome.shortfalls)))
     if "shortfalls" in expected:
-        _same_shortfalls(outcome.shortfalls, expected["shortfalls"])
+        same_shortfalls(outcome.shortfalls, expected["shortfalls"])
 
 
-def _build_placing(vector: Table) -> Any:
-    return build.build_placer(vector["test"]["placer"])
+# --- placing
 
 
-def _run_placing(vector: Table) -> None:
+def _build_placer(vector: Table) -> Placer:
+    return build.build_placer(require(vector["test"], "placer", "[test]"))
+
+
+def _run_placer(vector: Table) -> list[str]:
+    placer = _build_placer(vector)
     scored = [build.build_scored_item(table) for table in vector.get("items", [])]
-    placed = [item.content for item in _build_placing(vector).place(scored)]
-    _same("order", placed, _expected(vector).get("ordered_contents", []))
+    return [item.content for item in placer.place(scored)]
 
 
-def _build_pipeline(vector: Table) -> Any:
-    items = [build.build_item(table) for table in vector.get("items", [])]
-    return build.build_pipeline(vector.get("config", {})), items, build.build_budget(vector["budget"])
+def _compare_order(vector: Table, order: list[str]) -> None:
+    same("order", order, _expected_contents(vector, "ordered_contents", vector.get("items", [])))
 
 
-def _run_pipeline(vector: Table) -> None:
-    items = [build.build_item(table) for table in vector.get("items", [])]
-    budget = build.build_budget(vector["budget"])
+# --- pipeline
+
+
+class _PipelineRun(NamedTuple):
+    output: list[str]
+    report: SelectionReport
+    overflows: list[OverflowEvent]
+
+
+def _build_pipeline(vector: Table, overflows: list[OverflowEvent] | None = None) -> Any:
+    observer = None if overflows is None else overflows.append
+    return (
+        build.build_pipeline(vector.get("config", {}), observer),
+        [build.build_item(table) for table in vector.get("items", [])],
+        build.build_budget(require(vector, "budget", "the vector")),
+    )
+
+
+def _run_pipeline(vector: Table) -> _PipelineRun:
     overflows: list[OverflowEvent] = []
-    pipeline = build.build_pipeline(vector.get("config", {}), overflows.append)
-    output = pipeline.run(items, budget)
-    _same("output", [item.content for item in output], [e["content"] for e in vector.get("expected_output", [])])
-    report = pipeline.dry_run(items, budget)
-    _same("the report's items", [item.content for item in report.items], [item.content for item in output])
+    pipeline, items, budget = _build_pipeline(vector, overflows)
+    output = [item.content for item in pipeline.run(items, budget)]
+    return _PipelineRun(output, pipeline.dry_run(items, budget), overflows)
+
+
+def _compare_run(vector: Table, run: _PipelineRun) -> None:
+    entries = vector.get("expected_output", [])
+    same("output", run.output, [require(entry, "content", "expected_output") for entry in entries])
+    same("the report's items", [item.content for item in run.report.items], run.output)
     expected = _expected(vector)
-    epsilon = vector.get("tolerance", {}).get("score_epsilon", _DEFAULT_EPSILON)
-    _check_diagnostics(report, expected.get("diagnostics", {}), epsilon)
+    compare_diagnostics(run.report, expected.get("diagnostics", {}), epsilon_of(vector))
     if expected.get("overflow") is False:
-        _same("overflow events", len(overflows), 0)
+        same("overflow events", len(run.overflows), 0)
     elif "overflow" in expected:
-        _check_overflow(overflows, expected["overflow"])
+        compare_overflow(run.overflows, expected["overflow"])
 
 
-def _check_overflow(overflows: Sequence[OverflowEvent], expected: Table) -> None:
-    _same("overflow events", len(overflows), 1)
-    _same("tokens_over_budget", overflows[0].tokens_over_budget, expected["tokens_over_budget"])
-    contents = [item.content for item in overflows[0].overflowing_items]
-    _same("overflowing items", contents, expected.get("contents", contents))
-
-
-def _check_diagnostics(report: SelectionReport, expected: Table, epsilon: float) -> None:
-    if "included" in expected:
-        _same("included", [each.item.content for each in report.included], [e["content"] for e in expected["included"]])
-        for included, entry in zip(report.included, expected["included"], strict=True):
-            _same_score(f"included {entry['content']!r}", included.score, entry["score_approx"], epsilon)
-            _same(f"reason of {entry['content']!r}", str(included.reason), entry["inclusion_reason"])
-    if "excluded" in expected:
-        _same("excluded", [each.item.content for each in report.excluded], [e["content"] for e in expected["excluded"]])
-        for excluded, entry in zip(report.excluded, expected["excluded"], strict=True):
-            _same_score(f"excluded {entry['content']!r}", excluded.score, entry["score_approx"], epsilon)
-            _check_reason(excluded.reason, entry)
-    if "shortfalls" in expected:
-        _same_shortfalls(report.count_requirement_shortfalls, expected["shortfalls"])
-    for name, value in expected.get("summary", {}).items():
-        _same(name, getattr(report, name, value), value)
-
-
-def _check_reason(reason: ExclusionReason, entry: Table) -> None:
-    _same(f"reason of {entry['content']!r}", type(reason).__name__, entry["exclusion_reason"])
-    fields: tuple[str, ...] = getattr(reason, "_fields", ())
-    for name in fields:
-        _same(f"{name} of {entry['content']!r}", getattr(reason, name), entry.get(name, getattr(reason, name)))
-
-
-def _same_shortfalls(shortfalls: Iterable[Any], expected: Sequence[Table]) -> None:
-    actual = [(s.kind.value, s.required_count, s.satisfied_count) for s in shortfalls]
-    _same("shortfalls", actual, [(e["kind"], e["required_count"], e["satisfied_count"]) for e in expected])
-
-
-def _same(what: str, actual: object, expected: object) -> None:
-    if actual != expected:
-        raise MismatchError(f"{what}: expected {expected!r}, got {actual!r}")
-
-
-def _same_contents(what: str, actual: Iterable[str], expected: Iterable[str]) -> None:
-    """As multisets: a set would hide duplicates (CV-07)."""
-    _same(what, sorted(Counter(actual).elements()), sorted(Counter(expected).elements()))
-
-
-def _same_score(what: str, actual: float, expected: float, epsilon: float) -> None:
-    same = math.isnan(actual) if math.isnan(expected) else actual == expected or abs(actual - expected) < epsilon
-    if not same:
-        raise MismatchError(f"{what}: expected {expected!r}, got {actual!r} (epsilon {epsilon!r})")
-
-
-_STAGES: Mapping[str, tuple[Callable[[Table], Any], Callable[[Table], None]]] = {
-    "scoring": (_build_scoring, _run_scoring),
-    "slicing": (_build_slicing, _run_slicing),
-    "placing": (_build_placing, _run_placing),
-    "pipeline": (_build_pipeline, _run_pipeline),
+_STAGES: Mapping[str, _Stage] = {
+    "scoring": _Stage(_build_scorer, _run_scorer, _compare_scores),
+    "slicing": _Stage(_build_slicer, _run_slicer, _compare_slice),
+    "placing": _Stage(_build_placer, _run_placer, _compare_order),
+    "pipeline": _Stage(_build_pipeline, _run_pipeline, _compare_run),
 }

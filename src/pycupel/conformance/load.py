@@ -1,15 +1,20 @@
-"""Reading vectors, which may be written in TOML 1.1."""
+"""Reading vectors, which may be written in TOML 1.1, and the fields that they must have."""
 
 from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
-__all__ = ["Table", "read_vector"]
+from pycupel.model.checks import describe
+
+__all__ = ["Table", "VectorError", "choose", "read_vector", "require"]
 
 Table = dict[str, Any]
+
+_Choice = TypeVar("_Choice")
 
 # Strings and comments are matched first, so that nothing in them is taken for a time. A time without seconds is TOML
 # 1.1 (CV-01).
@@ -19,10 +24,31 @@ _TOKEN = re.compile(
 )
 
 
+class VectorError(Exception):
+    """The vector itself is wrong: it cannot be run, or would pass without showing anything."""
+
+
 def read_vector(path: Path) -> Table:
+    """Parse a vector's file."""
     return tomllib.loads(add_seconds(path.read_text(encoding="utf-8")))
 
 
 def add_seconds(text: str) -> str:
     """The same document with the seconds that TOML 1.0 asks for."""
     return _TOKEN.sub(lambda token: f"{token['time']}:00" if token["time"] else token[0], text)
+
+
+def require(table: Any, name: str, where: str) -> Any:
+    """The value of a field that must be present. `where` says in an error which table this is."""
+    if not isinstance(table, dict):
+        raise VectorError(f"{where} must be a table, not {describe(table)}")
+    if name not in table:
+        raise VectorError(f"missing field {name!r} in {where}")
+    return cast(Table, table)[name]
+
+
+def choose(what: str, name: str, choices: Mapping[str, _Choice]) -> _Choice:
+    """The choice of that name."""
+    if name not in choices:
+        raise VectorError(f"unknown {what} {name!r}; expected one of {', '.join(choices)}")
+    return choices[name]

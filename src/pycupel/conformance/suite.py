@@ -1,24 +1,39 @@
-"""Running a directory of vectors and summing up."""
+"""Running a directory of vectors, and what it shows."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from pycupel.conformance.check import check_vector
-from pycupel.conformance.load import read_vector
+from pycupel.conformance.load import read_vector, require
+from pycupel.errors import InvalidArgumentError
+from pycupel.model.checks import checked_str
 
 __all__ = ["SPECIFICATION", "SuiteResult", "VectorResult", "run_suite"]
 
+# By date and commit, because the version numbers inside the text disagree (META-01).
 SPECIFICATION = "Cupel spec text of 2026-03-25 (post-1.3.0), 67-vector suite at commit 0b82dad"
+"""The specification that this version implements, and the conformance suite for it."""
 
 _TIERS = ("required", "optional", "extended")
+# Names and contents of the 58 vectors in that suite's `required/`.
+_UPSTREAM_REQUIRED = "ebe0c811df6725074abe9c410ca545302d5642f68ea7ee682af8aae2e1891a0f"
 
 
 @dataclass(frozen=True, slots=True)
 class VectorResult:
-    """One vector. `problem` is empty if it passed."""
+    """What became of one vector.
+
+    Attributes:
+        path: The vector's file, relative to the directory that was run.
+        tier: `required`, `optional` or `extended`, by the folder that the file is in; otherwise `other`.
+        name: The vector's own name for what it tests.
+        problem: Why it failed; empty if it passed.
+    """
 
     path: Path
     tier: str
@@ -27,48 +42,81 @@ class VectorResult:
 
     @property
     def passed(self) -> bool:
+        """Whether the vector passed."""
         return not self.problem
 
 
 @dataclass(frozen=True, slots=True)
 class SuiteResult:
+    """What became of all vectors in a directory.
+
+    Attributes:
+        results: One for each vector, in the order of their paths.
+        suite: The suite that the vectors are: the name that the caller gave, or the upstream suite's if the contents
+            of the required vectors are known to be that; None otherwise.
+        required_only: Whether the suite was recognised by its required vectors, which says nothing about others.
+    """
+
     results: tuple[VectorResult, ...]
+    suite: str | None = None
+    required_only: bool = False
 
     @property
     def failures(self) -> tuple[VectorResult, ...]:
+        """The vectors that failed."""
         return tuple(result for result in self.results if not result.passed)
 
     @property
     def ok(self) -> bool:
-        """All passed, and there was something to pass."""
+        """Whether all vectors passed, and there was at least one."""
         return bool(self.results) and not self.failures
 
     @property
     def tiers(self) -> dict[str, tuple[int, int]]:
-        """For each tier that occurs: how many passed, of how many."""
+        """For each tier that occurs: how many of its vectors passed, and how many there are."""
         total = Counter(result.tier for result in self.results)
         passed = Counter(result.tier for result in self.results if result.passed)
         return {tier: (passed[tier], total[tier]) for tier in (*_TIERS, "other") if total[tier]}
 
     @property
     def level(self) -> str:
-        """The conformance level that these vectors show."""
+        """The conformance level that the vectors show, or why they show none.
+
+        The levels are the specification's: `Cupel Conformant` if all required vectors pass, `Cupel Fully Conformant` if
+        all optional ones pass, too.
+        """
+        if self.suite is None:
+            return "no conformance level: these vectors are not a known suite"
         complete = {tier: passed == total for tier, (passed, total) in self.tiers.items()}
-        if not complete.get("required"):
-            return "not conformant" if "required" in complete else "no level: there are no required vectors"
-        return "Cupel Fully Conformant" if complete.get("optional") else "Cupel Conformant"
+        if "required" not in complete:
+            return "no conformance level: there are no required vectors"
+        if not complete["required"]:
+            return "not conformant"
+        return "Cupel Fully Conformant" if complete.get("optional") and not self.required_only else "Cupel Conformant"
 
 
-def run_suite(directory: str | Path) -> SuiteResult:
-    """Run every `*.toml` below the directory, in the order of their names.
+def run_suite(directory: str | Path, *, suite: str | None = None) -> SuiteResult:
+    """Run every `*.toml` below a directory, in the order of their paths.
+
+    Args:
+        directory: Where the vectors are, in any depth.
+        suite: What the vectors are, with a version: by naming the suite, you claim that its tiers `required` and
+            `optional` are complete, and the result has a conformance level. Without a name there is a level only if
+            the required vectors are recognised as those of the upstream suite.
 
     Raises:
         FileNotFoundError: there is no such directory.
+        InvalidArgumentError: the suite's name is empty.
     """
+    if suite is not None and not checked_str("suite", suite).strip():
+        raise InvalidArgumentError("suite must not be empty", argument="suite", value=suite)
     root = Path(directory).resolve()
     if not root.is_dir():
         raise FileNotFoundError(f"no such directory: {directory}")
-    return SuiteResult(tuple(_run(path, root) for path in sorted(root.rglob("*.toml"))))
+    results = tuple(_run(path, root) for path in sorted(root.rglob("*.toml")))
+    if suite is None and _digest(root, results) == _UPSTREAM_REQUIRED:
+        return SuiteResult(results, SPECIFICATION, required_only=True)
+    return SuiteResult(results, suite)
 
 
 def _run(path: Path, root: Path) -> VectorResult:
@@ -77,8 +125,23 @@ def _run(path: Path, root: Path) -> VectorResult:
     name = relative.as_posix()
     try:
         vector = read_vector(path)
-        name = vector["test"].get("name", name)
+        name = require(vector, "test", "the vector").get("name", name)
         check_vector(vector)
     except Exception as error:  # noqa: BLE001 - whatever a vector brings about is its result
         return VectorResult(relative, tier, name, f"{type(error).__name__}: {error}")
     return VectorResult(relative, tier, name)
+
+
+def _digest(root: Path, results: Iterable[VectorResult]) -> str:
+    """Of the names and contents of the required vectors, with either kind of line ends."""
+    required = {_name_in_tier(root, each.path): each.path for each in results if each.tier == "required"}
+    digest = sha256()
+    for name in sorted(required):
+        content = (root / required[name]).read_bytes().replace(b"\r\n", b"\n")
+        digest.update(name.encode() + b"\0" + content + b"\0")
+    return digest.hexdigest()
+
+
+def _name_in_tier(root: Path, path: Path) -> str:
+    parts = (root.name, *path.parts)
+    return "/".join(parts[parts.index("required") + 1 :])

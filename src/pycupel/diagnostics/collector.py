@@ -1,75 +1,82 @@
-"""Collectors: who watches a run. One is passed to `Pipeline.run`, at call time, and serves one run at a time.
+"""Collectors: observers of a run. One is passed to `Pipeline.run` and serves one run at a time.
 
-A collector needs no base class. Whatever method it lacks is not called.
+A collector needs no base class. A method that it lacks is not called.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from pycupel.diagnostics.events import OverflowEvent, StageTraceSnapshot, TraceDetailLevel, TraceEvent
-from pycupel.diagnostics.report import ExcludedItem, IncludedItem, SelectionReport
+from pycupel.diagnostics.report import ExcludedItem, IncludedItem, SelectionReport, with_events
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_choice, wrong_type
 
-__all__ = ["DiagnosticTraceCollector", "NullTraceCollector", "TraceCollector"]
+__all__ = ["DiagnosticTraceCollector", "NullTraceCollector", "TraceCollector", "log_exception"]
 
 
 class TraceCollector:
-    """A base class whose methods do nothing: override what you want to hear.
+    """A base class for observers of a run. Its methods do nothing: override those you need.
 
     The calls of one run, in order: `on_pipeline_started`; for each stage, as it completes, what it excluded, an event
     for each item, one event for the stage; last `on_pipeline_completed`, or `on_pipeline_failed`.
+
+    A method that raises does not disturb the run: the exception is logged with `logging.getLogger("pycupel")`, and the
+    run goes on. If `is_enabled` or `detail_level` raises, that is logged, too, and the run is not recorded. Only what
+    is not an `Exception`, such as `KeyboardInterrupt`, is passed on.
     """
 
     __slots__ = ()
 
     @property
     def is_enabled(self) -> bool:
-        """Read once at the start of a run. If it is false, nothing is recorded and nothing is spent."""
+        """Whether to record. It is read once at the start of a run; if false, nothing is recorded or measured."""
         return True
 
     def record_stage_event(self, event: TraceEvent, /) -> None:
-        """A stage has completed."""
+        """Called when a stage has completed."""
 
     def record_item_event(self, event: TraceEvent, /) -> None:
-        """A decision about one item. The message tells numbers, never content."""
+        """Called for each decision about an item. The message has numbers in it, and never content.
+
+        Not called if the collector has a `detail_level` below `TraceDetailLevel.ITEM`.
+        """
 
     def set_candidates(self, count: int, tokens: int, /) -> None:
-        """How many items there are, and their tokens."""
+        """Called with the number of items and the sum of their tokens."""
 
     def record_included(self, included_item: IncludedItem, /) -> None:
-        """An item of the selection, in placed order."""
+        """Called for each selected item, in placed order."""
 
     def record_excluded(self, excluded_item: ExcludedItem, /) -> None:
-        """An item that a stage has excluded."""
+        """Called for each item that a stage has excluded."""
 
     def on_overflow(self, event: OverflowEvent, /) -> None:
-        """The selection exceeds the budget and is accepted."""
+        """Called when the selection exceeds the budget and is accepted."""
 
     def on_pipeline_started(self, budget: ContextBudget, /) -> None:
-        """A run begins."""
+        """Called when a run begins."""
 
     def on_pipeline_completed(
         self, report: SelectionReport, budget: ContextBudget, snapshots: Sequence[StageTraceSnapshot], /
     ) -> None:
-        """A run has ended well."""
+        """Called when a run has completed. The report makes its lists when they are first read."""
 
     def on_pipeline_failed(
         self, error: BaseException, budget: ContextBudget, snapshots: Sequence[StageTraceSnapshot], /
     ) -> None:
-        """A run has raised; the snapshots are those of the completed stages."""
+        """Called when a run has raised; the snapshots are those of the completed stages."""
 
 
 class NullTraceCollector(TraceCollector):
-    """Disabled: passing it is the same as passing none."""
+    """A disabled collector: passing it is the same as passing none."""
 
     __slots__ = ()
 
     @property
     def is_enabled(self) -> bool:
+        """Always false."""
         return False
 
 
@@ -77,9 +84,13 @@ class DiagnosticTraceCollector(TraceCollector):
     """Keeps the events of the last run in memory, and builds its report.
 
     Args:
-        detail_level: `STAGE` for one event a stage, `ITEM` for one about each decision, too.
+        detail_level: `STAGE` for one event per stage, `ITEM` for one per decision about an item as well.
         callback: Called with every recorded event, right after it was recorded. If it raises, that is logged, and the
             run goes on.
+
+    Raises:
+        TypeError: an argument has a wrong type.
+        InvalidArgumentError: there is no such detail level.
     """
 
     __slots__ = ("_events", "_report", "callback", "detail_level")
@@ -98,11 +109,13 @@ class DiagnosticTraceCollector(TraceCollector):
 
     @property
     def events(self) -> tuple[TraceEvent, ...]:
-        """What was recorded so far; of a failed run, the events of the completed stages."""
+        """The events recorded so far; after a failed run, those of the completed stages."""
+        if self._report is not None and not self._events:
+            return self._report.events
         return tuple(self._events)
 
     def build_report(self) -> SelectionReport:
-        """The report of the last run.
+        """The report of the last run. It makes its lists when they are first read.
 
         Raises:
             InvalidArgumentError: no run has completed with this collector.
@@ -112,16 +125,19 @@ class DiagnosticTraceCollector(TraceCollector):
                 "there is no report, because no run has completed with this collector; "
                 "pass it to Pipeline.run(items, budget, collector=...)"
             )
-        return replace(self._report, events=self.events)
+        return with_events(self._report, tuple(self._events)) if self._events else self._report
 
     def record_stage_event(self, event: TraceEvent, /) -> None:
+        """Record the event."""
         self._record(event)
 
     def record_item_event(self, event: TraceEvent, /) -> None:
+        """Record the event, unless the detail level is `STAGE`."""
         if self.detail_level >= TraceDetailLevel.ITEM:
             self._record(event)
 
     def on_pipeline_started(self, budget: ContextBudget, /) -> None:  # noqa: ARG002
+        """Forget the last run."""
         self._events = []
         self._report = None
 
@@ -132,15 +148,23 @@ class DiagnosticTraceCollector(TraceCollector):
         snapshots: Sequence[StageTraceSnapshot],  # noqa: ARG002
         /,
     ) -> None:
+        """Keep the report."""
         self._report = report
 
     def _record(self, event: TraceEvent) -> None:
+        if self._report is not None:
+            # The events of the run may still be deferred.
+            self._events = list(self.events)
         self._events.append(event)
         if self.callback is not None:
             try:
                 self.callback(event)
-            except Exception:
-                # Imported here, because hardly anybody ever needs it.
-                import logging  # noqa: PLC0415
+            except Exception:  # noqa: BLE001 - what an observer does must not end a run
+                log_exception("the callback of a DiagnosticTraceCollector")
 
-                logging.getLogger("pycupel").exception("the callback of a DiagnosticTraceCollector raised")
+
+def log_exception(raised_by: str) -> None:
+    """Log the exception that is being handled: a mistake of an observer is neither fatal nor silent."""
+    import logging  # noqa: PLC0415 - most runs never need it
+
+    logging.getLogger("pycupel").exception("%s raised; the run goes on", raised_by)  # noqa: LOG004 - called by handlers

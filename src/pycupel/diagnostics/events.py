@@ -15,13 +15,19 @@ __all__ = ["OverflowEvent", "StageTraceSnapshot", "TraceDetailLevel", "TraceEven
 
 
 class TraceDetailLevel(StrEnum):
-    """How much a collector wants to hear. `ITEM` is more than `STAGE`, and includes it."""
+    """How much a collector records. `ITEM` is more than `STAGE`, and includes it.
+
+    Attributes:
+        STAGE: One event for each stage.
+        ITEM: Also one event for each decision about an item.
+    """
 
     STAGE = "Stage"
     ITEM = "Item"
 
     @property
     def ordinal(self) -> int:
+        """0 for `STAGE`, 1 for `ITEM`."""
         return list(TraceDetailLevel).index(self)
 
     def __lt__(self, other: str) -> bool:
@@ -40,7 +46,11 @@ class TraceDetailLevel(StrEnum):
 class TraceEvent(NamedTuple):
     """One observation: a completed stage with its duration, or a decision about one item with a message.
 
-    The name of a stage that pycupel does not know, read from another implementation's report, is a plain string.
+    Attributes:
+        stage: The stage. One that pycupel does not know, read from another implementation's report, is a plain string.
+        duration_ms: How long the stage took, in milliseconds; 0.0 for an item.
+        item_count: How many items came out of the stage; 1 for an item.
+        message: The decision about an item, in numbers and without its content; None for a stage.
     """
 
     stage: PipelineStage | str
@@ -50,7 +60,13 @@ class TraceEvent(NamedTuple):
 
 
 class OverflowEvent(NamedTuple):
-    """The selection exceeds the budget and is accepted all the same: OverflowStrategy.PROCEED, and only that."""
+    """The selection exceeds the budget and is accepted, because the strategy is `OverflowStrategy.PROCEED`.
+
+    Attributes:
+        tokens_over_budget: By how many tokens.
+        overflowing_items: The whole selection, pinned items first.
+        budget: The budget in force.
+    """
 
     tokens_over_budget: int
     overflowing_items: tuple[ContextItem, ...]
@@ -58,7 +74,15 @@ class OverflowEvent(NamedTuple):
 
 
 class StageTraceSnapshot(NamedTuple):
-    """What went into a stage, what came out, and what it excluded."""
+    """What went into a stage, what came out, and what it excluded.
+
+    Attributes:
+        stage: The stage.
+        item_count_in: How many items went in.
+        item_count_out: How many came out.
+        duration_ms: How long it took, in milliseconds.
+        excluded: The items that it excluded, in the order in which it did.
+    """
 
     stage: PipelineStage
     item_count_in: int

@@ -1,19 +1,18 @@
-"""Why an item is in the selection, or not. One record for each reason; the class name is the name on the wire.
+"""Why an item was selected or left out. One record for each reason; the class name is the name on the wire."""
 
-The specification defines eight exclusion reasons. Four of them are reserved, for custom stages and later versions:
-the built-in stages never give them (ER-01). Two more are about counts (ER-02). What another implementation gave, and
-this one does not know, is an `UnknownReason` (WF-03).
-"""
+# ER-01: the specification defines eight exclusion reasons. Four are reserved for custom stages and later versions; the
+# built-in stages never give them. ER-02: two more are about counts. WF-03: a reason that only another implementation
+# knows is an UnknownReason.
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import checked_mapping, checked_str
+from pycupel.model.frozen import FrozenDict
 
 __all__ = [
     "EXCLUSION_REASONS",
@@ -35,13 +34,21 @@ __all__ = [
 
 
 class InclusionReason(StrEnum):
+    """Why an item was selected.
+
+    Attributes:
+        SCORED: Its score and size won it a share of the budget.
+        PINNED: It is pinned.
+        ZERO_TOKEN: It costs nothing.
+    """
+
     SCORED = "Scored"
     PINNED = "Pinned"
     ZERO_TOKEN = "ZeroToken"  # noqa: S105 - a reason, not a password
 
 
 class ExclusionReason:
-    """The base of all exclusion reasons. Two of different classes are never equal, whatever their fields hold."""
+    """The base of all exclusion reasons, custom ones included. Reasons of different classes are never equal."""
 
     __slots__ = ()
 
@@ -62,100 +69,143 @@ def _fields(reason: object) -> tuple[Any, ...]:
 
 
 class BudgetExceeded(ExclusionReason, NamedTuple("_", [("item_tokens", int), ("available_tokens", int)])):
-    """The item did not fit: Slice, or Place with the Truncate strategy.
+    """The item did not fit: given by Slice, and by Place with the Truncate strategy.
 
-    `available_tokens` is what the final selection left over.
+    Attributes:
+        item_tokens: What the item costs.
+        available_tokens: What the final selection left over. This may be more than the item costs: then a quota, or the
+            slicer's own rules, kept it out, and the item's event says which.
     """
 
     __slots__ = ()
 
 
 class ScoredTooLow(ExclusionReason, NamedTuple("_", [("score", float), ("threshold", float)])):
-    """Reserved."""
+    """The score is below a threshold. Reserved: the built-in stages never give it.
+
+    Attributes:
+        score: The item's score.
+        threshold: The lowest score that would have been enough.
+    """
 
     __slots__ = ()
 
 
 class Deduplicated(ExclusionReason, NamedTuple("_", [("deduplicated_against", str)])):
-    """Another item with the same content was kept: Deduplicate."""
+    """Another item with the same content was kept: given by Deduplicate.
+
+    Attributes:
+        deduplicated_against: The content of the one that was kept.
+    """
 
     __slots__ = ()
 
 
 class QuotaCapExceeded(ExclusionReason, NamedTuple("_", [("kind", str), ("cap", int), ("actual", int)])):
-    """Reserved."""
+    """The kind has used up its quota. Reserved: the built-in stages never give it.
+
+    Attributes:
+        kind: The kind.
+        cap: The most tokens or items that it may have.
+        actual: What it would have with this item.
+    """
 
     __slots__ = ()
 
 
 class QuotaRequireDisplaced(ExclusionReason, NamedTuple("_", [("displaced_by_kind", str)])):
-    """Reserved."""
+    """Another kind's requirement took the room. Reserved: the built-in stages never give it.
+
+    Attributes:
+        displaced_by_kind: That kind.
+    """
 
     __slots__ = ()
 
 
 class NegativeTokens(ExclusionReason, NamedTuple("_", [("tokens", int)])):
-    """The item has a negative token count: Classify."""
+    """The item has a negative token count: given by Classify.
+
+    Attributes:
+        tokens: That count.
+    """
 
     __slots__ = ()
 
 
 class PinnedOverride(ExclusionReason, NamedTuple("_", [("displaced_by", str)])):
-    """The item would have fitted, had nothing been pinned: Slice, or Place with the Truncate strategy."""
+    """The item would have fitted if nothing were pinned: given by Slice, and by Place with the Truncate strategy.
+
+    Attributes:
+        displaced_by: The content of the first pinned item.
+    """
 
     __slots__ = ()
 
 
 class Filtered(ExclusionReason, NamedTuple("_", [("filter_name", str)])):
-    """Reserved."""
+    """A filter removed the item. The built-in stages never give it; `select_messages` does.
+
+    Attributes:
+        filter_name: What removed it.
+    """
 
     __slots__ = ()
 
 
 class CountCapExceeded(ExclusionReason, NamedTuple("_", [("kind", str), ("cap", int), ("count", int)])):
-    """The item was selected and then removed, because `count` items of its kind had reached the `cap`: Slice."""
+    """The item was selected and then removed, because its kind had reached its cap: given by Slice.
+
+    Attributes:
+        kind: The kind.
+        cap: How many items of it may be selected.
+        count: How many were.
+    """
 
     __slots__ = ()
 
 
 class CountRequireCandidatesExhausted(ExclusionReason, NamedTuple("_", [("kind", str)])):
-    """Defined for exchange with other implementations, and never given: what is missing is no item but a shortfall."""
+    """Known for exchange with other implementations, and never given: a report lists a shortfall instead.
+
+    Attributes:
+        kind: The kind of which there were too few candidates.
+    """
 
     __slots__ = ()
 
 
 class UnknownReason(ExclusionReason, NamedTuple("_", [("name", str), ("fields", Mapping[str, Any])])):
-    """A reason read from elsewhere, as it came: its name on the wire, and the fields beside it.
+    """A reason that only another implementation knows, as it was read.
+
+    Attributes:
+        name: Its name on the wire.
+        fields: The fields beside the name, read-only.
 
     Raises:
-        TypeError: the name is no string, or the fields are no mapping.
+        TypeError: the name is not a string, or the fields are not a mapping.
         InvalidArgumentError: the name is that of a known reason, or a field is called `reason`, as the name is on the
-            wire. Neither would come back as it went.
+            wire: neither could be written and read again.
     """
 
     __slots__ = ()
 
-    def __new__(cls, name: str, fields: Mapping[str, Any] = MappingProxyType({})) -> Self:
+    def __new__(cls, name: str, fields: Mapping[str, Any] = FrozenDict()) -> Self:
+        """Check the name and copy the fields."""
         if checked_str("name", name) in EXCLUSION_REASONS:
             raise InvalidArgumentError(f"{name} is a known reason; use that record", argument="name", value=name)
-        own = dict(checked_mapping("fields", "a mapping", fields))
+        own: FrozenDict[str, Any] = FrozenDict(checked_mapping("fields", "a mapping", fields))
         if "reason" in own:
             raise InvalidArgumentError("fields must not contain 'reason', which is the name", argument="fields")
-        return super().__new__(cls, name, MappingProxyType(own))
+        return super().__new__(cls, name, own)
 
     def __hash__(self) -> int:
         # Values from a document can be lists and objects, which have no hash.
         return hash((type(self).__name__, self.name, frozenset(self.fields)))
 
-    def __repr__(self) -> str:
-        return f"UnknownReason(name={self.name!r}, fields={dict(self.fields)!r})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return UnknownReason, (self.name, dict(self.fields))
-
 
 # What the specification and the counts define, by name on the wire.
-EXCLUSION_REASONS: Mapping[str, type[ExclusionReason]] = MappingProxyType(
+EXCLUSION_REASONS: Mapping[str, type[ExclusionReason]] = FrozenDict(
     {
         reason.__name__: reason
         for reason in (
@@ -175,5 +225,5 @@ EXCLUSION_REASONS: Mapping[str, type[ExclusionReason]] = MappingProxyType(
 
 
 def reason_name(reason: ExclusionReason) -> str:
-    """The name on the wire: that of the class, or whatever another implementation called it."""
+    """The name on the wire: the class name, or what another implementation called it."""
     return reason.name if isinstance(reason, UnknownReason) else type(reason).__name__

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from functools import partial
 from math import isnan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pycupel.diagnostics.events import TraceEvent
 from pycupel.diagnostics.reasons import ExclusionReason, InclusionReason
@@ -15,11 +16,28 @@ from pycupel.model import ContextBudget, ContextItem, ContextKind
 if TYPE_CHECKING:
     from pycupel.testing.chain import SelectionReportChain
 
-__all__ = ["CountRequirementShortfall", "ExcludedItem", "IncludedItem", "SelectionReport"]
+__all__ = [
+    "CountRequirementShortfall",
+    "ExcludedItem",
+    "IncludedItem",
+    "SelectionReport",
+    "deferred_report",
+    "with_events",
+]
+
+
+_put = object.__setattr__
 
 
 class IncludedItem(NamedTuple):
-    """A selected item. A reason that pycupel does not know, read from elsewhere, is a plain string."""
+    """A selected item.
+
+    Attributes:
+        item: The caller's own object.
+        score: What the scorer gave it; 1.0 for a pinned item.
+        reason: Why it was selected. A reason that pycupel does not know, read from another implementation's report, is
+            a plain string.
+    """
 
     item: ContextItem
     score: float
@@ -27,22 +45,59 @@ class IncludedItem(NamedTuple):
 
 
 class ExcludedItem(NamedTuple):
+    """An item that was left out.
+
+    Attributes:
+        item: The caller's own object.
+        score: What the scorer gave it; 0.0 if it was never scored.
+        reason: Why it was left out, as a record with the numbers that matter.
+    """
+
     item: ContextItem
     score: float
     reason: ExclusionReason
 
 
 class CountRequirementShortfall(NamedTuple):
-    """A kind of which fewer items were there than a count slicer requires."""
+    """A kind with fewer candidates than a count slicer requires.
+
+    Attributes:
+        kind: The kind, as the slicer's entry spells it.
+        required_count: How many items of the kind the entry requires.
+        satisfied_count: How many there were.
+    """
 
     kind: ContextKind
     required_count: int
     satisfied_count: int
 
 
+class _Deferred:
+    """Fields that are made when they are first looked at.
+
+    `_source` is a function from the name of a field to its value. It has to return the same object each time, so that
+    threads that read a report together see one and the same tuple.
+    """
+
+    __slots__ = ("_source",)
+
+    if not TYPE_CHECKING:  # pragma: no branch - a type checker would accept any attribute
+
+        def __getattr__(self, name: str) -> object:
+            # Only called for a slot that is still empty, or a name that does not exist.
+            if name in _FIELDS:
+                value = self._source(name)
+                _put(self, name, value)
+                return value
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+
+
 @dataclass(frozen=True, slots=True, init=False)
-class SelectionReport:
+class SelectionReport(_Deferred):
     """The complete account of one run. Every candidate is in `included` or in `excluded`, exactly once.
+
+    A report that a run returns makes its lists when they are first read, so it costs what is read of it. It is
+    immutable all the same: comparable, hashable, picklable, and safe to share between threads.
 
     Attributes:
         events: What was recorded, in order.
@@ -52,7 +107,7 @@ class SelectionReport:
         total_tokens_considered: Their tokens, negative counts included.
         count_requirement_shortfalls: The count requirements that could not be met.
         budget: The budget in force, if it is known.
-        notes: What users should know, such as that a scorer found its field on no item.
+        notes: Advisory notes, for example that no item sets the field that a scorer reads.
 
     Raises:
         InvalidArgumentError: the totals are not those of the items.
@@ -78,15 +133,14 @@ class SelectionReport:
         budget: ContextBudget | None = None,
         notes: Iterable[str] = (),
     ) -> None:
-        put = object.__setattr__
-        put(self, "events", tuple(events))
-        put(self, "included", tuple(included))
-        put(self, "excluded", tuple(excluded))
-        put(self, "total_candidates", total_candidates)
-        put(self, "total_tokens_considered", total_tokens_considered)
-        put(self, "count_requirement_shortfalls", tuple(count_requirement_shortfalls))
-        put(self, "budget", budget)
-        put(self, "notes", tuple(notes))
+        _put(self, "events", tuple(events))
+        _put(self, "included", tuple(included))
+        _put(self, "excluded", tuple(excluded))
+        _put(self, "total_candidates", total_candidates)
+        _put(self, "total_tokens_considered", total_tokens_considered)
+        _put(self, "count_requirement_shortfalls", tuple(count_requirement_shortfalls))
+        _put(self, "budget", budget)
+        _put(self, "notes", tuple(notes))
         self._check_totals()
 
     def _check_totals(self) -> None:
@@ -94,12 +148,14 @@ class SelectionReport:
         if self.total_candidates != candidates:
             raise InvalidArgumentError(
                 f"total_candidates is {self.total_candidates}, but there are {len(self.included)} included "
-                f"and {len(self.excluded)} excluded items"
+                f"and {len(self.excluded)} excluded items",
+                argument="total_candidates",
             )
         tokens = self.included_tokens + sum(excluded.item.tokens for excluded in self.excluded)
         if self.total_tokens_considered != tokens:
             raise InvalidArgumentError(
-                f"total_tokens_considered is {self.total_tokens_considered}, but the items have {tokens} tokens"
+                f"total_tokens_considered is {self.total_tokens_considered}, but the items have {tokens} tokens",
+                argument="total_tokens_considered",
             )
 
     @property
@@ -109,10 +165,14 @@ class SelectionReport:
 
     @property
     def included_tokens(self) -> int:
-        return sum(included.item.tokens for included in self.included)
+        """The tokens of the selected items."""
+        return sum([included.item.tokens for included in self.included])
 
     def same_selection(self, other: SelectionReport) -> bool:
-        """Whether the same items are in and out, with equal scores and reasons; whatever the events (SR-09)."""
+        """Whether the same items are in and out, with equal scores, reasons and shortfalls.
+
+        Two runs measure different durations, so `==` is never true for the reports of two runs; this may be.
+        """
         return (
             _comparable(self.included) == _comparable(other.included)
             and _comparable(self.excluded) == _comparable(other.excluded)
@@ -126,24 +186,45 @@ class SelectionReport:
         return SelectionReportChain(self)
 
     def to_text(self, *, color: bool = False) -> str:
-        """The whole report for a terminal of 80 columns; `pycupel.render` has more options."""
+        """The whole report for a terminal of 80 columns; `pycupel.render` has more options.
+
+        Args:
+            color: Whether to use the terminal's colours.
+        """
         # Rendering is built on top of everything here, and most runs never need it.
         from pycupel.render.text import render_report  # noqa: PLC0415
 
         return render_report(self, color=color)
 
     def __repr__(self) -> str:
-        """One line: a report holds every candidate, which nobody wants to see in a traceback."""
+        # Every candidate would be too much for a traceback.
         return (
-            f"<SelectionReport: {len(self.included)} of {self.total_candidates} items, {digits(self.included_tokens)} of "
-            f"{digits(self.total_tokens_considered)} tokens>"
+            f"<SelectionReport: {len(self.included)} of {self.total_candidates} items, "
+            f"{digits(self.included_tokens)} of {digits(self.total_tokens_considered)} tokens>"
         )
 
     def __str__(self) -> str:
-        """A few lines. `to_text` tells the whole story."""
+        """A few lines; `to_text` gives everything."""
         from pycupel.render.text import render_summary  # noqa: PLC0415
 
         return render_summary(self)
+
+
+_FIELDS = frozenset(field.name for field in fields(SelectionReport))
+
+
+def deferred_report(source: Callable[[str], Any]) -> SelectionReport:
+    """A report that asks the source for each field, by its name, when it is first looked at."""
+    report = object.__new__(SelectionReport)
+    _put(report, "_source", source)
+    return report
+
+
+def with_events(report: SelectionReport, events: tuple[TraceEvent, ...]) -> SelectionReport:
+    """The same report with other events. Unlike `dataclasses.replace`, it makes nothing that is still deferred."""
+    same = deferred_report(partial(getattr, report))
+    _put(same, "events", events)
+    return same
 
 
 def _comparable(entries: Iterable[IncludedItem | ExcludedItem]) -> list[tuple[object, ...]]:

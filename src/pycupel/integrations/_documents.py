@@ -1,4 +1,4 @@
-"""What the hooks for retrieved documents share."""
+"""Shared by the hooks for retrieved documents."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pycupel.messages.plan import limits_of
 from pycupel.model import ContextBudget
 from pycupel.pipeline import Policy, PresetName
 from pycupel.selecting import ContextResult, select
-from pycupel.tokens import get_counter
+from pycupel.tokens import CounterLike, get_counter
 
 __all__ = ["OnResult", "select_documents"]
 
@@ -22,7 +22,7 @@ def select_documents(
     documents: Sequence[Any],
     budget: ContextBudget | int,
     policy: Policy | PresetName,
-    counter: Any,
+    counter: CounterLike,
     on_selection: OnResult | None = None,
 ) -> list[Any]:
     """The caller's own objects that fit, in the order of the policy's placer.
@@ -35,15 +35,15 @@ def select_documents(
     result = select([hit.item for hit in hits], limits, policy, explain=on_selection is not None)
     if on_selection is not None:
         on_selection(result)
-    originals = {id(hit.item): documents[hit.place] for hit in hits}
+    originals = {id(hit.item): documents[hit.index] for hit in hits}
     return [originals[id(item)] for item in result.items]
 
 
 def _ranked(hits: list[DocumentItem]) -> list[DocumentItem]:
-    """Where a retriever gives no scores, its order tells which hits are the best."""
+    """Without scores from the retriever, its order ranks the hits."""
     if any(hit.item.future_relevance_hint is not None for hit in hits):
         return hits
     return [
-        hit._replace(item=replace(hit.item, future_relevance_hint=1.0 - rank / len(hits)))
+        replace(hit, item=replace(hit.item, future_relevance_hint=1.0 - rank / len(hits)))
         for rank, hit in enumerate(hits)
     ]

@@ -1,4 +1,4 @@
-"""What the hooks for chat histories share: how they select, and the memory that keeps a prompt's start as it is."""
+"""Shared by the hooks for chat histories: how they select, and the memory that keeps the start of a prompt stable."""
 
 from __future__ import annotations
 
@@ -8,31 +8,39 @@ from threading import Lock
 from typing import Any, TypedDict
 
 from pycupel.messages import Dropped, MessageSelection, select_messages
+from pycupel.messages.options import ProviderName, TooLarge, UnitName
 from pycupel.model import ContextBudget
-from pycupel.pipeline import Policy
+from pycupel.pipeline import Policy, PresetName
+from pycupel.tokens import CounterLike
 
 __all__ = ["HistorySelector", "HookOptions", "Memory"]
 
-# So many conversations are remembered for a hook. One that was forgotten is selected from anew, which costs no more
-# than the provider's prompt cache, once.
+# How many conversations a hook remembers. For a forgotten one a new choice is made, which costs the provider's prompt
+# cache once.
 _CONVERSATIONS = 64
 
-# The place of the system prompt, which is no message.
+# Stands for the index of the system prompt, which is not one of the messages.
 _SYSTEM = -1
 
 
 class HookOptions(TypedDict, total=False):
-    """What every hook for histories takes beside its budget.
+    """The options of every hook for histories, besides its budget: those of `select_messages`, and `on_selection`.
 
-    They are those of `select_messages`, and `on_selection`, which is called with each selection, for a log or a test.
-    `pin` is asked about the library's own messages, and the places in a selection are places among these.
+    Attributes:
+        policy: What ranks the history: a policy, a pipeline, or the name of a preset.
+        unit: "auto" drops exchanges and messages one by one, "turn" whole turns.
+        counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes.
+        pin: Called with each of the library's own messages; says whether it must stay.
+        too_large: What happens to an old unit that is larger than the budget: "drop" or "error".
+        explain: Whether selections should have a report.
+        on_selection: Called with each selection, for a log or a test. Its indices are those of the library's messages.
     """
 
-    policy: Policy | str
-    unit: str
-    counter: Any
+    policy: Policy | PresetName
+    unit: UnitName
+    counter: CounterLike
     pin: Callable[[Any], bool]
-    too_large: str
+    too_large: TooLarge
     explain: bool
     on_selection: Callable[[MessageSelection], object]
 
@@ -60,12 +68,12 @@ class Memory:
 class HistorySelector:
     """Selects for a hook, which may serve many conversations, also at the same time in several threads."""
 
-    def __init__(self, budget: ContextBudget | int, provider: str, options: HookOptions) -> None:
+    def __init__(self, budget: ContextBudget | int, provider: ProviderName, options: HookOptions) -> None:
         self._options: dict[str, Any] = {"budget": budget, "provider": provider, **options}
         self._pin: Callable[[Any], bool] | None = self._options.pop("pin", None)
         self._on_selection: Callable[[MessageSelection], object] | None = self._options.pop("on_selection", None)
         self._memory = Memory()
-        # Wrong options are found where they are written, and not when a model is called for the first time.
+        # Fails here if an option is wrong, not when the model is first called.
         select_messages((), **self._options)
 
     def select(
@@ -81,43 +89,46 @@ class HistorySelector:
         Args:
             messages: The library's own messages.
             pieces: What each of them says, in the provider's shape; by default, the message itself.
-            system: What is sent beside the messages and has to fit, too.
-            keep: The places of messages that must stay.
+            system: The system prompt that is sent beside the messages and has to fit, too.
+            keep: The indices of messages that must stay.
+
+        Returns:
+            For each message, the numbers of its pieces that are kept.
         """
         prompt = {_SYSTEM: [{"role": "system", "content": system}]} if system else {}
         said = prompt | dict(enumerate([(message,) for message in messages] if pieces is None else pieces))
-        places = [(index, number) for index, parts in said.items() for number in range(len(parts))]
+        origins = [(index, number) for index, parts in said.items() for number in range(len(parts))]
         stay = {*keep, *(index for index, message in enumerate(messages) if self._pin and self._pin(message))}
         selection = self._next_selection(
             [shape for parts in said.values() for shape in parts],
-            [place for place, (index, _) in enumerate(places) if index in stay],
+            [n for n, (index, _) in enumerate(origins) if index in stay],
         )
         kept: list[list[int]] = [[] for _ in messages]
-        for index, number in (places[i] for i in selection.kept):
+        for index, number in (origins[n] for n in selection.kept):
             if index != _SYSTEM:
                 kept[index].append(number)
         if self._on_selection is not None:
-            self._on_selection(_among(messages, selection, places, kept))
+            self._on_selection(_in_terms_of(messages, selection, origins, kept))
         return kept
 
     def _next_selection(self, shapes: list[Any], pinned: list[int]) -> MessageSelection:
         previous = self._memory.recall(shapes)
-        selection = select_messages(shapes, **self._options, pin=pinned, previous=previous)
+        selection: MessageSelection = select_messages(shapes, **self._options, pin=pinned, previous=previous)
         self._memory.remember(selection, previous)
         return selection
 
 
-def _among(
+def _in_terms_of(
     messages: Sequence[Any],
     selection: MessageSelection,
-    places: Sequence[tuple[int, int]],
+    origins: Sequence[tuple[int, int]],
     kept: Sequence[Sequence[int]],
 ) -> MessageSelection:
     """The selection in terms of the library's messages. A message of which a piece was kept was not dropped."""
     reasons: Mapping[int, Dropped] = {
         index: Dropped(index, each.reason)
         for each in selection.dropped
-        for index, _ in (places[each.index],)
+        for index, _ in (origins[each.index],)
         if not kept[index]
     }
     indices = tuple(index for index, numbers in enumerate(kept) if numbers)

@@ -1,4 +1,4 @@
-"""LangChain: what an agent's model sees of a history, and what a chain gets of the retrieved documents.
+"""LangChain: trims the messages sent to an agent's model, and the retrieved documents of a chain.
 
     agent = create_agent(model, tools, middleware=[CupelMiddleware(8_000)])
 
@@ -34,13 +34,13 @@ __all__ = ["CupelDocumentCompressor", "CupelMiddleware"]
 
 
 class CupelMiddleware(AgentMiddleware):
-    """Lets the model see what fits of the messages. The agent's state keeps all of them.
+    """Trims the messages sent to the model. The agent's state keeps all of them.
 
     The system prompt counts, the definitions of tools do not: leave room for them.
 
     Args:
         budget: The limits, or a number of tokens, as for `select_messages`.
-        options: See `HookOptions`; a `pin` is asked about LangChain's messages.
+        options: See `HookOptions`; `pin` is called with each of LangChain's messages.
     """
 
     def __init__(self, budget: ContextBudget | int, **options: Unpack[HookOptions]) -> None:
@@ -48,15 +48,17 @@ class CupelMiddleware(AgentMiddleware):
         self._selector = HistorySelector(budget, "openai", options)
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]) -> Any:
+        """Calls the model with the trimmed messages."""
         return handler(self._selected(request))
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[Any]]
     ) -> Any:
+        """Calls the model with the trimmed messages."""
         return await handler(self._selected(request))
 
     def _selected(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
-        # LangChain's texts are strings that can also be called; a plain one is known by everybody.
+        # LangChain's text is a subclass of str that can be called; the history gets a plain one.
         kept = self._selector.select(request.messages, system=str(request.system_prompt or ""))
         selected = [message for message, pieces in zip(request.messages, kept, strict=True) if pieces]
         return request.override(messages=selected)
@@ -69,9 +71,9 @@ class CupelDocumentCompressor(BaseDocumentCompressor):
 
     Attributes:
         budget: The limits, or a number of tokens.
-        policy: What ranks and places the documents, or the name of a preset.
+        policy: What ranks and places the documents: a policy, a pipeline, or the name of a preset.
         counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes.
-        on_selection: Called with each result and its report.
+        on_selection: Called with each result, which has its report.
     """
 
     budget: Any
@@ -80,7 +82,8 @@ class CupelDocumentCompressor(BaseDocumentCompressor):
     on_selection: OnResult | None = None
 
     def model_post_init(self, context: Any, /) -> None:  # noqa: ARG002
-        # Wrong options are found where they are written.
+        """Checks the options."""
+        # Fails here if an option is wrong, not in the first call.
         select_documents((), self.budget, self.policy, self.counter)
 
     def compress_documents(
@@ -89,4 +92,5 @@ class CupelDocumentCompressor(BaseDocumentCompressor):
         query: str,  # noqa: ARG002
         callbacks: Any = None,  # noqa: ARG002
     ) -> Sequence[Document]:
+        """The documents that fit, the best ones at both edges."""
         return select_documents(documents, self.budget, self.policy, self.counter, self.on_selection)

@@ -1,4 +1,4 @@
-"""LlamaIndex: what a query engine gets of the retrieved nodes.
+"""LlamaIndex: cuts the retrieved nodes of a query engine to a token budget.
 
     engine = index.as_query_engine(node_postprocessors=[CupelPostprocessor(budget=4_000)])
 
@@ -35,9 +35,9 @@ class CupelPostprocessor(BaseNodePostprocessor):
 
     Attributes:
         budget: The limits, or a number of tokens.
-        policy: What ranks and places the nodes, or the name of a preset.
+        policy: What ranks and places the nodes: a policy, a pipeline, or the name of a preset.
         counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes.
-        on_selection: Called with each result and its report.
+        on_selection: Called with each result, which has its report.
     """
 
     budget: Any
@@ -46,11 +46,13 @@ class CupelPostprocessor(BaseNodePostprocessor):
     on_selection: OnResult | None = None
 
     def model_post_init(self, context: Any, /) -> None:  # noqa: ARG002
-        # Wrong options are found where they are written.
+        """Checks the options."""
+        # Fails here if an option is wrong, not in the first query.
         select_documents((), self.budget, self.policy, self.counter)
 
     @classmethod
     def class_name(cls) -> str:
+        """The name under which LlamaIndex saves it."""
         return "CupelPostprocessor"
 
     def _postprocess_nodes(

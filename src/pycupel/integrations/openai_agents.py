@@ -1,4 +1,4 @@
-"""OpenAI Agents SDK: what a model sees of a run's items.
+"""OpenAI Agents SDK: trims the items of a run that are sent to the model.
 
     result = await Runner.run(agent, items, run_config=RunConfig(call_model_input_filter=CupelInputFilter(8_000)))
 
@@ -15,7 +15,7 @@ from typing import Any, Unpack
 
 from pycupel.extras import missing_extra
 from pycupel.integrations._memory import HistorySelector, HookOptions
-from pycupel.messages.shapes import read_messages
+from pycupel.messages.providers.responses import RESPONSES
 from pycupel.model import ContextBudget
 
 try:
@@ -31,24 +31,23 @@ except ModuleNotFoundError as error:
 
 __all__ = ["CupelInputFilter"]
 
-_PROVIDER = "responses"
-
 
 class CupelInputFilter:
-    """Lets the model see what fits of the items. The run's result and its session keep all of them.
+    """Trims the items sent to the model. The run's result and its session keep all of them.
 
     Instructions count, the definitions of tools do not: leave room for them. If the server keeps the conversation
-    (`conversation_id`, `previous_response_id`), there is nothing to drop here, and nothing is.
+    (`conversation_id`, `previous_response_id`), nothing is dropped.
 
     Args:
         budget: The limits, or a number of tokens, as for `select_messages`.
-        options: See `HookOptions`; a `pin` is asked about each item.
+        options: See `HookOptions`; `pin` is called with each item.
     """
 
     def __init__(self, budget: ContextBudget | int, **options: Unpack[HookOptions]) -> None:
-        self._selector = HistorySelector(budget, _PROVIDER, options)
+        self._selector = HistorySelector(budget, RESPONSES.name, options)
 
     def __call__(self, data: CallModelData[Any]) -> ModelInputData:
+        """The input with the trimmed items."""
         items, instructions = data.model_data.input, data.model_data.instructions
         if _is_answer(items):
             return data.model_data
@@ -58,6 +57,6 @@ class CupelInputFilter:
 
 
 def _is_answer(items: Sequence[Any]) -> bool:
-    """Whether there are results of tools, and nothing that a model said: then the calls are on the server."""
-    views = read_messages(items, _PROVIDER)
+    """Whether there are tool results without any output of a model: then the calls are on the server."""
+    views = RESPONSES.read(items)
     return any(view.results for view in views) and not any(view.role == "assistant" for view in views)

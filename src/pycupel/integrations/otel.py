@@ -1,4 +1,4 @@
-"""OpenTelemetry: a run of a pipeline as spans, with real times and without anybody's content.
+"""OpenTelemetry: a run of a pipeline as spans, with real times and without content.
 
     cupel.pipeline
     ├── cupel.stage.classify
@@ -55,10 +55,17 @@ except ModuleNotFoundError as error:
 __all__ = ["SOURCE_NAME", "CupelOtelTraceCollector", "CupelVerbosity"]
 
 SOURCE_NAME = "cupel"
+"""The name of the instrumentation scope, unless the collector is given another."""
 
 
 class CupelVerbosity(StrEnum):
-    """How much a run tells: its stages; also an event for each excluded item; also one for each included item."""
+    """How much of a run is recorded.
+
+    Attributes:
+        STAGE_ONLY: A span for the run and for each stage, with counts.
+        STAGE_AND_EXCLUSIONS: Also a span event for each excluded item.
+        FULL: Also a span event for each selected item.
+    """
 
     STAGE_ONLY = "StageOnly"
     STAGE_AND_EXCLUSIONS = "StageAndExclusions"
@@ -93,12 +100,16 @@ class CupelOtelTraceCollector(TraceCollector):
     """Records each run that it is passed to as a tree of spans, under the caller's current span.
 
     Spans hold counts, kinds, tokens, scores and the names of reasons; never content, metadata or the text of an error.
-    One collector may watch many runs, also at the same time in several threads or tasks.
+    One collector may observe many runs, also at the same time in several threads or tasks.
 
     Args:
-        verbosity: How much is told. `STAGE_ONLY` is meant for production, `FULL` for development.
-        tracer_provider: Whose tracer to use. By default the global provider's, even if that is set later.
-        tracer_name: The name of the instrumentation scope, if it has to be another than "cupel".
+        verbosity: How much is recorded. `STAGE_ONLY` is meant for production, `FULL` for development.
+        tracer_provider: The provider of the tracer; by default the global one, even if it is set later.
+        tracer_name: The name of the instrumentation scope, if it has to be other than "cupel".
+
+    Raises:
+        TypeError: an argument has a wrong type.
+        InvalidArgumentError: there is no such verbosity.
     """
 
     __slots__ = ("_tracer", "tracer_name", "tracer_provider", "verbosity")
@@ -118,16 +129,19 @@ class CupelOtelTraceCollector(TraceCollector):
 
     @property
     def is_enabled(self) -> bool:
-        """Whether anybody records: there is an SDK, and its sampler has not dropped the span around the run (OT-08)."""
+        """Whether spans are recorded: there is an SDK, and its sampler has not dropped the span around the run."""
+        # OT-08.
         if isinstance(self._found_tracer(), (ProxyTracer, NoOpTracer)):
             return False
         # A provider that was given may sample differently from the one that made the span.
         return self.tracer_provider is not None or not _is_dropped(get_current_span())
 
     def on_pipeline_started(self, budget: ContextBudget, /) -> None:
+        """Start the span of the run."""
         _RUNS.set((*_RUNS.get(), _Run(self, self._found_tracer(), budget)))
 
     def record_stage_event(self, event: TraceEvent, /) -> None:
+        """Take the time at which the stage ended."""
         run = self._current_run()
         if run is not None:
             run.ends[event.stage] = run.now()
@@ -139,7 +153,8 @@ class CupelOtelTraceCollector(TraceCollector):
         snapshots: Sequence[StageTraceSnapshot],
         /,
     ) -> None:
-        self._end_run(snapshots, report.included, None)
+        """End the span of the run, with a span for each stage."""
+        self._end_run(snapshots, report, None)
 
     def on_pipeline_failed(
         self,
@@ -148,10 +163,11 @@ class CupelOtelTraceCollector(TraceCollector):
         snapshots: Sequence[StageTraceSnapshot],
         /,
     ) -> None:
-        self._end_run(snapshots, (), error)
+        """End the span of the run with an error, with a span for each completed stage."""
+        self._end_run(snapshots, None, error)
 
     def _found_tracer(self) -> Tracer:
-        """The provider's tracer, or a proxy for as long as nobody has set a provider."""
+        """The provider's tracer, or a proxy as long as no provider is set."""
         if self._tracer is None or isinstance(self._tracer, ProxyTracer):
             self._tracer = get_tracer(self.tracer_name, __version__, self.tracer_provider)
         return self._tracer
@@ -160,7 +176,7 @@ class CupelOtelTraceCollector(TraceCollector):
         return next((run for run in reversed(_RUNS.get()) if run.collector is self), None)
 
     def _end_run(
-        self, snapshots: Sequence[StageTraceSnapshot], included: Sequence[IncludedItem], error: BaseException | None
+        self, snapshots: Sequence[StageTraceSnapshot], report: SelectionReport | None, error: BaseException | None
     ) -> None:
         run = self._current_run()
         if run is None:
@@ -168,13 +184,13 @@ class CupelOtelTraceCollector(TraceCollector):
         _RUNS.set(tuple(each for each in _RUNS.get() if each is not run))
         if run.root.is_recording():
             end = run.now()
-            self._record_stages(run, end, snapshots, included)
+            self._record_stages(run, end, snapshots, report)
             if error is not None:
                 _record_error(run.root, error)
             run.root.end(end)
 
     def _record_stages(
-        self, run: _Run, latest: int, snapshots: Sequence[StageTraceSnapshot], included: Sequence[IncludedItem]
+        self, run: _Run, latest: int, snapshots: Sequence[StageTraceSnapshot], report: SelectionReport | None
     ) -> None:
         """A stage ended when its event came, and started as much earlier as it took (OT-02)."""
         context = set_span_in_context(run.root)
@@ -190,8 +206,8 @@ class CupelOtelTraceCollector(TraceCollector):
             span = run.tracer.start_span(f"cupel.stage.{name}", context, attributes=attributes, start_time=start)
             if with_exclusions:
                 _add_events(span, "cupel.exclusion", map(_exclusion_attributes, snapshot.excluded), end)
-            if self.verbosity is CupelVerbosity.FULL and snapshot.stage is PipelineStage.PLACE:
-                _add_events(span, "cupel.item.included", map(_included_attributes, included), end)
+            if report is not None and self.verbosity is CupelVerbosity.FULL and snapshot.stage is PipelineStage.PLACE:
+                _add_events(span, "cupel.item.included", map(_included_attributes, report.included), end)
             span.end(end)
             earliest = end
 
@@ -229,7 +245,7 @@ def _included_attributes(included: IncludedItem) -> dict[str, str | int | float]
 
 
 def _add_events(span: Span, name: str, events: Iterable[Mapping[str, str | int | float]], timestamp: int) -> None:
-    """The one place to change when OpenTelemetry moves events from spans to logs."""
+    """To be changed here when OpenTelemetry moves events from spans to logs."""
     for attributes in events:
         span.add_event(name, attributes, timestamp)
 

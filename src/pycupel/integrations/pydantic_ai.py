@@ -1,4 +1,4 @@
-"""Pydantic AI: what a model sees of an agent's history.
+"""Pydantic AI: trims an agent's history before it is sent to the model.
 
     agent = Agent(model, capabilities=[CupelHistory(8_000)])
 
@@ -42,7 +42,7 @@ except ModuleNotFoundError as error:
 
 __all__ = ["CupelHistory"]
 
-# Everything else in a request is a system prompt, or a note that the library leaves for itself, and stays.
+# Everything else in a request is a system prompt or a note of the library to itself, and stays.
 _ROLES = {"user-prompt": "user", "speech": "user", "retry-feedback": "assistant", "retry-prompt": "assistant"}
 _FILE_TYPES = {"image": "image_url", "audio": "input_audio"}
 # A part has one of these methods if what the model reads is not its content.
@@ -50,7 +50,7 @@ _RENDERERS = ("model_response_str", "model_response", "args_as_json_str")
 
 
 class CupelHistory(AbstractCapability[Any]):
-    """Lets the model see what fits of the history. The agent's own history, `all_messages()`, keeps everything.
+    """Trims the history sent to the model. The agent's own history, `all_messages()`, keeps everything.
 
     Before version 2.54, Pydantic AI stored what it sent, so there the history is cut, too.
 
@@ -60,7 +60,7 @@ class CupelHistory(AbstractCapability[Any]):
 
     Args:
         budget: The limits, or a number of tokens, as for `select_messages`.
-        options: See `HookOptions`; a `pin` is asked about each `ModelMessage`.
+        options: See `HookOptions`; `pin` is called with each `ModelMessage`.
     """
 
     def __init__(self, budget: ContextBudget | int, **options: Unpack[HookOptions]) -> None:
@@ -71,6 +71,7 @@ class CupelHistory(AbstractCapability[Any]):
         ctx: RunContext[Any],  # noqa: ARG002
         request_context: ModelRequestContext,
     ) -> ModelRequestContext:
+        """The request with the trimmed messages."""
         instructions = request_context.model_request_parameters.instruction_parts or ()
         messages = self.select(request_context.messages, "\n\n".join(part.content for part in instructions))
         return dataclasses.replace(request_context, messages=messages)
@@ -98,11 +99,11 @@ def _is_lasting(message: ModelMessage) -> bool:
 
 
 def _pieces(message: ModelMessage) -> Iterator[tuple[int, dict[str, Any]]]:
-    """What a message says in OpenAI's shape, with the places of its parts. All of a response is one piece."""
+    """A message in OpenAI's shape, with the indices of its parts. A whole response is one piece."""
     if isinstance(message, ModelResponse):
         yield 0, _response(message)
         return
-    # Results come before what the user says after them, as providers want it.
+    # Results come first, as providers demand.
     for n, part in sorted(enumerate(message.parts), key=lambda each: not _is_result(each[1])):
         yield n, _request_part(part)
 

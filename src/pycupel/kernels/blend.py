@@ -7,47 +7,22 @@ from collections.abc import Sequence
 __all__ = ["product", "weighted_sum"]
 
 
-def weighted_sum(columns: Sequence[Sequence[float]], weights: Sequence[float]) -> list[float]:
+def weighted_sum(columns: Sequence[list[float]], weights: Sequence[float]) -> list[float]:
     """For each row `0.0 + first * weight + second * weight + ...`, added strictly from left to right (PY-01).
 
-    Up to five columns are added in one pass, because a pass over a list costs more than an addition.
+    A pass over a list costs more than an addition, so the first pass adds three columns, and each further one two.
+    Zeros take the place of a missing column: adding 0.0 to a sum that began with 0.0 does not change a bit of it.
     """
-    total = [0.0] * len(columns[0])
-    while len(columns) > 5:
-        total = _add_5(total, columns[:5], weights[:5])
-        columns, weights = columns[5:], weights[5:]
-    return _ADD[len(columns) - 1](total, columns, weights)
-
-
-_Columns = Sequence[Sequence[float]]
-
-
-def _add_1(total: list[float], columns: _Columns, weights: Sequence[float]) -> list[float]:
-    (a,), (v,) = columns, weights
-    return [t + p * v for t, p in zip(total, a, strict=True)]
-
-
-def _add_2(total: list[float], columns: _Columns, weights: Sequence[float]) -> list[float]:
-    (a, b), (v, w) = columns, weights
-    return [t + p * v + q * w for t, p, q in zip(total, a, b, strict=True)]
-
-
-def _add_3(total: list[float], columns: _Columns, weights: Sequence[float]) -> list[float]:
-    (a, b, c), (v, w, x) = columns, weights
-    return [t + p * v + q * w + r * x for t, p, q, r in zip(total, a, b, c, strict=True)]
-
-
-def _add_4(total: list[float], columns: _Columns, weights: Sequence[float]) -> list[float]:
-    (a, b, c, d), (v, w, x, y) = columns, weights
-    return [t + p * v + q * w + r * x + s * y for t, p, q, r, s in zip(total, a, b, c, d, strict=True)]
-
-
-def _add_5(total: list[float], columns: _Columns, weights: Sequence[float]) -> list[float]:
-    (a, b, c, d, e), (v, w, x, y, z) = columns, weights
-    return [t + p * v + q * w + r * x + s * y + u * z for t, p, q, r, s, u in zip(total, a, b, c, d, e, strict=True)]
-
-
-_ADD = (_add_1, _add_2, _add_3, _add_4, _add_5)
+    if len(columns) < 3 or len(columns) % 2 == 0:
+        zeros = [0.0] * len(columns[0])
+        columns, weights = [*columns, zeros, zeros], [*weights, 0.0, 0.0]
+    a, b, c = columns[:3]
+    u, v, w = weights[:3]
+    total = [0.0 + p * u + q * v + r * w for p, q, r in zip(a, b, c, strict=True)]
+    for i in range(3, len(columns) - 1, 2):
+        v, w = weights[i], weights[i + 1]
+        total = [t + q * v + r * w for t, q, r in zip(total, columns[i], columns[i + 1], strict=True)]
+    return total
 
 
 def product(columns: Sequence[Sequence[float]]) -> list[float]:

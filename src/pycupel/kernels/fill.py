@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Sequence
 
 from pycupel.kernels.order import descending
 
-__all__ = ["by_density", "fill"]
+__all__ = ["best_fitting", "by_density", "fill"]
 
 _MAX_FLOAT = sys.float_info.max
 
 
 def fill(order: Iterable[int], tokens: Sequence[int], capacity: int) -> list[int]:
-    """Walk `order` and take whatever still fits; smaller ones after a large one that did not are tried, too (GS-01)."""
+    """Walk `order` and take whatever still fits. After one that does not fit, smaller ones may still (GS-01)."""
     taken: list[int] = []
     remaining = capacity
     for i in order:
@@ -24,17 +25,38 @@ def fill(order: Iterable[int], tokens: Sequence[int], capacity: int) -> list[int
     return taken
 
 
-def by_density(scores: Sequence[float], tokens: Sequence[int]) -> list[int]:
-    """Indices by score per token, descending. What costs nothing comes before everything finite, whatever its score."""
+def by_density(scores: Sequence[float], tokens: Sequence[int], exponent: float = 1.0) -> list[int]:
+    """Indices by `score / tokens**exponent`, descending.
+
+    Items without tokens come before all finite densities.
+    """
+    costs = tokens if exponent == 1.0 else [_power(cost, exponent) for cost in tokens]
     try:
-        densities = [score / cost if cost else _MAX_FLOAT for score, cost in zip(scores, tokens, strict=True)]
+        densities = [score / cost if cost else _MAX_FLOAT for score, cost in zip(scores, costs, strict=True)]
     except OverflowError:
-        # A count beyond the range of floats is as good as infinite.
-        densities = [_density(score, cost) for score, cost in zip(scores, tokens, strict=True)]
+        # A count beyond the range of floats counts as infinite.
+        densities = [_density(score, cost) for score, cost in zip(scores, costs, strict=True)]
     return descending(densities)
 
 
-def _density(score: float, cost: int) -> float:
+def best_fitting(scores: Sequence[float], tokens: Sequence[int], capacity: int, order: list[int]) -> list[int]:
+    """`order`, with the highest score that fits into `capacity` moved to the front; the earlier one of equal scores."""
+    fitting = [i for i, cost in enumerate(tokens) if cost <= capacity]
+    if not fitting:
+        return order
+    best = descending(scores, fitting)[0]
+    return [best, *(i for i in order if i != best)]
+
+
+def _power(cost: int, exponent: float) -> float:
+    """A negative count, which has no root, costs nothing."""
+    try:
+        return float(cost**exponent) if cost > 0 else 0.0
+    except OverflowError:
+        return float(math.inf**exponent)
+
+
+def _density(score: float, cost: float) -> float:
     if not cost:
         return _MAX_FLOAT
     try:

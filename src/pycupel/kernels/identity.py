@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["places_by_identity"]
+__all__ = ["indices_by_identity"]
 
 
-def places_by_identity(objects: Sequence[object]) -> dict[int, list[int]]:
-    """For each object's id the places where it stands, so that `pop()` gives the first one that is left (SL-03).
+def indices_by_identity(objects: Sequence[object]) -> dict[int, list[int]]:
+    """For each object's id its indices, last first, so that `pop()` gives the first one that is left (SL-03).
 
-    An id is only good while its object lives: the caller holds on to `objects`.
+    An id is valid only while its object lives, so the caller has to keep `objects`.
     """
-    places: dict[int, list[int]] = {}
+    indices: dict[int, list[int]] = {}
     for i in range(len(objects) - 1, -1, -1):
-        places.setdefault(id(objects[i]), []).append(i)
-    return places
+        indices.setdefault(id(objects[i]), []).append(i)
+    return indices

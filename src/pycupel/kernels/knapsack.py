@@ -126,7 +126,7 @@ def _gain_by_filling(after: Iterable[int], weights: Sequence[int], values: Seque
 def _gain_by_swapping(
     before: Sequence[int], after: Sequence[int], weights: Sequence[int], values: Sequence[int], slack: int
 ) -> int:
-    """The best of taking one item from near behind the break for one from near before it."""
+    """The best gain from exchanging one item just before the break for one just after it."""
     gain = 0
     for out in before[-_SWAP_WINDOW:]:
         room = slack + weights[out]
@@ -150,7 +150,7 @@ def _options(
 
 
 class _Core:
-    """The enumeration of what is not decided yet."""
+    """The enumeration of the items that are not decided yet."""
 
     def __init__(
         self,
@@ -208,7 +208,7 @@ class _Core:
         return grown
 
     def _prune(self, states: list[_State], gain: int) -> tuple[list[_State], int]:
-        """Drop what a lighter state beats, and what cannot reach the best gain any more."""
+        """Drop states that a lighter one beats, and states that cannot reach the best gain any more."""
         slack = self.slack
         # Free capacity is worth at most what the next addition makes of it; excess costs at least what the next
         # removal takes for it.

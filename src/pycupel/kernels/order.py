@@ -9,11 +9,11 @@ __all__ = ["descending", "u_shaped"]
 
 
 def descending(values: Sequence[float], among: Sequence[int] | None = None) -> list[int]:
-    """The indices of `values`, or those in `among`, by value descending; equal values keep the order they come in."""
+    """The indices of `values`, or those in `among`, by value descending; equal values keep their order."""
     indices = range(len(values)) if among is None else among
-    # A sum is the fastest way to find out that there is no NaN: it would be NaN, too.
+    # The fastest check for NaN: a sum with NaN in it is NaN.
     if isnan(sum(values)):
-        # A pair keeps NaN out of every comparison.
+        # In a pair, NaN is never compared.
         pairs = [(False, 0.0) if isnan(value) else (True, value) for value in values]
         return sorted(indices, key=pairs.__getitem__, reverse=True)
     return sorted(indices, key=values.__getitem__, reverse=True)

@@ -18,7 +18,7 @@ def rank_shares(values: Sequence[Any]) -> list[float]:
     try:
         order = sorted(range(len(values)), key=values.__getitem__)
     except TypeError:
-        # None does not compare, so some values are unknown.
+        # None does not compare: some values are unknown.
         order = sorted((i for i, value in enumerate(values) if value is not None), key=values.__getitem__)
     others = len(order) - 1
     if others <= 0:

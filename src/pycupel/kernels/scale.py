@@ -9,10 +9,10 @@ __all__ = ["min_max"]
 
 
 def min_max(values: Sequence[float]) -> list[float]:
-    """Each value as a share of the way from the smallest to the largest; 0.5 where that says nothing (SS-01)."""
+    """Each value as a share of the range from the smallest to the largest; 0.5 if there is no range (SS-01)."""
     smallest, largest = float("inf"), float("-inf")
     for value in values:
-        # Both comparisons are false for NaN, which is thereby ignored (SS-02).
+        # Both comparisons are false for NaN, so it is ignored (SS-02).
         if value < smallest:
             smallest = value
         if value > largest:

@@ -1,14 +1,30 @@
 """Chat histories of OpenAI (Chat and Responses), Anthropic, Gemini and Mistral.
 
-`select_messages` selects what fits and what the provider accepts; `lint_messages` finds what it would refuse. Messages
-may be dicts or the objects of the provider's library; they are only read.
+| name | what it does |
+|---|---|
+| `select_messages` | selects what fits into a budget and what the provider accepts |
+| `lint_messages` | finds what the provider would refuse |
+| `count_messages` | counts what the provider will count |
+| `to_items` | gives the history as items, for a pipeline of your own |
+
+Messages may be dicts or the objects of the provider's library; they are only read.
 """
 
 from __future__ import annotations
 
+from pycupel.messages.counting import count_messages
 from pycupel.messages.items import to_items
 from pycupel.messages.lint import Finding, lint_messages
-from pycupel.messages.result import Dropped, MessageSelection
+from pycupel.messages.result import Dropped, ExplainedSelection, MessageSelection
 from pycupel.messages.selection import select_messages
 
-__all__ = ["Dropped", "Finding", "MessageSelection", "lint_messages", "select_messages", "to_items"]
+__all__ = [
+    "Dropped",
+    "ExplainedSelection",
+    "Finding",
+    "MessageSelection",
+    "count_messages",
+    "lint_messages",
+    "select_messages",
+    "to_items",
+]

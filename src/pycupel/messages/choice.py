@@ -1,27 +1,34 @@
-"""Which units and documents stay: the choice of a pipeline, by their places, and why the rest goes."""
+"""Which units and documents stay: the choice of a pipeline, by index, and why the rest goes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from pycupel.diagnostics import Deduplicated, ExcludedItem, ExclusionReason, Filtered, SelectionReport
 from pycupel.kernels.order import descending, u_shaped
 from pycupel.messages.documents import DocumentItem
-from pycupel.messages.history import History, items_at, needs_of
+from pycupel.messages.history import History, items_at
 from pycupel.messages.plan import Plan
 from pycupel.messages.slicing import TiedSlice, inner_slicer
-from pycupel.model import ContextBudget, ContextItem
-from pycupel.pipeline import Pipeline, Policy
-from pycupel.pipeline.explain import slice_reasons
-from pycupel.scorers import scorer_notes
+from pycupel.model import ContextItem
+from pycupel.pipeline import Pipeline, Policy, Selection
 
 __all__ = ["Choice", "choose"]
 
 
 class Choice(NamedTuple):
-    """The places of the units and of the documents that stay, the latter in their order; and why the others go."""
+    """What stays, by index, the documents in their order; and why the rest goes.
+
+    Attributes:
+        units: The indices of the units that stay.
+        documents: The indices of the documents that stay.
+        reasons: Why each other unit goes.
+        document_reasons: Why each other document goes.
+        notes: Advisory notes.
+        report: The report, if it was asked for.
+    """
 
     units: Sequence[int]
     documents: Sequence[int]
@@ -31,93 +38,77 @@ class Choice(NamedTuple):
     report: SelectionReport | None = None
 
 
-class _Run(NamedTuple):
-    """The scores of what a pipeline selected, by the identities of the items, and what it left out and why."""
-
-    scores: Mapping[int, float]
-    excluded: Iterable[tuple[ContextItem, ExclusionReason]]
-    notes: tuple[str, ...]
-    report: SelectionReport | None = None
-
-
 def choose(
     history: History,
     plan: Plan,
     hits: Sequence[DocumentItem],
     replaced: Sequence[tuple[DocumentItem, DocumentItem]],
-    rules: Policy,
+    policy: Policy,
     *,
     explain: bool,
 ) -> Choice:
+    """Runs the policy over what the plan offers.
+
+    Args:
+        history: The history.
+        plan: What is offered, and under which budget.
+        hits: The documents, each in its newest version.
+        replaced: The older versions, each with the document that replaces it.
+        policy: The scorer and the slicer.
+        explain: Whether to make a report.
+    """
     aside = _set_aside(history, plan)
-    older: dict[int, ExclusionReason] = {old.place: Deduplicated(new.item.content) for old, new in replaced}
+    older: dict[int, ExclusionReason] = {old.index: Deduplicated(new.item.content) for old, new in replaced}
     has_choice = plan.is_cut or bool(hits)
     if not has_choice and not explain:
         return Choice(plan.offered, (), aside, older)
     # At equal scores, what comes first stays: of the history that is the newest, of the documents the best hit.
     items = items_at(history, reversed(plan.offered), plan.pinned, named=explain)
-    places = dict(zip(map(id, items.values()), items, strict=True))
-
-    def needs(item: ContextItem) -> list[ContextItem]:
-        place = places.get(id(item))
-        if place is None:
-            return []
-        needed = [items[need] for need in needs_of(history.units[place])]
-        return [*needed, items[history.answers[place]]] if place in history.answers else needed
-
-    document_places = {id(hit.item): hit.place for hit in hits}
-    inner = inner_slicer(rules.slicer) if has_choice else None
-    slicer = TiedSlice(inner, needs, frozenset(document_places), plan.share, whole=not plan.is_cut)
+    unit_of = dict(zip(map(id, items.values()), items, strict=True))
+    document_of = {id(hit.item): hit.index for hit in hits}
+    inner = inner_slicer(policy.slicer) if has_choice else None
+    slicer = TiedSlice(inner, unit_of, history.ties, plan.share, whole=not plan.is_cut)
     # Repeated messages are repeated on purpose.
-    pipeline = Pipeline(rules.scorer, slicer, deduplication=False)
-    run = _run(pipeline, [*items.values(), *(hit.item for hit in hits)], plan.budget, explain=explain)
+    pipeline = Pipeline(policy.scorer, slicer, deduplication=False)
+    run = pipeline.select(pipeline.rank([*items.values(), *(hit.item for hit in hits)]), plan.budget)
     reasons, document_reasons = dict(aside), dict(older)
-    for item, reason in run.excluded:
-        key = id(item)
-        if key in places:
-            reasons[places[key]] = reason
+    for excluded in run.reasons:
+        key = id(excluded.item)
+        if key in unit_of:
+            reasons[unit_of[key]] = excluded.reason
         else:
-            document_reasons[document_places[key]] = reason
-    units = [place for place in plan.offered if place not in reasons]
-    report = run.report
-    if report is not None:
+            document_reasons[document_of[key]] = excluded.reason
+    units = [i for i in plan.offered if i not in reasons]
+    report = None
+    if explain:
         unseen = items_at(history, aside, named=True)
-        left_out = [(unseen[place], reason) for place, reason in aside.items()]
-        report = _completed(report, [*left_out, *((old.item, older[old.place]) for old, _ in replaced)])
-    return Choice(units, _in_u_shape(hits, run.scores), reasons, document_reasons, run.notes, report)
+        left_out = [(unseen[i], reason) for i, reason in aside.items()]
+        report = _completed(run.report, [*left_out, *((old.item, older[old.index]) for old, _ in replaced)])
+    return Choice(units, _in_u_shape(hits, run), reasons, document_reasons, run.notes, report)
 
 
 def _set_aside(history: History, plan: Plan) -> dict[int, ExclusionReason]:
     """What the pipeline never sees: what a provider would refuse, and what an earlier selection dropped."""
     refused: dict[int, ExclusionReason] = {
-        place: Filtered(unit.problem) for place, unit in enumerate(history.units) if unit.problem is not None
+        i: Filtered(unit.problem) for i, unit in enumerate(history.units) if unit.problem is not None
     }
     return refused | dict.fromkeys(sorted(plan.earlier), Filtered("the previous selection"))
 
 
-def _run(pipeline: Pipeline, items: Sequence[ContextItem], budget: ContextBudget, *, explain: bool) -> _Run:
-    if explain:
-        report = pipeline.dry_run(items, budget)
-        scores = {id(each.item): each.score for each in report.included}
-        return _Run(scores, [(each.item, each.reason) for each in report.excluded], report.notes, report)
-    ranking = pipeline.rank(items)
-    selection = pipeline.select(ranking, budget)
-    placed = selection.placement
-    scores = {id(placed.items[i]): placed.scores[i] for i in placed.kept}
-    notes = scorer_notes(pipeline.scorer, ranking.classified.scoreable)
-    reasons = slice_reasons(ranking, selection.sliced, budget)
-    return _Run(scores, zip(map(ranking.items.__getitem__, reasons), reasons.values(), strict=True), notes)
-
-
-def _in_u_shape(hits: Iterable[DocumentItem], scores: Mapping[int, float]) -> list[int]:
-    """The places of the selected documents, the best ones at both edges."""
+def _in_u_shape(hits: Sequence[DocumentItem], run: Selection) -> list[int]:
+    """The indices of the selected documents, the best ones at both edges."""
+    if not hits:
+        return []
+    scores = dict(zip(map(id, run.items), run.scores, strict=True))
     selected = [hit for hit in hits if id(hit.item) in scores]
     order = u_shaped(descending([scores[id(hit.item)] for hit in selected]))
-    return [selected[i].place for i in order]
+    return [selected[i].index for i in order]
 
 
-def _completed(report: SelectionReport, unseen: Iterable[tuple[ContextItem, ExclusionReason]]) -> SelectionReport:
+def _completed(report: SelectionReport, unseen: Sequence[tuple[ContextItem, ExclusionReason]]) -> SelectionReport:
     """The report with what the pipeline never saw."""
+    if not unseen:
+        return report
     excluded = [*report.excluded, *(ExcludedItem(item, 0.0, reason) for item, reason in unseen)]
     return replace(
         report,

@@ -1,4 +1,4 @@
-"""Which provider a history is for, by the marks that its messages bear."""
+"""Which provider a history is for: the one that the caller names, or the one whose fields its messages have."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from pycupel.errors import ProviderAmbiguousError
-from pycupel.messages.providers import provider_named
-from pycupel.messages.providers._base import field, is_list
+from pycupel.messages.fields import field, is_list
+from pycupel.messages.options import checked_name
+from pycupel.messages.providers import PROVIDERS, Provider
 from pycupel.messages.providers.openai import LANGCHAIN_ROLES
 
-__all__ = ["AUTO", "detect_provider", "resolve_provider"]
+__all__ = ["detect_provider", "resolve_provider"]
 
-AUTO = "auto"
-
-_PLAIN = {"role", "content"}
 _TOOL_ROLES = ("tool", "function")
 _PART_MARKS = {
     "image_url": "openai",
@@ -33,21 +31,24 @@ _PART_MARKS = {
 }
 
 
-def resolve_provider(messages: Sequence[Any], provider: str = AUTO) -> str:
-    """The provider itself, once it is known that there is such a one, or the one that the messages are for."""
-    if provider == AUTO:
-        return detect_provider(messages)
-    provider_named(provider)
-    return provider
-
-
-def detect_provider(messages: Sequence[Any]) -> str:
-    """The provider whose marks the messages bear.
-
-    A history without any means the same everywhere, and counts as OpenAI's. So does one of Mistral or LangChain.
+def resolve_provider(messages: Sequence[Any], name: Any) -> Provider:
+    """The provider of that name; for "auto", the one that the messages look like.
 
     Raises:
-        ProviderAmbiguousError: there are the marks of more than one.
+        InvalidArgumentError: there is no such provider.
+        ProviderAmbiguousError: the name is "auto", and messages look like those of different providers.
+    """
+    known = checked_name("provider", name, ("auto", *PROVIDERS))
+    return detect_provider(messages) if known == "auto" else PROVIDERS[known]
+
+
+def detect_provider(messages: Sequence[Any]) -> Provider:
+    """The provider that the messages look like.
+
+    Plain texts look the same for every provider and count as OpenAI's, and so do messages of Mistral and LangChain.
+
+    Raises:
+        ProviderAmbiguousError: messages look like those of different providers.
     """
     seen: dict[str, int] = {}
     for index, message in enumerate(messages):
@@ -57,14 +58,14 @@ def detect_provider(messages: Sequence[Any]) -> str:
     if len(seen) > 1:
         where = ", ".join(f"messages[{index}] looks like {provider}" for provider, index in seen.items())
         choices = " or ".join(f"provider={provider!r}" for provider in seen)
-        raise ProviderAmbiguousError(f"{where}; say for whom the history is with {choices}", tuple(seen))
-    return next(iter(seen), "openai")
+        raise ProviderAmbiguousError(f"{where}; pass {choices}", tuple(seen))
+    return PROVIDERS[next(iter(seen), "openai")]
 
 
 def _plain_mark(message: dict[str, Any]) -> str | None:
-    """The mark of a dict. A role and a string are nobody's, and most of the rest are calls or results."""
+    """The provider that a dict looks like. Most are a role and a text, which says nothing, or calls, or results."""
     role = message.get("role")
-    if role != "model" and message.keys() == _PLAIN and message["content"].__class__ is str:
+    if len(message) == 2 and role.__class__ is str and role != "model" and message.get("content").__class__ is str:
         return None
     has_tools = message.get("tool_call_id" if role == "tool" else "tool_calls")
     return "openai" if has_tools and role in ("assistant", "tool") else _mark(message)
@@ -90,6 +91,6 @@ def _mark(message: Any) -> str | None:
 def _part_mark(part: Any) -> str | None:
     kind = field(part, "type")
     if kind == "thinking":
-        # Mistral thinks, too, but does not sign it.
+        # Mistral has thinking parts, too, but without a signature.
         return "anthropic" if field(part, "signature") else None
     return _PART_MARKS.get(kind) if isinstance(kind, str) else None

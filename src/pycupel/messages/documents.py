@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from math import isfinite
 from typing import Any, NamedTuple
 
 from pycupel.errors import CupelError, InvalidArgumentError
 from pycupel.kernels.order import descending
-from pycupel.messages.providers._base import field
+from pycupel.messages.fields import field
 from pycupel.model import ContextItem, ContextKind, ContextSource
-from pycupel.model.checks import as_float, checked_iterable, checked_str, describe, wrong_type
+from pycupel.model.checks import as_float, checked_str, describe
 
-__all__ = ["DocumentItem", "checked_documents", "newest_of_each", "read_documents"]
+__all__ = ["DocumentItem", "newest_of_each", "read_documents"]
 
-_EXPECTED = "a list of documents"
 _TEXTS = ("page_content", "content", "text")
 _KEYS = ("key", "uri", "id")
 
 
-class DocumentItem(NamedTuple):
-    """A document as an item. `key` says what it is a version of."""
+@dataclass(frozen=True, slots=True)
+class DocumentItem:
+    """A document as an item.
 
-    place: int
+    Attributes:
+        index: Its index in the caller's list.
+        item: The item.
+        key: The same for all versions of one document.
+    """
+
+    index: int
     item: ContextItem
     key: str
 
@@ -39,8 +46,8 @@ class _Document(NamedTuple):
 def read_documents(documents: Sequence[Any], count: Callable[[str], int]) -> list[DocumentItem]:
     """The documents, best score first; without scores, in the caller's order.
 
-    Understood are strings, dicts with a text and optionally `kind`, `score`, `timestamp` and `key`, LangChain's and
-    Haystack's `Document`, LlamaIndex's `NodeWithScore`, MCP's resources, and items.
+    A document may be a string, a dict with a text and optionally `kind`, `score`, `timestamp` and `key`, LangChain's or
+    Haystack's `Document`, LlamaIndex's `NodeWithScore`, an MCP resource, or an item.
 
     Raises:
         InvalidArgumentError: one of them has no text.
@@ -51,19 +58,13 @@ def read_documents(documents: Sequence[Any], count: Callable[[str], int]) -> lis
     return [made[i] for i in descending([hint or 0.0 for hint in hints])]
 
 
-def checked_documents(documents: Any) -> list[Any]:
-    """The documents as a list of its own. One document alone is not a list of them."""
-    if isinstance(documents, Mapping):
-        raise wrong_type("documents", _EXPECTED, documents)  # pyright: ignore[reportUnknownArgumentType]
-    return list(checked_iterable("documents", _EXPECTED, documents))
-
-
 def newest_of_each(
     documents: Sequence[DocumentItem],
 ) -> tuple[list[DocumentItem], list[tuple[DocumentItem, DocumentItem]]]:
     """The newest version of each document, and the older ones, each with what replaces it.
 
-    Without timestamps, the later one in the caller's list is the newer. What has no key is the same if its text is.
+    Without timestamps, the later one in the caller's list is the newer. Documents without a key are versions of one
+    document if their texts are equal.
     """
     newest: dict[str, DocumentItem] = {}
     for each in documents:
@@ -75,7 +76,7 @@ def newest_of_each(
 
 def _time(document: DocumentItem) -> tuple[float, int]:
     timestamp = document.item.timestamp
-    return (timestamp.timestamp() if timestamp is not None else float("-inf"), document.place)
+    return (timestamp.timestamp() if timestamp is not None else float("-inf"), document.index)
 
 
 def _read(document: Any, index: int) -> _Document:
@@ -94,8 +95,7 @@ def _read(document: Any, index: int) -> _Document:
     text = next((field(document, name) for name in _TEXTS if isinstance(field(document, name), str)), None)
     if text is None:
         raise InvalidArgumentError(
-            f"documents[{index}] has no text; one of {', '.join(_TEXTS)} must be a string, and it is "
-            f"{describe(document)}",
+            f"documents[{index}] has no text; one of {', '.join(_TEXTS)} must be a string in {describe(document)}",
             argument="documents",
             value=document,
         )
@@ -113,7 +113,7 @@ def _read(document: Any, index: int) -> _Document:
 def _read_item(item: ContextItem, index: int) -> _Document:
     if item.tokens < 0:
         raise InvalidArgumentError(
-            f"documents[{index}] has {item.tokens} tokens; a count cannot be negative",
+            f"documents[{index}] has {item.tokens} tokens; a token count cannot be negative",
             argument="documents",
             value=item.tokens,
         )
@@ -121,7 +121,7 @@ def _read_item(item: ContextItem, index: int) -> _Document:
 
 
 def _number(value: Any, index: int) -> float | None:
-    """A score, if it says anything: some retrievers give NaN for what they could not compare."""
+    """A score; None for NaN, which some retrievers give to what they could not compare."""
     number = None if value is None else as_float(f"the score of documents[{index}]", value)
     return number if number is not None and isfinite(number) else None
 
@@ -134,12 +134,13 @@ def _as_time(value: Any, index: int) -> datetime | None:
         return datetime.fromisoformat(text)
     except ValueError:
         raise InvalidArgumentError(
-            f"the timestamp of documents[{index}] must be a datetime or ISO 8601, not {text!r}", argument="documents"
+            f"the timestamp of documents[{index}] must be a datetime or an ISO 8601 text, not {text!r}",
+            argument="documents",
         ) from None
 
 
 def _hints(scores: Sequence[float | None]) -> list[float | None]:
-    """Scores as hints between 0 and 1: as they are if they all lie there, else by their place between the extremes."""
+    """Scores as hints between 0 and 1: unchanged if they all lie there, else scaled from the lowest to the highest."""
     known = [score for score in scores if score is not None]
     low, high = min(known, default=0.0), max(known, default=1.0)
     if low >= 0.0 and high <= 1.0:

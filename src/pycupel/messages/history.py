@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.providers._base import joined
-from pycupel.messages.shapes import read_messages
+from pycupel.messages.options import UnitName, checked_name
+from pycupel.messages.providers import Provider
+from pycupel.messages.ties import with_needs
 from pycupel.messages.units import Unit, group_messages, turns
 from pycupel.model import ContextItem, ContextKind, ContextSource
 from pycupel.model.checks import checked_int, checked_iterable
-from pycupel.tokens import message_counter
 
-__all__ = ["History", "items_at", "needs_of", "read_history", "with_needs"]
+__all__ = ["History", "items_at", "read_history"]
 
 # Messages have no timestamps, and their order is their age. The start is fixed, so that equal histories are equal.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -31,61 +31,71 @@ _KINDS = {
 
 
 class History(NamedTuple):
-    """The units, or whole turns as units, in order of their first message.
+    """A history that has been read.
 
-    `tokens` are those of each message, `sizes` those of each unit. `pinned` are the places of the units that have to
-    stay, `wanted` of those that should if they can. `answers` are the places of what the assistant said about each
-    exchange.
+    Attributes:
+        provider: Whose history it is.
+        units: The units, or whole turns as units, in order of their first message.
+        tokens: What each message costs.
+        sizes: What each unit costs.
+        ties: For each unit, the indices of the units it is kept with: those that the provider demands, and for an
+            exchange, what the assistant said about it.
+        pinned: The indices of the units that must stay.
+        wanted: The indices of the units that should stay if there is room.
     """
 
-    provider: str
+    provider: Provider
     units: list[Unit]
     tokens: list[int]
     sizes: list[int]
+    ties: list[tuple[int, ...]]
     pinned: frozenset[int]
     wanted: frozenset[int]
-    answers: Mapping[int, int]
+
+    def tokens_of(self, unit_indices: Iterable[int]) -> int:
+        """What these units cost together."""
+        return sum([self.sizes[i] for i in unit_indices])
 
 
-def read_history(
-    messages: Sequence[Any], provider: str, unit: str, counter: Callable[[str], int], pin: Any = None
-) -> History:
-    if unit not in ("auto", "turn"):
-        raise InvalidArgumentError(f"unit must be 'auto' or 'turn', not {unit!r}", argument="unit", value=unit)
-    name = resolve_provider(messages, provider)
-    units = group_messages(read_messages(messages, name), name)
-    tokens = list(map(message_counter(counter, name), messages))
-    pinned, wanted = _pins(units, _asked_for(messages, pin))
-    if unit == "turn":
+def read_history(messages: Sequence[Any], provider: Any, unit: Any, count: Callable[[str], int], pin: Any) -> History:
+    """Reads the messages; the arguments are those of `select_messages`."""
+    is_turns = checked_name("unit", unit, get_args(UnitName)) == "turn"
+    known = resolve_provider(messages, provider)
+    views = known.read(messages, count)
+    tokens = [view.tokens for view in views]
+    units = group_messages(views, known)
+    pinned, wanted = _pins(units, _pinned_messages(messages, pin))
+    if is_turns:
         units, turn_of = _whole_turns(units)
-        pinned, wanted = {turn_of[place] for place in pinned}, {turn_of[place] for place in wanted}
+        pinned, wanted = {turn_of[i] for i in pinned}, {turn_of[i] for i in wanted}
     sizes = [_size(each.indices, tokens) for each in units]
-    answers = _answers(units)
-    must, should = with_needs(pinned, units, {}), with_needs(pinned | wanted, units, answers)
-    return History(name, units, tokens, sizes, must, should - must, answers)
+    ties = _ties(units)
+    must = frozenset(with_needs(pinned, lambda i: units[i].needs))
+    should = frozenset(with_needs(pinned | wanted, ties.__getitem__))
+    return History(known, units, tokens, sizes, ties, must, should - must)
 
 
 def items_at(
-    history: History, places: Iterable[int], pinned: Container[int] = (), *, named: bool = False
+    history: History, unit_indices: Iterable[int], pinned: Container[int] = (), *, named: bool = False
 ) -> dict[int, ContextItem]:
-    """Items for the units at these places.
+    """Items for these units, by unit index.
 
-    If they are `named`, their metadata has the places of the messages, which takes as long as all the rest.
+    With `named`, their metadata has the indices of the messages, which takes as long as all the rest.
     """
     units, sizes = history.units, history.sizes
     items: dict[int, ContextItem] = {}
-    for place in places:
-        unit = units[place]
+    for i in unit_indices:
+        unit = units[i]
         kind, source = _KINDS[unit.role]
         item = ContextItem(
             unit.text or f"({unit.role} without text)",
-            sizes[place],
+            sizes[i],
             kind=kind,
             source=source,
             timestamp=_stamp(unit.indices[-1]),
-            pinned=place in pinned,
+            pinned=i in pinned,
         )
-        items[place] = replace(item, metadata={"pycupel.unit": list(unit.indices)}) if named else item
+        items[i] = replace(item, metadata={"pycupel.unit": list(unit.indices)}) if named else item
     return items
 
 
@@ -98,76 +108,58 @@ def _size(indices: Sequence[int], tokens: Sequence[int]) -> int:
     return tokens[indices[0]] if len(indices) == 1 else sum([tokens[i] for i in indices])
 
 
-def needs_of(unit: Unit) -> tuple[int, ...]:
-    """The places of the units without which a provider would refuse this one."""
-    return unit.also if unit.anchor is None else (unit.anchor, *unit.also)
+def _ties(units: Sequence[Unit]) -> list[tuple[int, ...]]:
+    """What each unit needs, and for each exchange also what the assistant says next in its turn.
 
-
-def with_needs(places: Iterable[int], units: Sequence[Unit], answers: Mapping[int, int]) -> frozenset[int]:
-    """The places with those of everything that they need."""
-    found: set[int] = set()
-    pending = list(places)
-    while pending:
-        place = pending.pop()
-        if place not in found:
-            found.add(place)
-            pending += needs_of(units[place])
-            if place in answers:
-                pending.append(answers[place])
-    return frozenset(found)
-
-
-def _answers(units: Sequence[Unit]) -> dict[int, int]:
-    """For each exchange, what the assistant says next in its turn.
-
-    A provider would do without, but results that nobody ever spoke about are of no use to a model.
+    A provider would accept an exchange without its answer, but results without a conclusion are of no use to a model.
     """
-    answers: dict[int, int] = {}
-    said = -1
-    for place in range(len(units) - 1, -1, -1):
-        unit = units[place]
+    ties = [unit.needs for unit in units]
+    answer = -1
+    for i in range(len(units) - 1, -1, -1):
+        unit = units[i]
         if unit.role == "assistant" and unit.state != "broken":
-            said = place
-        elif unit.role == "exchange" and said >= 0 and units[said].anchor == unit.anchor:
-            answers[place] = said
-    return answers
+            answer = i
+        elif unit.role == "exchange" and answer >= 0 and units[answer].anchor == unit.anchor:
+            ties[i] = (*ties[i], answer)
+    return ties
 
 
 def _whole_turns(units: Sequence[Unit]) -> tuple[list[Unit], dict[int, int]]:
     """A unit for each turn, and the turn of each unit. What is in no turn stays on its own."""
     groups = turns(units)
-    grouped = {place for group in groups for place in group}
-    groups += [[place] for place in range(len(units)) if place not in grouped]
+    grouped = {i for group in groups for i in group}
+    groups += [[i] for i in range(len(units)) if i not in grouped]
     groups.sort(key=lambda group: units[group[0]].indices)
-    turn_of = {place: turn for turn, places in enumerate(groups) for place in places}
-    return [_turn([units[place] for place in places], turn, turn_of) for turn, places in enumerate(groups)], turn_of
+    turn_of = {i: turn for turn, group in enumerate(groups) for i in group}
+    return [_turn([units[i] for i in group], turn, turn_of) for turn, group in enumerate(groups)], turn_of
 
 
 def _turn(members: Sequence[Unit], turn: int, turn_of: dict[int, int]) -> Unit:
-    needs = {turn_of[need] for member in members for need in needs_of(member)} - {turn}
+    needs = {turn_of[need] for member in members for need in member.needs} - {turn}
     return members[0]._replace(
         indices=tuple(sorted(i for member in members for i in member.indices)),
-        text=joined(member.text for member in members),
+        text="\n".join(member.text for member in members if member.text),
         anchor=None,
-        also=tuple(sorted(needs)),
+        needs=tuple(sorted(needs)),
     )
 
 
-def _pins(units: Sequence[Unit], asked_for: frozenset[int]) -> tuple[set[int], set[int]]:
-    """The units that have to stay, and the last exchange, which should stay even if its turn is over.
+def _pins(units: Sequence[Unit], asked: frozenset[int]) -> tuple[set[int], set[int]]:
+    """The units that must stay, and the last exchange, which should stay even if its turn is over.
 
-    The system prompts, the last user message, the exchange that is still open, and what the caller asks for.
+    The system prompts, the last user message, the exchange that is still open, and the messages that the caller has
+    asked for must stay.
     """
     pinned: set[int] = set()
     last: dict[str, int] = {}
-    for place, unit in enumerate(units):
+    for i, unit in enumerate(units):
         if unit.state == "broken":
             continue
-        if unit.role == "system" or unit.state == "open" or (asked_for and not asked_for.isdisjoint(unit.indices)):
-            pinned.add(place)
-        last[unit.role] = place
+        if unit.role == "system" or unit.state == "open" or (asked and not asked.isdisjoint(unit.indices)):
+            pinned.add(i)
+        last[unit.role] = i
     # A history without a user message still has to say something.
-    speaker = last.get("user", max((place for role, place in last.items() if role != "system"), default=None))
+    speaker = last.get("user", max((i for role, i in last.items() if role != "system"), default=None))
     if speaker is None:
         return pinned, set()
     pinned.add(speaker)
@@ -177,8 +169,8 @@ def _pins(units: Sequence[Unit], asked_for: frozenset[int]) -> tuple[set[int], s
     return pinned, {exchange}
 
 
-def _asked_for(messages: Sequence[Any], pin: Any) -> frozenset[int]:
-    """The indices of the messages that the caller pins: by a function that is asked about each, or as they are."""
+def _pinned_messages(messages: Sequence[Any], pin: Any) -> frozenset[int]:
+    """The indices of the messages that the caller pins, by a function or by index."""
     if pin is None:
         return frozenset()
     if callable(pin):
@@ -186,5 +178,7 @@ def _asked_for(messages: Sequence[Any], pin: Any) -> frozenset[int]:
     indices = [checked_int("every index in pin", i) for i in checked_iterable("pin", "a function or indices", pin)]
     for i in indices:
         if not 0 <= i < len(messages):
-            raise InvalidArgumentError(f"pin names message {i}, but there are {len(messages)}", argument="pin", value=i)
+            raise InvalidArgumentError(
+                f"pin has the index {i}, but there are {len(messages)} messages", argument="pin", value=i
+            )
     return frozenset(indices)

@@ -6,22 +6,37 @@ from collections.abc import Iterable
 from typing import Any
 
 from pycupel.messages.history import items_at, read_history
-from pycupel.messages.shapes import checked_messages
+from pycupel.messages.options import Pin, ProviderName, UnitName, checked_list
 from pycupel.model import ContextItem
-from pycupel.tokens import get_counter
+from pycupel.tokens.counters import CounterLike, get_counter
 
 __all__ = ["to_items"]
 
 
 def to_items(
-    messages: Iterable[Any], provider: str = "auto", *, unit: str = "auto", counter: Any = "auto", pin: Any = None
+    messages: Iterable[Any],
+    provider: ProviderName = "auto",
+    *,
+    unit: UnitName = "auto",
+    counter: CounterLike = "auto",
+    pin: Pin | None = None,
 ) -> list[ContextItem]:
-    """An item for all messages that belong together, in order; takes what `select_messages` takes.
+    """The units of a chat history as items, in order: one for each message, or exchange of calls and results.
 
-    `metadata["pycupel.unit"]` holds the places of the messages. What has to stay is pinned; what a provider would
-    refuse is left out. A pipeline knows nothing of the ties between items: `select_messages` keeps them.
+    `metadata["pycupel.unit"]` has the indices of the messages. What must stay is pinned; what the provider would refuse
+    is left out. A pipeline does not know the ties between items: `select_messages` keeps them.
+
+    Args:
+        messages: The history: dicts or the SDK's objects, which are only read.
+        provider: openai, responses, anthropic, gemini or mistral; auto tells them apart by their fields.
+        unit: "auto" for an item per message or exchange, "turn" for an item per turn.
+        counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes.
+        pin: More messages that must stay: their indices, or a function that is asked about each.
+
+    Raises:
+        MessageShapeError: a message has a shape that the provider does not know.
+        ProviderAmbiguousError: the provider is "auto" and cannot be determined.
     """
-    source = checked_messages(messages)
-    history = read_history(source, provider, unit, get_counter(counter), pin)
-    places = [place for place, each in enumerate(history.units) if each.problem is None]
-    return list(items_at(history, places, history.pinned, named=True).values())
+    history = read_history(checked_list("messages", messages), provider, unit, get_counter(counter), pin)
+    whole = [i for i, each in enumerate(history.units) if each.problem is None]
+    return list(items_at(history, whole, history.pinned, named=True).values())

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pycupel.errors import UnitTooLargeError
 from pycupel.messages.documents import DocumentItem
-from pycupel.messages.history import History, with_needs
+from pycupel.messages.history import History
 from pycupel.messages.result import MessageSelection
+from pycupel.messages.ties import with_needs
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_int
 
@@ -23,11 +24,16 @@ _NOTHING = frozenset[int]()
 
 
 class Plan(NamedTuple):
-    """What a pipeline is offered, by the places of the units.
+    """What a pipeline is offered; units are named by their indices.
 
-    `pinned` must stay and are offered, too; `earlier` are not offered, because an earlier selection dropped them.
-    `room` is what the pinned ones leave of the window. `share` is the part of it that documents get before the
-    history does.
+    Attributes:
+        pinned: The units that must stay. They are offered, too.
+        offered: The candidates.
+        earlier: The units that are not offered because an earlier selection dropped them.
+        budget: The limits for the pipeline.
+        room: What the pinned units leave of the window.
+        share: The part of it that documents get before the history does.
+        is_cut: Whether something of the history has to go.
     """
 
     pinned: frozenset[int]
@@ -39,7 +45,7 @@ class Plan(NamedTuple):
     is_cut: bool
 
 
-def limits_of(budget: Any, margin_percent: float) -> ContextBudget:
+def limits_of(budget: ContextBudget | int, margin_percent: float) -> ContextBudget:
     """The budget in force: an estimate needs a margin, unless the caller has set one."""
     if isinstance(budget, ContextBudget):
         limits = budget
@@ -58,35 +64,43 @@ def make_plan(
     share: float,
     previous: MessageSelection | None,
 ) -> Plan:
-    window = _window(limits)
+    """Everything if it fits; else what the previous selection kept; else everything, to be cut to the target.
+
+    Args:
+        history: The history.
+        hits: The documents that share the budget.
+        limits: The budget.
+        share: The part of the room that documents get before the history does.
+        previous: The last selection of this history.
+
+    Raises:
+        UnitTooLargeError: what must stay does not fit.
+    """
+    # A history is not cut before it is larger than this.
+    window = limits.available_tokens
     # Documents that the caller has pinned stay, too.
     held = sum([hit.item.tokens for hit in hits if hit.item.pinned])
     pinned = _pinned(history, window, held)
-    pinned_tokens = _tokens(history, pinned) + held
+    pinned_tokens = history.tokens_of(pinned) + held
     roomy = replace(limits, target_tokens=window)
     room = roomy.effective(pinned_tokens).target_tokens
     beside = min(sum([hit.item.tokens for hit in hits]) - held, int(room * share))
-    sound = [place for place, unit in enumerate(history.units) if unit.problem is None]
-    for earlier in _left_out(history, sound, pinned, window, previous):
-        offered = [place for place in sound if place not in earlier] if earlier else sound
-        if _tokens(history, offered) + held - pinned_tokens + beside <= room:
+    whole = [i for i, unit in enumerate(history.units) if unit.problem is None]
+    for earlier in _left_out(history, whole, pinned, window, previous):
+        offered = [i for i in whole if i not in earlier] if earlier else whole
+        if history.tokens_of(offered) + held - pinned_tokens + beside <= room:
             return Plan(pinned, offered, earlier, roomy, room, share, is_cut=False)
     cut = replace(limits, target_tokens=min(window, max(limits.target_tokens, pinned_tokens)))
-    return Plan(pinned, sound, _NOTHING, cut, room, share, is_cut=True)
-
-
-def _window(budget: ContextBudget) -> int:
-    """The high mark."""
-    return budget.available_tokens
+    return Plan(pinned, whole, _NOTHING, cut, room, share, is_cut=True)
 
 
 def _pinned(history: History, window: int, held: int) -> frozenset[int]:
-    """What has to stay, and what should if there is room for it.
+    """The units that must stay, and those that should if there is room for them.
 
     Raises:
-        UnitTooLargeError: the former alone does not fit.
+        UnitTooLargeError: the former alone do not fit.
     """
-    needed = _tokens(history, history.pinned) + held
+    needed = history.tokens_of(history.pinned) + held
     if needed > window and history.pinned:
         largest = max(sorted(history.pinned), key=history.sizes.__getitem__)
         tokens = history.sizes[largest]
@@ -94,35 +108,30 @@ def _pinned(history: History, window: int, held: int) -> frozenset[int]:
             history.units[largest].indices,
             tokens,
             max(0, window - (needed - tokens)),
-            hint=f"It must stay: all that must needs {needed} tokens, and max_tokens - output_reserve is {window}. "
+            hint=f"It must stay: what must stay needs {needed} tokens, and max_tokens - output_reserve is {window}. "
             "Raise the budget, pin less, or shorten that message.",
         )
     wanted = history.pinned | history.wanted
-    return wanted if _tokens(history, wanted) + held <= window else history.pinned
+    return wanted if history.tokens_of(wanted) + held <= window else history.pinned
 
 
 def _left_out(
     history: History,
-    sound: Sequence[int],
+    whole: Sequence[int],
     pinned: frozenset[int],
     window: int,
     previous: MessageSelection | None,
 ) -> tuple[frozenset[int], ...]:
     """What may be left out without a new cut: nothing, or what the previous selection dropped.
 
-    What was dropped only comes back if the window has grown. Documents that come and go would else change the start
-    of the history each time.
+    What was dropped only comes back if the window has grown. Otherwise documents that come and go would change the
+    start of the history each time.
     """
     if previous is None:
         return (_NOTHING,)
     kept, known = frozenset(previous.kept), len(previous.source)
-    units = history.units
-    dropped = {place for place in sound if any(i < known and i not in kept for i in units[place].indices)}
+    dropped = {i for i in whole if any(n < known and n not in kept for n in history.units[i].indices)}
     # What is new may need what is old.
-    staying = with_needs((place for place in sound if place not in dropped), units, history.answers)
-    earlier = frozenset(dropped) - staying - pinned
-    return (_NOTHING, earlier) if window > _window(previous.budget) else (earlier,)
-
-
-def _tokens(history: History, places: Iterable[int]) -> int:
-    return sum([history.sizes[place] for place in places])
+    staying = with_needs((i for i in whole if i not in dropped), history.ties.__getitem__)
+    earlier = frozenset(dropped).difference(staying) - pinned
+    return (_NOTHING, earlier) if window > previous.budget.available_tokens else (earlier,)

@@ -3,39 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from pycupel.diagnostics import ExclusionReason, SelectionReport
+from pycupel.messages.options import ProviderName
 from pycupel.model import ContextBudget
 
-__all__ = ["Dropped", "MessageSelection"]
-
-
-class Dropped(NamedTuple):
-    """A message that was left out, by its place in the caller's list."""
-
-    index: int  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride] - not the method
-    reason: ExclusionReason
+__all__ = ["Dropped", "ExplainedSelection", "MessageSelection"]
 
 
 @dataclass(frozen=True, slots=True)
-class MessageSelection:
-    """What `select_messages` selected.
+class Dropped:
+    """A message or document that was left out.
 
     Attributes:
-        messages: The caller's own objects, in their order.
+        index: Its index in the caller's list.
+        reason: Why it was left out.
+    """
+
+    index: int
+    reason: ExclusionReason
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class MessageSelection:
+    """What `select_messages` selected. It holds lists, so it is not hashable.
+
+    Attributes:
+        messages: The selected messages: the caller's own objects, in their order.
         total_tokens: What they cost, documents included.
-        dropped: The rest, each with its reason.
-        documents: The selected documents, the caller's own objects, the best ones at both edges.
-        dropped_documents: The rest of them, by their place in the caller's list.
-        kept: The places of the messages in the caller's list.
+        dropped: The other messages, each with its reason.
+        documents: The selected documents: the caller's own objects, the best ones at both edges.
+        dropped_documents: The other documents, each with its reason.
+        kept: The indices of the selected messages in the caller's list.
         stable_prefix_tokens: What `messages` and those of the previous selection have in common at the start.
-        report: Every block and document with its score and reason, if `explain` asked for it.
+        report: Every unit and document with its score and reason; None without `explain=True`.
         budget: The budget in force, with the counter's safety margin.
         counter: The name and version of what counted the tokens.
-        provider: Whose rules were kept.
-        notes: What users should know.
+        provider: The provider whose rules were kept.
+        notes: Advisory notes, such as that a scorer found its field on no message.
+        source: The caller's whole history.
     """
 
     messages: list[Any]
@@ -48,9 +56,11 @@ class MessageSelection:
     report: SelectionReport | None
     budget: ContextBudget
     counter: str
-    provider: str
+    provider: ProviderName
     notes: tuple[str, ...] = ()
-    source: tuple[Any, ...] = field(default=(), repr=False)
+    source: tuple[Any, ...] = ()
+
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def continues(self, messages: Sequence[Any]) -> bool:
         """Whether a history starts with the one that this selection was made from."""
@@ -58,3 +68,22 @@ class MessageSelection:
         return len(before) <= len(messages) and all(
             then is now or then == now for then, now in zip(before, messages, strict=False)
         )
+
+    def __repr__(self) -> str:
+        documents = ""
+        if self.documents or self.dropped_documents:
+            total = len(self.documents) + len(self.dropped_documents)
+            documents = f", {len(self.documents)} of {total} documents"
+        return (
+            f"<{type(self).__name__}: {len(self.messages)} of {len(self.source)} messages{documents}, "
+            f"{self.total_tokens} tokens for {self.provider}, counted by {self.counter}>"
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ExplainedSelection(MessageSelection):
+    """What `select_messages` selected with `explain=True`: its `report` is never None."""
+
+    report: SelectionReport
+
+    __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride]

@@ -1,116 +1,152 @@
-"""`select_messages`: the part of a chat history that fits, that no provider refuses, and that begins like the last."""
+"""`select_messages`: the part of a chat history that fits, that the provider accepts, and that begins like the last."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from operator import itemgetter
-from typing import Any
+from operator import attrgetter
+from typing import Any, Literal, get_args, overload
 
-from pycupel.diagnostics import ExclusionReason
-from pycupel.errors import InvalidArgumentError, UnitTooLargeError
+from pycupel.diagnostics import ExclusionReason, SelectionReport
+from pycupel.errors import UnitTooLargeError
 from pycupel.messages.choice import choose
-from pycupel.messages.documents import checked_documents, newest_of_each, read_documents
+from pycupel.messages.documents import newest_of_each, read_documents
 from pycupel.messages.history import History, read_history
+from pycupel.messages.options import Pin, ProviderName, TooLarge, UnitName, checked_list, checked_name
 from pycupel.messages.plan import Plan, limits_of, make_plan
-from pycupel.messages.result import Dropped, MessageSelection
-from pycupel.messages.shapes import checked_messages
+from pycupel.messages.result import Dropped, ExplainedSelection, MessageSelection
 from pycupel.messages.slicing import document_share
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_bool, wrong_type
-from pycupel.pipeline import Policy
+from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
-from pycupel.tokens import get_counter
+from pycupel.tokens.counters import CounterLike, get_counter
 
 __all__ = ["select_messages"]
 
-_NOT_CONTINUED = "the history does not start with that of the previous selection, which therefore was not kept"
+_NOT_CONTINUED = "the history does not start with that of the previous selection, so a new choice was made"
 
 
+@overload
 def select_messages(
-    messages: Sequence[Any],
+    messages: Iterable[Any],
     budget: ContextBudget | int,
     *,
-    provider: str = "auto",
-    policy: Policy | str = "chat",
-    unit: str = "auto",
-    counter: Any = "auto",
-    pin: Any = None,
+    provider: ProviderName = "auto",
+    policy: Policy | PresetName = "chat",
+    unit: UnitName = "auto",
+    counter: CounterLike = "auto",
+    pin: Pin | None = None,
     previous: MessageSelection | None = None,
     documents: Iterable[Any] | None = None,
-    too_large: str = "drop",
+    too_large: TooLarge = "drop",
+    explain: Literal[True],
+) -> ExplainedSelection: ...
+@overload
+def select_messages(
+    messages: Iterable[Any],
+    budget: ContextBudget | int,
+    *,
+    provider: ProviderName = "auto",
+    policy: Policy | PresetName = "chat",
+    unit: UnitName = "auto",
+    counter: CounterLike = "auto",
+    pin: Pin | None = None,
+    previous: MessageSelection | None = None,
+    documents: Iterable[Any] | None = None,
+    too_large: TooLarge = "drop",
+    explain: bool = False,
+) -> MessageSelection: ...
+def select_messages(
+    messages: Iterable[Any],
+    budget: ContextBudget | int,
+    *,
+    provider: ProviderName = "auto",
+    policy: Policy | PresetName = "chat",
+    unit: UnitName = "auto",
+    counter: CounterLike = "auto",
+    pin: Pin | None = None,
+    previous: MessageSelection | None = None,
+    documents: Iterable[Any] | None = None,
+    too_large: TooLarge = "drop",
     explain: bool = False,
 ) -> MessageSelection:
     """Select from a chat history what fits into a budget, so that the provider accepts it.
 
     A tool call, its results and its reasoning stay together, with the user message that they are about. The system
-    prompt, the last user message and the exchange that is open or last stay in any case. The order does not change.
+    prompt, the last user message and the exchange that is open or last always stay. The order does not change.
 
     Nothing is dropped until the history outgrows `max_tokens - output_reserve`. Then it is cut to `target_tokens`, so
-    that the following calls only append to it: pass the last selection as `previous`, and it stays as it is until the
+    that the following calls only append to it: pass the last selection as `previous`, and its choice is kept until the
     next cut.
 
     Args:
-        messages: Dicts or the SDK's objects; neither is changed.
+        messages: The history: dicts or the SDK's objects, which are only read.
         budget: The limits, or a number of tokens, of which 65 % are then the target.
-        provider: openai, responses, anthropic, gemini or mistral; auto tells them apart by shape.
-        policy: What ranks the history, or the name of a preset.
+        provider: openai, responses, anthropic, gemini or mistral; auto tells them apart by their fields.
+        policy: What ranks the history: a policy, a pipeline, or the name of a preset.
         unit: "auto" drops exchanges and messages one by one, "turn" whole turns.
         counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes.
-        pin: Messages that must stay: their indices, or a function that is asked about each.
+        pin: More messages that must stay: their indices, or a function that is asked about each.
         previous: The selection from the last call with this history.
         documents: Retrieved texts that share the budget; see `documents` of the result.
         too_large: What happens to an old unit that is larger than the budget: "drop" or "error".
         explain: Whether the result should have a report.
 
+    Returns:
+        The selection; its `messages` are what to send. With `explain=True`, its `report` is not None.
+
     Raises:
         UnitTooLargeError: what must stay does not fit; or something else does not, and `too_large` is "error".
         MessageShapeError: a message has a shape that the provider does not know.
-        ProviderAmbiguousError: nobody can tell which provider the history is for.
+        ProviderAmbiguousError: the provider is "auto" and cannot be determined.
+        InvalidArgumentError: an option has an invalid value.
     """
-    if too_large not in ("drop", "error"):
-        raise InvalidArgumentError(f"too_large must be 'drop' or 'error', not {too_large!r}", argument="too_large")
+    refuses_large = checked_name("too_large", too_large, get_args(TooLarge)) == "error"
     if previous is not None and not isinstance(previous, MessageSelection):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise wrong_type("previous", "a MessageSelection", previous)
-    rules = as_policy(policy)
-    source = tuple(checked_messages(messages))
-    counts = get_counter(counter)
-    history = read_history(source, provider, unit, counts, pin)
-    given = [] if documents is None else checked_documents(documents)
-    hits, replaced = newest_of_each(read_documents(given, counts))
+    ranking_policy = as_policy(policy)
+    source = tuple(checked_list("messages", messages))
+    count = get_counter(counter)
+    history = read_history(source, provider, unit, count, pin)
+    given = [] if documents is None else checked_list("documents", documents)
+    hits, replaced = newest_of_each(read_documents(given, count))
     known = previous if previous is not None and previous.continues(source) else None
-    sizes = {hit.place: hit.item.tokens for hit in hits}
-    share = document_share(rules.slicer, [hit.item for hit in hits])
-    plan = make_plan(history, hits, limits_of(budget, counts.margin_percent), share, known)
-    if too_large == "error":
+    share = document_share(ranking_policy.slicer, [hit.item for hit in hits])
+    plan = make_plan(history, hits, limits_of(budget, count.margin_percent), share, known)
+    if refuses_large:
         _refuse_too_large(history, plan)
-    choice = choose(history, plan, hits, replaced, rules, explain=checked_bool("explain", explain))
-    kept = sorted([i for place in choice.units for i in history.units[place].indices])
-    tokens = history.tokens
-    return MessageSelection(
-        messages=[source[i] for i in kept],
-        total_tokens=sum([tokens[i] for i in kept]) + sum([sizes[place] for place in choice.documents]),
-        dropped=_dropped((history.units[place].indices, reason) for place, reason in choice.reasons.items()),
-        documents=[given[place] for place in choice.documents],
-        dropped_documents=_dropped(((place,), reason) for place, reason in choice.document_reasons.items()),
+    choice = choose(history, plan, hits, replaced, ranking_policy, explain=checked_bool("explain", explain))
+    kept = sorted([n for i in choice.units for n in history.units[i].indices])
+    document_tokens = {hit.index: hit.item.tokens for hit in hits}
+    return _type_of(choice.report)(
+        messages=[source[n] for n in kept],
+        total_tokens=sum([history.tokens[n] for n in kept]) + sum([document_tokens[i] for i in choice.documents]),
+        dropped=_dropped((history.units[i].indices, reason) for i, reason in choice.reasons.items()),
+        documents=[given[i] for i in choice.documents],
+        dropped_documents=_dropped(((i,), reason) for i, reason in choice.document_reasons.items()),
         kept=tuple(kept),
-        stable_prefix_tokens=_stable_prefix(tokens, kept, known),
+        stable_prefix_tokens=_stable_prefix(history.tokens, kept, known),
         report=choice.report,
         budget=plan.budget,
-        counter=str(counts),
-        provider=history.provider,
+        counter=str(count),
+        provider=history.provider.name,
         notes=(*choice.notes, *((_NOT_CONTINUED,) if previous is not known else ())),
         source=source,
     )
 
 
+def _type_of(report: SelectionReport | None) -> type[MessageSelection]:
+    return MessageSelection if report is None else ExplainedSelection
+
+
 def _refuse_too_large(history: History, plan: Plan) -> None:
-    for place, (unit, tokens) in enumerate(zip(history.units, history.sizes, strict=True)):
-        if tokens > plan.room and place not in plan.pinned and unit.problem is None:
-            raise UnitTooLargeError(unit.indices, tokens, plan.room, hint='It could be dropped, with too_large="drop".')
+    for i, (unit, tokens) in enumerate(zip(history.units, history.sizes, strict=True)):
+        if tokens > plan.room and i not in plan.pinned and unit.problem is None:
+            raise UnitTooLargeError(unit.indices, tokens, plan.room, hint='To drop it instead, pass too_large="drop".')
 
 
 def _dropped(reasons: Iterable[tuple[Sequence[int], ExclusionReason]]) -> tuple[Dropped, ...]:
-    return tuple(sorted([Dropped(i, reason) for indices, reason in reasons for i in indices], key=itemgetter(0)))
+    return tuple(sorted([Dropped(n, reason) for indices, reason in reasons for n in indices], key=attrgetter("index")))
 
 
 def _stable_prefix(tokens: Sequence[int], kept: Sequence[int], previous: MessageSelection | None) -> int:

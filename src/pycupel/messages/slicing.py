@@ -1,17 +1,18 @@
-"""Dropping what goes: old units by score rather than by density, and never what a kept one needs."""
+"""The slicer of histories: old units go by score rather than by density, and never without what needs them."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pycupel.kernels.order import descending
+from pycupel.messages.ties import with_needs
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraintMode
 from pycupel.protocols import Slicer
-from pycupel.slicers import CountQuotaSlice, GreedySlice, QuotaSlice, StreamSlice, exclusion_notes, slice_by_index
-from pycupel.slicers._base import IndexedSlicer, IndexSlice
+from pycupel.slicers import CountQuotaSlice, GreedySlice, QuotaSlice, StreamSlice
+from pycupel.slicers._base import IndexedSlicer, IndexSlice, exclusion_notes, slice_by_index
 from pycupel.slicers.constraints import quota_constraints_of
 
 __all__ = ["TiedSlice", "document_share", "inner_slicer"]
@@ -24,48 +25,61 @@ _CUT = "what it belongs to does not fit, or the cut is made where the messages a
 
 @dataclass(frozen=True, slots=True)
 class TiedSlice(IndexedSlicer):
-    """Walks what `inner` selects, or everything if there is none, from the best score down.
+    """Takes what `inner` selects, or everything if there is none, from the best score down.
 
-    An item is taken together with all it needs and has not got yet, or not at all. Filling by density, as
-    `GreedySlice` does, would keep short old messages and lose long new ones; by score, what goes is the oldest, in
-    one piece as far as the scores allow.
+    An item is taken together with everything that it is tied to and that is not taken yet, or not at all. Filling by
+    density, as `GreedySlice` does, would keep short old messages and lose long new ones; by score, what goes is the
+    oldest, in one piece as far as the scores allow.
 
     Attributes:
-        needs: Tells what an item needs. What is no candidate is there in any case.
-        documents: The identities of the items beside the history.
+        inner: The slicer whose choice is narrowed.
+        units: The index of the unit of each item of the history, by the item's identity. Other items are documents.
+        ties: For each unit, the indices of those that it is tied to. One that is not a candidate is pinned.
         share: The part of the target that documents get before the history does. Later they get what it leaves.
         whole: Whether the history stays as a whole, so that only documents are selected.
     """
 
     inner: Slicer | None
-    needs: Callable[[ContextItem], Sequence[ContextItem]]
-    documents: frozenset[int] = frozenset()
+    units: Mapping[int, int]
+    ties: Sequence[Sequence[int]]
     share: float = 0.0
     whole: bool = False
 
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
+        """The documents' share first, then the history, then more documents."""
+        units = [self.units.get(id(item)) for item in items]
         order = descending(scores)
         outcome = IndexSlice(order)
         if self.inner is not None:
             outcome = slice_by_index(self.inner, items, scores, budget)
             chosen = set(outcome.selected)
-            order = [i for i in order if i in chosen or (self.whole and id(items[i]) not in self.documents)]
+            order = [i for i in order if i in chosen or (self.whole and units[i] is not None)]
         documents: list[int] = []
         history = order
-        if self.documents:
-            documents = [i for i in order if id(items[i]) in self.documents]
-            history = [i for i in order if id(items[i]) not in self.documents]
+        if None in units:
+            documents = [i for i in order if units[i] is None]
+            history = [i for i in order if units[i] is not None]
         target = budget.target_tokens
-        fill = _Fill(items, self.needs)
+        fill = _Fill(items, self._ties_between(units))
         fill.take(documents, int(target * self.share))
         fill.take(history, target, in_one_piece=self.inner is None)
         fill.take(documents, target)
         return outcome._replace(selected=sorted(fill.taken))
 
+    def _ties_between(self, units: Sequence[int | None]) -> Callable[[int], list[int]]:
+        """The ties by index in the list of candidates."""
+        index_of = {unit: i for i, unit in enumerate(units)}
+
+        def tied_to(i: int) -> list[int]:
+            unit = units[i]
+            return [] if unit is None else [index_of[need] for need in self.ties[unit] if need in index_of]
+
+        return tied_to
+
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
-        """What the inner slicer has to say, and else why small old messages are not kept one by one."""
+        """What the inner slicer has to say, or else why small old messages are not kept one by one."""
         inner = {} if self.inner is None else exclusion_notes(self.inner, items, scores, budget)
         return {i: inner.get(i, _CUT) for i in range(len(items))}
 
@@ -73,41 +87,30 @@ class TiedSlice(IndexedSlicer):
 class _Fill:
     """What has been taken so far."""
 
-    __slots__ = ("_items", "_needs", "_places", "_used", "taken")
+    __slots__ = ("_items", "_tied_to", "_used", "taken")
 
-    def __init__(self, items: Sequence[ContextItem], needs: Callable[[ContextItem], Sequence[ContextItem]]) -> None:
+    def __init__(self, items: Sequence[ContextItem], tied_to: Callable[[int], Iterable[int]]) -> None:
         self._items = items
-        self._needs = needs
-        self._places = dict(zip(map(id, items), range(len(items)), strict=True))
+        self._tied_to = tied_to
         self._used = 0
         self.taken: set[int] = set()
 
     def take(self, order: Iterable[int], limit: int, *, in_one_piece: bool = False) -> None:
-        """Whatever still fits under the limit for everything.
+        """Takes whatever still fits; the limit is for everything that is taken.
 
-        In one piece, the first that does not fit is also the last that is tried: what is smaller and older would
-        stay without all that was said around it. But a large one does not take everything before it along, as long
-        as less than half is taken.
+        In one piece, the first that does not fit is also the last that is tried: what is smaller and older would stay
+        without what was said around it. But as long as less than half is taken, one that is too large is skipped.
         """
         for i in order:
-            if i not in self.taken:
-                group = self._with_needs(i)
-                cost = sum([self._items[each].tokens for each in group])
-                if self._used + cost <= limit:
-                    self.taken.update(group)
-                    self._used += cost
-                elif in_one_piece and 2 * self._used > limit:
-                    return
-
-    def _with_needs(self, i: int) -> list[int]:
-        group = [i]
-        # The list grows while it is walked, until nothing is missing.
-        for member in group:
-            for needed in self._needs(self._items[member]):
-                place = self._places.get(id(needed))
-                if place is not None and place not in self.taken and place not in group:
-                    group.append(place)
-        return group
+            if i in self.taken:
+                continue
+            group = with_needs((i,), self._tied_to, self.taken)
+            tokens = sum([self._items[each].tokens for each in group])
+            if self._used + tokens <= limit:
+                self.taken.update(group)
+                self._used += tokens
+            elif in_one_piece and 2 * self._used > limit:
+                return
 
 
 def inner_slicer(slicer: Slicer) -> Slicer | None:

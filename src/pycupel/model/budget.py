@@ -3,36 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, fields
 from typing import Any
 
 from pycupel.errors import InvalidBudgetError, digits
-from pycupel.model.checks import checked_float, checked_int, checked_mapping, wrong_type
+from pycupel.model.checks import (
+    checked_count,
+    checked_float,
+    checked_int,
+    checked_mapping,
+    duplicate_kind,
+    shortened,
+    wrong_type,
+)
+from pycupel.model.frozen import FrozenDict
 from pycupel.model.kind import ContextKind
 from pycupel.model.percent import without_percent
 
 __all__ = ["ContextBudget"]
 
-_NUMBERS = ("max_tokens", "target_tokens", "output_reserve")
-_NO_SLOTS: Mapping[ContextKind, int] = MappingProxyType({})
+_NO_SLOTS: Mapping[ContextKind, int] = FrozenDict()
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class ContextBudget:
-    """The limits of one run. No invalid budget exists: every rule is checked here.
+    """How many tokens a selection may use. Budgets are immutable, and checked when they are built.
 
     Attributes:
-        max_tokens: The hard ceiling: the size of the model's context window.
-        target_tokens: The soft goal of the slicer. Left out, it is `max_tokens - output_reserve`.
+        max_tokens: The hard limit: the size of the model's context window.
+        target_tokens: How much the slicer tries to select. Left out, it is `max_tokens - output_reserve`.
         output_reserve: Tokens kept free for the model's answer.
-        reserved_slots: Tokens carved out, by kind, for content that you add outside the pipeline. Nothing fills them:
-            to guarantee that a kind is represented, use `QuotaSlice` or `CountQuotaSlice` (DM-16).
-        estimation_safety_margin_percent: A buffer for token counts that are estimates.
+        reserved_slots: Tokens kept free, by kind, for content that you add outside the pipeline. Nothing fills them:
+            to guarantee that a kind is represented, use `QuotaSlice` or `CountQuotaSlice`.
+        estimation_safety_margin_percent: How much of the budget to leave unused, in percent, because token counts are
+            estimates.
 
     Raises:
-        TypeError: an argument has a wrong type.
-        InvalidBudgetError: a number is out of range, or two kinds in `reserved_slots` are the same one.
+        TypeError: an argument has the wrong type.
+        InvalidBudgetError: a number is out of range, or `reserved_slots` lists a kind twice.
     """
 
     max_tokens: int
@@ -50,15 +58,17 @@ class ContextBudget:
         reserved_slots: Mapping[ContextKind, int] | Mapping[str, int] = _NO_SLOTS,
         estimation_safety_margin_percent: float = 0.0,
     ) -> None:
-        limit = _count("max_tokens", max_tokens)
-        reserve = _count("output_reserve", output_reserve)
+        limit = checked_count("max_tokens", max_tokens, InvalidBudgetError)
+        reserve = checked_count("output_reserve", output_reserve, InvalidBudgetError)
         if reserve > limit:
             raise InvalidBudgetError(
                 f"output_reserve ({digits(reserve)}) must not exceed max_tokens ({digits(limit)})",
                 argument="output_reserve",
                 value=reserve,
             )
-        target = limit - reserve if target_tokens is None else _count("target_tokens", target_tokens)
+        target = limit - reserve
+        if target_tokens is not None:
+            target = checked_count("target_tokens", target_tokens, InvalidBudgetError)
         if target > limit:
             raise InvalidBudgetError(
                 f"target_tokens ({digits(target)}) must not exceed max_tokens ({digits(limit)})",
@@ -77,7 +87,16 @@ class ContextBudget:
 
     @classmethod
     def of(cls, budget: Any, name: str = "budget") -> ContextBudget:
-        """The budget itself, or one of that many tokens. `name` is what an error calls the argument."""
+        """The budget itself, or for an int a budget of that many tokens.
+
+        Args:
+            budget: A budget or an int.
+            name: What an error calls the argument.
+
+        Raises:
+            TypeError: it is neither.
+            InvalidBudgetError: the number is negative.
+        """
         if isinstance(budget, cls):
             return budget
         if isinstance(budget, bool) or not hasattr(budget, "__index__"):
@@ -86,7 +105,7 @@ class ContextBudget:
 
     @property
     def available_tokens(self) -> int:
-        """What the output reserve leaves of the window: the most that a selection may have."""
+        """What the output reserve leaves of the window: the most that a selection may use."""
         return self.max_tokens - self.output_reserve
 
     @property
@@ -95,7 +114,7 @@ class ContextBudget:
         return min(self.target_tokens, self.available_tokens)
 
     def effective(self, pinned_tokens: int = 0) -> ContextBudget:
-        """What pinned items, output, reserved slots and the safety margin leave to the slicer."""
+        """What pinned items, output reserve, reserved slots and safety margin leave to the slicer, as a budget."""
         margin = self.estimation_safety_margin_percent
         if not (pinned_tokens or self.output_reserve or self.reserved_slots or margin):
             return self
@@ -110,7 +129,12 @@ class ContextBudget:
         return ContextBudget(effective_max, effective_target)
 
     def resized(self, max_tokens: int, target_tokens: int | None = None) -> ContextBudget:
-        """A budget of another size, with all that this one holds back, as far as that is possible."""
+        """A budget of another size, with the same reserves. The output reserve shrinks with the window if it must.
+
+        Args:
+            max_tokens: The new size of the window.
+            target_tokens: The new target; `max_tokens` if left out.
+        """
         return ContextBudget(
             max_tokens,
             max_tokens if target_tokens is None else target_tokens,
@@ -126,55 +150,24 @@ class ContextBudget:
 
     @property
     def unreserved_capacity(self) -> int:
-        """What is left of the window; negative if more is reserved than there is."""
+        """What the reserves leave of the window; negative if they exceed it."""
         return self.max_tokens - self.total_reserved
 
     @property
     def has_capacity(self) -> bool:
+        """Whether the reserves leave anything of the window."""
         return self.unreserved_capacity > 0
 
     def __repr__(self) -> str:
-        numbers = ", ".join(f"{name}={digits(getattr(self, name))}" for name in _NUMBERS)
-        slots = ", ".join(f"{kind!r}: {digits(tokens)}" for kind, tokens in self.reserved_slots.items())
-        margin = self.estimation_safety_margin_percent
-        return f"ContextBudget({numbers}, reserved_slots={{{slots}}}, estimation_safety_margin_percent={margin!r})"
-
-    def __hash__(self) -> int:
-        slots = frozenset(self.reserved_slots.items())
-        return hash(
-            (self.max_tokens, self.target_tokens, self.output_reserve, slots, self.estimation_safety_margin_percent)
-        )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        slots = dict(self.reserved_slots)
-        return _rebuild, (
-            self.max_tokens,
-            self.target_tokens,
-            self.output_reserve,
-            slots,
-            self.estimation_safety_margin_percent,
-        )
+        options = ", ".join(f"{f.name}={shortened(getattr(self, f.name), 300)}" for f in fields(self))
+        return f"ContextBudget({options})"
 
 
-def _rebuild(limit: int, target: int, reserve: int, slots: dict[ContextKind, int], margin: float) -> ContextBudget:
-    """What pickle and copy call, because a read-only mapping cannot be pickled."""
-    return ContextBudget(
-        limit, target, output_reserve=reserve, reserved_slots=slots, estimation_safety_margin_percent=margin
-    )
-
-
-def _count(name: str, value: Any) -> int:
-    number = value if type(value) is int else checked_int(name, value)
-    if number < 0:
-        raise InvalidBudgetError(f"{name} must not be negative, but is {digits(number)}", argument=name, value=number)
-    return number
-
-
-def _slots(value: Any) -> Mapping[ContextKind, int]:
+def _slots(value: Any) -> FrozenDict[ContextKind, int]:
     slots: dict[ContextKind, int] = {}
     for name, tokens in checked_mapping("reserved_slots", "a mapping from kind to tokens", value).items():
-        kind = ContextKind.of(name)
+        kind = ContextKind.of(name, "reserved_slots: kind")
         if kind in slots:
-            raise InvalidBudgetError(f"reserved_slots names the kind {kind.value!r} twice; kinds do not differ by case")
-        slots[kind] = _count(f"reserved_slots[{kind.value!r}]", tokens)
-    return MappingProxyType(slots)
+            raise duplicate_kind("reserved_slots", kind.value, InvalidBudgetError)
+        slots[kind] = checked_count(f"reserved_slots[{kind.value!r}]", tokens, InvalidBudgetError)
+    return FrozenDict(slots)

@@ -1,9 +1,14 @@
-"""The checks at the door that the constructors share: one wording for each kind of mistake."""
+"""The checks that the constructors share: one sentence for each kind of mistake, and the argument's name in the error.
+
+`name` is what an error calls the value. It begins with the parameter that the user passed, as in `tokens`, `tags[3]` or
+`entries[0]: weight`; that parameter becomes the error's `argument`.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from enum import StrEnum
 from operator import index
 from typing import Any, TypeVar
@@ -12,9 +17,12 @@ from pycupel.errors import digits
 from pycupel.model.names import name_key
 
 __all__ = [
+    "argument_of",
     "as_float",
+    "checked_aware",
     "checked_bool",
     "checked_choice",
+    "checked_count",
     "checked_float",
     "checked_int",
     "checked_iterable",
@@ -23,51 +31,72 @@ __all__ = [
     "checked_positive",
     "checked_str",
     "describe",
+    "duplicate_kind",
+    "is_aware",
     "quoted",
+    "refuse_class",
+    "shortened",
     "wrong_type",
 ]
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
+_Error = Callable[..., ValueError]
+_LONGEST_NAME = 200
 
 
-def describe(value: object) -> str:
-    """A value and its type, short enough for an error message, whatever its `repr` does."""
-    return f"{_clipped(_shown(value))} ({_clipped(type(value).__name__)})"
-
-
-def quoted(name: str) -> str:
-    """A name, key or id in an error message: as a Python string, up to 200 characters."""
-    return repr(name) if len(name) <= 200 else f"{name[:200]!r}..."
-
-
-def _shown(value: object) -> str:
-    """The `repr` of any value, without control characters; `<...>` if it raises."""
-    if type(value) is int:
-        return digits(value)
+def shortened(value: object, limit: int = 60) -> str:
+    """The repr of a value in one line, cut to `limit` characters if it is longer; `...` if it raises."""
     try:
-        # Only the beginning of a text is ever shown.
-        text = repr(value[:200] if type(value) in (str, bytes) else value)[:200]  # type: ignore[index]
+        text = digits(value) if type(value) is int else repr(value)
     except Exception:  # noqa: BLE001 - it is somebody else's method
-        return "<...>"
+        return "..."
+    text = text if len(text) <= limit else f"{text[: limit - 3]}..."
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-def _clipped(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def quoted(name: str) -> str:
+    """A name, key or id for an error message: verbatim up to 200 characters, control characters escaped."""
+    return repr(name) if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]!r}..."
+
+
+def describe(value: object) -> str:
+    """A value and its type, short enough for an error message."""
+    return f"{shortened(value)} ({type(value).__name__[:_LONGEST_NAME]})"
 
 
 def wrong_type(name: str, expected: str, value: object) -> TypeError:
-    return TypeError(f"{name} must be {expected}, not {describe(value)}")
+    """The error for a value of the wrong type."""
+    return _type_error(name, f"{name} must be {expected}, not {describe(value)}")
+
+
+def refuse_class(name: str, value: object) -> None:
+    """Refuse a class where an instance of it is wanted."""
+    if isinstance(value, type):
+        raise _type_error(name, f"{name} must be an instance; did you mean {value.__name__}()?")
+
+
+def _type_error(name: str, message: str) -> TypeError:
+    error = TypeError(message)
+    error.__dict__["argument"] = argument_of(name)
+    return error
+
+
+def argument_of(name: str) -> str | None:
+    """The parameter that a name begins with; None for a name such as `the score that X returned`."""
+    for mark in ("[", ":", " ("):
+        name = name.partition(mark)[0]
+    return name if name.isidentifier() else None
 
 
 def checked_str(name: str, value: Any) -> str:
+    """A str."""
     if not isinstance(value, str):
         raise wrong_type(name, "a str", value)
     return value
 
 
 def checked_iterable(name: str, expected: str, value: Any) -> Iterable[Any]:
-    """Anything to iterate over but a string, which is an iterable of letters and never meant."""
+    """Any iterable except a string, which would be split into letters."""
     if not _is_a(value, Iterable) or _is_a(value, (str, bytes)):
         raise wrong_type(name, expected, value)
     iterable: Iterable[Any] = value
@@ -85,6 +114,7 @@ def checked_pairs(name: str, expected: str, value: Any) -> list[tuple[Any, Any]]
 
 
 def checked_mapping(name: str, expected: str, value: Any) -> Mapping[Any, Any]:
+    """A mapping."""
     if not _is_a(value, Mapping):
         raise wrong_type(name, expected, value)
     mapping: Mapping[Any, Any] = value
@@ -92,18 +122,20 @@ def checked_mapping(name: str, expected: str, value: Any) -> Mapping[Any, Any]:
 
 
 def _is_a(value: object, types: Any) -> bool:
-    """`isinstance` for values from outside, whose element types nobody knows yet."""
+    """`isinstance` that does not narrow to a container with elements of unknown type."""
     return isinstance(value, types)
 
 
 def checked_bool(name: str, value: Any) -> bool:
+    """A bool."""
     if not isinstance(value, bool):
         raise wrong_type(name, "a bool", value)
     return value
 
 
 def checked_int(name: str, value: Any) -> int:
-    """Anything that is an integer by `__index__`, numpy's included, but no bool and no float (DM-02)."""
+    """Any integer by `__index__`, numpy's included, but no bool and no float."""
+    # DM-02
     if isinstance(value, bool):
         raise wrong_type(name, "an int", value)
     try:
@@ -112,27 +144,35 @@ def checked_int(name: str, value: Any) -> int:
         raise wrong_type(name, "an int", value) from None
 
 
-def checked_positive(name: str, value: Any, error: Callable[..., ValueError]) -> int:
-    number = checked_int(name, value)
-    if number <= 0:
-        raise error(f"{name} must be greater than 0, not {digits(number)}", argument=name, value=number)
+def checked_count(name: str, value: Any, error: _Error) -> int:
+    """An integer of 0 or more."""
+    number = value if type(value) is int else checked_int(name, value)
+    if number < 0:
+        raise error(f"{name} must not be negative, but is {digits(number)}", argument=argument_of(name), value=number)
     return number
 
 
-def checked_float(
-    name: str, value: Any, error: Callable[..., ValueError], *, low: float = -math.inf, high: float = math.inf
-) -> float:
-    """A finite number, optionally within `[low, high]` (DM-14)."""
+def checked_positive(name: str, value: Any, error: _Error) -> int:
+    """An integer of 1 or more."""
+    number = checked_int(name, value)
+    if number <= 0:
+        raise error(f"{name} must be greater than 0, not {digits(number)}", argument=argument_of(name), value=number)
+    return number
+
+
+def checked_float(name: str, value: Any, error: _Error, *, low: float = -math.inf, high: float = math.inf) -> float:
+    """A finite number, optionally within `[low, high]`."""
+    # DM-14
     number = as_float(name, value)
     if not math.isfinite(number):
-        raise error(f"{name} must be finite, not {number}", argument=name, value=number)
+        raise error(f"{name} must be finite, not {number}", argument=argument_of(name), value=number)
     if not low <= number <= high:
-        raise error(f"{name} must be between {low} and {high}, not {number}", argument=name, value=number)
+        raise error(f"{name} must be between {low} and {high}, not {number}", argument=argument_of(name), value=number)
     return number
 
 
 def as_float(name: str, value: Any) -> float:
-    """Any real number, Decimal and Fraction included. What is beyond the range of floats is infinite."""
+    """Any real number, Decimal and Fraction included. A number beyond the range of floats becomes infinite."""
     if isinstance(value, (bool, str, bytes)):
         raise wrong_type(name, "a number", value)
     try:
@@ -143,8 +183,8 @@ def as_float(name: str, value: Any) -> float:
         raise wrong_type(name, "a number", value) from None
 
 
-def checked_choice(name: str, value: Any, choices: type[_Choice], error: Callable[..., ValueError]) -> _Choice:
-    """A member of a StrEnum, or its value in any spelling that is the same name."""
+def checked_choice(name: str, value: Any, choices: type[_Choice], error: _Error) -> _Choice:
+    """A member of a StrEnum, or its value in any spelling of the same name."""
     if isinstance(value, choices):
         return value
     key = name_key(checked_str(name, value))
@@ -152,4 +192,30 @@ def checked_choice(name: str, value: Any, choices: type[_Choice], error: Callabl
         if name_key(choice.value) == key:
             return choice
     known = ", ".join(repr(choice.value) for choice in choices)
-    raise error(f"{name} must be one of {known}, not {quoted(value)}", argument=name, value=value)
+    raise error(f"{name} must be one of {known}, not {value!r}", argument=argument_of(name), value=value)
+
+
+def is_aware(value: Any) -> bool:
+    """Whether a value is a datetime with a time zone: without one, it is not known which instant is meant."""
+    # DM-07
+    return isinstance(value, datetime) and value.utcoffset() is not None
+
+
+def checked_aware(name: str, value: Any, error: _Error) -> datetime:
+    """A datetime with a time zone."""
+    if not isinstance(value, datetime):
+        raise wrong_type(name, "a datetime", value)
+    if not is_aware(value):
+        raise error(
+            f"{name} must have a time zone, but {value!r} has none; use datetime.now(timezone.utc) or add tzinfo",
+            argument=argument_of(name),
+            value=value,
+        )
+    return value
+
+
+def duplicate_kind(name: str, kind: str, error: _Error) -> ValueError:
+    """The error for an option that lists a kind twice, in whatever case."""
+    return error(
+        f"{name}: duplicate kind {kind!r} (kinds are case-insensitive)", argument=argument_of(name), value=kind
+    )

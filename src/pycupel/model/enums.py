@@ -8,15 +8,23 @@ __all__ = ["OverflowStrategy", "ScarcityBehavior"]
 
 
 class OverflowStrategy(StrEnum):
-    """What Place does when pinned and sliced items together exceed the budget."""
+    """What to do when pinned and selected items together exceed the budget."""
 
     THROW = "throw"
+    """Raise `BudgetOverflowError`."""
+
     TRUNCATE = "truncate"
+    """Keep the pinned items and, in the order of the selection, whatever else still fits."""
+
     PROCEED = "proceed"
+    """Keep everything, and call `on_overflow` with an `OverflowEvent`."""
 
 
 class ScarcityBehavior(StrEnum):
-    """What a count slicer does when a kind has fewer candidates than it requires."""
+    """What a count slicer does when a kind has fewer candidates than its entry requires."""
 
     DEGRADE = "degrade"
+    """Select what there is, and list the shortfall in the report."""
+
     THROW = "throw"
+    """Raise `CountRequirementError`."""

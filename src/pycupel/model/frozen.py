@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Never, TypeVar
+from typing import Any, Never, Self, TypeVar
 
 __all__ = ["FrozenDict"]
 
@@ -11,11 +11,12 @@ _Value = TypeVar("_Value")
 
 
 class FrozenDict(dict[_Key, _Value]):
-    """A dict that cannot be changed: as fast to read, equal to a dict with the same members.
+    """A dict that cannot be changed: as fast to read, and equal to a dict with the same members.
 
-    It is hashable if its values are. `types.MappingProxyType` can be neither pickled nor copied, and hands its dict to
-    whatever it is compared with.
+    It is hashable if its values are. `copy()` and `|` give a plain dict.
     """
+
+    # types.MappingProxyType can be neither pickled nor copied, and is no dict to json.
 
     __slots__ = ()
 
@@ -30,5 +31,5 @@ class FrozenDict(dict[_Key, _Value]):
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (dict(self),)
 
-    def __copy__(self) -> FrozenDict[_Key, _Value]:
+    def __copy__(self) -> Self:
         return self

@@ -5,72 +5,58 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from types import MappingProxyType
-from typing import Any, NamedTuple, Never, cast, final
+from typing import Any, NamedTuple, Never, final
 
-from pycupel.errors import InvalidItemError, digits
+from pycupel.errors import InvalidItemError
 from pycupel.model.checks import (
     as_float,
+    checked_aware,
     checked_bool,
     checked_int,
     checked_iterable,
     checked_mapping,
     checked_pairs,
     checked_str,
+    shortened,
     wrong_type,
 )
+from pycupel.model.frozen import FrozenDict
 from pycupel.model.kind import ContextKind, ContextSource
 
 __all__ = ["ContextItem", "ScoredItem", "split_scored"]
 
 _NO_TAGS: tuple[str, ...] = ()
-_NO_METADATA: Mapping[str, Any] = MappingProxyType({})
+_NO_METADATA: FrozenDict[str, Any] = FrozenDict()
 
-
-class _Draft:
-    """A `ContextItem` that is not frozen yet.
-
-    Writing eleven attributes past a frozen class costs more than validating them, and items are built by the thousand
-    on every request. So a new item is written as a draft, with plain assignments, and then becomes a `ContextItem`,
-    which has the same slots.
-    """
-
-    __slots__ = (
-        "content",
-        "future_relevance_hint",
-        "kind",
-        "metadata",
-        "original_tokens",
-        "pinned",
-        "priority",
-        "source",
-        "tags",
-        "timestamp",
-        "tokens",
-    )
-
-    content: str
-    tokens: int
-    kind: ContextKind
-    source: ContextSource
-    priority: int | None
-    tags: tuple[str, ...]
-    metadata: Mapping[str, Any]
-    timestamp: datetime | None
-    future_relevance_hint: float | None
-    pinned: bool
-    original_tokens: int | None
+# How much of the content and of every other field a repr shows, in characters.
+_SHOWN_CONTENT = 60
+_SHOWN_OPTION = 100
 
 
 @final
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class ContextItem(_Draft):
+class ContextItem:
     """One piece of context: a message, a document, the output of a tool, a memory.
 
-    Equality is structural; the pipeline itself tells items apart by identity.
+    Items are immutable; `dataclasses.replace` makes a changed copy. Two items are equal if all their fields are; the
+    pipeline tells items apart by identity.
+
+    Attributes:
+        content: The text. It must not be empty.
+        tokens: The size of the item in tokens, as counted by you. A pipeline excludes items with a negative size.
+        kind: What the item is. A plain string will do, such as `"Document"`.
+        source: Where the item comes from. A plain string will do, such as `"Rag"`.
+        priority: How important the item is, the higher the more, for `PriorityScorer`.
+        tags: Labels, for `TagScorer` and `FrequencyScorer`.
+        metadata: Anything else that you want to carry along, as a read-only mapping with str keys.
+        timestamp: When the item was made, for `RecencyScorer`, `DecayScorer` and `ChronologicalPlacer`. It must have a
+            time zone, and is converted to UTC.
+        future_relevance_hint: How relevant the item will be, conventionally from 0 to 1, for `ReflexiveScorer`.
+        pinned: True for an item that is always selected.
+        original_tokens: The size before the content was shortened, if it was.
 
     Raises:
-        TypeError: an argument has a wrong type.
+        TypeError: an argument has the wrong type.
         InvalidItemError: the content is empty, a kind or source is blank, or the timestamp has no time zone.
     """
 
@@ -86,7 +72,7 @@ class ContextItem(_Draft):
     pinned: bool
     original_tokens: int | None
 
-    def __new__(
+    def __new__(  # noqa: D102 - editors then show the docstring of the class
         cls,
         content: str,
         tokens: int,
@@ -101,13 +87,15 @@ class ContextItem(_Draft):
         pinned: bool = False,
         original_tokens: int | None = None,
     ) -> ContextItem:
+        # Writing eleven attributes past a frozen class costs more than validating them, and items are built by the
+        # thousand on every request. So they are written to a draft, which then becomes a ContextItem.
         draft = _Draft()
         draft.content = content if type(content) is str else checked_str("content", content)
         if not content:
             raise InvalidItemError("content must not be empty", argument="content", value=content)
         draft.tokens = tokens if type(tokens) is int else checked_int("tokens", tokens)
-        draft.kind = kind if type(kind) is ContextKind else ContextKind.of(kind)
-        draft.source = source if type(source) is ContextSource else ContextSource.of(source)
+        draft.kind = kind if type(kind) is ContextKind else ContextKind.of(kind, "kind")
+        draft.source = source if type(source) is ContextSource else ContextSource.of(source, "source")
         draft.priority = priority if priority is None or type(priority) is int else checked_int("priority", priority)
         draft.tags = _NO_TAGS if tags is _NO_TAGS else _as_tags(tags)
         draft.metadata = metadata if metadata is _NO_METADATA else _as_metadata(metadata)
@@ -122,61 +110,63 @@ class ContextItem(_Draft):
             original if original is None or type(original) is int else checked_int("original_tokens", original)
         )
         draft.__class__ = cls
-        return cast(ContextItem, draft)
+        item: ContextItem = draft
+        return item
 
     def __init_subclass__(cls) -> Never:
         raise TypeError("ContextItem cannot be subclassed; put what you want to carry along into metadata")
 
+    def __getnewargs__(self) -> tuple[str, int]:
+        # For pickle and copy, which set the other fields afterwards.
+        return self.content, self.tokens
+
     def __repr__(self) -> str:
+        content = repr(self.content)
+        if len(self.content) > _SHOWN_CONTENT:
+            content = f"{self.content[:_SHOWN_CONTENT]!r}... ({len(self.content)} characters)"
         options = (
-            f", {f.name}={_repr(getattr(self, f.name))}"
+            f", {f.name}={shortened(getattr(self, f.name), _SHOWN_OPTION)}"
             for f in fields(self)[2:]
             if getattr(self, f.name) != getattr(_PLAIN, f.name)
         )
-        return f"ContextItem({self.content!r}, {digits(self.tokens)}{''.join(options)})"
+        return f"ContextItem({content}, {shortened(self.tokens)}{''.join(options)})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return _rebuild, ({**values, "metadata": dict(self.metadata)},)
+
+# A class with the same slots, not frozen: an instance of one can become an instance of the other.
+_Draft: Any = type("_Draft", (), {"__slots__": ContextItem.__slots__})
 
 
 class ScoredItem(NamedTuple):
-    """An item with the score that it has been given."""
+    """An item with the score that a scorer gave it."""
 
     item: ContextItem
+    """The item."""
+
     score: float
+    """Its score, conventionally between 0 and 1."""
 
 
 def split_scored(scored_items: Any) -> tuple[list[ContextItem], list[float]]:
-    """The items and their scores, as two lists. Any pair will do for a `ScoredItem`."""
+    """The items and their scores, as two lists. Any pair is accepted as a `ScoredItem`."""
     items: list[ContextItem] = []
     scores: list[float] = []
     for i, (item, score) in enumerate(checked_pairs("scored_items", "(item, score)", scored_items)):
         if not isinstance(item, ContextItem):
-            raise wrong_type(f"the item of scored_items[{i}]", "a ContextItem", item)
+            raise wrong_type(f"scored_items[{i}]: item", "a ContextItem", item)
         items.append(item)
-        scores.append(as_float(f"the score of scored_items[{i}]", score))
+        scores.append(as_float(f"scored_items[{i}]: score", score))
     return items, scores
 
 
-def _repr(value: object) -> str:
-    return digits(value) if type(value) is int else repr(value)
-
-
-def _rebuild(values: dict[str, Any]) -> ContextItem:
-    """What pickle and copy call, because a read-only mapping cannot be pickled."""
-    return ContextItem(**values)
-
-
 def _as_tags(value: Any) -> tuple[str, ...]:
-    # Asking for an abstract base class costs more than all the rest.
+    # Asking an abstract base class whether a list is iterable costs more than the rest.
     given: Iterable[Any] = value
     if type(value) is not list:
         given = checked_iterable("tags", "an iterable of str", value)
     tags = tuple(given)
     for tag in tags:
         if type(tag) is not str:
-            checked_str("every tag in tags", tag)
+            checked_str(f"tags[{tags.index(tag)}]", tag)
     return tags
 
 
@@ -184,27 +174,20 @@ def _as_metadata(value: Any) -> Mapping[str, Any]:
     given: Mapping[Any, Any] = value
     if type(value) is not dict:
         given = checked_mapping("metadata", "a mapping", value)
-    metadata = dict(given)
+    metadata: FrozenDict[str, Any] = FrozenDict(given)
     for key in metadata:
         if type(key) is not str:
-            checked_str("every key in metadata", key)
-    return MappingProxyType(metadata)
+            checked_str("metadata: key", key)
+    return metadata
 
 
 def _as_utc(value: Any) -> datetime:
     """The same instant in UTC, because Python compares times of one zone by the wall clock (DM-07, PY-02)."""
     if type(value) is datetime and value.tzinfo is UTC:
         return value
-    if not isinstance(value, datetime):
-        raise wrong_type("timestamp", "a datetime", value)
-    if value.utcoffset() is None:
-        raise InvalidItemError(
-            f"timestamp must have a time zone, {value!r} has none; use datetime.now(timezone.utc) or add tzinfo",
-            argument="timestamp",
-            value=value,
-        )
+    aware = checked_aware("timestamp", value, InvalidItemError)
     try:
-        moved = value.astimezone(UTC)
+        moved = aware.astimezone(UTC)
     except OverflowError:
         raise InvalidItemError(
             f"timestamp {value!r} has no equivalent in UTC", argument="timestamp", value=value

@@ -1,7 +1,7 @@
 """`ContextKind` and `ContextSource`: open enumerations of strings, compared without regard to ASCII case.
 
-`==` also accepts a plain string, because people write `item.kind == "document"`. A hash cannot fold what it does not
-see, so this is for comparison only: in dicts and sets use `.key`.
+`==` also accepts a plain string, so `item.kind == "document"` works. A plain string is hashed as it is spelled, though:
+in dicts and sets use `.key`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from pycupel.errors import InvalidItemError
-from pycupel.model.checks import checked_str
+from pycupel.model.checks import argument_of, checked_str, wrong_type
 from pycupel.model.names import fold
 
 __all__ = ["ContextKind", "ContextSource"]
 
-# A program uses a handful of short names; the bounds are for one that makes them up.
+# A program uses a handful of short names; the limits are for one that generates them.
 _REMEMBERED = 1_000
 _REMEMBERED_LENGTH = 64
 _MAX_LENGTH = 1_000
@@ -23,38 +23,46 @@ _MAX_LENGTH = 1_000
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
 class _FoldedName:
-    """A name that keeps its spelling (`value`) and is compared by its folded form (`key`)."""
+    """A name that keeps its spelling and is compared without regard to ASCII case."""
 
     _known: ClassVar[dict[str, Any]]
 
     value: str
+    """The name as it was spelled."""
+
     key: str = field(init=False)
+    """The name in lower case (ASCII letters only): what names are compared by."""
 
     def __init__(self, value: str) -> None:
-        text = checked_str(f"{type(self).__name__} value", value)
-        if not text.strip():
-            raise InvalidItemError(f"{type(self).__name__} must not be empty or blank", argument="value", value=text)
-        if len(text) > _MAX_LENGTH:
-            raise InvalidItemError(
-                f"{type(self).__name__} must not be longer than {_MAX_LENGTH} characters, but has {len(text)}",
-                argument="value",
-                value=text,
-            )
+        text = checked_str("value", value)
+        _check_name(type(self), text, "value")
         object.__setattr__(self, "value", text)
         object.__setattr__(self, "key", fold(text))
 
     @classmethod
-    def of(cls, value: Any) -> Self:
-        """The name itself, or a string wrapped in one. Short ones are remembered."""
-        if type(value) is not str:
-            return value if isinstance(value, cls) else cls(value)
+    def of(cls, value: Any, name: str = "value") -> Self:
+        """The value itself if it is one already, or a string wrapped in one.
+
+        Args:
+            value: A name, or a str.
+            name: What an error calls the value, usually the caller's parameter.
+
+        Raises:
+            TypeError: the value is neither.
+            InvalidItemError: the string is empty, blank, or longer than 1,000 characters.
+        """
         known: dict[str, Self] = cls._known
-        name = known.get(value)
-        if name is None:
-            name = cls(value)
-            if len(known) < _REMEMBERED and len(value) <= _REMEMBERED_LENGTH:
-                known[value] = name
-        return name
+        if type(value) is str and value in known:
+            return known[value]
+        if isinstance(value, cls):
+            return value
+        if not isinstance(value, str):
+            raise wrong_type(name, f"a str or a {cls.__name__}", value)
+        _check_name(cls, value, name)
+        wrapped = cls(value)
+        if type(value) is str and len(known) < _REMEMBERED and len(value) <= _REMEMBERED_LENGTH:
+            known[value] = wrapped
+        return wrapped
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, type(self)):
@@ -74,29 +82,76 @@ class _FoldedName:
 
 
 class ContextKind(_FoldedName):
-    """What an item is: a message, a document, the output of a tool."""
+    """What an item is: a message, a document, the output of a tool, or any name of your own.
+
+    Kinds are compared without regard to ASCII case, also with plain strings.
+
+    Attributes:
+        value: The name as it was spelled.
+        key: The name in lower case (ASCII letters only); use it in dicts and sets.
+
+    Raises:
+        TypeError: the value is not a str.
+        InvalidItemError: the value is empty, blank, or longer than 1,000 characters.
+    """
 
     __slots__ = ()
 
     _known: ClassVar[dict[str, Any]] = {}
 
     MESSAGE: ClassVar[ContextKind]
+    """A message of a conversation; the default kind."""
+
     DOCUMENT: ClassVar[ContextKind]
+    """A document, or a part of one."""
+
     TOOL_OUTPUT: ClassVar[ContextKind]
+    """What a tool returned."""
+
     MEMORY: ClassVar[ContextKind]
+    """Something remembered from earlier conversations."""
+
     SYSTEM_PROMPT: ClassVar[ContextKind]
+    """Instructions for the model."""
 
 
 class ContextSource(_FoldedName):
-    """Where an item comes from: the chat, a tool, retrieval."""
+    """Where an item comes from: the chat, a tool, retrieval, or any name of your own.
+
+    Sources are compared without regard to ASCII case, also with plain strings.
+
+    Attributes:
+        value: The name as it was spelled.
+        key: The name in lower case (ASCII letters only); use it in dicts and sets.
+
+    Raises:
+        TypeError: the value is not a str.
+        InvalidItemError: the value is empty, blank, or longer than 1,000 characters.
+    """
 
     __slots__ = ()
 
     _known: ClassVar[dict[str, Any]] = {}
 
     CHAT: ClassVar[ContextSource]
+    """The conversation itself; the default source."""
+
     TOOL: ClassVar[ContextSource]
+    """A tool call."""
+
     RAG: ClassVar[ContextSource]
+    """Retrieval from documents."""
+
+
+def _check_name(cls: type[_FoldedName], text: str, name: str) -> None:
+    if not text.strip():
+        raise InvalidItemError(f"{cls.__name__} must not be empty or blank", argument=argument_of(name), value=text)
+    if len(text) > _MAX_LENGTH:
+        raise InvalidItemError(
+            f"{cls.__name__} must not be longer than {_MAX_LENGTH} characters, but has {len(text)}",
+            argument=argument_of(name),
+            value=text,
+        )
 
 
 ContextKind.MESSAGE = ContextKind("Message")

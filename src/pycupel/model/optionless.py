@@ -1,10 +1,17 @@
-"""The base of strategies that have no options."""
+"""The base of strategies that have no options, and how those with some are shown."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
-__all__ = ["Optionless"]
+__all__ = ["Optionless", "short_repr"]
+
+
+def short_repr(value: Any) -> str:
+    """The class, and the options that are not at their default."""
+    options = (f"{f.name}={getattr(value, f.name)!r}" for f in fields(value) if getattr(value, f.name) != f.default)
+    return f"{type(value).__name__}({', '.join(options)})"
 
 
 @dataclass(frozen=True, slots=True)

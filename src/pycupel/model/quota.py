@@ -1,73 +1,104 @@
-"""The entries that quota slicers are configured with, and the constraints that they tell of."""
+"""The entries that quota slicers are configured with, and the constraints that they report."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
-from pycupel.errors import SlicerConfigError, digits
-from pycupel.model.checks import checked_choice, checked_float, checked_int
+from pycupel.errors import SlicerConfigError
+from pycupel.model.brief import brief_repr
+from pycupel.model.checks import checked_choice, checked_count, checked_float, shortened
 from pycupel.model.kind import ContextKind
 
 __all__ = ["CountQuotaEntry", "QuotaConstraint", "QuotaConstraintMode", "QuotaEntry"]
 
+_Number = TypeVar("_Number", int, float)
+
 
 @dataclass(frozen=True, slots=True, init=False)
 class QuotaEntry:
-    """The share of the budget, in percent, that a kind gets at least (`require`) and at most (`cap`)."""
+    """The share of the budget, in percent, that `QuotaSlice` gives to a kind.
+
+    Attributes:
+        kind: The kind. A plain string will do.
+        require: The least share, from 0 to 100.
+        cap: The largest share, from `require` to 100.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        InvalidItemError: the kind is empty or blank.
+        SlicerConfigError: a share is out of range.
+    """
 
     kind: ContextKind
     require: float
     cap: float
 
+    __repr__ = brief_repr
+
     def __init__(self, kind: ContextKind | str, require: float = 0.0, cap: float = 100.0) -> None:
-        object.__setattr__(self, "kind", ContextKind.of(kind))
-        object.__setattr__(self, "require", checked_float("require", require, SlicerConfigError, low=0.0, high=100.0))
-        object.__setattr__(self, "cap", checked_float("cap", cap, SlicerConfigError, low=0.0, high=100.0))
-        if self.require > self.cap:
-            raise SlicerConfigError(
-                f"{self.kind}: require ({self.require}) must not exceed cap ({self.cap})",
-                argument="require",
-                value=self.require,
-            )
+        named = ContextKind.of(kind, "kind")
+        least, most = _limits(named, _percent, require=require, cap=cap)
+        object.__setattr__(self, "kind", named)
+        object.__setattr__(self, "require", least)
+        object.__setattr__(self, "cap", most)
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class CountQuotaEntry:
-    """How many items of a kind are selected at least (`require_count`) and at most (`cap_count`).
+    """How many items of a kind a count slicer selects. With both counts 0, the kind is excluded.
 
-    With both 0 the kind is excluded (CQ-05).
+    Attributes:
+        kind: The kind. A plain string will do.
+        cap_count: The largest number of items.
+        require_count: The least number of items, at most `cap_count`.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        InvalidItemError: the kind is empty or blank.
+        SlicerConfigError: a count is negative, or `require_count` exceeds `cap_count`.
     """
 
     kind: ContextKind
     cap_count: int
     require_count: int
 
+    __repr__ = brief_repr
+
     def __init__(self, kind: ContextKind | str, *, cap_count: int, require_count: int = 0) -> None:
-        object.__setattr__(self, "kind", ContextKind.of(kind))
-        object.__setattr__(self, "cap_count", _count("cap_count", cap_count))
-        object.__setattr__(self, "require_count", _count("require_count", require_count))
-        if self.require_count > self.cap_count:
-            raise SlicerConfigError(
-                f"{self.kind}: require_count ({digits(self.require_count)}) must not exceed cap_count ({digits(self.cap_count)})",
-                argument="require_count",
-                value=self.require_count,
-            )
+        named = ContextKind.of(kind, "kind")
+        least, most = _limits(named, _count, require_count=require_count, cap_count=cap_count)
+        object.__setattr__(self, "kind", named)
+        object.__setattr__(self, "cap_count", most)
+        object.__setattr__(self, "require_count", least)
 
 
 class QuotaConstraintMode(StrEnum):
-    """What the numbers of a constraint count: per cent of the tokens, or items."""
+    """What the numbers of a `QuotaConstraint` mean."""
 
     PERCENTAGE = "Percentage"
+    """Percent of the budget's tokens."""
+
     COUNT = "Count"
+    """Numbers of items."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class QuotaConstraint:
-    """How much of a kind a slicer selects at least (`require`) and at most (`cap`), whichever entry says so.
+    """How much of a kind a slicer selects, in percent of the tokens or in items.
 
-    The limits are those of a `QuotaEntry` or of a `CountQuotaEntry`: counts are whole numbers.
+    Attributes:
+        kind: The kind. A plain string will do.
+        mode: What the two numbers mean.
+        require: The least that is selected.
+        cap: The most that is selected.
+
+    Raises:
+        TypeError: an argument has the wrong type; counts are whole numbers.
+        InvalidItemError: the kind is empty or blank.
+        SlicerConfigError: the mode is unknown, or a number is out of the range of a `QuotaEntry` or `CountQuotaEntry`.
     """
 
     kind: ContextKind
@@ -77,26 +108,28 @@ class QuotaConstraint:
 
     def __init__(self, kind: ContextKind | str, mode: QuotaConstraintMode | str, require: float, cap: float) -> None:
         chosen = checked_choice("mode", mode, QuotaConstraintMode, SlicerConfigError)
-        object.__setattr__(self, "kind", ContextKind.of(kind))
+        named = ContextKind.of(kind, "kind")
+        check = _percent if chosen is QuotaConstraintMode.PERCENTAGE else _count
+        least, most = _limits(named, check, require=require, cap=cap)
+        object.__setattr__(self, "kind", named)
         object.__setattr__(self, "mode", chosen)
-        limits = _percentages if chosen is QuotaConstraintMode.PERCENTAGE else _counts
-        least, most = limits(self.kind, require, cap)
         object.__setattr__(self, "require", least)
         object.__setattr__(self, "cap", most)
 
 
-def _percentages(kind: ContextKind, require: Any, cap: Any) -> tuple[float, float]:
-    entry = QuotaEntry(kind, require, cap)
-    return entry.require, entry.cap
-
-
-def _counts(kind: ContextKind, require: Any, cap: Any) -> tuple[int, int]:
-    entry = CountQuotaEntry(kind, cap_count=cap, require_count=require)
-    return entry.require_count, entry.cap_count
+def _percent(name: str, value: Any) -> float:
+    return checked_float(name, value, SlicerConfigError, low=0.0, high=100.0)
 
 
 def _count(name: str, value: Any) -> int:
-    number = checked_int(name, value)
-    if number < 0:
-        raise SlicerConfigError(f"{name} must not be negative, but is {digits(number)}", argument=name, value=number)
-    return number
+    return checked_count(name, value, SlicerConfigError)
+
+
+def _limits(kind: ContextKind, check: Callable[[str, Any], _Number], **given: Any) -> tuple[_Number, _Number]:
+    """The two limits, least first, under the names that they were given by."""
+    (low, least), (high, most) = ((name, check(name, value)) for name, value in given.items())
+    if least > most:
+        raise SlicerConfigError(
+            f"{kind}: {low} ({shortened(least)}) must not exceed {high} ({shortened(most)})", argument=low, value=least
+        )
+    return least, most

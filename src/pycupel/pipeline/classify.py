@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from pycupel.errors import PinnedExceedsBudgetError
+from pycupel.kernels.records import maker
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_iterable, wrong_type
 
@@ -16,12 +17,15 @@ _ITEMS_ONLY = {ContextItem}
 
 
 class Classified(NamedTuple):
-    """Three partitions, each in input order."""
+    """Three partitions, each in input order, and the tokens of the pinned items."""
 
     pinned: list[ContextItem]
     scoreable: tuple[ContextItem, ...]
     invalid: list[ContextItem]
     pinned_tokens: int
+
+
+_classified = maker(Classified)
 
 
 def classify_items(items: Iterable[ContextItem]) -> Classified:
@@ -30,17 +34,13 @@ def classify_items(items: Iterable[ContextItem]) -> Classified:
     if not set(map(type, candidates)) <= _ITEMS_ONLY:
         i, wrong = next((i, item) for i, item in enumerate(candidates) if type(item) is not ContextItem)
         raise wrong_type(f"items[{i}]", "a ContextItem", wrong)
-    pinned: list[ContextItem] = []
-    scoreable: list[ContextItem] = []
-    invalid: list[ContextItem] = []
-    for item in candidates:
-        if item.tokens < 0:
-            invalid.append(item)
-        elif item.pinned:
-            pinned.append(item)
-        else:
-            scoreable.append(item)
-    return Classified(pinned, tuple(scoreable), invalid, sum([item.tokens for item in pinned]) if pinned else 0)
+    scoreable = [item for item in candidates if not item.pinned and item.tokens >= 0]
+    if len(scoreable) == len(candidates):
+        return _classified(([], tuple(scoreable), [], 0))
+    others = [item for item in candidates if item.pinned or item.tokens < 0]
+    pinned = [item for item in others if item.tokens >= 0]
+    invalid = [item for item in others if item.tokens < 0]
+    return _classified((pinned, tuple(scoreable), invalid, sum([item.tokens for item in pinned])))
 
 
 def check_pinned_budget(classified: Classified, budget: ContextBudget) -> None:

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from pycupel.kernels.records import maker
 from pycupel.model import ContextItem
 
 __all__ = ["Deduplicated", "deduplicate_items"]
 
 
 class Deduplicated(NamedTuple):
-    """Positions in the scored list, both ascending."""
+    """Indices in the scored list, both ascending."""
 
     kept: Sequence[int]
     dropped: list[int]
+
+
+_deduplicated = maker(Deduplicated)
 
 
 def deduplicate_items(
@@ -26,7 +30,7 @@ def deduplicate_items(
     """
     everything = range(len(items))
     if not enabled:
-        return Deduplicated(everything, [])
+        return _deduplicated((everything, []))
     best: dict[str, int] = {}
     losers: set[int] = set()
     best_so_far = best.setdefault
@@ -41,8 +45,8 @@ def deduplicate_items(
     if taken:
         losers.update(i for i, item in enumerate(items) if item.content in taken)
     if not losers:
-        return Deduplicated(everything, [])
-    return Deduplicated([i for i in everything if i not in losers], sorted(losers))
+        return _deduplicated((everything, []))
+    return _deduplicated(([i for i in everything if i not in losers], sorted(losers)))
 
 
 def _beats(challenger: float, holder: float) -> bool:

@@ -1,8 +1,10 @@
-"""Why every item is in or out, told from what the stages left behind. Nothing here runs unless somebody asks."""
+"""Why every item is in or out, from what the stages left behind. Nothing here runs before it is asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import compress, repeat
+from typing import TYPE_CHECKING
 
 from pycupel.diagnostics import (
     BudgetExceeded,
@@ -14,34 +16,45 @@ from pycupel.diagnostics import (
     NegativeTokens,
     PinnedOverride,
 )
+from pycupel.kernels.records import maker, records
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline.classify import Classified
 from pycupel.pipeline.place import Placement, truncate
-from pycupel.pipeline.rank import Ranking
 from pycupel.pipeline.slice import Sliced
 from pycupel.protocols import Slicer
-from pycupel.slicers import exclusion_notes
+from pycupel.slicers._base import exclusion_notes
+
+if TYPE_CHECKING:
+    from pycupel.pipeline.rank import Ranking
 
 __all__ = [
+    "available_tokens",
     "excluded_by_classify",
     "excluded_by_deduplicate",
     "excluded_by_place",
     "excluded_by_slice",
     "included",
     "slice_notes",
-    "slice_reasons",
 ]
 
+# Looking up a member of an enumeration takes longer than all the rest of an included item.
+_SCORED, _PINNED, _ZERO_TOKEN = InclusionReason.SCORED, InclusionReason.PINNED, InclusionReason.ZERO_TOKEN
 
-def included(ranking: Ranking, placement: Placement) -> list[IncludedItem]:
+
+_INVERT = bytes([1, 0]) + bytes(254)
+
+_excluded_item = maker(ExcludedItem)
+_deduplicated = maker(Deduplicated)
+
+
+def included(classified: Classified, placement: Placement) -> tuple[IncludedItem, ...]:
     """In placed order. Pinned comes before everything else (ER-07)."""
-    pinned = len(ranking.classified.pinned)
-    items, scores = placement.items, placement.scores
-    scored, zero = InclusionReason.SCORED, InclusionReason.ZERO_TOKEN
-    return [
-        IncludedItem(items[i], scores[i], InclusionReason.PINNED if i < pinned else scored if items[i].tokens else zero)
-        for i in placement.order
-    ]
+    order, tokens, pinned = placement.order, placement.tokens, len(classified.pinned)
+    reasons: Iterable[InclusionReason] = repeat(_SCORED, len(order))
+    if pinned or 0 in tokens:
+        reasons = [_PINNED if i < pinned else _SCORED if tokens[i] else _ZERO_TOKEN for i in order]
+    items, scores = map(placement.items.__getitem__, order), map(placement.scores.__getitem__, order)
+    return tuple(records(IncludedItem, zip(items, scores, reasons, strict=True)))
 
 
 def excluded_by_classify(classified: Classified) -> list[ExcludedItem]:
@@ -53,41 +66,36 @@ def excluded_by_deduplicate(
     items: Sequence[ContextItem], scores: Sequence[float], dropped: Sequence[int]
 ) -> list[ExcludedItem]:
     """The survivor has the same content, byte for byte, so that is what the reason names (ER-06)."""
-    return [ExcludedItem(items[i], scores[i], Deduplicated(items[i].content)) for i in dropped]
+    return [_excluded_item((items[i], scores[i], _deduplicated((items[i].content,)))) for i in dropped]
 
 
-def excluded_by_slice(ranking: Ranking, sliced: Sliced, budget: ContextBudget) -> list[ExcludedItem]:
-    """In sorted order."""
-    items, scores = ranking.items, ranking.scores
-    return [ExcludedItem(items[i], scores[i], reason) for i, reason in slice_reasons(ranking, sliced, budget).items()]
+def excluded_by_slice(ranking: Ranking, sliced: Sliced, budget: ContextBudget, available: int) -> list[ExcludedItem]:
+    """In sorted order. `available` is what the selected items leave of the target."""
+    is_out = _is_out(sliced)
+    items = list(compress(ranking.items, is_out))
+    sizes = [item.tokens for item in items]
+    pinned_tokens, capped = ranking.classified.pinned_tokens, sliced.cap_excluded
+    reasons: Iterable[ExclusionReason] = records(BudgetExceeded, zip(sizes, repeat(available)))
+    if pinned_tokens > 0:
+        # What would fit if nothing were pinned was displaced by the pinned items (PL-04).
+        target, whole_target = sliced.effective.target_tokens, budget.effective().target_tokens
+        displaced = PinnedOverride(ranking.classified.pinned[0].content)
+        reasons = [
+            displaced if target < size <= whole_target else reason for size, reason in zip(sizes, reasons, strict=True)
+        ]
+    if capped:
+        # A cap comes before everything else (ER-03).
+        out = compress(range(len(is_out)), is_out)
+        reasons = [capped.get(i, reason) for i, reason in zip(out, reasons, strict=True)]
+    return list(records(ExcludedItem, zip(items, compress(ranking.scores, is_out), reasons, strict=True)))
 
 
-def slice_reasons(ranking: Ranking, sliced: Sliced, budget: ContextBudget) -> dict[int, ExclusionReason]:
-    """By position. What a cap removed comes first, then what pinned items displaced (ER-03, PL-04)."""
-    items, capped = ranking.items, sliced.cap_excluded
-    target = sliced.effective.target_tokens
-    available = target - sum([items[i].tokens for i in sliced.selected])
-    pinned = ranking.classified.pinned
-    # Without pinned tokens nothing is displaced by them, and no item is smaller than the smallest that was.
-    unpinned_target = budget.effective().target_tokens if ranking.classified.pinned_tokens > 0 else target
-    reasons: dict[int, ExclusionReason] = {}
-    for i in unselected(ranking, sliced):
-        tokens = items[i].tokens
-        if i in capped:
-            reasons[i] = capped[i]
-        elif target < tokens <= unpinned_target:
-            reasons[i] = PinnedOverride(pinned[0].content)
-        else:
-            reasons[i] = BudgetExceeded(tokens, available)
-    return reasons
-
-
-def excluded_by_place(ranking: Ranking, placement: Placement, budget: ContextBudget) -> list[ExcludedItem]:
+def excluded_by_place(classified: Classified, placement: Placement, budget: ContextBudget) -> list[ExcludedItem]:
     """What truncation removed, in merged order."""
     if len(placement.kept) == len(placement.items):
         return []
     kept = set(placement.kept)
-    pinned = ranking.classified.pinned
+    pinned = classified.pinned
     limit = budget.selection_limit
     tokens = [item.tokens for item in placement.items]
     available = limit - sum([tokens[i] for i in kept])
@@ -96,7 +104,7 @@ def excluded_by_place(ranking: Ranking, placement: Placement, budget: ContextBud
     excluded: list[ExcludedItem] = []
     for i, item in enumerate(placement.items):
         if i not in kept:
-            displaced = ranking.classified.pinned_tokens > 0 and i in without_pins
+            displaced = classified.pinned_tokens > 0 and i in without_pins
             reason = PinnedOverride(pinned[0].content) if displaced else BudgetExceeded(item.tokens, available)
             excluded.append(ExcludedItem(item, placement.scores[i], reason))
     return excluded
@@ -104,16 +112,21 @@ def excluded_by_place(ranking: Ranking, placement: Placement, budget: ContextBud
 
 def slice_notes(ranking: Ranking, sliced: Sliced, slicer: Slicer) -> list[str]:
     """For each item that Slice excluded, the true cause where the reason alone would mislead (ER-05), or nothing."""
-    available = sliced.effective.target_tokens - sum([ranking.items[i].tokens for i in sliced.selected])
-    out = unselected(ranking, sliced)
-    fitting = [i for i in out if ranking.items[i].tokens <= available and i not in sliced.cap_excluded]
+    is_out = _is_out(sliced)
+    out = list(compress(range(len(is_out)), is_out))
+    available = available_tokens(ranking, sliced)
+    fitting = {i for i in out if ranking.items[i].tokens <= available and i not in sliced.cap_excluded}
     if not fitting:
         return [""] * len(out)
     notes = exclusion_notes(slicer, ranking.items, ranking.scores, sliced.effective)
-    surprising = set(fitting)
-    return [notes.get(i, "") if i in surprising else "" for i in out]
+    return [notes.get(i, "") if i in fitting else "" for i in out]
 
 
-def unselected(ranking: Ranking, sliced: Sliced) -> list[int]:
-    selected = set(sliced.selected)
-    return [i for i in range(len(ranking.items)) if i not in selected]
+def _is_out(sliced: Sliced) -> bytearray:
+    """A 1 for each item that Slice excluded, in sorted order."""
+    return sliced.is_selected.translate(_INVERT)
+
+
+def available_tokens(ranking: Ranking, sliced: Sliced) -> int:
+    """What the selected items leave of the target."""
+    return sliced.effective.target_tokens - sum([item.tokens for item in compress(ranking.items, sliced.is_selected)])

@@ -3,41 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import KW_ONLY, dataclass, fields
-from typing import Any, NamedTuple, Self, cast
+from dataclasses import KW_ONLY, dataclass, field, fields
+from typing import Any, Self, cast
 
 from pycupel.diagnostics import OverflowEvent, SelectionReport
 from pycupel.errors import PipelineConfigError
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
 from pycupel.model.checks import wrong_type
 from pycupel.pipeline.classify import Classified, check_pinned_budget, classify_items
+from pycupel.pipeline.collect import trace_for
 from pycupel.pipeline.deduplicate import deduplicate_items
-from pycupel.pipeline.place import Placement, place_items
+from pycupel.pipeline.place import place_items
 from pycupel.pipeline.policy import Policy, PresetName, as_policy
 from pycupel.pipeline.rank import Ranking
 from pycupel.pipeline.score import score_items
-from pycupel.pipeline.slice import Sliced, slice_items
+from pycupel.pipeline.selection import Selection
+from pycupel.pipeline.slice import slice_items
 from pycupel.pipeline.sort import sort_items
-from pycupel.pipeline.trace import Trace
+from pycupel.pipeline.trace import UNTRACED, NoteSources, TimedTrace, Trace
 
-__all__ = ["Pipeline", "Selection"]
-
-
-class Selection(NamedTuple):
-    """A completed run."""
-
-    ranking: Ranking
-    sliced: Sliced
-    placement: Placement
-    budget: ContextBudget
-
-    @property
-    def items(self) -> list[ContextItem]:
-        placed = self.placement.items
-        return [placed[i] for i in self.placement.order]
+__all__ = ["Pipeline"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Pipeline(Policy):
     """Selects and orders context items: a scorer ranks, a slicer drops, a placer positions.
 
@@ -50,9 +38,11 @@ class Pipeline(Policy):
 
     _: KW_ONLY
     on_overflow: Callable[[OverflowEvent], object] | None = None
+    _note_sources: NoteSources = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         Policy.__post_init__(self)
+        object.__setattr__(self, "_note_sources", NoteSources.of(self.scorer, self.slicer))
         if self.on_overflow is not None:
             if not callable(cast(Any, self.on_overflow)):
                 raise wrong_type("on_overflow", "a function that takes an OverflowEvent", self.on_overflow)
@@ -74,7 +64,7 @@ class Pipeline(Policy):
         choices = as_policy(policy)
         if isinstance(choices, cls):
             return choices
-        return cls(**{field.name: getattr(choices, field.name) for field in fields(Policy)})
+        return cls(**{each.name: getattr(choices, each.name) for each in fields(Policy)})
 
     def run(
         self, items: Iterable[ContextItem], budget: ContextBudget | int, *, collector: Any = None
@@ -84,82 +74,118 @@ class Pipeline(Policy):
         Args:
             items: The candidates, in any iterable.
             budget: The limits of this run, or just a number of tokens.
-            collector: Who watches: a `TraceCollector`, or any object with some of its methods.
+            collector: Observer of the run: a `TraceCollector`, or any object with some of its methods. If one of them
+                raises, that is logged, and the run goes on.
 
         Raises:
+            TypeError: an argument has a wrong type.
             PinnedExceedsBudgetError: the pinned items alone do not fit.
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
         """
         limits = ContextBudget.of(budget)
-        trace = Trace.of(limits, collector)
+        trace = UNTRACED if collector is None else trace_for(self._note_sources, limits, collector)
         selection = self._run(items, limits, trace)
-        if trace is not None:
-            trace.completed()
-        if self.on_overflow is not None and selection.placement.overflow is not None:
-            self.on_overflow(selection.placement.overflow)
+        trace.completed(selection)
+        overflow = selection.placement.overflow
+        if self.on_overflow is not None and overflow is not None:
+            self.on_overflow(overflow)
         return selection.items
 
     def dry_run(self, items: Iterable[ContextItem], budget: ContextBudget | int) -> SelectionReport:
-        """What `run` would do, and why, with an event for every decision. Calls no observer."""
-        limits = ContextBudget.of(budget)
-        trace = Trace(limits)
-        self._run(items, limits, trace)
-        return trace.completed()
+        """What `run` would do, and why, with an event for every decision. Does not call `on_overflow`.
+
+        The report makes its lists when they are first read, so it costs what is read of it.
+
+        Args:
+            items: The candidates, in any iterable.
+            budget: The limits of this run, or just a number of tokens.
+
+        Raises:
+            TypeError: an argument has a wrong type.
+            PinnedExceedsBudgetError: the pinned items alone do not fit.
+            BudgetOverflowError: the selection does not fit, and the strategy is Throw.
+        """
+        return self._run(items, ContextBudget.of(budget), TimedTrace(self._note_sources)).report
 
     def dry_run_with_policy(
         self, items: Iterable[ContextItem], budget: ContextBudget | int, policy: Policy | PresetName
     ) -> SelectionReport:
-        """What a run with the policy's choices, instead of this pipeline's, would do."""
+        """What a run with another policy would do: `Pipeline.from_policy(policy).dry_run(items, budget)`.
+
+        Args:
+            items: The candidates, in any iterable.
+            budget: The limits of this run, or just a number of tokens.
+            policy: A policy, a pipeline, or the name of a preset. Nothing of this pipeline is used.
+
+        Raises:
+            InvalidArgumentError: there is no such preset.
+            CupelError: what `dry_run` raises.
+        """
         return Pipeline.from_policy(policy).dry_run(items, budget)
 
     def rank(self, items: Iterable[ContextItem]) -> Ranking:
-        """The stages that do not depend on the budget. The ranking may be given to `select` many times."""
-        return self._rank(classify_items(items), None)
+        """The stages that do not depend on the budget. The ranking may be given to `select` many times.
+
+        Args:
+            items: The candidates, in any iterable.
+
+        Raises:
+            TypeError: `items` holds something other than a `ContextItem`.
+        """
+        trace = TimedTrace(self._note_sources)
+        classified = classify_items(items)
+        trace.classified(classified)
+        return self._rank(classified, trace)
 
     def select(self, ranking: Ranking, budget: ContextBudget | int) -> Selection:
-        """The stages that do depend on the budget."""
+        """The stages that depend on the budget. Does not call `on_overflow`.
+
+        Args:
+            ranking: What `rank` returned.
+            budget: The limits of this selection, or just a number of tokens.
+
+        Raises:
+            TypeError: an argument has a wrong type.
+            PinnedExceedsBudgetError: the pinned items alone do not fit.
+            BudgetOverflowError: the selection does not fit, and the strategy is Throw.
+        """
         limits = ContextBudget.of(budget)
         check_pinned_budget(ranking.classified, limits)
-        return self._select(ranking, limits, None)
+        return self._select(ranking, limits, TimedTrace(self._note_sources, ranking.trace))
 
-    def _run(self, items: Iterable[ContextItem], budget: ContextBudget, trace: Trace | None) -> Selection:
+    def _run(self, items: Iterable[ContextItem], budget: ContextBudget, trace: Trace) -> Selection:
         try:
             classified = classify_items(items)
             check_pinned_budget(classified, budget)
-            if trace is not None:
-                trace.classified(classified)
+            trace.classified(classified)
             return self._select(self._rank(classified, trace), budget, trace)
         except BaseException as error:
-            if trace is not None:
-                trace.failed(error)
+            trace.failed(error)
             raise
 
-    def _rank(self, classified: Classified, trace: Trace | None) -> Ranking:
+    def _rank(self, classified: Classified, trace: Trace) -> Ranking:
         scoreable = classified.scoreable
         scores = score_items(scoreable, self.scorer)
-        if trace is not None:
-            trace.scored(scoreable, scores, self.scorer)
+        trace.scored(classified, scores)
         pinned_contents = {item.content for item in classified.pinned} if self.dedupe_against_pinned else ()
         unique = deduplicate_items(scoreable, scores, enabled=self.deduplication, taken=pinned_contents)
-        if trace is not None:
-            trace.deduplicated(scoreable, scores, unique.dropped)
+        trace.deduplicated(classified, scores, unique.dropped)
         order = sort_items(scores, unique.kept)
-        return Ranking(classified, [scoreable[i] for i in order], [scores[i] for i in order])
+        ranked, ranked_scores = list(map(scoreable.__getitem__, order)), list(map(scores.__getitem__, order))
+        return Ranking(classified, ranked, ranked_scores, scores, unique.dropped, trace)
 
-    def _select(self, ranking: Ranking, budget: ContextBudget, trace: Trace | None) -> Selection:
+    def _select(self, ranking: Ranking, budget: ContextBudget, trace: Trace) -> Selection:
         classified, items, scores = ranking.classified, ranking.items, ranking.scores
         sliced = slice_items(items, scores, budget, classified.pinned_tokens, self.slicer)
-        if trace is not None:
-            trace.sliced(ranking, sliced, self.slicer)
+        trace.sliced(ranking, sliced)
         chosen = sliced.selected
         placement = place_items(
             classified.pinned,
-            [items[i] for i in chosen],
-            [scores[i] for i in chosen],
+            list(map(items.__getitem__, chosen)),
+            list(map(scores.__getitem__, chosen)),
             budget,
             self.overflow_strategy,
             self.placer,
         )
-        if trace is not None:
-            trace.placed(ranking, placement)
-        return Selection(ranking, sliced, placement, budget)
+        trace.placed(ranking, placement)
+        return Selection(ranking, sliced, placement, budget, trace)

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from pycupel.diagnostics import OverflowEvent
 from pycupel.errors import BudgetOverflowError
+from pycupel.kernels.records import maker
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
-from pycupel.placers import place_by_index
+from pycupel.placers._base import place_by_index
 from pycupel.protocols import Placer
 
 __all__ = ["PINNED_SCORE", "Placement", "place_items", "truncate"]
@@ -17,13 +18,17 @@ PINNED_SCORE = 1.0
 
 
 class Placement(NamedTuple):
-    """The merged list, pinned items first, the positions in it that are kept, and the order that they are placed in."""
+    """The merged list, pinned items first, the indices in it that are kept, and the order that they are placed in."""
 
     items: list[ContextItem]
     scores: list[float]
+    tokens: list[int]
     kept: Sequence[int]
     order: list[int]
     overflow: OverflowEvent | None
+
+
+_placement = maker(Placement)
 
 
 def place_items(
@@ -34,9 +39,10 @@ def place_items(
     strategy: OverflowStrategy,
     placer: Placer,
 ) -> Placement:
+    """Merge, handle overflow, and let the placer decide about the order."""
     # Step 1: merge.
     merged = [*pinned, *sliced] if pinned else sliced
-    merged_scores = [PINNED_SCORE] * len(pinned) + scores
+    merged_scores = [PINNED_SCORE] * len(pinned) + scores if pinned else scores
     # Step 2: detect and handle overflow.
     tokens = [item.tokens for item in merged]
     kept: Sequence[int] = range(len(merged))
@@ -51,9 +57,10 @@ def place_items(
             overflow = OverflowEvent(merged_tokens - limit, tuple(merged), budget)
     # Step 3: let the placer decide about the order.
     if len(kept) == len(merged):
-        return Placement(merged, merged_scores, kept, place_by_index(placer, merged, merged_scores), overflow)
+        order = place_by_index(placer, merged, merged_scores)
+        return _placement((merged, merged_scores, tokens, kept, order, overflow))
     order = place_by_index(placer, [merged[i] for i in kept], [merged_scores[i] for i in kept])
-    return Placement(merged, merged_scores, kept, [kept[i] for i in order], overflow)
+    return _placement((merged, merged_scores, tokens, kept, [kept[i] for i in order], overflow))
 
 
 def truncate(tokens: Sequence[int], pinned: int, limit: int) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, Field, dataclass, fields
 from typing import Any, Literal
 
 from pycupel.errors import PipelineConfigError
@@ -17,7 +17,11 @@ __all__ = ["Policy", "PresetName", "as_policy"]
 PresetName = Literal["chat", "code-review", "rag", "document-qa", "tool-use", "long-running", "debugging"]
 
 
-@dataclass(frozen=True, slots=True)
+# What a field may take of the representation of a policy.
+_REPR_WIDTH = 60
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Policy:
     """The choices that make a selection: comparable, and what a policy file holds. A `Pipeline` is one that can run.
 
@@ -63,6 +67,19 @@ class Policy:
         for field in ("name", "description"):
             if getattr(self, field) is not None:
                 checked_str(field, getattr(self, field))
+
+    def __repr__(self) -> str:
+        # What is at its default goes without saying, except for what selects.
+        shown = [f"{each.name}={_shortened(getattr(self, each.name))}" for each in fields(self) if self._shows(each)]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    def _shows(self, field: Field[Any]) -> bool:
+        return field.repr and (field.name in ("slicer", "placer") or getattr(self, field.name) != field.default)
+
+
+def _shortened(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _REPR_WIDTH else f"{text[: _REPR_WIDTH - 3]}..."
 
 
 def as_policy(policy: Any, name: str = "policy") -> Policy:

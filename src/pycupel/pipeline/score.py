@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pycupel.model import ContextItem
 from pycupel.protocols import Scorer
-from pycupel.scorers import score_all
+from pycupel.scorers._base import score_all
 
 __all__ = ["score_items"]
 

@@ -6,30 +6,40 @@ from collections.abc import Sequence
 from itertools import compress
 from typing import NamedTuple
 
-from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall
+from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
+from pycupel.kernels.records import maker
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.protocols import Slicer
-from pycupel.slicers import slice_by_index
+from pycupel.slicers._base import slice_by_index
 
 __all__ = ["Sliced", "slice_items"]
 
 
 class Sliced(NamedTuple):
-    """Positions in the sorted list, ascending: the selection stays sorted, whatever the slicer does (SL-01)."""
+    """What the slicer decided.
+
+    `selected` are indices in the sorted list, ascending: the selection stays sorted, whatever the slicer does (SL-01).
+    `is_selected` has a 1 for each of them, and a 0 for every other item.
+    """
 
     effective: ContextBudget
     selected: list[int]
+    is_selected: bytearray
     shortfalls: tuple[CountRequirementShortfall, ...]
-    cap_excluded: dict[int, CountCapExceeded]
+    cap_excluded: dict[int, ExclusionReason]
+
+
+_sliced = maker(Sliced)
 
 
 def slice_items(
     items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, pinned_tokens: int, slicer: Slicer
 ) -> Sliced:
+    """Ask the slicer about what the pinned items leave of the budget."""
     effective = budget.effective(pinned_tokens)
     outcome = slice_by_index(slicer, items, scores, effective)
     is_selected = bytearray(len(items))
     for i in outcome.selected:
-        is_selected[i] = True
+        is_selected[i] = 1
     selected = list(compress(range(len(items)), is_selected))
-    return Sliced(effective, selected, outcome.shortfalls, dict(outcome.cap_excluded))
+    return _sliced((effective, selected, is_selected, outcome.shortfalls, dict(outcome.cap_excluded)))

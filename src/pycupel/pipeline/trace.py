@@ -1,203 +1,152 @@
-"""Watching a run: as each stage completes, reasons, events and snapshots are made of what it did.
+"""What is gathered while the stages run, because it cannot be made later: times, and what custom code contributes.
 
-The stages know nothing of this. Without a watcher there is no `Trace`, no clock is read and nothing is made.
+The stages know nothing of this, and a plain `Pipeline.run` reads no clock.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pycupel.diagnostics import (
-    BudgetExceeded,
-    CountCapExceeded,
-    CountRequirementShortfall,
-    ExcludedItem,
-    IncludedItem,
-    NegativeTokens,
-    NullTraceCollector,
-    PinnedOverride,
-    PipelineStage,
-    SelectionReport,
-    StageTraceSnapshot,
-    TraceCollector,
-    TraceDetailLevel,
-    TraceEvent,
-)
-from pycupel.errors import digits
-from pycupel.kernels.order import descending
-from pycupel.model import ContextBudget, ContextItem
-from pycupel.pipeline import explain
 from pycupel.pipeline.classify import Classified
+from pycupel.pipeline.explain import slice_notes
 from pycupel.pipeline.place import Placement
-from pycupel.pipeline.rank import Ranking
 from pycupel.pipeline.slice import Sliced
 from pycupel.protocols import Scorer, Slicer
-from pycupel.scorers import scorer_notes
+from pycupel.scorers._notes import scorer_notes
 
-__all__ = ["Trace"]
+if TYPE_CHECKING:
+    from pycupel.pipeline.rank import Ranking
+    from pycupel.pipeline.selection import Selection
+
+__all__ = ["UNTRACED", "NoteSources", "TimedTrace", "Trace"]
+
+
+class NoteSources(NamedTuple):
+    """Who may have notes about a run. Those of custom code are gathered during it, ours can be made at any time."""
+
+    scorer: Scorer
+    slicer: Slicer
+    has_custom_scorer: bool
+    has_custom_slicer: bool
+
+    @classmethod
+    def of(cls, scorer: Scorer, slicer: Slicer) -> NoteSources:
+        """Find out whether custom code is involved, inner scorers and slicers included."""
+        return cls(scorer, slicer, not _is_built_in(scorer), not _is_built_in(slicer))
 
 
 class Trace:
-    """One run, watched by a collector, or by nobody but the report that it ends in."""
+    """Is told of each stage as it completes. This one ignores it, for a plain run; those below do not.
 
-    def __init__(self, budget: ContextBudget, collector: Any = None) -> None:
-        self._budget = budget
-        self._collector = collector
-        self._with_item_events = collector is None or _wants_item_events(collector)
-        self._events: list[TraceEvent] = []
-        self._snapshots: list[StageTraceSnapshot] = []
-        self._excluded: list[ExcludedItem] = []
-        self._included: list[IncludedItem] = []
-        self._shortfalls: tuple[CountRequirementShortfall, ...] = ()
-        self._notes: tuple[str, ...] = ()
-        self._tell("on_pipeline_started", budget)
-        self._mark = perf_counter()
+    Attributes:
+        sources: The scorer and the slicer.
+        laps: For each stage its duration in seconds, and how many items came out.
+        scorer_notes: What the scorer has to say; None if that can be made when asked for.
+        slice_notes: What the slicer has to say about each item that it left out, likewise.
+        with_items: Whether a report should have events for items, too.
+    """
 
-    @classmethod
-    def of(cls, budget: ContextBudget, collector: Any) -> Trace | None:
-        """A trace for the collector, or None if there is none or it is not enabled (TC-04)."""
-        if collector is None or type(collector) is NullTraceCollector:
-            return None
-        if isinstance(collector, type):
-            raise TypeError(
-                f"collector must be a collector, not the class {collector.__name__}; did you mean its call?"
-            )
-        enabled = getattr(collector, "is_enabled", True)
-        return cls(budget, collector) if (enabled() if callable(enabled) else enabled) else None
+    __slots__ = ()
+
+    sources: NoteSources
+    laps: Sequence[tuple[float, int]] = ()
+    scorer_notes: tuple[str, ...] | None = ()
+    slice_notes: Sequence[str] | None = ()
+    with_items: bool = False
 
     def classified(self, classified: Classified) -> None:
-        took = self._took()
-        excluded = explain.excluded_by_classify(classified)
-        kept = [*classified.pinned, *classified.scoreable]
-        tokens = sum([item.tokens for item in kept]) + sum([each.item.tokens for each in excluded])
-        self._tell("set_candidates", len(kept) + len(excluded), tokens)
-        self._complete(PipelineStage.CLASSIFY, took, len(kept) + len(excluded), len(kept), excluded)
+        """Classify has completed."""
 
-    def scored(self, items: Sequence[ContextItem], scores: Sequence[float], scorer: Scorer) -> None:
-        took = self._took()
-        self._notes = scorer_notes(scorer, items)
-        messages = [f"Score: {score:.6g}" for score in scores] if self._with_item_events else ()
-        self._complete(PipelineStage.SCORE, took, len(scores), len(scores), (), messages)
+    def scored(self, classified: Classified, scores: Sequence[float]) -> None:
+        """Score has completed."""
 
-    def deduplicated(self, items: Sequence[ContextItem], scores: Sequence[float], dropped: Sequence[int]) -> None:
-        took = self._took()
-        excluded = explain.excluded_by_deduplicate(items, scores, dropped)
-        self._complete(PipelineStage.DEDUPLICATE, took, len(items), len(items) - len(dropped), excluded)
+    def deduplicated(self, classified: Classified, scores: Sequence[float], dropped: Sequence[int]) -> None:
+        """Deduplicate has completed."""
 
-    def sliced(self, ranking: Ranking, sliced: Sliced, slicer: Slicer) -> None:
-        took = self._took()
-        excluded = explain.excluded_by_slice(ranking, sliced, self._budget)
-        self._shortfalls = sliced.shortfalls
-        messages: list[str] = []
-        if self._with_item_events:
-            notes = explain.slice_notes(ranking, sliced, slicer)
-            messages = [_message(each, note) for each, note in zip(excluded, notes, strict=True)]
-            messages += [
-                f"CountRequirementShortfall: kind {short.kind.value!r}, {short.required_count} required, "
-                f"{short.satisfied_count} satisfied"
-                for short in sliced.shortfalls
-            ]
-        self._complete(PipelineStage.SLICE, took, len(ranking.items), len(sliced.selected), excluded, messages)
+    def sliced(self, ranking: Ranking, sliced: Sliced) -> None:
+        """Slice has completed."""
 
     def placed(self, ranking: Ranking, placement: Placement) -> None:
-        took = self._took()
-        excluded = explain.excluded_by_place(ranking, placement, self._budget)
-        self._included = explain.included(ranking, placement)
-        if placement.overflow is not None:
-            self._tell("on_overflow", placement.overflow)
-        self._tell_each("record_included", self._included)
-        messages: list[str] = []
-        if self._with_item_events:
-            messages = [_message(each) for each in excluded]
-            messages += [f"{reason}: {score:.6g}" for _, score, reason in self._included]
-        self._complete(PipelineStage.PLACE, took, len(placement.items), len(placement.order), excluded, messages)
+        """Place has completed."""
 
-    def completed(self) -> SelectionReport:
-        # The highest score first; at equal scores, what was excluded earlier (SR-07).
-        by_score = descending([each.score for each in self._excluded])
-        tokens = [each.item.tokens for each in self._included] + [each.item.tokens for each in self._excluded]
-        report = SelectionReport(
-            events=self._events,
-            included=self._included,
-            excluded=[self._excluded[i] for i in by_score],
-            total_candidates=len(tokens),
-            total_tokens_considered=sum(tokens),
-            count_requirement_shortfalls=self._shortfalls,
-            budget=self._budget,
-            notes=self._notes,
-        )
-        self._tell("on_pipeline_completed", report, self._budget, tuple(self._snapshots))
-        return report
+    def completed(self, selection: Selection) -> None:
+        """The run has completed."""
 
     def failed(self, error: BaseException) -> None:
-        self._tell("on_pipeline_failed", error, self._budget, tuple(self._snapshots))
+        """The run has raised."""
 
-    def _took(self) -> float:
-        return (perf_counter() - self._mark) * 1e3
 
-    def _complete(
-        self,
-        stage: PipelineStage,
-        took: float,
-        count_in: int,
-        count_out: int,
-        excluded: Sequence[ExcludedItem],
-        messages: Iterable[str] | None = None,
-    ) -> None:
-        """Tell what the stage excluded, its item events, its stage event. The next stage's time begins after that."""
-        self._excluded += excluded
-        self._tell_each("record_excluded", excluded)
-        if self._with_item_events:
-            texts = map(_message, excluded) if messages is None else messages
-            events = [TraceEvent(stage, 0.0, 1, text) for text in texts]
-            self._events += events
-            self._tell_each("record_item_event", events)
-        event = TraceEvent(stage, took, count_out)
-        self._events.append(event)
-        self._snapshots.append(StageTraceSnapshot(stage, count_in, count_out, took, tuple(excluded)))
-        self._tell("record_stage_event", event)
+UNTRACED = Trace()
+
+
+class TimedTrace(Trace):
+    """Takes the times, and gathers what custom scorers and slicers have to say: enough for a report."""
+
+    __slots__ = ("_mark", "laps", "scorer_notes", "slice_notes", "sources", "with_items")
+
+    def __init__(self, sources: NoteSources, ranked: Trace = UNTRACED, *, with_items: bool = True) -> None:
+        """Begin, or go on from where a ranking was made."""
+        self.sources = sources
+        self.with_items = with_items
+        self.laps: list[tuple[float, int]] = [*ranked.laps[:3]]  # pyright: ignore[reportIncompatibleVariableOverride]
+        self.scorer_notes: tuple[str, ...] | None = None if ranked is UNTRACED else ranked.scorer_notes
+        self.slice_notes: Sequence[str] | None = None
         self._mark = perf_counter()
 
-    def _tell(self, hook: str, *arguments: object) -> None:
-        method: Callable[..., object] | None = getattr(self._collector, hook, None)
-        if method is not None:
-            method(*arguments)
+    def classified(self, classified: Classified) -> None:
+        """Take the time."""
+        self._lap(perf_counter(), len(classified.pinned) + len(classified.scoreable))
 
-    def _tell_each(self, hook: str, values: Iterable[object]) -> None:
-        if _hears(self._collector, hook):
-            method = getattr(self._collector, hook)
-            for value in values:
-                method(value)
+    def scored(self, classified: Classified, scores: Sequence[float]) -> None:
+        """Take the time, and ask a custom scorer for its notes."""
+        self._lap(perf_counter(), len(scores))
+        if self.sources.has_custom_scorer:
+            self.scorer_notes = scorer_notes(self.sources.scorer, classified.scoreable)
+            self._mark = perf_counter()
+
+    def deduplicated(self, classified: Classified, scores: Sequence[float], dropped: Sequence[int]) -> None:  # noqa: ARG002
+        """Take the time."""
+        self._lap(perf_counter(), len(scores) - len(dropped))
+
+    def sliced(self, ranking: Ranking, sliced: Sliced) -> None:
+        """Take the time, and ask a custom slicer for its notes."""
+        self._lap(perf_counter(), len(sliced.selected))
+        if self.sources.has_custom_slicer and self.with_items:
+            self.slice_notes = slice_notes(ranking, sliced, self.sources.slicer)
+            self._mark = perf_counter()
+
+    def placed(self, ranking: Ranking, placement: Placement) -> None:  # noqa: ARG002
+        """Take the time."""
+        self._lap(perf_counter(), len(placement.order))
+
+    def _lap(self, now: float, count: int) -> None:
+        self.laps.append((now - self._mark, count))
+        self._mark = now
 
 
-def _wants_item_events(collector: Any) -> bool:
-    level = getattr(collector, "detail_level", TraceDetailLevel.ITEM)
-    return level >= TraceDetailLevel.ITEM and _hears(collector, "record_item_event")
+def _is_built_in(strategy: Any) -> bool:
+    """Whether a scorer or slicer, and all that are inside it, are ours, so that they say the same at any time."""
+    known = {id(strategy)}
+    pending = [strategy]
+    while pending:
+        strategy = pending.pop()
+        inside = _attribute_of_inner(strategy.__class__)
+        if inside == "":
+            return False
+        inner: Any = getattr(strategy, inside) if inside else None
+        for each in inner if inside == "children" else (inner,):
+            if each is not None and id(each) not in known:
+                known.add(id(each))
+                pending.append(each)
+    return True
 
 
-def _hears(collector: Any, hook: str) -> bool:
-    """Whether the collector has the hook, and not just the base class's, which does nothing."""
-    own: object = getattr(collector.__class__, hook, None)
-    return hasattr(collector, hook) and own is not getattr(TraceCollector, hook)
-
-
-def _message(excluded: ExcludedItem, note: str = "") -> str:
-    """The reason and its numbers. Content stays out of events, because events go to logs (EV-01)."""
-    text = _reason_text(excluded)
-    return f"{text} ({note})" if note else text
-
-
-def _reason_text(excluded: ExcludedItem) -> str:
-    reason = excluded.reason
-    name = type(reason).__name__
-    if isinstance(reason, BudgetExceeded):
-        return f"{name}: {digits(reason.item_tokens)} tokens requested, {digits(reason.available_tokens)} available"
-    if isinstance(reason, PinnedOverride):
-        return f"{name}: {digits(excluded.item.tokens)} tokens requested, no room beside the pinned items"
-    if isinstance(reason, NegativeTokens):
-        return f"{name}: {digits(reason.tokens)} tokens"
-    if isinstance(reason, CountCapExceeded):
-        return f"{name}: kind {reason.kind!r}, cap {reason.cap}, {reason.count} selected"
-    return f"{name}: score {excluded.score:.6g}"
+@lru_cache(maxsize=512)
+def _attribute_of_inner(cls: type[object]) -> str | None:
+    """Where a strategy of ours keeps the inner ones; None if it has none, and an empty string if it is not ours."""
+    if not cls.__module__.startswith("pycupel."):
+        return ""
+    return next((name for name in ("children", "engine", "inner") if hasattr(cls, name)), None)

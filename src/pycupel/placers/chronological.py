@@ -12,12 +12,13 @@ __all__ = ["ChronologicalPlacer"]
 
 
 class ChronologicalPlacer(Optionless, IndexedPlacer):
-    """By timestamp ascending, then what has none. Equal ones keep their order; scores do not matter."""
+    """Oldest first, items without a timestamp last. Equal timestamps keep their order; scores do not matter."""
 
     __slots__ = ()
 
     def place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:  # noqa: ARG002
-        # Only what has a timestamp reaches a comparison.
+        """The order, as indices of `items`."""
+        # None does not compare with a datetime.
         stamps = {i: item.timestamp for i, item in enumerate(items) if item.timestamp is not None}
         timed = sorted(stamps, key=stamps.__getitem__)
         return timed + [i for i in range(len(items)) if i not in stamps]

@@ -13,12 +13,13 @@ __all__ = ["UShapedPlacer"]
 
 
 class UShapedPlacer(Optionless, IndexedPlacer):
-    """The best item first, the second best last, and so on inwards.
+    """The best item first, the second best last, and so on towards the middle.
 
-    Pinned items come with a score of 1.0 and are not special.
+    Models pay most attention to both ends. Pinned items have a score of 1.0 and are treated like any other.
     """
 
     __slots__ = ()
 
     def place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:  # noqa: ARG002
+        """The order, as indices of `items`."""
         return u_shaped(descending(scores))

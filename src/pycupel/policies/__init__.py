@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pycupel.policies.intents import PolicyRegistry
@@ -21,6 +20,17 @@ from pycupel.policies.presets import (
 if TYPE_CHECKING:
     from pycupel.policies.document import policy_from_dict, policy_json_schema, policy_to_dict
     from pycupel.policies.files import dump_policy, load_policy, parse_policy, save_policy
+else:
+    # Files need parsers, which a program that only selects does not. Type checkers must not see this function: for
+    # them it would make any name one that exists.
+    def __getattr__(name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module 'pycupel.policies' has no attribute {name!r}")
+        from pycupel.policies import document, files  # noqa: PLC0415
+
+        value = globals()[name] = getattr(document if name in document.__all__ else files, name)
+        return value
+
 
 __all__ = [
     "CHAT",
@@ -41,21 +51,3 @@ __all__ = [
     "preset",
     "save_policy",
 ]
-
-# Files need parsers, which whoever only selects never does.
-_HOME = {
-    "policy_from_dict": "document",
-    "policy_json_schema": "document",
-    "policy_to_dict": "document",
-    "dump_policy": "files",
-    "load_policy": "files",
-    "parse_policy": "files",
-    "save_policy": "files",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'pycupel.policies' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"pycupel.policies.{_HOME[name]}"), name)
-    return value

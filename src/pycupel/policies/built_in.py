@@ -2,57 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from pycupel import scorers, slicers
+from pycupel.codecs.base import Context, FunctionCodec
+from pycupel.codecs.containers import list_of, map_of
+from pycupel.codecs.records import OPTIONAL, Field, Record
+from pycupel.codecs.scalars import FLAG, KIND, TEXT, choice
 from pycupel.errors import SlicerConfigError
 from pycupel.model import CountQuotaEntry, QuotaEntry, ScarcityBehavior
-from pycupel.policies.containers import ListOf, MapOf
-from pycupel.policies.records import Field, Record
 from pycupel.policies.strategies import CLOCK, CURVE, INNER_SCORER, PLACER, SCORER, SLICER, WEIGHTED_SCORERS
-from pycupel.policies.values import (
-    COUNT,
-    FLAG_VALUE,
-    KIND,
-    LIMIT,
-    PERCENT,
-    POSITIVE,
-    POSITIVE_INTEGER,
-    SECONDS,
-    SHARE,
-    TEXT_VALUE,
-    WEIGHT,
-    Choice,
-    Problems,
-    Schema,
-)
+from pycupel.policies.values import COUNT, LIMIT, PERCENT, POSITIVE, POSITIVE_INTEGER, SECONDS, SHARE, WEIGHT
 
-__all__ = ["PLACER", "QUOTAS", "SCORER", "SLICER"]
+__all__ = ["CURVE", "PLACER", "QUOTAS", "SCORER", "SLICER", "WEIGHTED_SCORERS"]
 
 
-class _StepWindow(NamedTuple):
-    max_age: timedelta
+class _Window(NamedTuple):
+    max_age_seconds: timedelta
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class StepWindow:
-    """A pair in the curve, an object in the document."""
+_WINDOW = Record(_Window, [Field("maxAgeSeconds", SECONDS), Field("score", SHARE)])
 
-    record: ClassVar[Record] = Record(
-        _StepWindow, (Field("maxAgeSeconds", "max_age", SECONDS), Field("score", "score", SHARE))
-    )
 
-    def read(self, value: Any, path: str, problems: Problems, /) -> Any:
-        return self.record.read(value, path, problems)
+def _write_window(value: Any, context: Context) -> dict[str, Any]:
+    """A pair in the curve is an object in the document."""
+    return _WINDOW.write(_Window(*value), context)
 
-    def write(self, value: Any, path: str, /) -> dict[str, Any]:
-        return self.record.write(_StepWindow(*value), path)
 
-    def schema(self) -> Schema:
-        return self.record.schema()
+_STEP_WINDOW = FunctionCodec(_WINDOW.schema(), _WINDOW.read, _write_window)
 
 
 def _boosted(inner: Any, boosts: Any = ()) -> scorers.BoostedScorer:
@@ -60,7 +39,7 @@ def _boosted(inner: Any, boosts: Any = ()) -> scorers.BoostedScorer:
 
 
 def _quota_entry(kind: Any, require: float | None = None, cap: float | None = None) -> QuotaEntry:
-    """As the document speaks of it. An entry that says nothing is legal in Python, but not in a file (QS-10)."""
+    """An entry of a file, which must have a limit, unlike one in Python (QS-10). Errors use the words of the file."""
     if require is None and cap is None:
         raise SlicerConfigError("needs minPercent, maxPercent or both")
     least, most = 0.0 if require is None else require, 100.0 if cap is None else cap
@@ -69,122 +48,82 @@ def _quota_entry(kind: Any, require: float | None = None, cap: float | None = No
     return QuotaEntry(kind, least, most)
 
 
-_INNER = Field("innerScorer", "inner", INNER_SCORER)
-
-_KNAPSACK = Record(
-    slicers.KnapsackSlice,
-    (
-        Field("bucketSize", "bucket_size", POSITIVE_INTEGER, 100, "the granularity in tokens; 1 is exact"),
-        Field("maxCells", "max_cells", LIMIT, 50_000_000),
-        Field("maxStates", "max_states", POSITIVE_INTEGER, 2_000_000),
-        Field("fillFree", "fill_free", FLAG_VALUE, False, "add what still fits afterwards"),
-    ),
-)
-
-QUOTAS = ListOf(
+QUOTAS = list_of(
     Record(
         _quota_entry,
-        (
-            Field("kind", "kind", KIND),
-            Field("minPercent", "require", PERCENT, 0.0, "the share of the budget that the kind gets at least", True),
-            Field("maxPercent", "cap", PERCENT, 100.0, "the share of the budget that the kind gets at most", True),
-        ),
+        [
+            Field("kind", KIND),
+            Field("minPercent", PERCENT, OPTIONAL, "the least share of the budget for the kind", "require"),
+            Field("maxPercent", PERCENT, OPTIONAL, "the greatest share of the budget for the kind", "cap"),
+        ],
     )
 )
 
-_COUNTS = ListOf(
+_COUNTS = list_of(
     Record(
         CountQuotaEntry,
-        (
-            Field("kind", "kind", KIND),
-            Field("requireCount", "require_count", COUNT, 0, "how many items are selected at least"),
-            Field("capCount", "cap_count", COUNT, description="how many items are selected at most"),
-        ),
+        [
+            Field("kind", KIND),
+            Field("requireCount", COUNT, 0, "the least number of selected items"),
+            Field("capCount", COUNT, description="the greatest number of selected items"),
+        ],
     )
 )
 
-_SCARCITY = Field("scarcity", "scarcity", Choice(ScarcityBehavior), ScarcityBehavior.DEGRADE)
-
-CURVE.records.update(
-    {
-        scorers.Exponential: Record(scorers.Exponential, (Field("halfLifeSeconds", "half_life", SECONDS),)),
-        scorers.Window: Record(scorers.Window, (Field("maxAgeSeconds", "max_age", SECONDS),)),
-        scorers.Step: Record(scorers.Step, (Field("windows", "windows", ListOf(StepWindow(), at_least=1)),)),
-    },
+_KNAPSACK = (
+    Field("bucketSize", POSITIVE_INTEGER, 100, "the granularity in tokens; 1 is exact"),
+    Field("maxCells", LIMIT, 50_000_000),
+    Field("maxStates", POSITIVE_INTEGER, 2_000_000),
+    Field("fillFree", FLAG, False, "add what still fits afterwards"),
 )
 
-SCORER.records.update(
-    {
-        scorers.KindScorer: Record(
-            scorers.KindScorer, (Field("kindWeights", "weights", MapOf(KIND, WEIGHT), scorers.KindScorer().weights),)
-        ),
-        scorers.TagScorer: Record(
-            scorers.TagScorer,
-            (
-                Field("tagWeights", "tag_weights", MapOf(TEXT_VALUE, WEIGHT)),
-                Field("caseInsensitive", "case_insensitive", FLAG_VALUE, False),
-            ),
-        ),
-        scorers.ScaledScorer: Record(scorers.ScaledScorer, (_INNER,)),
-        scorers.CompositeScorer: Record(scorers.CompositeScorer, (Field("scorers", "entries", WEIGHTED_SCORERS),)),
-        scorers.MetadataTrustScorer: Record(
-            scorers.MetadataTrustScorer, (Field("defaultScore", "default_score", SHARE, 0.5),)
-        ),
-        scorers.MetadataKeyScorer: Record(
-            scorers.MetadataKeyScorer,
-            (
-                Field("key", "key", TEXT_VALUE),
-                Field("value", "value", TEXT_VALUE),
-                Field("boost", "boost", POSITIVE),
-            ),
-        ),
-        scorers.DecayScorer: Record(
-            scorers.DecayScorer,
-            (
-                Field("time", "time_provider", CLOCK, description="the clock against which ages are measured"),
-                Field("curve", "curve", CURVE),
-                Field("nullTimestampScore", "null_timestamp_score", SHARE, 0.5),
-            ),
-        ),
-        scorers.BoostedScorer: Record(_boosted, (_INNER, Field("boosts", "boosts", ListOf(INNER_SCORER), ()))),
-    },
-)
+_INNER_SCORER = Field("innerScorer", INNER_SCORER, attribute="inner")
+_INNER_SLICER = Field("inner", SLICER, slicers.GreedySlice())
+_SCARCITY = Field("scarcity", choice(ScarcityBehavior), ScarcityBehavior.DEGRADE)
 
-_INNER_SLICER = Field("inner", "inner", SLICER, slicers.GreedySlice())
-SLICER.records.update(
-    {
-        slicers.KnapsackSlice: _KNAPSACK,
-        slicers.StreamSlice: Record(
-            slicers.StreamSlice,
-            (
-                Field("batchSize", "batch_size", POSITIVE_INTEGER, 32),
-                Field("replace", "replace", FLAG_VALUE, False),
-            ),
-        ),
-        slicers.QuotaSlice: Record(
-            slicers.QuotaSlice,
-            (
-                Field("entries", "entries", QUOTAS),
-                _INNER_SLICER,
-                Field("redistribute", "redistribute", FLAG_VALUE, False, "offer to others what a kind leaves unused"),
-            ),
-        ),
-        slicers.CountQuotaSlice: Record(
-            slicers.CountQuotaSlice,
-            (
-                Field("entries", "entries", _COUNTS),
-                _INNER_SLICER,
-                _SCARCITY,
-                Field("capOrder", "cap_order", Choice(("inner", "score")), "inner"),
-            ),
-        ),
-        slicers.CountConstrainedKnapsackSlice: Record(
-            slicers.CountConstrainedKnapsackSlice,
-            (
-                Field("entries", "entries", _COUNTS),
-                Field("knapsack", "knapsack", _KNAPSACK, slicers.KnapsackSlice()),
-                _SCARCITY,
-            ),
-        ),
-    },
+CURVE.define(scorers.Exponential, Field("halfLifeSeconds", SECONDS, attribute="half_life"))
+CURVE.define(scorers.Window, Field("maxAgeSeconds", SECONDS, attribute="max_age"))
+CURVE.define(scorers.Step, Field("windows", list_of(_STEP_WINDOW, at_least=1)))
+
+SCORER.define(
+    scorers.KindScorer,
+    Field("kindWeights", map_of(KIND, WEIGHT), scorers.KindScorer().weights, attribute="weights"),
+)
+SCORER.define(
+    scorers.TagScorer,
+    Field("tagWeights", map_of(TEXT, WEIGHT)),
+    Field("caseInsensitive", FLAG, False),
+)
+SCORER.define(scorers.ScaledScorer, _INNER_SCORER)
+SCORER.define(scorers.CompositeScorer, Field("scorers", WEIGHTED_SCORERS, attribute="entries"))
+SCORER.define(scorers.MetadataTrustScorer, Field("defaultScore", SHARE, 0.5))
+SCORER.define(scorers.MetadataKeyScorer, Field("key", TEXT), Field("value", TEXT), Field("boost", POSITIVE))
+SCORER.define(
+    scorers.DecayScorer,
+    Field("time", CLOCK, description="the clock against which ages are measured", attribute="time_provider"),
+    Field("curve", CURVE),
+    Field("nullTimestampScore", SHARE, 0.5),
+)
+SCORER.define(scorers.BoostedScorer, _INNER_SCORER, Field("boosts", list_of(INNER_SCORER), ()), build=_boosted)
+
+SLICER.define(slicers.KnapsackSlice, *_KNAPSACK)
+SLICER.define(slicers.StreamSlice, Field("batchSize", POSITIVE_INTEGER, 32), Field("replace", FLAG, False))
+SLICER.define(
+    slicers.QuotaSlice,
+    Field("entries", QUOTAS),
+    _INNER_SLICER,
+    Field("redistribute", FLAG, False, "offer the unused share of a kind to the others"),
+)
+SLICER.define(
+    slicers.CountQuotaSlice,
+    Field("entries", _COUNTS),
+    _INNER_SLICER,
+    _SCARCITY,
+    Field("capOrder", choice(("inner", "score")), "inner"),
+)
+SLICER.define(
+    slicers.CountConstrainedKnapsackSlice,
+    Field("entries", _COUNTS),
+    Field("knapsack", Record(slicers.KnapsackSlice, _KNAPSACK), slicers.KnapsackSlice()),
+    _SCARCITY,
 )

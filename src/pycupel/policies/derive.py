@@ -1,4 +1,4 @@
-"""What a plug-in's options are, taken from the signature of its class: a file can use them without further ado."""
+"""The options of a plug-in, derived from the signature of its class, so that files can use it as it is."""
 
 from __future__ import annotations
 
@@ -9,30 +9,21 @@ from enum import StrEnum
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from pycupel.codecs.base import Codec
+from pycupel.codecs.containers import list_of, map_of
+from pycupel.codecs.records import REQUIRED, Field, camel, snake
+from pycupel.codecs.scalars import FINITE, FLAG, INTEGER, JSON, KIND, TEXT, choice
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextKind
-from pycupel.policies.containers import ListOf, MapOf
-from pycupel.policies.records import REQUIRED, Field, Record, snake
-from pycupel.policies.values import (
-    ANYTHING,
-    FLAG_VALUE,
-    INTEGER_VALUE,
-    KIND,
-    NUMBER_VALUE,
-    SECONDS,
-    TEXT_VALUE,
-    Choice,
-    Value,
-)
-from pycupel.wire.records import camel
+from pycupel.policies.values import SECONDS
 
-__all__ = ["derive_record"]
+__all__ = ["derive_fields"]
 
-_SCALARS: Mapping[Any, Value] = {
-    bool: FLAG_VALUE,
-    int: INTEGER_VALUE,
-    float: NUMBER_VALUE,
-    str: TEXT_VALUE,
+_SCALARS: Mapping[Any, Codec] = {
+    bool: FLAG,
+    int: INTEGER,
+    float: FINITE,
+    str: TEXT,
     ContextKind: KIND,
     timedelta: SECONDS,
 }
@@ -40,34 +31,32 @@ _LISTS = {list, tuple, Sequence, Iterable, Collection}
 _RESERVED = ("type", "weight")
 
 
-def derive_record(factory: Any, strategies: Mapping[Any, Value]) -> Record:
-    """A field for every parameter. `strategies` are the values of parameters that are strategies themselves."""
+def derive_fields(factory: Any, strategies: Mapping[Any, Codec]) -> list[Field]:
+    """A field for every parameter of a class or function.
+
+    Args:
+        factory: The class, or the function that builds a strategy.
+        strategies: The codecs of parameters that are strategies themselves, by protocol.
+
+    Raises:
+        InvalidArgumentError: a parameter has a name that a policy file uses for something else.
+    """
     hints = _hints(factory)
-    named = [
-        p for p in inspect.signature(factory).parameters.values() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
-    ]
-    for parameter in named:
-        if parameter.name in _RESERVED:
+    fields: list[Field] = []
+    for parameter in inspect.signature(factory).parameters.values():
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            continue
+        name = parameter.name
+        if name in _RESERVED:
             raise InvalidArgumentError(
-                f"{factory!r} has a parameter {parameter.name!r}, which means something else in a policy file"
+                f"{factory!r} has a parameter {name!r}, which means something else in a policy file"
             )
-    return Record(
-        factory,
-        tuple(
-            Field(
-                _spelled(parameter.name),
-                parameter.name,
-                _value_of(hints.get(parameter.name, Any), strategies),
-                REQUIRED if parameter.default is parameter.empty else parameter.default,
-            )
-            for parameter in named
-        ),
-    )
-
-
-def _spelled(name: str) -> str:
-    """In camelCase, unless that would not lead back to the name."""
-    return camel(name) if name in (camel(name), snake(camel(name))) else name
+        # In camelCase, unless that would not lead back to the name.
+        spelled = camel(name) if snake(camel(name)) == name else name
+        codec = _codec_of(hints.get(name, Any), strategies)
+        default = REQUIRED if parameter.default is parameter.empty else parameter.default
+        fields.append(Field(spelled, codec, default, attribute=name))
+    return fields
 
 
 def _hints(factory: Any) -> dict[str, Any]:
@@ -78,21 +67,21 @@ def _hints(factory: Any) -> dict[str, Any]:
         return {}
 
 
-def _value_of(hint: Any, strategies: Mapping[Any, Value]) -> Value:
-    """The value for an annotation. What is not recognised may be any JSON, and is up to the constructor."""
+def _codec_of(hint: Any, strategies: Mapping[Any, Codec]) -> Codec:
+    """The codec for an annotation. If there is none, the parameter may be any JSON, and the constructor decides."""
     if hint in _SCALARS:
         return _SCALARS[hint]
     if isinstance(hint, type) and issubclass(hint, StrEnum):
-        return Choice(hint)
-    for protocol, value in strategies.items():
+        return choice(hint)
+    for protocol, codec in strategies.items():
         if hint is protocol:
-            return value
+            return codec
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         some = [argument for argument in arguments if argument is not NoneType]
-        return _value_of(some[0], strategies) if len(some) == 1 else ANYTHING
+        return _codec_of(some[0], strategies) if len(some) == 1 else JSON
     if origin in _LISTS and arguments:
-        return ListOf(_value_of(arguments[0], strategies), collect=list if origin is list else tuple)
+        return list_of(_codec_of(arguments[0], strategies), build=list if origin is list else tuple)
     if origin in (dict, Mapping) and len(arguments) == 2 and arguments[0] in (str, ContextKind):
-        return MapOf(_SCALARS[arguments[0]], _value_of(arguments[1], strategies))
-    return ANYTHING
+        return map_of(_SCALARS[arguments[0]], _codec_of(arguments[1], strategies))
+    return JSON

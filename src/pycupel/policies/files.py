@@ -5,40 +5,43 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from pycupel.codecs.jsontext import parse_json, reject_duplicate_keys
 from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.extras import load_extra
 from pycupel.model.checks import checked_str
-from pycupel.model.names import suggestion
+from pycupel.model.names import name_key, suggestion
 from pycupel.pipeline import Policy
+from pycupel.pipeline.policy import PresetName
 from pycupel.policies.document import combined, policy_from_dict, policy_to_dict
 from pycupel.policies.toml import dump_toml
-from pycupel.wire.documents import parse, unique
 
-__all__ = ["dump_policy", "load_policy", "parse_policy", "save_policy"]
+__all__ = ["PolicyFormat", "dump_policy", "load_policy", "parse_policy", "save_policy"]
 
-
-class _Format(NamedTuple):
-    read: Callable[[str], Any]
-    write: Callable[[dict[str, Any]], str]
+PolicyFormat = Literal["json", "toml", "yaml"]
+"""The formats of policies in texts."""
 
 
 def load_policy(path: str | os.PathLike[str]) -> Policy:
-    """The policy in a file, by its suffix: .json, .toml, .yaml or .yml.
+    """Return the policy in a file.
+
+    Args:
+        path: The file. Its suffix is its format: .json, .toml, .yaml or .yml.
 
     Raises:
-        DocumentError: the file holds no policy; the text names it, and `errors` holds all its mistakes.
+        DocumentError: the file does not hold a policy; the text names it, and `errors` holds all its mistakes.
+        InvalidArgumentError: the suffix is another one.
         OSError: the file cannot be read.
         MissingExtraError: it is YAML, and PyYAML is not installed.
     """
     file = Path(path)
-    form = _format_of(file)
+    file_format = _format_of(file)
     data = file.read_bytes()
     try:
-        return parse_policy(_decoded(data), form)
+        return parse_policy(_decoded(data), file_format)
     except DocumentError as error:
         raise DocumentError(f"{file}: {error}", errors=error.errors) from error
 
@@ -50,19 +53,38 @@ def _decoded(data: bytes) -> str:
         raise combined([DocumentError(f"is not UTF-8: {error.reason} at byte {error.start}")]) from error
 
 
-def save_policy(policy: Policy, path: str | os.PathLike[str]) -> None:
-    """Write a policy to a file, in the canonical form, by the suffix of its name."""
+def save_policy(policy: Policy | PresetName, path: str | os.PathLike[str]) -> None:
+    """Write a policy to a file, in the canonical form.
+
+    Args:
+        policy: A policy, a pipeline, or the name of a preset.
+        path: The file. Its suffix is its format: .json, .toml, .yaml or .yml.
+
+    Raises:
+        InvalidArgumentError: the suffix is another one, or there is no such preset.
+        OSError: the file cannot be written. Otherwise raises like `dump_policy`.
+    """
     file = Path(path)
     file.write_text(dump_policy(policy, _format_of(file)), encoding="utf-8")
 
 
-def parse_policy(text: str, format: str = "json") -> Policy:  # noqa: A002 - that is what it is
-    """The policy in a text: json, toml or yaml. Raises like `load_policy`."""
-    read = _format(format).read
+def parse_policy(text: str, format: PolicyFormat = "json") -> Policy:  # noqa: A002 - the natural name
+    """Return the policy in a text.
+
+    Args:
+        text: The text.
+        format: `json`, `toml` or `yaml`.
+
+    Raises:
+        DocumentError: the text does not hold a policy; `errors` holds all its mistakes.
+        InvalidArgumentError: there is no such format.
+        MissingExtraError: it is YAML, and PyYAML is not installed.
+    """
+    chosen = _format(format)
     if not checked_str("text", text).strip():
-        raise combined([DocumentError(f"{format.upper()} input cannot be empty.")])
+        raise combined([DocumentError(f"{chosen.label} input cannot be empty.")])
     try:
-        data = read(text)
+        data = chosen.read(text)
     except DocumentError as error:
         raise combined([error]) from None
     except RecursionError:
@@ -70,24 +92,29 @@ def parse_policy(text: str, format: str = "json") -> Policy:  # noqa: A002 - tha
     return policy_from_dict(data)
 
 
-def dump_policy(policy: Policy, format: str = "json") -> str:  # noqa: A002 - that is what it is
-    """A policy as a text: json, toml or yaml.
+def dump_policy(policy: Policy | PresetName, format: PolicyFormat = "json") -> str:  # noqa: A002 - the natural name
+    """Return a policy as a text, in the canonical form.
+
+    Args:
+        policy: A policy, a pipeline, or the name of a preset.
+        format: `json`, `toml` or `yaml`.
 
     Raises:
-        DocumentError: something in it has no name in a file, because it is not registered.
+        DocumentError: a part of the policy has no name in a file, because it is not registered.
+        InvalidArgumentError: there is no such format or preset.
         MissingExtraError: it is to be YAML, and PyYAML is not installed.
     """
-    write = _format(format).write
+    chosen = _format(format)
     document = policy_to_dict(policy)
     try:
-        return write(document)
+        return chosen.write(document)
     except (ValueError, RecursionError) as error:
         # Such as an integer with too many digits.
-        raise DocumentError(f"cannot be written as {format.upper()}: {error}") from None
+        raise DocumentError(f"cannot be written as {chosen.label}: {error}") from None
 
 
 def _read_json(text: str) -> Any:
-    data = parse(text, unique_keys=True)
+    data = parse_json(text, unique_keys=True)
     if data is None:
         raise DocumentError("Policy cannot be null. Received JSON literal 'null'.")
     return data
@@ -113,21 +140,21 @@ def _read_yaml(text: str) -> Any:
     try:
         loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
-        _refuse_duplicates(node, yaml.MappingNode)
+        _reject_duplicates(node, yaml.MappingNode)
         return None if node is None else loader.construct_document(node)
     except (yaml.YAMLError, ValueError) as error:
         raise DocumentError(f"is not YAML: {error}") from None
 
 
-def _refuse_duplicates(root: Any, mapping: type[Any]) -> None:
-    """As in JSON: of two members with one name, the parser takes the last and says nothing."""
+def _reject_duplicates(root: Any, mapping: type[Any]) -> None:
+    """Refuse repeated keys, as in JSON. Nodes may be shared, and a node may even contain itself."""
     nodes, seen = [root], set[int]()
     for node in nodes:
         if id(node) in seen or not isinstance(getattr(node, "value", None), list):
             continue
         seen.add(id(node))
         if isinstance(node, mapping):
-            unique([(str(name.value), None) for name, _ in node.value])
+            reject_duplicate_keys([(str(key.value), None) for key, _ in node.value])
             nodes += [member for _, member in node.value]
         else:
             nodes += node.value
@@ -137,27 +164,37 @@ def _write_yaml(document: dict[str, Any]) -> str:
     yaml = _yaml()
     text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
     if yaml.safe_load(text) != document:
-        # PyYAML takes the line breaks of Unicode, such as U+0085, for blanks. Escaped they come back.
+        # PyYAML reads the line breaks of Unicode, such as U+0085, as spaces, unless they are escaped.
         text = yaml.safe_dump(document, sort_keys=False)
     return text
 
 
-_FORMATS: Mapping[str, _Format] = {
-    "json": _Format(_read_json, _write_json),
-    "toml": _Format(_read_toml, dump_toml),
-    "yaml": _Format(_read_yaml, _write_yaml),
+class _Format(NamedTuple):
+    label: str
+    read: Callable[[str], Any]
+    write: Callable[[dict[str, Any]], str]
+
+
+_FORMATS: dict[PolicyFormat, _Format] = {
+    "json": _Format("JSON", _read_json, _write_json),
+    "toml": _Format("TOML", _read_toml, dump_toml),
+    "yaml": _Format("YAML", _read_yaml, _write_yaml),
 }
-_SUFFIXES: Mapping[str, str] = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
+_SUFFIXES: dict[str, PolicyFormat] = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
 
 
 def _format(name: str) -> _Format:
-    if name not in _FORMATS:
-        near = suggestion(checked_str("format", name), _FORMATS)
-        raise InvalidArgumentError(f"format must be one of {', '.join(_FORMATS)}, not {name!r}{near}")
-    return _FORMATS[name]
+    key = name_key(checked_str("format", name))
+    for known, chosen in _FORMATS.items():
+        if known == key:
+            return chosen
+    near = suggestion(name, _FORMATS)
+    raise InvalidArgumentError(
+        f"format must be one of {', '.join(_FORMATS)}, not {name!r}{near}", argument="format", value=name
+    )
 
 
-def _format_of(file: Path) -> str:
+def _format_of(file: Path) -> PolicyFormat:
     suffix = file.suffix.lower()
     if suffix not in _SUFFIXES:
         raise InvalidArgumentError(

@@ -6,39 +6,55 @@ from collections.abc import Iterator
 from typing import Self
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import checked_str, wrong_type
-from pycupel.model.names import fold, suggestion
+from pycupel.model.checks import checked_str
+from pycupel.model.names import name_key, suggestion
 from pycupel.pipeline import Policy
+from pycupel.pipeline.policy import PresetName, as_policy
 from pycupel.policies.presets import PRESETS
 
 __all__ = ["PolicyRegistry"]
 
 
 class PolicyRegistry:
-    """Policies by intent, a name in any case. It starts empty; `with_presets` starts with the seven presets."""
+    """Policies by intent. It starts empty; `with_presets` starts with the seven presets.
+
+    An intent is a name: `code-review`, `code_review` and `CodeReview` are the same one. Iterating gives the intents as
+    they were last spelled, in the order in which they were first added.
+    """
 
     def __init__(self) -> None:
         self._policies: dict[str, tuple[str, Policy]] = {}
 
     @classmethod
     def with_presets(cls) -> Self:
+        """Return a registry with the seven presets, by their names."""
         registry = cls()
         for intent, policy in PRESETS.items():
             registry.add_policy(intent, policy)
         return registry
 
-    def add_policy(self, intent: str, policy: Policy) -> Self:
-        """Use the policy for the intent from now on, instead of an earlier one. Calls may be chained."""
-        if not isinstance(policy, Policy):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise wrong_type("policy", "a Policy", policy)
-        self._policies[_key(intent)] = (intent, policy)
+    def add_policy(self, intent: str, policy: Policy | PresetName) -> Self:
+        """Use a policy for an intent, in place of an earlier one.
+
+        Args:
+            intent: The purpose, in any spelling.
+            policy: A policy, a pipeline, or the name of a preset.
+
+        Returns:
+            The registry itself, so that calls can be chained.
+
+        Raises:
+            TypeError: an argument has a wrong type.
+            InvalidArgumentError: the intent is blank, or there is no such preset.
+        """
+        self._policies[_key(intent)] = (intent, as_policy(policy))
         return self
 
     def get_policy(self, intent: str) -> Policy:
-        """The policy for the intent.
+        """Return the policy for an intent.
 
         Raises:
-            InvalidArgumentError: there is none.
+            InvalidArgumentError: there is none; a note lists the intents.
         """
         policy = self.try_get_policy(intent)
         if policy is None:
@@ -52,13 +68,13 @@ class PolicyRegistry:
         return policy
 
     def try_get_policy(self, intent: str) -> Policy | None:
+        """Return the policy for an intent, or None if there is none."""
         return self._policies.get(_key(intent), (None, None))[1]
 
     def __contains__(self, intent: object) -> bool:
-        return isinstance(intent, str) and fold(intent) in self._policies
+        return isinstance(intent, str) and name_key(intent) in self._policies
 
     def __iter__(self) -> Iterator[str]:
-        """The intents as they were spelled, in the order in which they were added."""
         return iter([intent for intent, _ in self._policies.values()])
 
     def __len__(self) -> int:
@@ -66,6 +82,7 @@ class PolicyRegistry:
 
 
 def _key(intent: str) -> str:
-    if not checked_str("intent", intent).strip():
+    key = name_key(checked_str("intent", intent))
+    if not key.strip():
         raise InvalidArgumentError("intent must not be blank", argument="intent", value=intent)
-    return fold(intent)
+    return key

@@ -2,187 +2,205 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any
 
+from pycupel.codecs.base import (
+    INVALID,
+    Codec,
+    Context,
+    FunctionCodec,
+    Schema,
+    attempt,
+    must_be,
+    note_mistake,
+    prefix_path,
+    raise_mistakes,
+)
+from pycupel.codecs.containers import list_of
+from pycupel.codecs.records import REQUIRED, Field, Record, camel, snake, tagged_schema
 from pycupel.errors import DocumentError
 from pycupel.model.names import suggestion
-from pycupel.policies.containers import ListOf
-from pycupel.policies.derive import derive_record
-from pycupel.policies.records import Record, snake
-from pycupel.policies.values import BAD, POSITIVE, Problems, Schema, Value
+from pycupel.policies.derive import derive_fields
+from pycupel.policies.values import POSITIVE
 from pycupel.protocols import Placer, Scorer, Slicer, TimeProvider
 from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SLICERS, Registry
 from pycupel.scorers.decay import Curve
-from pycupel.wire.records import camel
-from pycupel.wire.values import found, joined
 
-__all__ = ["CLOCK", "CURVE", "INNER_SCORER", "PLACER", "SCORER", "SLICER", "WEIGHTED_SCORERS", "Named", "Strategy"]
+__all__ = ["CLOCK", "CURVE", "INNER_SCORER", "PLACER", "SCORER", "SLICER", "WEIGHTED_SCORERS", "ByName", "Strategy"]
 
 
-def spellings(name: str) -> list[str]:
-    """`metadataTrust`, `metadata_trust` and `metadata-trust`, whichever of them is the name."""
-    words = snake(name).replace("-", "_")
-    return list(dict.fromkeys((name, camel(words), words, words.replace("_", "-"))))
+class _Name:
+    """The name of an entry of a registry: its canonical spelling when it is read, the entry when it is written."""
 
+    def __init__(self, registry: Registry) -> None:
+        self.registry = registry
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """The name of something in a registry."""
-
-    registry: Registry
-
-    def read(self, value: Any, path: str, problems: Problems, /) -> Any:
-        """The canonical name."""
-        for name in self.registry:
-            if value in spellings(name):
-                return name
+    def read(self, value: Any, _: Context, /) -> Any:
         what = self.registry.what
         if not isinstance(value, str):
-            return problems.add(path, f"must be the name of a {what}, not {found(value)}")
-        near = suggestion(value, self.registry)
-        return problems.add(path, f"unknown {what} {value!r}; known are {', '.join(self.registry)}{near}")
+            raise must_be(f"the name of a {what}", value)
+        name = self.registry.canonical_name(value)
+        if name is None:
+            near = suggestion(value, self.registry)
+            raise DocumentError(f"unknown {what} {value!r}; choose from {', '.join(self.registry)}{near}")
+        return name
 
-    def write(self, value: Any, path: str, /) -> Any:
-        """The name of a class or of a clock."""
+    def write(self, value: Any, _: Context, /) -> str:
         name = self.registry.name_of(value)
         if name is None:
             what = self.registry.what
             raise DocumentError(
                 f"{getattr(value, '__qualname__', repr(value))} is not a registered {what}, so it has no name in a "
-                f"file; register it with pycupel.registry.{what.upper()}S.register(name, ...)",
-                path=path,
+                f"file; register it with pycupel.registry.{what.upper()}S.register(name, ...)"
             )
         return name
 
     def schema(self) -> Schema:
-        return {"enum": [each for name in self.registry for each in spellings(name)]}
+        """The usual spellings, for editors to complete. All others are read, too."""
+        return {"enum": [spelling for name in self.registry for spelling in _spellings(name)]}
 
 
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """A clock is a name in the document and the object itself in the scorer."""
-
-    def read(self, value: Any, path: str, problems: Problems, /) -> Any:
-        name = Named(CLOCKS).read(value, path, problems)
-        return BAD if name is BAD else CLOCKS[name]
-
-    def write(self, value: Any, path: str, /) -> Any:
-        return Named(CLOCKS).write(value, path)
-
-    def schema(self) -> Schema:
-        return Named(CLOCKS).schema()
+def _spellings(name: str) -> list[str]:
+    """`metadataTrust`, `metadata_trust` and `metadata-trust`, whichever of them is the name."""
+    words = snake(name).replace("-", "_")
+    return list(dict.fromkeys((name, camel(words), words, words.replace("_", "-"))))
 
 
-@dataclass(frozen=True, slots=True)
+class _Clock(_Name):
+    """A clock is a name in the document, and an object in the scorer."""
+
+    def read(self, value: Any, context: Context, /) -> Any:
+        return self.registry[super().read(value, context)]
+
+
 class Strategy:
-    """An object with a `type`. `records` are the fields of the built-in types; plug-ins' are derived from the class."""
+    """An object with a `type`. The fields of built-in types are defined here, those of plug-ins by their class."""
 
-    registry: Registry
-    beside: Collection[str] = ("type",)
-    records: dict[type[Any], Record] = field(default_factory=dict[type[Any], Record])
+    def __init__(self, registry: Registry, *beside: str, refused: Mapping[str, str] | None = None) -> None:
+        """Describe the strategies of a registry.
+
+        Args:
+            registry: The strategies and their names.
+            beside: Keys of the object that are no options, beside `type`.
+            refused: Options of one type that are refused for others, with the reason. All others are ignored.
+        """
+        self.registry = registry
+        self._name = _Name(registry)
+        self._beside = ("type", *beside)
+        self._records: dict[Any, Record] = {}
+        self._foreign = dict(refused or {})
+
+    def define(self, cls: type[Any], *fields: Field, build: Callable[..., Any] | None = None) -> None:
+        """Define the fields of a built-in type, and what builds it if the class itself does not."""
+        self._records[cls] = self._record(build or cls, fields)
+        for field in fields:
+            for name in field.spellings:
+                self._foreign.setdefault(name, "")
+
+    def _record(self, build: Callable[..., Any], fields: Iterable[Field]) -> Record:
+        # A field of another type is no misspelling: entries of .NET have the fields of all types.
+        return Record(build, fields, beside=self._beside, foreign=self._foreign)
 
     def record(self, cls: Any) -> Record:
-        return self.records[cls] if cls in self.records else derive_record(cls, _VALUES)
+        """The fields of a registered class."""
+        return self._records[cls] if cls in self._records else self._record(cls, derive_fields(cls, _CODECS))
 
-    def read(self, value: Any, path: str, problems: Problems, /) -> Any:
+    def read(self, value: Any, context: Context, /) -> Any:
+        """Return the strategy that an object describes."""
         if not isinstance(value, Mapping):
-            return problems.add(path, f"must be an object with a type, not {found(value)}")
+            raise must_be("an object with a type", value)
         data: Mapping[Any, Any] = value  # pyright: ignore[reportUnknownVariableType] - from outside
         if data.get("type") is None:
-            return problems.add(joined(path, "type"), "is missing")
-        name = Named(self.registry).read(data["type"], joined(path, "type"), problems)
-        if name is BAD:
-            return BAD
-        record = self.record(self.registry[name])
-        self._refuse_inner_scorer(data, path, problems, record)
-        # A field of another type is no misspelling: .NET entries have those of all types.
-        foreign = {name for other in self.records.values() for each in other.fields for name in each.spellings}
-        return record.read(data, path, problems, self.beside, foreign)
-
-    def _refuse_inner_scorer(self, data: Mapping[Any, Any], path: str, problems: Problems, record: Record) -> None:
-        """An inner scorer that nobody asks for is the one foreign field that other implementations refuse, too."""
-        expected = {name for field in record.fields for name in field.spellings}
-        for name in ("innerScorer", "inner_scorer"):
-            if data.get(name) is not None and name not in expected and self.registry is SCORERS:
-                problems.add(joined(path, name), "is only valid for scaled and boosted; remove it or change the type")
-
-    def write(self, value: Any, path: str, /) -> dict[str, Any]:
-        name = Named(self.registry).write(type(value), path)
+            raise DocumentError("is missing", path="type")
         try:
-            return {"type": name, **self.record(type(value)).write(value, path)}
+            name = self._name.read(data["type"], context)
+        except DocumentError as error:
+            prefix_path(error, "type")
+            raise
+        return self.record(self.registry[name]).read(data, context)
+
+    def write(self, value: Any, context: Context, /) -> dict[str, Any]:
+        """Return the object that describes a strategy."""
+        name = self._name.write(type(value), context)
+        try:
+            return {"type": name, **self.record(type(value)).write(value, context)}
         except AttributeError as error:
-            raise DocumentError(
-                f"{type(value).__qualname__} does not keep its options as attributes: {error}", path=path
-            ) from error
+            text = f"{type(value).__qualname__} does not keep its options as attributes: {error}"
+            raise DocumentError(text) from error
 
     def schema(self) -> Schema:
+        """Return a reference to the definition."""
         return {"$ref": f"#/$defs/{self.registry.what}"}
 
     def definition(self) -> Schema:
-        """The object for every type that is known at this moment, for the `$defs` of a schema."""
-        return {
-            "type": "object",
-            "properties": {"type": Named(self.registry).schema()},
-            "required": ["type"],
-            "allOf": [
-                {
-                    "if": {"properties": {"type": {"enum": spellings(name)}}, "required": ["type"]},
-                    "then": self._fields_schema(name),
-                }
-                for name in self.registry
-            ],
-        }
+        """The schema of every type that is known at this moment, for the `$defs` of a document's schema."""
+        cases = [(_spellings(name), self._fields_schema(name)) for name in self.registry]
+        return tagged_schema("type", self._name.schema(), cases)
 
     def _fields_schema(self, name: str) -> Schema:
-        # A plug-in that cannot be loaded, or not be used in a file, must not take the schema from the others.
+        # A plug-in that cannot be loaded, or cannot be used in a file, must not break the schema for the others.
         with suppress(Exception):
             return self.record(self.registry[name]).schema()
         return {}
 
 
-@dataclass(frozen=True, slots=True)
-class WeightedScorer:
-    """A scorer with its weight, as `CompositeScorer` takes them: a pair, in one object."""
+class ByName(_Name):
+    """A strategy that is only named, in a field such as `slicerType`."""
 
-    def read(self, value: Any, path: str, problems: Problems, /) -> Any:
-        scorer = SCORER.read(value, path, problems)
-        weight = 1.0
-        if isinstance(value, Mapping) and value.get("weight") is not None:  # pyright: ignore[reportUnknownMemberType]
-            weight = POSITIVE.read(value["weight"], joined(path, "weight"), problems)
-        return BAD if scorer is BAD or weight is BAD else (scorer, weight)
+    def __init__(self, strategy: Strategy) -> None:
+        super().__init__(strategy.registry)
+        self._strategy = strategy
 
-    def write(self, value: Any, path: str, /) -> dict[str, Any]:
-        scorer, weight = value
-        document = SCORER.write(scorer, path)
-        return {"type": document.pop("type"), "weight": POSITIVE.write(weight, joined(path, "weight")), **document}
-
-    def schema(self) -> Schema:
-        return {"allOf": [SCORER.schema(), {"properties": {"weight": POSITIVE.schema()}}]}
+    def read(self, value: Any, context: Context, /) -> Any:
+        """Return the strategy of that name, if it needs no options."""
+        name, what = super().read(value, context), self.registry.what
+        for field in self._strategy.record(self.registry[name]).fields:
+            if field.default is REQUIRED:
+                example = f'"{what}": {{"type": "{name}", "{field.name}": ...}}'
+                raise DocumentError(f"needs options; write it as an object: {example}")
+        return self._strategy.read({"type": name}, context)
 
 
-@dataclass(frozen=True, slots=True)
-class InnerScorer:
-    """A scorer inside another. It has a weight because other implementations demand one, and nobody reads it."""
+# An unexpected inner scorer is the one foreign field that other implementations refuse, too.
+_INNER_ONLY = "is only valid for scaled and boosted; remove it or change the type"
 
-    def read(self, value: Any, path: str, problems: Problems, /) -> Any:
-        return SCORER.read(value, path, problems)
-
-    def write(self, value: Any, path: str, /) -> dict[str, Any]:
-        return WeightedScorer().write((value, 1.0), path)
-
-    def schema(self) -> Schema:
-        return SCORER.schema()
-
-
-SCORER = Strategy(SCORERS, beside=("type", "weight"))
+SCORER = Strategy(SCORERS, "weight", refused=dict.fromkeys(("innerScorer", "inner_scorer"), _INNER_ONLY))
 SLICER = Strategy(SLICERS)
 PLACER = Strategy(PLACERS)
 CURVE = Strategy(CURVES)
-CLOCK = Clock()
-INNER_SCORER = InnerScorer()
-WEIGHTED_SCORERS = ListOf(WeightedScorer(), at_least=1)
+CLOCK = _Clock(CLOCKS)
 
-_VALUES: Mapping[Any, Value] = {Scorer: INNER_SCORER, Slicer: SLICER, Placer: PLACER, Curve: CURVE, TimeProvider: CLOCK}
+
+def _read_weighted(value: Any, context: Context) -> Any:
+    """A scorer with its weight, as `CompositeScorer` takes them: a pair, in one object."""
+    mistakes: list[DocumentError] = []
+    scorer, weight = INVALID, 1.0
+    try:
+        scorer = SCORER.read(value, context)
+    except DocumentError as error:
+        note_mistake(error, "", context, mistakes)
+    if isinstance(value, Mapping) and value.get("weight") is not None:  # pyright: ignore[reportUnknownMemberType]
+        weight = attempt(POSITIVE.read, value["weight"], "weight", context, mistakes)
+    raise_mistakes(mistakes)
+    return scorer, weight
+
+
+def _write_weighted(value: Any, context: Context) -> dict[str, Any]:
+    scorer, weight = value
+    document = SCORER.write(scorer, context)
+    weight = attempt(POSITIVE.write, weight, "weight", context, [])
+    return {"type": document.pop("type"), "weight": weight, **document}
+
+
+def _write_inner(value: Any, context: Context) -> dict[str, Any]:
+    """Other implementations demand a weight of an inner scorer, too, and do not use it."""
+    return _write_weighted((value, 1.0), context)
+
+
+_WEIGHTED = {"allOf": [SCORER.schema(), {"properties": {"weight": POSITIVE.schema()}}]}
+WEIGHTED_SCORERS = list_of(FunctionCodec(_WEIGHTED, _read_weighted, _write_weighted), at_least=1)
+INNER_SCORER = FunctionCodec(SCORER.schema(), SCORER.read, _write_inner)
+
+_CODECS: Mapping[Any, Codec] = {Scorer: INNER_SCORER, Slicer: SLICER, Placer: PLACER, Curve: CURVE, TimeProvider: CLOCK}

@@ -1,4 +1,4 @@
-"""Reports for people to read: as text for a terminal."""
+"""Reports as text for a terminal."""
 
 from __future__ import annotations
 

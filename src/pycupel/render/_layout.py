@@ -1,6 +1,6 @@
-"""Text in columns: numbers and names that fit, tables, and lines that are painted only after they have been laid out.
+"""Text in columns: numbers and names that fit, tables, and lines that are coloured after they have been laid out.
 
-Nothing here knows about reports. A line is a sequence of spans, and the code of a span says how it is painted.
+A line is a sequence of spans; the code of a span is its ANSI style. Nothing here is about reports.
 """
 
 from __future__ import annotations
@@ -38,15 +38,17 @@ HEADING, QUIET, ALARM = "1", "2", "31"
 
 _GAP = "  "
 _MARK = "..."
-# A no-break space. No text has one of its own: they are white space, and what is clipped has plain spaces only.
+# A no-break space. Clipped texts contain none: their white space has become plain spaces.
 _GLUE = "\xa0"
 # With less room than this beside the other columns, a text gets a line of its own.
 _LEAST_TEXT = 16
-# Whatever a terminal might act upon, or show in any other width than one column.
+# Whatever a terminal might interpret, or not show in exactly one column.
 _UNSAFE = re.compile("[^ -~]")
 
 
 class Span(NamedTuple):
+    """A text with one style."""
+
     text: str
     code: str = ""
 
@@ -65,7 +67,7 @@ class Row(NamedTuple):
 
 
 def count(value: int, room: int = 13) -> str:
-    """An integer of any size in few characters: exactly if there is room, else by its magnitude."""
+    """An integer in at most `room` characters: exactly if it fits, else by its magnitude."""
     # Python refuses to write out integers of thousands of digits.
     text = f"{value:,}" if value.bit_length() < 64 else ""
     return text if 0 < len(text) <= room else f"{Decimal(value):.1e}"
@@ -76,7 +78,7 @@ def plural(value: int, noun: str) -> str:
 
 
 def number(value: float) -> str:
-    """A score: two decimals, or two digits where the decimals would say nothing."""
+    """A score with two decimals, or with two significant digits if it is very large or small."""
     size = abs(value)
     if size == 0:
         return "0.00"
@@ -90,7 +92,7 @@ def milliseconds(value: float) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """The part in per cent of the whole: by decimals, because floats overflow where token counts do not."""
+    """The part in per cent of the whole. With decimals, because large token counts overflow floats."""
     if whole == 0:
         return "-"
     percent = Decimal(100 * part) / Decimal(whole)
@@ -98,8 +100,8 @@ def share(part: int, whole: int) -> str:
 
 
 def clipped(text: str, room: int) -> str:
-    """The first words on one line, and a mark where there were more."""
-    # As many words as there are characters of room always fill it, so that a long text is not taken apart to its end.
+    """The first words on one line, ending in `...` if there are more."""
+    # `room` words always fill `room` characters, so the rest of a long text need not be split.
     line = " ".join(text.split(None, room)) or "(blank)"
     return line if len(line) <= room else line[: room - len(_MARK)] + _MARK
 
@@ -108,22 +110,22 @@ def clipped(text: str, room: int) -> str:
 
 
 def paragraph(text: str, width: int, *, code: str = "", indent: str = "") -> list[Line]:
-    """Words on as many lines as they need."""
+    """A text wrapped to the width."""
     lines = wrap(text, width, initial_indent=indent, subsequent_indent=indent + _GAP, break_on_hyphens=False)
     return [[Span(line.replace(_GLUE, " "), code)] for line in lines]
 
 
 def listed(parts: Iterable[str]) -> str:
-    """Parts of a paragraph with commas between them, each of which stays on one line."""
+    """Parts of a paragraph, separated by commas; no part is broken across lines."""
     return ", ".join(part.replace(" ", _GLUE) for part in parts)
 
 
-def bar(stretches: Iterable[tuple[int, Span]], width: int) -> Line:
-    """Stretches in proportion to their sizes, of one character each.
+def bar(segments: Iterable[tuple[int, Span]], width: int) -> Line:
+    """Segments in proportion to their sizes, each made of its span's character.
 
-    Borders are rounded instead of sizes, so that the sum is always right.
+    The borders are rounded, not the sizes, so that the total is always right.
     """
-    sizes, spans = zip(*stretches, strict=True)
+    sizes, spans = zip(*segments, strict=True)
     whole = sum(sizes) or 1
     borders = [(2 * end * width + whole) // (2 * whole) for end in accumulate(sizes, initial=0)]
     filled = [
@@ -133,7 +135,7 @@ def bar(stretches: Iterable[tuple[int, Span]], width: int) -> Line:
 
 
 class Table:
-    """Columns as wide as their widest cell. What finds no room on a row's line continues below it, its text last."""
+    """Columns as wide as their widest cell. What does not fit on a row's line continues below it, its text last."""
 
     def __init__(self, columns: Sequence[str], rows: Sequence[Row], width: int, *, indent: str = "") -> None:
         """`columns` are the titles, each with its alignment in front: `<kind`, `>tokens`."""
@@ -147,7 +149,7 @@ class Table:
         self._room_below = width - len(self._below) - len(_GAP)
 
     def _fill(self, width: int) -> tuple[list[int], int]:
-        """Which columns begin a line, and how much of the last line they use."""
+        """The columns that begin a line, and how much of the last line is used."""
         breaks, used = [0], len(self._indent)
         for i, wide in enumerate(self._widths):
             used += len(_GAP) + wide
@@ -181,7 +183,7 @@ class Table:
 
 
 def finish(lines: Iterable[Line], width: int, *, color: bool) -> str:
-    """The lines as one text: nothing but printable ASCII, no line too long, and colours only when wanted."""
+    """The lines as one text: printable ASCII, no line longer than the width, colours only if wanted."""
     return "\n".join("".join(_painted(span, color=color) for span in _fitted(line, width)) for line in lines)
 
 

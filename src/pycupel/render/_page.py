@@ -1,4 +1,4 @@
-"""The page that a report is written on: how wide it is, how long its lists may get, and the colour of each kind."""
+"""The page that a report is written on: its width, the length of its lists, and the colour of each kind."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pycupel.diagnostics import SelectionReport
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextKind
-from pycupel.model.checks import checked_int
+from pycupel.model.checks import checked_count, checked_int
 from pycupel.render._layout import HEADING, QUIET, Line, Row, Span, Table, clipped, count, paragraph
 
 __all__ = ["Page"]
@@ -19,6 +19,8 @@ _COLORS = ("36", "32", "33", "35", "34", "96", "92", "93", "95", "94")
 
 @dataclass(frozen=True, slots=True)
 class Page:
+    """The settings of one report's text, and the parts that depend on them."""
+
     width: int
     limit: int | None
     colors: Mapping[str, str]
@@ -30,15 +32,13 @@ class Page:
             raise InvalidArgumentError(
                 f"width must be at least {_LEAST_WIDTH}, but is {columns}", argument="width", value=columns
             )
-        rows = limit if limit is None else checked_int("limit", limit)
-        if rows is not None and rows < 0:
-            raise InvalidArgumentError(f"limit must not be negative, but is {rows}", argument="limit", value=rows)
+        rows = limit if limit is None else checked_count("limit", limit, InvalidArgumentError)
         kinds = dict.fromkeys(included.item.kind.key for included in report.included)
         return cls(columns, rows, {key: _COLORS[i % len(_COLORS)] for i, key in enumerate(kinds)})
 
     @property
     def digits(self) -> int:
-        """The room for a number: enough for a thousand million, unless the page is narrow."""
+        """The room for a number: 13 characters hold 9,999,999,999; a narrow page has less."""
         return 13 if self.width >= 60 else 9
 
     def count(self, value: int) -> Span:
@@ -53,12 +53,12 @@ class Page:
     def table(
         self, columns: Sequence[str], rows: Sequence[Row], last: Sequence[Row] = (), *, text: str = ""
     ) -> list[Line]:
-        """The rows up to the limit, and the last ones in any case."""
+        """The rows up to the limit, and always the `last` ones."""
         shown = rows[: self.limit]
         table = Table(columns, [*shown, *last], self.width)
         return [*table.titles(text), *table.lines(shown), *self.rest(rows), *table.lines(last)]
 
     def rest(self, rows: Sequence[object]) -> list[Line]:
-        """What there is to say about the rows that are not shown."""
+        """`... and 7 more`, if rows are not shown."""
         hidden = 0 if self.limit is None else len(rows) - self.limit
         return [[Span(f"    ... and {count(hidden)} more", QUIET)]] if hidden > 0 else []

@@ -1,4 +1,4 @@
-"""Why an item was left out, in words and with the numbers."""
+"""Why an item was left out, in words and numbers."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ _LONGEST_QUOTE = 24
 
 
 class Explanation(NamedTuple):
-    """What all items that were left out in this way have in common, and what is to say about this one."""
+    """Why an item was left out: `title` is the same for all items with this reason, `why` is about this one."""
 
     title: str
     why: str
 
 
 def name_of(reason: ExclusionReason) -> str:
-    """The name on the wire, where it may be anything."""
+    """The reason's name in the wire format, shortened, since it may be any string."""
     return clipped(reason_name(reason), _LONGEST_NAME)
 
 
 def explain(excluded: ExcludedItem, positions: Mapping[str, int], digits: int) -> Explanation:
-    """`positions` are those of the selected contents, so that an item can be named by its number."""
+    """Explain an exclusion. `positions` are the numbers by which selected contents are referred to."""
     reason = excluded.reason
     match reason:
         case BudgetExceeded(item_tokens=needed, available_tokens=left):
-            # The rest of a budget may go to nobody: a quota or a bucket of a knapsack can be full before (ER-05).
-            title = "Did not fit" if needed > left else "Would fit, but did not get its turn"
+            # A quota or a bucket of a knapsack can be full while the budget is not (ER-05).
+            title = "Did not fit" if needed > left else "Would fit, but was not chosen"
             why = f"needs {count(needed, digits)}, {count(left, digits)} left"
         case Deduplicated(deduplicated_against=content):
             title = "Same text as another candidate"
@@ -71,7 +71,7 @@ def _quoted(text: str) -> str:
 
 
 def _fields(reason: ExclusionReason) -> str:
-    """Whatever a reason carries for which there are no words here. It is made for `match`, and so names its fields."""
+    """The fields of a reason that this module does not know."""
     if isinstance(reason, UnknownReason):
         fields = reason.fields
     else:

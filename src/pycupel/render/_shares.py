@@ -1,4 +1,4 @@
-"""Where the tokens go: a bar of the target, and a line for each kind, for what is pinned and for what is left."""
+"""The use of the target: a bar, and a line for each kind, for what is pinned and for what is left."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SYMBOLS = "#=+*o%@x&$"
 
 
 class _Part(NamedTuple):
-    """A stretch of the bar, and its line in the legend."""
+    """A segment of the bar, and its line in the legend."""
 
     label: Span
     symbol: str
@@ -32,9 +32,9 @@ def share_lines(report: SelectionReport, page: Page) -> list[Line]:
     whole, title = report.included_tokens, "TOKENS, as shares of the selection"
     if report.budget is not None:
         whole, title = report.budget.target_tokens, "TOKENS, as shares of the target"
-    stretches = [(max(0, part.tokens), Span(part.symbol, part.label.code)) for part in (*used, *unused) if part.symbol]
+    segments = [(max(0, part.tokens), Span(part.symbol, part.label.code)) for part in (*used, *unused) if part.symbol]
     rows, last = ([_row(part, whole, page) for part in parts] for parts in (used, unused))
-    return [*page.heading(title), bar(stretches, page.width - 4), *page.table(_COLUMNS, rows, last)]
+    return [*page.heading(title), bar(segments, page.width - 4), *page.table(_COLUMNS, rows, last)]
 
 
 def _row(part: _Part, whole: int, page: Page) -> Row:
@@ -43,7 +43,7 @@ def _row(part: _Part, whole: int, page: Page) -> Row:
 
 
 def _used(report: SelectionReport, page: Page) -> list[_Part]:
-    """Pinned items first, because they come before everything else, and then the kinds by their tokens."""
+    """Pinned items first, then the kinds by their tokens."""
     groups: dict[tuple[bool, ContextKind], list[IncludedItem]] = {}
     for included in report.included:
         is_pinned = included.reason == InclusionReason.PINNED
@@ -63,25 +63,25 @@ def _used(report: SelectionReport, page: Page) -> list[_Part]:
 
 
 def _unused(report: SelectionReport) -> list[_Part]:
-    """What is left of the target, apart from what no slicer is ever given of it; or how much was too much."""
+    """What is left of the target: held back from the slicer, or free. Or by how much the target is exceeded."""
     budget = report.budget
     if budget is None:
         return []
     left = budget.target_tokens - report.included_tokens
     if left < 0:
-        # The kinds fill the bar already, so this has a line but no stretch.
+        # The kinds fill the bar already, so this has a line but no segment.
         return [_Part(Span("(over)", ALARM), "", -left)]
     pinned = sum(each.item.tokens for each in report.included if each.reason == InclusionReason.PINNED)
     withheld = budget.target_tokens - pinned - budget.effective(pinned).target_tokens
     held = min(left, max(0, withheld))
     free = _Part(Span("(free)", QUIET), ".", left - held)
-    return [_Part(Span("(held)", QUIET), "-", held, note=_keepers(budget)), free] if held else [free]
+    return [_Part(Span("(held)", QUIET), "-", held, note=_holders(budget)), free] if held else [free]
 
 
-def _keepers(budget: ContextBudget) -> str:
-    keepers = {
+def _holders(budget: ContextBudget) -> str:
+    holders = {
         "output reserve": budget.target_tokens > budget.available_tokens,
         "reserved slots": any(budget.reserved_slots.values()),
         "margin": budget.estimation_safety_margin_percent > 0,
     }
-    return ", ".join(name for name, keeps in keepers.items() if keeps)
+    return ", ".join(name for name, holds in holders.items() if holds)

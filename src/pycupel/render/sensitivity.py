@@ -1,4 +1,4 @@
-"""What changes from policy to policy, as text for a terminal: a row for each difference, a column for each variant."""
+"""A comparison of policies as text for a terminal: a row for each difference, a column for each variant."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from pycupel.render._reasons import explain, name_of
 __all__ = ["render_sensitivity"]
 
 _LONGEST_WORD = 12
-# What tokens and contents need beside the variants. With fewer than 24 characters, contents are hard to recognise.
+# The width of tokens and contents beside the variants. In less than 24 characters, contents are hard to recognise.
 _REST = 34
 
 
 class _Verdict(NamedTuple):
-    """What one variant does with a content, and the reason if it leaves it out."""
+    """What one variant does with a content, and the reason if it is left out."""
 
     word: Span
     reason: str = ""
@@ -52,13 +52,19 @@ class _Grid(NamedTuple):
 def render_sensitivity(
     report: PolicySensitivityReport, *, width: int = 80, color: bool = False, limit: int | None = 40
 ) -> str:
-    """The differences, and what each variant selects, no line longer than `width`.
+    """A comparison as text: the differences, and what each variant selects.
 
-    Columns have the variants' labels. Where those find no room, they have numbers, and where the reasons find none
-    either, a variant just says `out`. A list of more than `limit` differences is cut, and says so.
+    Columns have the variants' labels, or numbers if the labels do not fit. If the reasons do not fit either, a cell
+    just says `out`.
+
+    Args:
+        report: The comparison.
+        width: The length of the longest line, at least 40.
+        color: Whether to use ANSI colours.
+        limit: How many differences are shown; None for all.
 
     Raises:
-        InvalidArgumentError: the width is less than 40, or the limit negative.
+        InvalidArgumentError: the width is less than 40, or the limit is negative.
     """
     page = Page.of(_checked(report).variants[0][1], width, limit)
     checked_bool("color", color)
@@ -79,9 +85,9 @@ def _headline(report: PolicySensitivityReport, page: Page) -> list[Line]:
         candidates = plural(report.variants[0][1].total_candidates, "item")
         return page.heading(f"{plural(len(report.diffs), 'difference')} between {number} variants, among {candidates}")
     selections = {tuple(dict.fromkeys(item.content for item in each.items)) for _, each in report.variants}
-    everybody = "both variants" if number == 2 else f"all {number} variants"
+    all_variants = "both variants" if number == 2 else f"all {number} variants"
     order = "" if len(selections) == 1 else ", in another order"
-    return page.heading(f"No difference: {everybody} select the same contents{order}.")
+    return page.heading(f"No difference: {all_variants} select the same contents{order}.")
 
 
 def _differences(report: PolicySensitivityReport, grid: _Grid, page: Page) -> list[Line]:
@@ -105,7 +111,7 @@ def _variants(report: PolicySensitivityReport, names: Sequence[str], page: Page)
         Row((Span(name), *_totals(each, page)), "" if name == label else label)
         for name, (label, each) in zip(names, report.variants, strict=True)
     ]
-    # All of them, whatever the limit: a number without its label would say nothing.
+    # All of them, whatever the limit: a number is useless without its label.
     return [*page.heading("VARIANTS"), *page.table(("<", ">items", ">tokens", ">of target"), (), rows)]
 
 
@@ -115,21 +121,21 @@ def _totals(report: SelectionReport, page: Page) -> tuple[Span, Span, Span]:
 
 
 def _grid(report: PolicySensitivityReport, page: Page) -> _Grid:
-    """The most telling one that leaves room for the contents."""
+    """The most detailed one that leaves room for the contents."""
     labels = [label for label, _ in report.variants]
     numbers = [f"#{i}" for i in range(1, len(labels) + 1)]
     names = (labels, numbers) if _are_titles(labels, page.width // 4) else (numbers,)
     shown = report.diffs[: page.limit]
     contents = {diff.content for diff in shown}
     causes = [_causes(each, contents, page) for _, each in report.variants]
-    told = [_verdicts(diff, causes) for diff in shown]
-    untold = [[verdict if verdict is _IN else _OUT for verdict in row] for row in told]
-    grids = [_Grid(each, verdicts) for verdicts in (told, untold) for each in names]
+    detailed = [_verdicts(diff, causes) for diff in shown]
+    brief = [[verdict if verdict is _IN else _OUT for verdict in row] for row in detailed]
+    grids = [_Grid(each, verdicts) for verdicts in (detailed, brief) for each in names]
     return next((grid for grid in grids if not shown or grid.width <= page.width - _REST), grids[-1])
 
 
 def _are_titles(labels: Sequence[str], room: int) -> bool:
-    """Whether labels find room as they are, and can be told apart."""
+    """Whether the labels fit as they are and are all different."""
     shown = {label for label in labels if label.isascii() and clipped(label, room) == label}
     return len(shown) == len(labels)
 
@@ -142,7 +148,7 @@ def _verdicts(diff: PolicySensitivityDiffEntry, causes: Sequence[Mapping[str, _V
 
 
 def _causes(report: SelectionReport, contents: Container[str], page: Page) -> dict[str, _Verdict]:
-    """Why contents are out. Of several items with one content, the best counts; a mere copy of another says nothing."""
+    """Why contents are out. Of several items with one content, the best counts, but not a mere copy of another."""
     asked = [excluded for excluded in report.excluded if excluded.item.content in contents]
     by_weight = sorted(asked, key=lambda excluded: isinstance(excluded.reason, Deduplicated))
     return {

@@ -1,14 +1,15 @@
 """A report as text for a terminal: what is in, what is out and why, and where the tokens and the time went.
 
-The text is plain ASCII, so that it survives every terminal, log and bug report: any other character appears as `?`.
+The text is plain ASCII, which works in every terminal, log and bug report: any other character appears as `?`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
-from pycupel.diagnostics import SelectionReport
+from pycupel.diagnostics import ExcludedItem, IncludedItem, SelectionReport
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_bool, wrong_type
@@ -38,10 +39,16 @@ _SUMMARY_WIDTH = 80
 
 
 def render_report(report: SelectionReport, *, color: bool = False, width: int = 80, limit: int | None = 40) -> str:
-    """The whole report, no line longer than `width`. A list of more than `limit` rows is cut, and says so.
+    """The whole report as text.
+
+    Args:
+        report: The report.
+        color: Whether to use ANSI colours.
+        width: The length of the longest line, at least 40.
+        limit: How many rows of each list are shown; None for all.
 
     Raises:
-        InvalidArgumentError: the width is less than 40, or the limit negative.
+        InvalidArgumentError: the width is less than 40, or the limit is negative.
     """
     page = Page.of(_checked(report), width, limit)
     checked_bool("color", color)
@@ -57,7 +64,7 @@ def render_report(report: SelectionReport, *, color: bool = False, width: int = 
 
 
 def render_summary(report: SelectionReport) -> str:
-    """A few lines: how many items and tokens, the budget, and how many items were left out for which reason."""
+    """A few lines: the numbers of items and tokens, the budget, and how many items were left out for each reason."""
     lines = _headline(_checked(report), _SUMMARY_WIDTH)
     names = Counter(name_of(excluded.reason) for excluded in report.excluded)
     if names:
@@ -103,25 +110,27 @@ def _budget(budget: ContextBudget, used: int) -> str:
 
 
 def _selected(report: SelectionReport, page: Page) -> list[Line]:
-    if not report.included:
+    included = report.included
+    if not included:
         return page.heading("SELECTED: nothing")
     rows = [
         Row(
             (page.count(i), page.kind(item.kind), page.count(item.tokens), Span(number(score)), Span(reason)),
             item.content,
         )
-        for i, (item, score, reason) in enumerate(report.included, start=1)
+        for i, (item, score, reason) in enumerate(included, start=1)
     ]
     table = page.table((">#", "<kind", ">tokens", ">score", "<reason"), rows, text="content")
     return [*page.heading("SELECTED, in the order in which the model reads it"), *table]
 
 
 def _left_out(report: SelectionReport, page: Page) -> list[Line]:
-    if not report.excluded:
+    excluded = report.excluded
+    if not excluded:
         return page.heading("LEFT OUT: nothing")
-    tokens = sum(excluded.item.tokens for excluded in report.excluded)
-    heading = page.heading(f"LEFT OUT: {plural(len(report.excluded), 'item')}, {plural(tokens, 'token')}")
-    groups = _groups(report, page)
+    tokens = sum(each.item.tokens for each in excluded)
+    heading = page.heading(f"LEFT OUT: {plural(len(excluded), 'item')}, {plural(tokens, 'token')}")
+    groups = _groups(report.included, excluded, page)
     shown = [row for rows in groups.values() for row in rows[: page.limit]]
     table = Table(("<kind", ">score", "<why"), shown, page.width, indent="  ")
     lines = [*heading, *table.titles("content")]
@@ -131,13 +140,13 @@ def _left_out(report: SelectionReport, page: Page) -> list[Line]:
     return lines
 
 
-def _groups(report: SelectionReport, page: Page) -> dict[str, list[Row]]:
-    """By reason, in the order in which the reasons first appear, and within each the best score first."""
-    positions = {included.item.content: i for i, included in reversed([*enumerate(report.included, start=1)])}
-    explanations = [explain(excluded, positions, page.digits) for excluded in report.excluded]
+def _groups(included: Sequence[IncludedItem], excluded: Sequence[ExcludedItem], page: Page) -> dict[str, list[Row]]:
+    """By reason, in the order in which the reasons first appear; within each, the best score first."""
+    positions = {each.item.content: i for i, each in reversed([*enumerate(included, start=1)])}
+    explanations = [explain(each, positions, page.digits) for each in excluded]
     groups: dict[str, list[Row]] = {explanation.title: [] for explanation in explanations}
-    for i in descending([excluded.score for excluded in report.excluded]):
-        item, score, _ = report.excluded[i]
+    for i in descending([each.score for each in excluded]):
+        item, score, _ = excluded[i]
         cells = (page.kind(item.kind), Span(number(score)), Span(explanations[i].why))
         groups[explanations[i].title].append(Row(cells, item.content))
     return groups
@@ -152,10 +161,11 @@ def _shortfalls(report: SelectionReport, page: Page) -> list[Line]:
 
 
 def _times(report: SelectionReport, page: Page) -> list[Line]:
-    """Stages with their durations. An event with a message is about one item, and took no time."""
-    stages = [event for event in report.events if event.message is None]
-    about_items = plural(len(report.events) - len(stages), "item event")
-    if not report.events:
+    """The stages with their durations. An event with a message is about one item, and has no duration."""
+    events = report.events
+    stages = [event for event in events if event.message is None]
+    about_items = plural(len(events) - len(stages), "item event")
+    if not events:
         return []
     if not stages:
         return page.heading(f"EVENTS: {about_items}")

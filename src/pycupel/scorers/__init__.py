@@ -1,4 +1,4 @@
-"""The scorers: they rank, and nothing else.
+"""The scorers: they give every item a score, and do nothing else.
 
 | scorer | reads | score |
 |---|---|---|
@@ -10,18 +10,19 @@
 | `ReflexiveScorer` | future_relevance_hint | the hint itself |
 | `MetadataTrustScorer` | metadata["cupel:trust"] | the trust value itself |
 | `MetadataKeyScorer` | metadata[key] | a multiplier: `boost` on a match, else 1.0 |
+| `RelevanceScorer` | content | how well it answers a question, by its words |
+| `SimilarityScorer` | content | how close it is to a question, by your embeddings |
 | `DecayScorer` | timestamp | age, through a curve |
 | `CompositeScorer` | | weighted average of other scorers |
 | `ScaledScorer` | | another scorer, stretched to the range from 0 to 1 |
-| `BoostedScorer` | | another scorer, multiplied (an extension) |
+| `BoostedScorer` | | another scorer, multiplied by others (an extension) |
 
-`score` is the specification's pseudocode. `score_all` gives the same numbers for all items at once, bit for bit.
+`score` is the specification's pseudocode. `score_all` gives the same numbers for all items at once.
 """
 
 from __future__ import annotations
 
-from pycupel.scorers._base import score_all
-from pycupel.scorers._notes import scorer_notes
+from pycupel.scorers._analyses import clear_caches
 from pycupel.scorers.boosted import BoostedScorer
 from pycupel.scorers.composite import CompositeScorer
 from pycupel.scorers.decay import DecayScorer, Exponential, Step, SystemTimeProvider, Window
@@ -31,8 +32,10 @@ from pycupel.scorers.metadata_key import MetadataKeyScorer
 from pycupel.scorers.metadata_trust import MetadataTrustScorer
 from pycupel.scorers.priority import PriorityScorer
 from pycupel.scorers.recency import RecencyScorer
-from pycupel.scorers.reflexive import ReflexiveScorer
+from pycupel.scorers.reflexive import ReflexiveScorer, rescale_hints
+from pycupel.scorers.relevance import RelevanceScorer
 from pycupel.scorers.scaled import ScaledScorer
+from pycupel.scorers.similarity import SimilarityScorer
 from pycupel.scorers.tag import TagScorer
 
 __all__ = [
@@ -47,11 +50,13 @@ __all__ = [
     "PriorityScorer",
     "RecencyScorer",
     "ReflexiveScorer",
+    "RelevanceScorer",
     "ScaledScorer",
+    "SimilarityScorer",
     "Step",
     "SystemTimeProvider",
     "TagScorer",
     "Window",
-    "score_all",
-    "scorer_notes",
+    "clear_caches",
+    "rescale_hints",
 ]

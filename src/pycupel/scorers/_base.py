@@ -1,4 +1,4 @@
-"""What the scorers share: asking any scorer for all scores at once, and looking inside those that wrap others."""
+"""What the scorers share: all scores of any scorer at once, and the nesting of scorers that wrap others."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from functools import lru_cache
 from typing import Any
 
 from pycupel.errors import CycleError, ScorerConfigError
-from pycupel.model import ContextItem
+from pycupel.model import ContextItem, ContextKind
 from pycupel.model.checks import as_float
 from pycupel.protocols import Scorer
 
-__all__ = ["WrappingScorer", "check_nesting", "combined", "score_all", "score_one"]
+__all__ = ["CONVERSATION", "WrappingScorer", "check_nesting", "combined", "score_all", "score_one"]
 
 MAX_DEPTH = 100
+
+# The kinds whose order in the input says something: what was said, and what tools answered.
+CONVERSATION = frozenset({ContextKind.MESSAGE.key, ContextKind.TOOL_OUTPUT.key})
 
 
 class WrappingScorer(ABC):
@@ -25,15 +28,15 @@ class WrappingScorer(ABC):
     @property
     @abstractmethod
     def children(self) -> tuple[Scorer, ...]:
-        """The scorers that this one asks, in the order in which it asks them."""
+        """The scorers inside."""
 
     @abstractmethod
     def combine(self, columns: list[list[float]]) -> list[float]:
-        """The scores of all items, from those that each child gives. A column may be shared and is left alone."""
+        """The scores of all items, from those of each child. A column may be shared, and must not be changed."""
 
 
 def score_one(scorer: Scorer, item: ContextItem, all_items: Sequence[ContextItem]) -> float:
-    """One score, as a float whatever number the scorer returns (SC-04)."""
+    """The score of one item, as a float whatever number the scorer returns (SC-04)."""
     return _as_score(scorer, scorer.score(item, all_items))
 
 
@@ -77,7 +80,7 @@ def _column(child: Scorer, items: Sequence[ContextItem], known: dict[int, list[f
 def _batch_method(cls: type[Any]) -> tuple[Callable[[Any, Sequence[ContextItem]], Any] | None, bool]:
     """The class's `score_all`, and whether it is ours.
 
-    A subclass that overrides `score` alone has none: it would be ignored.
+    For a subclass that overrides `score` alone it is None: the inherited `score_all` would ignore that method.
     """
     for owner in cls.__mro__:
         if "score_all" in vars(owner):
@@ -90,14 +93,14 @@ def _batch_method(cls: type[Any]) -> tuple[Callable[[Any, Sequence[ContextItem]]
 def _as_score(scorer: Scorer, value: Any) -> float:
     if type(value) is float:
         return value
-    return as_float(f"the score that {type(scorer).__name__} returns", value)
+    return as_float(f"the score that {type(scorer).__name__} returned", value)
 
 
 def check_nesting(root: WrappingScorer) -> None:
     """Refuse a scorer that contains itself, or that nests too deeply to be shown, compared or run (CS-01, PY-08).
 
-    A depth-first search by identity, iterative so that it cannot hit the recursion limit itself. Sharing one scorer
-    in several places is legal.
+    A depth-first search by identity, iterative so that it cannot hit the recursion limit itself. A scorer may occur
+    several times.
     """
     depth: dict[int, int] = {}
     in_path: set[int] = set()

@@ -1,4 +1,4 @@
-"""What users should know about scorers that had nothing to go by."""
+"""Advisory notes about scorers whose field no item sets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["scorer_notes"]
 
 
 def scorer_notes(scorer: Any, items: Sequence[ContextItem]) -> tuple[str, ...]:
-    """A sentence for every scorer, inner ones included, that finds the field it reads on none of the items."""
+    """One sentence for every scorer, inner ones included, whose field no item sets."""
     if not items:
         return ()
     silent = [each for each in _flattened(scorer) if not _finds_any(each, items)]
@@ -32,7 +32,7 @@ def _flattened(scorer: Any, seen: set[int] | None = None) -> Iterator[Any]:
 
 
 def _finds_any(scorer: Any, items: Sequence[ContextItem]) -> bool:
-    """A custom scorer may say what it reads, too."""
+    """Whether any item sets the field that the scorer reads. A custom scorer may name it, too."""
     field = getattr(scorer, "reads", None)
     if not isinstance(field, str) or field not in ContextItem.__dataclass_fields__:
         return True
@@ -46,6 +46,6 @@ def _note(scorer: Any) -> str:
     key = getattr(scorer, "key", None) if scorer.reads == "metadata" else None
     field = scorer.reads if key is None else f"metadata[{key!r}]"
     return (
-        f"no item sets {field}, so {type(scorer).__name__} ranks them all alike; "
+        f"no item sets {field}, so {type(scorer).__name__} gives every item the same score; "
         "set it, or choose a policy without that scorer"
     )

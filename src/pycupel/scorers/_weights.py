@@ -6,22 +6,26 @@ import math
 from typing import Any
 
 from pycupel.errors import ScorerConfigError
-from pycupel.model.checks import as_float, checked_mapping
+from pycupel.model.checks import argument_of, as_float, checked_mapping
 
-__all__ = ["checked_weight", "weight_items"]
+__all__ = ["bad_weight", "checked_weight", "weight_items"]
 
 
 def weight_items(name: str, value: Any) -> list[tuple[Any, Any]]:
+    """The members of a mapping to weights, not checked yet."""
     return list(checked_mapping(name, "a mapping to weights", value).items())
 
 
 def checked_weight(what: str, where: str, value: Any) -> float:
-    """A weight of 0 or more. `what` starts the specification's sentence; `where` names the entry, in a note."""
+    """A weight of 0 or more. `what` begins the specification's sentence; `where` names the entry, in a note."""
     weight = as_float(where, value)
     if weight < 0.0:
-        raise ScorerConfigError(
-            f"{what} must be non-negative", argument=where, value=weight, hint=f"{where} is {weight}"
-        )
+        raise bad_weight(f"{what} must be non-negative", where, weight)
     if not math.isfinite(weight):
-        raise ScorerConfigError(f"{what} must be finite", argument=where, value=weight, hint=f"{where} is {weight}")
+        raise bad_weight(f"{what} must be finite", where, weight)
     return weight
+
+
+def bad_weight(message: str, where: str, weight: float) -> ScorerConfigError:
+    """The error for a weight that is out of range."""
+    return ScorerConfigError(message, argument=argument_of(where), value=weight, hint=f"{where} is {weight}")

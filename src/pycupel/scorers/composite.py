@@ -13,13 +13,23 @@ from pycupel.model import ContextItem
 from pycupel.model.checks import as_float, checked_pairs
 from pycupel.protocols import Scorer, checked_scorer
 from pycupel.scorers._base import WrappingScorer, check_nesting, combined, score_one
+from pycupel.scorers._weights import bad_weight
 
 __all__ = ["CompositeScorer"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class CompositeScorer(WrappingScorer):
-    """The average of the entries' scores by the entries' weights, which are relative: 3 and 1 are 0.75 and 0.25."""
+    """The weighted average of other scorers.
+
+    Attributes:
+        entries: Pairs of a scorer and its weight. Weights are relative: 3 and 1 mean 0.75 and 0.25.
+
+    Raises:
+        TypeError: an entry is not a pair of a scorer and a number.
+        ScorerConfigError: there are no entries, or a weight is not positive and finite.
+        CycleError: scorers are nested too deeply.
+    """
 
     entries: tuple[tuple[Scorer, float], ...]
     _normalized: tuple[float, ...] = field(init=False, repr=False, compare=False)
@@ -31,7 +41,7 @@ class CompositeScorer(WrappingScorer):
             checked.append((_scorer(i, scorer), _weight(i, weight)))
             total_weight += checked[-1][1]
         if not checked:
-            raise ScorerConfigError("At least one scorer entry is required")
+            raise ScorerConfigError("At least one scorer entry is required", argument="entries")
         if not isfinite(total_weight):
             raise ScorerConfigError("the sum of all weights must be finite", argument="entries")
         object.__setattr__(self, "entries", tuple(checked))
@@ -40,15 +50,18 @@ class CompositeScorer(WrappingScorer):
 
     @property
     def children(self) -> tuple[Scorer, ...]:
+        """The scorers inside."""
         return tuple(scorer for scorer, _ in self.entries)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        """The weighted average of the scores of one item."""
         result = 0.0
         for (scorer, _), weight in zip(self.entries, self._normalized, strict=True):
             result += score_one(scorer, item, all_items) * weight
         return result
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        """The scores of all items, equal to `score` bit for bit."""
         return combined(self, items, {})
 
     def combine(self, columns: list[list[float]]) -> list[float]:
@@ -58,17 +71,15 @@ class CompositeScorer(WrappingScorer):
 
 def _scorer(i: int, value: Any) -> Scorer:
     if value is None:
-        raise ScorerConfigError(
-            "Scorer must not be null", argument=f"entries[{i}]", hint=f"The scorer of entries[{i}] is None."
-        )
-    return checked_scorer(f"the scorer of entries[{i}]", value)
+        raise ScorerConfigError("Scorer must not be null", argument="entries", hint=f"entries[{i}]: scorer is None")
+    return checked_scorer(f"entries[{i}]: scorer", value)
 
 
 def _weight(i: int, value: Any) -> float:
-    where = f"the weight of entries[{i}]"
+    where = f"entries[{i}]: weight"
     weight = as_float(where, value)
     if weight <= 0.0:
-        raise ScorerConfigError("Weight must be positive", argument=where, value=weight, hint=f"{where} is {weight}")
+        raise bad_weight("Weight must be positive", where, weight)
     if not isfinite(weight):
-        raise ScorerConfigError("Weight must be finite", argument=where, value=weight, hint=f"{where} is {weight}")
+        raise bad_weight("Weight must be finite", where, weight)
     return weight

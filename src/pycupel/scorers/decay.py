@@ -1,4 +1,4 @@
-"""DecayScorer: the older an item, the lower its score, by a curve and against a clock that the caller provides."""
+"""DecayScorer: the older an item, the lower its score, by a curve and a clock that the caller provides."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, cast, runtime_checkable
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.checks import as_float, checked_float, checked_pairs, wrong_type
+from pycupel.model.checks import argument_of, as_float, checked_float, checked_pairs, is_aware, refuse_class, wrong_type
 from pycupel.model.optionless import Optionless
 from pycupel.protocols import TimeProvider
 
@@ -21,14 +21,20 @@ _ZERO = timedelta(0)
 
 @runtime_checkable
 class Curve(Protocol):
-    """Turns an age, never negative, into a score."""
+    """Turns the age of an item into a score."""
 
-    def at(self, age: timedelta, /) -> float: ...
+    def at(self, age: timedelta, /) -> float:
+        """The score at an age, which is never negative."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Exponential:
-    """`2 ** (-age / half_life)`."""
+    """A curve that halves the score every `half_life`: `2 ** (-age / half_life)`.
+
+    Attributes:
+        half_life: The time in which the score halves, greater than zero.
+    """
 
     half_life: timedelta
 
@@ -36,32 +42,36 @@ class Exponential:
         _checked_duration("half_life (halfLife)", self.half_life)
 
     def at(self, age: timedelta, /) -> float:
+        """The score at an age."""
         return pow(2.0, -age.total_seconds() / self.half_life.total_seconds())
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Step:
-    """The score of the first window that is longer than the age; the last one's if none is."""
+    """A curve of steps: the score of the first window that is longer than the age, or of the last window.
+
+    Attributes:
+        windows: Pairs of a maximum age and a score between 0 and 1, in order of age.
+    """
 
     windows: tuple[tuple[timedelta, float], ...]
 
     def __init__(self, windows: Iterable[tuple[timedelta, float]]) -> None:
         checked: list[tuple[timedelta, float]] = []
         for i, (max_age, score) in enumerate(checked_pairs("windows", "(max_age, score)", windows)):
-            age = _checked_duration(f"the max_age (maxAge) of windows[{i}]", max_age)
+            age = _checked_duration(f"windows[{i}]: max_age (maxAge)", max_age)
             if checked and age <= checked[-1][0]:
                 raise ScorerConfigError(
                     f"windows must be sorted from youngest to oldest, but windows[{i}] ends at {age}",
                     argument="windows",
                 )
-            checked.append(
-                (age, checked_float(f"the score of windows[{i}]", score, ScorerConfigError, low=0.0, high=1.0))
-            )
+            checked.append((age, checked_float(f"windows[{i}]: score", score, ScorerConfigError, low=0.0, high=1.0)))
         if not checked:
             raise ScorerConfigError("windows must contain at least one entry", argument="windows")
         object.__setattr__(self, "windows", tuple(checked))
 
     def at(self, age: timedelta, /) -> float:
+        """The score at an age."""
         for max_age, score in self.windows:
             if max_age > age:
                 return score
@@ -70,7 +80,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """1.0 while the age is less than `max_age`, then 0.0."""
+    """A curve with one step: 1.0 while the age is less than `max_age`, then 0.0.
+
+    Attributes:
+        max_age: The length of the window, greater than zero.
+    """
 
     max_age: timedelta
 
@@ -78,6 +92,7 @@ class Window:
         _checked_duration("max_age (maxAge)", self.max_age)
 
     def at(self, age: timedelta, /) -> float:
+        """The score at an age."""
         return 1.0 if age < self.max_age else 0.0
 
 
@@ -87,18 +102,28 @@ class SystemTimeProvider(Optionless):
     __slots__ = ()
 
     def now(self) -> datetime:
+        """The current time in UTC."""
         return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class DecayScorer:
-    """The curve's score for the item's age, which is zero in the future; without a timestamp `null_timestamp_score`.
+    """The older an item, the lower its score. An item from the future has age zero.
 
-    There is no default clock: pass `SystemTimeProvider()`, any object with `now()`, or a function. `score_all` reads
-    it once, so that all ages in a run are consistent (DS-02); with a live clock, two runs may differ.
+    The clock is read once in a run, so all ages in it are consistent; with a live clock, two runs may differ.
+
+    Attributes:
+        time_provider: The clock: `SystemTimeProvider()`, any object with `now()`, or a function. There is no default.
+        curve: `Exponential`, `Step`, `Window`, or any object with `at(age)`.
+        null_timestamp_score: The score of items without a timestamp, from 0 to 1.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        ScorerConfigError: `null_timestamp_score` is out of range.
     """
 
     reads: ClassVar[str] = "timestamp"
+    """The field of items that the scorer reads."""
 
     time_provider: TimeProvider | Callable[[], datetime]
     curve: Curve
@@ -106,37 +131,45 @@ class DecayScorer:
 
     def __post_init__(self) -> None:
         checked_clock("time_provider", self.time_provider)
-        if isinstance(self.curve, type) or not isinstance(cast(Any, self.curve), Curve):
+        refuse_class("curve", self.curve)
+        if not isinstance(cast(Any, self.curve), Curve):
             raise wrong_type("curve", "a curve: Exponential, Step or Window", self.curve)
         score = checked_float("null_timestamp_score", self.null_timestamp_score, ScorerConfigError, low=0.0, high=1.0)
         object.__setattr__(self, "null_timestamp_score", score)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
+        """The curve's score at the item's age."""
         if item.timestamp is None:
             return self.null_timestamp_score
         return self._at(item.timestamp, self._now())
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        now = self._now()
+        """The scores of all items, equal to `score` bit for bit."""
+        now = self._now()  # DS-02: once
         absent = self.null_timestamp_score
         return [absent if item.timestamp is None else self._at(item.timestamp, now) for item in items]
 
     def _at(self, timestamp: datetime, now: datetime) -> float:
         score: Any = self.curve.at(max(_ZERO, now - timestamp))
-        return score if type(score) is float else as_float(f"the score that {type(self.curve).__name__} gives", score)
+        return (
+            score if type(score) is float else as_float(f"the score that {type(self.curve).__name__} returned", score)
+        )
 
     def _now(self) -> datetime:
         provider: Any = self.time_provider
         now = provider.now() if isinstance(provider, TimeProvider) else provider()
-        if not isinstance(now, datetime) or now.utcoffset() is None:
-            raise wrong_type("what time_provider returns", "a datetime with a time zone", now)
-        return now.astimezone(UTC)
+        if not is_aware(now):
+            raise wrong_type("the time that time_provider returned", "a datetime with a time zone", now)
+        utc: datetime = now.astimezone(UTC)
+        return utc
 
 
 def checked_clock(name: str, value: Any) -> Any:
-    # A datetime has a now(), too, but it would tell the machine's time, without a zone.
+    """An object with `now()`, or a function."""
+    refuse_class(name, value)
+    # A datetime has a now(), too, but that gives the local time of the machine, without a zone.
     is_clock = isinstance(value, TimeProvider) and not isinstance(value, datetime)
-    if isinstance(value, type) or not (is_clock or callable(value)):
+    if not (is_clock or callable(value)):
         raise wrong_type(name, "an object with now() or a function", value)
     return value
 
@@ -145,5 +178,7 @@ def _checked_duration(name: str, value: Any) -> timedelta:
     if not isinstance(value, timedelta):
         raise wrong_type(name, "a timedelta", value)
     if value <= _ZERO:
-        raise ScorerConfigError(f"{name} must be greater than zero, not {value}", argument=name, value=value)
+        raise ScorerConfigError(
+            f"{name} must be greater than zero, not {value}", argument=argument_of(name), value=value
+        )
     return value

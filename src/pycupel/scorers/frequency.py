@@ -15,13 +15,18 @@ __all__ = ["FrequencyScorer"]
 
 
 class FrequencyScorer(Optionless):
-    """1.0 if every other item shares a tag with this one, 0.0 if none does or it has no tags. Tags fold ASCII case."""
+    """The share of the other items that have a tag in common: 1.0 if all have, 0.0 if none has or there are no tags.
+
+    Tags are compared without regard to ASCII case.
+    """
 
     __slots__ = ()
 
     reads: ClassVar[str] = "tags"
+    """The field of items that the scorer reads."""
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        """The share of the other items that have a tag in common with this one."""
         if len(item.tags) == 0 or len(all_items) <= 1:
             return 0.0
         matching_items = 0
@@ -35,16 +40,18 @@ class FrequencyScorer(Optionless):
         return matching_items / (len(all_items) - 1)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        """The scores of all items, equal to `score` bit for bit."""
         others = len(items) - 1
         if others <= 0:
             return [0.0] * len(items)
         counts = overlap_counts([item.tags for item in items], fold)
-        # An item is no peer of itself, in however many places it stands.
+        # An item does not count as its own peer, however often it occurs.
         if len(set(map(id, items))) == len(items):
             return [(count - 1) / others if count else 0.0 for count in counts]
-        standing = Counter(map(id, items))
+        occurrences = Counter(map(id, items))
         return [
-            (count - standing[id(item)]) / others if count else 0.0 for item, count in zip(items, counts, strict=True)
+            (count - occurrences[id(item)]) / others if count else 0.0
+            for item, count in zip(items, counts, strict=True)
         ]
 
 

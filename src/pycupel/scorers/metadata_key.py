@@ -18,12 +18,22 @@ _NEUTRAL = 1.0
 
 @dataclass(frozen=True, slots=True)
 class MetadataKeyScorer:
-    """`boost` where `metadata[key]` is `value`, compared as strings, else 1.0.
+    """A multiplier: `boost` where `metadata[key]` is `value`, else 1.0.
 
-    This is a multiplier. A `CompositeScorer` averages it like any score; to multiply, use `BoostedScorer`.
+    A `CompositeScorer` averages it like any score; to multiply, use it in a `BoostedScorer`.
+
+    Attributes:
+        key: The metadata key.
+        value: The value to match. Other values than strings are compared by their `str`.
+        boost: The score of items that match, greater than 0.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        ScorerConfigError: `boost` is not positive and finite.
     """
 
     reads: ClassVar[str] = "metadata"
+    """The field of items that the scorer reads."""
 
     key: str
     value: str
@@ -40,6 +50,7 @@ class MetadataKeyScorer:
         object.__setattr__(self, "boost", boost)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
+        """`boost` if the item's metadata matches, else 1.0."""
         raw = item.metadata.get(self.key)
         if raw is None:
             return _NEUTRAL
@@ -47,4 +58,5 @@ class MetadataKeyScorer:
         return self.boost if text == self.value else _NEUTRAL
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        """The scores of all items, equal to `score` bit for bit."""
         return [self.score(item, items) if item.metadata else _NEUTRAL for item in items]

@@ -1,4 +1,4 @@
-"""MetadataTrustScorer: the caller's trust in an item is the score."""
+"""MetadataTrustScorer: your trust in an item is its score."""
 
 from __future__ import annotations
 
@@ -21,10 +21,21 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 @dataclass(frozen=True, slots=True)
 class MetadataTrustScorer:
-    """`metadata["cupel:trust"]`, a number or a decimal string, clamped to [0, 1]; without one, `default_score`."""
+    """`metadata["cupel:trust"]`, a number or a decimal string, limited to the range from 0 to 1.
+
+    Attributes:
+        default_score: The score of items without a valid trust value, from 0 to 1.
+
+    Raises:
+        TypeError: `default_score` is not a number.
+        ScorerConfigError: `default_score` is out of range.
+    """
 
     reads: ClassVar[str] = "metadata"
+    """The field of items that the scorer reads."""
+
     key: ClassVar[str] = "cupel:trust"
+    """The metadata key that the scorer reads."""
 
     default_score: float = 0.5
 
@@ -33,12 +44,14 @@ class MetadataTrustScorer:
         object.__setattr__(self, "default_score", default)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
+        """The item's trust value, or `default_score`."""
         value = _as_number(item.metadata.get(self.key))
         if value is None or not isfinite(value):
             return self.default_score
         return 0.0 if value < 0.0 else min(value, 1.0)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        """The scores of all items, equal to `score` bit for bit."""
         return [self.score(item, items) if item.metadata else self.default_score for item in items]
 
 

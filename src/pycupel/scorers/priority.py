@@ -13,13 +13,18 @@ __all__ = ["PriorityScorer"]
 
 
 class PriorityScorer(Optionless):
-    """The highest priority scores 1.0, the lowest 0.0. Equal priorities share a score; without one it is 0.0."""
+    """The rank of the priority: the highest scores 1.0, the lowest 0.0, and items without a priority 0.0.
+
+    Equal priorities have equal scores.
+    """
 
     __slots__ = ()
 
     reads: ClassVar[str] = "priority"
+    """The field of items that the scorer reads."""
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        """The rank of the item's priority, from 0 to 1."""
         if item.priority is None:
             return 0.0
         count_with_priority = 0
@@ -35,4 +40,5 @@ class PriorityScorer(Optionless):
         return rank / (count_with_priority - 1)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        """The scores of all items, equal to `score` bit for bit."""
         return rank_shares([item.priority for item in items])

@@ -3,23 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Literal
 
+from pycupel.errors import ScorerConfigError
 from pycupel.kernels.ranks import rank_shares
 from pycupel.model import ContextItem
-from pycupel.model.optionless import Optionless
+from pycupel.model.optionless import short_repr
+from pycupel.scorers._base import CONVERSATION
 
 __all__ = ["RecencyScorer"]
 
 
-class RecencyScorer(Optionless):
-    """The newest item scores 1.0, the oldest 0.0. Equal timestamps share a score; without one it is 0.0."""
+@dataclass(frozen=True, slots=True, repr=False)
+class RecencyScorer:
+    """The rank of the timestamp: the newest item scores 1.0, the oldest 0.0, and items without a timestamp 0.0.
 
-    __slots__ = ()
+    Equal timestamps have equal scores. Only the order counts, not the time between items; for that, use `DecayScorer`.
 
-    reads: ClassVar[str] = "timestamp"
+    Attributes:
+        undated: What to do if no item has a timestamp. "oldest" gives all of them 0.0, as the specification says.
+            "position" takes messages and tool outputs for a conversation in order: the last one scores 1.0, the
+            first one 0.0; other items have no order and score 0.0.
+
+    Raises:
+        ScorerConfigError: `undated` is neither "oldest" nor "position".
+    """
+
+    undated: Literal["oldest", "position"] = "oldest"
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def __post_init__(self) -> None:
+        if self.undated not in ("oldest", "position"):
+            raise ScorerConfigError(
+                f"undated must be 'oldest' or 'position', not {self.undated!r}", argument="undated", value=self.undated
+            )
+
+    @property
+    def reads(self) -> str | None:
+        """The field without which every item has the same score, if there is one."""
+        return "timestamp" if self.undated == "oldest" else None
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        """The rank of the item's timestamp, from 0 to 1."""
+        if self.undated == "position" and all(other.timestamp is None for other in (item, *all_items)):
+            conversation = [other for other in all_items if other.kind.key in CONVERSATION]
+            positions = [i for i, other in enumerate(conversation) if other is item]
+            return _position_share(max(positions), len(conversation)) if positions else 0.0
         if item.timestamp is None:
             return 0.0
         count_with_timestamp = 0
@@ -35,4 +67,15 @@ class RecencyScorer(Optionless):
         return rank / (count_with_timestamp - 1)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        return rank_shares([item.timestamp for item in items])
+        """The scores of all items, equal to `score` bit for bit."""
+        stamps = [item.timestamp for item in items]
+        if self.undated == "position" and not any(stamps):
+            conversation = [item for item in items if item.kind.key in CONVERSATION]
+            # An object that occurs several times is as new as its last occurrence.
+            shares = {id(item): _position_share(i, len(conversation)) for i, item in enumerate(conversation)}
+            return [shares.get(id(item), 0.0) for item in items]
+        return rank_shares(stamps)
+
+
+def _position_share(position: int, count: int) -> float:
+    return position / (count - 1) if count > 1 else 1.0

@@ -1,33 +1,102 @@
-"""ReflexiveScorer: the caller's own hint is the score."""
+"""ReflexiveScorer: your own hint is the score."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from math import isfinite
-from typing import ClassVar
+from typing import ClassVar, Literal
 
+from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.optionless import Optionless
+from pycupel.model.checks import checked_iterable, wrong_type
+from pycupel.model.optionless import short_repr
 
-__all__ = ["ReflexiveScorer"]
+__all__ = ["ReflexiveScorer", "rescale_hints"]
 
 
-class ReflexiveScorer(Optionless):
-    """`future_relevance_hint`, clamped to [0, 1]; 0.0 if it is absent or not finite."""
+@dataclass(frozen=True, slots=True, repr=False)
+class ReflexiveScorer:
+    """The item's `future_relevance_hint`, limited to the range from 0 to 1; 0.0 if it is absent or not finite.
 
-    __slots__ = ()
+    Use it for scores that you have already: those of a retriever or a reranker, or a model's opinion.
+
+    Attributes:
+        rescale: "never" clamps, as the specification says. "auto" is for hints of any scale, such as raw BM25, cosines
+            or logits: if any hint is outside of [0, 1], all are scaled, so that the smallest is 0 and the largest 1.
+
+    Raises:
+        ScorerConfigError: `rescale` is neither "never" nor "auto".
+    """
 
     reads: ClassVar[str] = "future_relevance_hint"
+    """The field of items that the scorer reads."""
 
-    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
+    rescale: Literal["never", "auto"] = "never"
+
+    def __post_init__(self) -> None:
+        if self.rescale not in ("never", "auto"):
+            raise ScorerConfigError(
+                f"rescale must be 'never' or 'auto', not {self.rescale!r}", argument="rescale", value=self.rescale
+            )
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        """The item's hint, from 0 to 1."""
         hint = item.future_relevance_hint
         if hint is None or not isfinite(hint):
             return 0.0
+        if self.rescale == "auto":
+            finite = [h for h in (other.future_relevance_hint for other in all_items) if h is not None and isfinite(h)]
+            if any(h < 0.0 or h > 1.0 for h in finite):
+                return _share(hint, min(finite), max(finite))
         return 0.0 if hint < 0.0 else min(hint, 1.0)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        """The scores of all items, equal to `score` bit for bit."""
         hints = [item.future_relevance_hint for item in items]
+        if self.rescale == "auto":
+            hints = _rescaled(hints)
         return [hint if hint is not None and 0.0 <= hint <= 1.0 else _clamped(hint) for hint in hints]
+
+
+def rescale_hints(items: Iterable[ContextItem]) -> list[ContextItem]:
+    """The items with their hints scaled to the range from 0 to 1, if any hint is outside of it.
+
+    For hints of any scale, where larger is better: raw BM25, cosines, logits. The smallest becomes 0 and the largest
+    1; if all are equal, 0.5. Hints that are absent or not finite are left out of the scaling and stay as they are.
+    Items whose hint does not change are returned themselves.
+
+    Raises:
+        TypeError: `items` is not an iterable of ContextItem.
+    """
+    given = list(checked_iterable("items", "an iterable of ContextItem", items))
+    for i, item in enumerate(given):
+        if not isinstance(item, ContextItem):
+            raise wrong_type(f"items[{i}]", "a ContextItem", item)
+    hints = _rescaled([item.future_relevance_hint for item in given])
+    return [
+        item if item.future_relevance_hint is hint else replace(item, future_relevance_hint=hint)
+        for item, hint in zip(given, hints, strict=True)
+    ]
+
+
+def _rescaled(hints: list[float | None]) -> list[float | None]:
+    """Min-max scaling over the finite hints if one of them is outside of [0, 1]."""
+    finite = [hint for hint in hints if hint is not None and isfinite(hint)]
+    if not finite or (min(finite) >= 0.0 and max(finite) <= 1.0):
+        return hints
+    smallest, largest = min(finite), max(finite)
+    return [hint if hint is None or not isfinite(hint) else _share(hint, smallest, largest) for hint in hints]
+
+
+def _share(hint: float, smallest: float, largest: float) -> float:
+    if smallest == largest:
+        return 0.5
+    # Halves, because the difference of two floats can be beyond the range of floats.
+    return (hint / 2 - smallest / 2) / (largest / 2 - smallest / 2)
 
 
 def _clamped(hint: float | None) -> float:

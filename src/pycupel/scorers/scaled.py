@@ -16,7 +16,17 @@ __all__ = ["ScaledScorer"]
 
 @dataclass(frozen=True, slots=True)
 class ScaledScorer(WrappingScorer):
-    """`(raw - min) / (max - min)` over all items; 0.5 where all are equal, or the item has no finite score."""
+    """Another scorer, stretched so that the scores of all items range from 0 to 1: `(raw - min) / (max - min)`.
+
+    It is 0.5 where all scores are equal, and for an item whose score is not finite.
+
+    Attributes:
+        inner: The scorer to stretch.
+
+    Raises:
+        TypeError: `inner` is not a scorer.
+        CycleError: scorers are nested too deeply.
+    """
 
     inner: Scorer
 
@@ -26,9 +36,11 @@ class ScaledScorer(WrappingScorer):
 
     @property
     def children(self) -> tuple[Scorer, ...]:
+        """The scorers inside."""
         return (self.inner,)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        """The item's score in the range of all scores."""
         raw_score = float("nan")
         smallest, largest = float("inf"), float("-inf")
         for other in all_items:
@@ -44,8 +56,9 @@ class ScaledScorer(WrappingScorer):
         return (raw_score - smallest) / (largest - smallest)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        """The scores of all items, equal to `score` bit for bit."""
         return combined(self, items, {})
 
     def combine(self, columns: list[list[float]]) -> list[float]:
-        """The one column, stretched."""
+        """The only column, scaled."""
         return min_max(columns[0])

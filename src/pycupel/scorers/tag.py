@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_bool, checked_str
+from pycupel.model.frozen import FrozenDict
 from pycupel.model.names import fold
 from pycupel.scorers._weights import checked_weight, weight_items
 
@@ -19,12 +19,21 @@ __all__ = ["TagScorer"]
 
 @dataclass(frozen=True, slots=True, init=False)
 class TagScorer:
-    """Matched weight divided by total weight, at most 1.0. Every occurrence of a tag on an item counts.
+    """The weight of the item's tags, divided by the weight of all tags; at most 1.0.
 
-    Tags are compared as they are spelled, unless `case_insensitive` asks for ASCII folding (DM-03).
+    A tag that an item has twice counts twice.
+
+    Attributes:
+        tag_weights: A weight of 0 or more for each tag. Tags without a weight do not count.
+        case_insensitive: Whether tags are compared without regard to ASCII case.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        ScorerConfigError: a weight is negative or not finite, or a tag is listed twice in different case.
     """
 
     reads: ClassVar[str] = "tags"
+    """The field of items that the scorer reads."""
 
     tag_weights: Mapping[str, float]
     case_insensitive: bool
@@ -37,23 +46,26 @@ class TagScorer:
         lookup: dict[str, float] = {}
         total = 0.0
         for name, value in weight_items("tag_weights", tag_weights):
-            tag = checked_str("every tag in tag_weights", name)
+            tag = checked_str("tag_weights: tag", name)
             weight = checked_weight("Tag weight", f"tag_weights[{tag!r}]", value)
             key = fold(tag) if folds else tag
             if key in lookup:
                 raise ScorerConfigError(
-                    f"tag_weights names the tag {tag!r} twice, in different case", argument="tag_weights"
+                    f"tag_weights: duplicate tag {tag!r} (with case_insensitive=True)",
+                    argument="tag_weights",
+                    value=tag,
                 )
             weights[tag] = lookup[key] = weight
             total += weight
         if not isfinite(total):
             raise ScorerConfigError("the sum of tag_weights must be finite", argument="tag_weights")
-        object.__setattr__(self, "tag_weights", MappingProxyType(weights))
+        object.__setattr__(self, "tag_weights", FrozenDict(weights))
         object.__setattr__(self, "case_insensitive", folds)
         object.__setattr__(self, "_lookup", lookup)
         object.__setattr__(self, "_total", total)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
+        """The weight of the item's tags, as a share of all weights."""
         if self._total == 0.0 or len(item.tags) == 0:
             return 0.0
         matched_sum = 0.0
@@ -64,14 +76,5 @@ class TagScorer:
         return min(matched_sum / self._total, 1.0)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        """The scores of all items, equal to `score` bit for bit."""
         return [self.score(item, items) if item.tags else 0.0 for item in items]
-
-    def __hash__(self) -> int:
-        return hash((frozenset(self.tag_weights.items()), self.case_insensitive))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), dict(self.tag_weights), self.case_insensitive)
-
-
-def _rebuild(cls: type[TagScorer], tag_weights: dict[str, float], case_insensitive: bool) -> TagScorer:  # noqa: FBT001
-    return cls(tag_weights, case_insensitive=case_insensitive)

@@ -1,22 +1,23 @@
-"""The slicers: they drop, and nothing else.
+"""The slicers: they select the items that fit into the budget, and do nothing else.
 
 | slicer | selects |
 |---|---|
-| `GreedySlice` | by score per token, as long as it fits: fast, and good enough for most |
-| `KnapsackSlice` | the combination with the highest total score: best when the budget is tight |
-| `StreamSlice` | by score, batch by batch, until the budget is full: for items that are still coming in |
-| `QuotaSlice` | within shares of the budget for each kind, through another slicer |
-| `CountQuotaSlice` | a minimum and a maximum number of items of a kind, through another slicer |
-| `CountConstrainedKnapsackSlice` | the same, through a knapsack |
+| `GreedySlice` | by score per token; a long top hit can lose to many short weak ones. `cost_exponent=0`: by score |
+| `KnapsackSlice` | the combination with the highest total score; best when the budget is tight |
+| `StreamSlice` | by score, batch by batch, until the budget is full; for items that are still coming in |
+| `QuotaSlice` | every kind, listed or not, gets a fixed share; unused share stays empty unless `redistribute=True` |
+| `CountQuotaSlice` | a minimum and a maximum number of items of a kind; another slicer selects the rest |
+| `CountConstrainedKnapsackSlice` | the same, with a knapsack for the rest |
+| `MinScoreSlice` | nothing below a minimum score; another slicer selects the rest (an extension) |
 """
 
 from __future__ import annotations
 
-from pycupel.slicers._base import IndexSlice, exclusion_notes, slice_by_index
 from pycupel.slicers.count_constrained_knapsack import CountConstrainedKnapsackSlice
 from pycupel.slicers.count_quota import CountQuotaSlice
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.slicers.knapsack import KnapsackSlice
+from pycupel.slicers.min_score import MinScoreSlice
 from pycupel.slicers.quota import QuotaSlice
 from pycupel.slicers.stream import StreamSlice
 
@@ -24,10 +25,8 @@ __all__ = [
     "CountConstrainedKnapsackSlice",
     "CountQuotaSlice",
     "GreedySlice",
-    "IndexSlice",
     "KnapsackSlice",
+    "MinScoreSlice",
     "QuotaSlice",
     "StreamSlice",
-    "exclusion_notes",
-    "slice_by_index",
 ]

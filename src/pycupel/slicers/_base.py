@@ -1,4 +1,4 @@
-"""What the slicers share. Inside, items are indices: only a custom slicer has to be asked which objects it meant."""
+"""What the slicers share. Internally, items are indices; what a custom slicer returns is mapped back to them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Container, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, cast
 
-from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall
+from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.errors import SlicerContractError
-from pycupel.kernels.identity import places_by_identity
+from pycupel.kernels.identity import indices_by_identity
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
 from pycupel.model.checks import checked_iterable, describe, wrong_type
 from pycupel.model.item import split_scored
@@ -19,29 +19,40 @@ __all__ = ["IndexSlice", "IndexedSlicer", "delegate", "exclusion_notes", "restri
 
 
 class IndexSlice(NamedTuple):
-    """A `SliceOutcome` in terms of positions in the input. `selected` is in the slicer's own order."""
+    """A `SliceOutcome` with indices in place of items. `selected` is in the slicer's own order."""
 
     selected: list[int]
     shortfalls: tuple[CountRequirementShortfall, ...] = ()
-    cap_excluded: tuple[tuple[int, CountCapExceeded], ...] = ()
+    cap_excluded: tuple[tuple[int, ExclusionReason], ...] = ()
 
 
 class IndexedSlicer(ABC):
-    """The base of the built-in slicers.
+    """The base of the built-in slicers."""
 
-    The two class attributes say whether budget simulation makes sense with a slicer (BS-09); a custom one may have
-    them, too.
-    """
+    # BS-09: a custom slicer may have these two attributes as well.
 
     __slots__ = ()
 
     supports_marginal_items: ClassVar[bool] = True
+    """Whether `get_marginal_items` accepts the slicer."""
+
     supports_min_budget: ClassVar[bool] = True
+    """Whether `find_min_budget_for` accepts the slicer."""
 
     def slice(self, scored_items: Sequence[ScoredItem], budget: ContextBudget, /) -> list[ContextItem]:
+        """Select items.
+
+        Args:
+            scored_items: The candidates with their scores; any `(item, score)` pairs.
+            budget: What the selection may use: `budget.target_tokens`.
+
+        Returns:
+            The selected items, in the slicer's own order.
+        """
         return self.slice_detailed(scored_items, budget).selected
 
     def slice_detailed(self, scored_items: Sequence[ScoredItem], budget: ContextBudget, /) -> SliceOutcome:
+        """Select items like `slice`, and report unmet requirements and what caps removed."""
         if not isinstance(cast(Any, budget), ContextBudget):
             raise wrong_type("budget", "a ContextBudget", budget)
         items, scores = split_scored(scored_items)
@@ -55,27 +66,28 @@ class IndexedSlicer(ABC):
     @abstractmethod
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
-    ) -> IndexSlice: ...
+    ) -> IndexSlice:
+        """The selection, as indices of `items`."""
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
-        """Why items may be left out although there is room, by position. Asked only for a report (ER-05)."""
+        """Why items may be left out although there is room, by index. Called only for a report (ER-05)."""
         return {}
 
-    def for_kind(self, key: str) -> IndexedSlicer:  # noqa: ARG002 - most slicers treat all kinds alike
-        """This slicer, judging only what concerns one kind: for the partitions of `QuotaSlice` (CQ-03)."""
+    def for_kind(self, key: str) -> IndexedSlicer:  # noqa: ARG002 - most slicers have no entries
+        """This slicer with the entries of one kind only, for the partitions of `QuotaSlice` (CQ-03)."""
         return self
 
     def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:  # noqa: ARG002
-        """The count requirements for kinds that have no candidate at all."""
+        """The count requirements for kinds without any candidate."""
         return ()
 
 
 def slice_by_index(
     slicer: Any, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget
 ) -> IndexSlice:
-    """Ask any slicer.
+    """The selection of any slicer, as indices.
 
-    What a custom one returns is found again by identity, each occurrence of an object once (SL-02, SL-03).
+    What a custom slicer returns is looked up by identity, each occurrence of an object once (SL-02, SL-03).
     """
     method = _method(slicer.__class__)
     if method == "slice_indices":
@@ -88,17 +100,17 @@ def slice_by_index(
         raise SlicerContractError(
             f"{type(slicer).__name__}.slice_detailed must return a SliceOutcome, not {describe(outcome)}"
         )
-    places = places_by_identity(items)
-    selected = _find(slicer, outcome.selected, places)
-    capped = _find(slicer, [item for item, _ in outcome.cap_excluded], places)
+    indices = indices_by_identity(items)
+    selected = _find(slicer, outcome.selected, indices)
+    capped = _find(slicer, [item for item, _ in outcome.cap_excluded], indices)
     reasons = [reason for _, reason in outcome.cap_excluded]
     return IndexSlice(selected, tuple(outcome.shortfalls), tuple(zip(capped, reasons, strict=True)))
 
 
 def delegate(inner: Slicer, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> IndexSlice:
-    """Ask an inner slicer.
+    """The selection of an inner slicer, as indices.
 
-    With nothing to select, a built-in one may still have requirements to report; a custom one is not asked (CQ-12).
+    With nothing to select, a built-in slicer may still have shortfalls to report; a custom one is not called (CQ-12).
     """
     if (items and budget.target_tokens > 0) or isinstance(inner, IndexedSlicer):
         return slice_by_index(inner, items, scores, budget)
@@ -108,17 +120,18 @@ def delegate(inner: Slicer, items: Sequence[ContextItem], scores: Sequence[float
 def exclusion_notes(
     slicer: Slicer, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget
 ) -> dict[int, str]:
-    """What a slicer can say about items that it leaves out although there is room; a custom one says nothing."""
+    """Why a slicer may leave out items although there is room, by index; empty for a custom slicer."""
     return slicer.notes(items, scores, budget) if isinstance(slicer, IndexedSlicer) else {}
 
 
 def restricted(inner: Slicer, key: str) -> Slicer:
+    """An inner slicer with the entries of one kind only, if it has any."""
     return inner.for_kind(key) if isinstance(inner, IndexedSlicer) else inner
 
 
 @lru_cache(maxsize=512)
 def _method(cls: type[object]) -> str:
-    """The method that speaks for the class: of those that its most derived ancestor defines, the richest."""
+    """The method to call: of those that the most derived class defines, the one that returns most."""
     for owner in cls.__mro__:
         for name in ("slice_indices", "slice_detailed", "slice"):
             if name in vars(owner) and (name != "slice_indices" or issubclass(cls, IndexedSlicer)):
@@ -126,15 +139,15 @@ def _method(cls: type[object]) -> str:
     return "slice"
 
 
-def _find(slicer: Slicer, returned: Any, places: dict[int, list[int]]) -> list[int]:
+def _find(slicer: Slicer, returned: Any, indices: dict[int, list[int]]) -> list[int]:
     name = type(slicer).__name__
     try:
-        iterable = checked_iterable(f"what {name} returns", "a list of the items that it selects", returned)
+        iterable = checked_iterable(f"the selection that {name} returned", "a list of items", returned)
     except TypeError as error:
         raise SlicerContractError(str(error)) from None
     found: list[int] = []
     for item in iterable:
-        free = places.get(id(item))
+        free = indices.get(id(item))
         if free is None:
             raise SlicerContractError(
                 f"{name} returned {describe(item)}, which is none of the objects it was given; "

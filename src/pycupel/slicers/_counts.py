@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
-from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall
+from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall, ExclusionReason
 from pycupel.errors import CountRequirementError
 from pycupel.kernels.order import descending
 from pycupel.model import (
@@ -26,7 +26,7 @@ __all__ = ["CountingSlicer"]
 
 
 class _Committed(NamedTuple):
-    """Phase 1: what the requirements commit, how many that makes of each kind, and which entries got how few."""
+    """Phase 1: the committed items, their number by kind, and the entries with too few candidates and how many."""
 
     selected: list[int]
     counts: dict[str, int]
@@ -34,12 +34,14 @@ class _Committed(NamedTuple):
 
 
 class CountingSlicer(IndexedSlicer):
-    """Requirements come before the budget: they may exceed it, and then the overflow strategy decides (CQ-06).
+    """The base of the two count slicers.
 
-    The requirements are not a guarantee even with `ScarcityBehavior.THROW`: with no candidates at all, or nothing
-    left of the budget, a slicer has to return nothing. The report then lists every requirement as a shortfall
-    (CQ-09). Pinned items are not counted (CQ-10).
+    Requirements come before the budget: they may exceed it, and then the overflow strategy decides. They are no
+    guarantee even with `ScarcityBehavior.THROW`: with no candidates at all, or nothing left of the budget, a slicer has
+    to return nothing, and the report lists every requirement as a shortfall. Pinned items are not counted.
     """
+
+    # CQ-06, CQ-09, CQ-10
 
     __slots__ = ()
 
@@ -51,12 +53,15 @@ class CountingSlicer(IndexedSlicer):
 
     @property
     @abstractmethod
-    def engine(self) -> Slicer: ...
+    def engine(self) -> Slicer:
+        """The slicer that selects what the requirements leave."""
 
     @abstractmethod
-    def cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]: ...
+    def cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
+        """The selected indices in the order in which caps are enforced: the first ones stay."""
 
     def quota_constraints(self) -> tuple[QuotaConstraint, ...]:
+        """The limits of the entries, and those of the inner slicer."""
         mode = QuotaConstraintMode.COUNT
         own = [QuotaConstraint(entry.kind, mode, entry.require_count, entry.cap_count) for entry in self.entries]
         return (*own, *quota_constraints_of(self.engine))
@@ -64,6 +69,7 @@ class CountingSlicer(IndexedSlicer):
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
+        """The selection, as indices of `items`."""
         if not items or budget.target_tokens <= 0:
             unmet = tuple(
                 CountRequirementShortfall(entry.kind, entry.require_count, 0) for entry in self._requirements()
@@ -79,19 +85,21 @@ class CountingSlicer(IndexedSlicer):
         return IndexSlice(committed.selected + kept, (*shortfalls, *inner.shortfalls), tuple(capped))
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
-        """What the inner slicer has to say about what it was given."""
+        """The notes of the inner slicer."""
         residual, left = _residual(self._commit(items, scores).selected, items, budget)
         notes = exclusion_notes(self.engine, [items[i] for i in residual], [scores[i] for i in residual], left)
         return {residual[i]: note for i, note in notes.items()}
 
     def for_kind(self, key: str) -> IndexedSlicer:
+        """This slicer with the entries of one kind only, by folded name."""
         return self.with_entries([self.by_key[key]] if key in self.by_key else [], key)
 
     @abstractmethod
     def with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:
-        """This slicer with fewer entries. A subclass, of which nobody knows how it is built, stays as it is."""
+        """This slicer with fewer entries. A subclass may have another constructor, and stays as it is."""
 
     def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
+        """The count requirements for kinds without any candidate."""
         absent = [entry for entry in self._requirements() if entry.kind.key not in present]
         inner = self.engine.judge_absent(present) if isinstance(self.engine, IndexedSlicer) else ()
         return (*(self._scarce(entry, 0) for entry in absent), *inner)
@@ -101,11 +109,11 @@ class CountingSlicer(IndexedSlicer):
 
     def _commit(self, items: Sequence[ContextItem], scores: Sequence[float]) -> _Committed:
         """For each entry, in their order, its best candidates."""
-        committed = _Committed([], {}, [])
         requirements = self._requirements()
         if not requirements:
-            return committed
+            return _Committed([], {}, [])
         partitions = partition_by_kind(items, descending(scores))
+        committed = _Committed([], {}, [])
         for entry in requirements:
             best = partitions.get(entry.kind.key, [])[: entry.require_count]
             committed.selected.extend(best)
@@ -121,11 +129,11 @@ class CountingSlicer(IndexedSlicer):
 
     def _enforce_caps(
         self, walk: Iterable[int], items: Sequence[ContextItem], committed: Mapping[str, int]
-    ) -> tuple[list[int], list[tuple[int, CountCapExceeded]]]:
+    ) -> tuple[list[int], list[tuple[int, ExclusionReason]]]:
         """Phase 3. What phase 1 committed counts, but is never removed."""
         counts = dict(committed)
         kept: list[int] = []
-        capped: list[tuple[int, CountCapExceeded]] = []
+        capped: list[tuple[int, ExclusionReason]] = []
         for i in walk:
             key = items[i].kind.key
             count = counts.get(key, 0)
@@ -141,7 +149,7 @@ class CountingSlicer(IndexedSlicer):
 def _residual(
     committed: Sequence[int], items: Sequence[ContextItem], budget: ContextBudget
 ) -> tuple[list[int], ContextBudget]:
-    """What phase 1 leaves to the inner slicer: the other items, and the rest of the target."""
+    """What phase 1 leaves to the inner slicer: the indices of the other items, and the rest of the budget."""
     taken = set(committed)
     left = max(0, budget.target_tokens - sum(items[i].tokens for i in taken))
     rest = [i for i in range(len(items)) if i not in taken]

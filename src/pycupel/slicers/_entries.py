@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pycupel.errors import SlicerConfigError
 from pycupel.model import ContextItem, CountQuotaEntry, QuotaEntry
-from pycupel.model.checks import checked_iterable, wrong_type
+from pycupel.model.checks import checked_iterable, duplicate_kind, wrong_type
 
 __all__ = ["checked_entries", "partition_by_kind"]
 
@@ -15,16 +15,14 @@ _Entry = TypeVar("_Entry", QuotaEntry, CountQuotaEntry)
 
 
 def checked_entries(entries: Any, entry_type: type[_Entry]) -> dict[str, _Entry]:
-    """The entries by folded kind, in their order. A kind may be named once (QS-02, CQ-04)."""
+    """The entries by folded kind, in their order. Each kind may be listed once (QS-02, CQ-04)."""
     name = entry_type.__name__
     by_key: dict[str, _Entry] = {}
     for i, entry in enumerate(checked_iterable("entries", f"an iterable of {name}", entries)):
         if not isinstance(entry, entry_type):
             raise wrong_type(f"entries[{i}]", f"a {name}", entry)
         if entry.kind.key in by_key:
-            raise SlicerConfigError(
-                f"entries names the kind {entry.kind.value!r} twice; kinds do not differ by case", argument="entries"
-            )
+            raise duplicate_kind("entries", entry.kind.value, SlicerConfigError)
         by_key[entry.kind.key] = entry
     return by_key
 

@@ -1,4 +1,4 @@
-"""The quotas of a slicer, whichever it is."""
+"""The quotas of any slicer."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["quota_constraints_of"]
 
 
 def quota_constraints_of(slicer: Slicer) -> tuple[QuotaConstraint, ...]:
-    """What a slicer's `quota_constraints()` tells, those of inner slicers included. Without that method it has none.
+    """The result of a slicer's `quota_constraints()`, inner slicers included; empty without that method.
 
     Raises:
-        SlicerContractError: the method returns something else.
+        SlicerContractError: the method returned something other than a list or tuple of `QuotaConstraint`.
     """
-    tell = getattr(slicer, "quota_constraints", None)
-    told: Any = tell() if callable(tell) else ()
-    if not isinstance(told, (tuple, list)) or not all(isinstance(each, QuotaConstraint) for each in cast(Any, told)):
+    method = getattr(slicer, "quota_constraints", None)
+    given: Any = method() if callable(method) else ()
+    if not isinstance(given, (tuple, list)) or not all(isinstance(each, QuotaConstraint) for each in cast(Any, given)):
         raise SlicerContractError(
             f"{type(slicer).__name__}.quota_constraints must return a list or tuple of QuotaConstraint, "
-            f"not {describe(cast(Any, told))}"
+            f"not {describe(cast(Any, given))}"
         )
-    return tuple(cast(Any, told))
+    return tuple(cast(Any, given))

@@ -9,6 +9,7 @@ from typing import Any, cast
 from pycupel.errors import SlicerConfigError
 from pycupel.kernels.order import descending
 from pycupel.model import CountQuotaEntry, ScarcityBehavior
+from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_choice, wrong_type
 from pycupel.protocols import Slicer
 from pycupel.slicers._base import IndexedSlicer
@@ -21,15 +22,29 @@ __all__ = ["CountConstrainedKnapsackSlice"]
 
 @dataclass(frozen=True, slots=True, init=False)
 class CountConstrainedKnapsackSlice(CountingSlicer):
-    """Commits the best items of kinds that require some, fills up through a knapsack, and removes what exceeds a cap.
+    """Selects the best items of kinds that require some, adds more with a knapsack, then removes what exceeds a cap.
 
-    Caps keep the highest scores. What a cap removes was paid for in the knapsack and is not filled again.
+    Caps keep the highest scores. The tokens of what a cap removes are not used for other items.
+
+    Requirements come before the budget and may exceed it; then the overflow strategy decides. With no candidates at all
+    nothing is selected, and the report lists the shortfalls. Pinned items are not counted.
+
+    Attributes:
+        entries: How many items of a kind are required and allowed; one entry for each kind at most.
+        knapsack: The slicer that selects the rest.
+        scarcity: What to do when a kind has fewer candidates than required.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        SlicerConfigError: a kind is listed twice, or `scarcity` is unknown.
     """
 
     entries: tuple[CountQuotaEntry, ...]
     knapsack: KnapsackSlice
     scarcity: ScarcityBehavior
     by_key: dict[str, CountQuotaEntry] = field(init=False, repr=False, compare=False)
+
+    __repr__ = brief_repr
 
     def __init__(
         self,
@@ -47,14 +62,17 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
 
     @property
     def engine(self) -> Slicer:
+        """The knapsack."""
         return self.knapsack
 
     def cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
+        """By score, descending."""
         # Stable on the knapsack's own order, which is descending by index: of equal scores the later item comes first
         # (CK-02).
         return descending(scores, selected)
 
     def with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:  # noqa: ARG002
+        """This slicer with fewer entries."""
         if type(self) is not CountConstrainedKnapsackSlice:
             return self
         return CountConstrainedKnapsackSlice(entries, self.knapsack, self.scarcity)

@@ -9,6 +9,7 @@ from typing import Literal
 from pycupel.errors import SlicerConfigError
 from pycupel.kernels.order import descending
 from pycupel.model import CountQuotaEntry, ScarcityBehavior
+from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_choice
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import IndexedSlicer, restricted
@@ -22,18 +23,34 @@ __all__ = ["CountQuotaSlice"]
 
 @dataclass(frozen=True, slots=True, init=False)
 class CountQuotaSlice(CountingSlicer):
-    """Commits the best items of kinds that require some, fills up through `inner`, and removes what exceeds a cap.
+    """Selects the best items of kinds that require some, adds more with `inner`, then removes what exceeds a cap.
 
-    Caps are enforced in the order of the inner selection. With `GreedySlice` that is by density, so that of one kind
-    the densest items stay, not those with the highest score (CQ-07). `cap_order="score"` keeps the latter. The tokens
-    of removed items are not filled again (CQ-17).
+    The tokens of what a cap removes are not used for other items.
+
+    Requirements come before the budget and may exceed it; then the overflow strategy decides. With no candidates at all
+    nothing is selected, and the report lists the shortfalls. Pinned items are not counted.
+
+    Attributes:
+        entries: How many items of a kind are required and allowed; one entry for each kind at most.
+        inner: The slicer that selects the rest; any but a `KnapsackSlice`.
+        scarcity: What to do when a kind has fewer candidates than required.
+        cap_order: Which items of a kind a cap keeps: with `"inner"` those that the inner slicer selected first (with
+            `GreedySlice` those with the most score per token), with `"score"` those with the highest scores.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        SlicerConfigError: a kind is listed twice, an option is unknown, or `inner` is a `KnapsackSlice`.
     """
+
+    # CQ-07, CQ-17
 
     entries: tuple[CountQuotaEntry, ...]
     inner: Slicer
     scarcity: ScarcityBehavior
     cap_order: Literal["inner", "score"]
     by_key: dict[str, CountQuotaEntry] = field(init=False, repr=False, compare=False)
+
+    __repr__ = brief_repr
 
     def __init__(
         self,
@@ -56,17 +73,22 @@ class CountQuotaSlice(CountingSlicer):
         object.__setattr__(self, "inner", checked_slicer("inner", inner))
         object.__setattr__(self, "scarcity", checked_choice("scarcity", scarcity, ScarcityBehavior, SlicerConfigError))
         if cap_order not in ("inner", "score"):
-            raise SlicerConfigError(f"cap_order must be 'inner' or 'score', not {cap_order!r}", argument="cap_order")
+            raise SlicerConfigError(
+                f"cap_order must be 'inner' or 'score', not {cap_order!r}", argument="cap_order", value=cap_order
+            )
         object.__setattr__(self, "cap_order", cap_order)
 
     @property
     def engine(self) -> Slicer:
+        """The inner slicer."""
         return self.inner
 
     def cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
+        """In the order of `cap_order`."""
         return descending(scores, selected) if self.cap_order == "score" else selected
 
     def with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:
+        """This slicer with fewer entries."""
         if type(self) is not CountQuotaSlice:
             return self
         return CountQuotaSlice(entries, restricted(self.inner, key), self.scarcity, cap_order=self.cap_order)

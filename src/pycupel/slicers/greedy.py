@@ -1,29 +1,57 @@
-"""GreedySlice: by score per token, as long as it fits."""
+"""GreedySlice: by score per token, or by score, as long as it fits."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from pycupel.kernels.fill import by_density, fill
+from pycupel.errors import SlicerConfigError
+from pycupel.kernels.fill import best_fitting, by_density, fill
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.optionless import Optionless
+from pycupel.model.checks import checked_bool, checked_float
+from pycupel.model.optionless import short_repr
 from pycupel.slicers._base import IndexedSlicer, IndexSlice
 
 __all__ = ["GreedySlice"]
 
+_MAX_EXPONENT = 2.0
 
-class GreedySlice(Optionless, IndexedSlicer):
-    """Takes items by density, `score / tokens`, descending.
 
-    Items without tokens always fit; at equal density the earlier one comes first.
+@dataclass(frozen=True, slots=True, repr=False)
+class GreedySlice(IndexedSlicer):
+    """Takes items by `score / tokens**cost_exponent`, highest first, as long as they fit.
+
+    The default is the specification's score per token, where a long top hit can lose to many short, weak items. Items
+    without tokens always fit. At equal values the earlier item comes first.
+
+    Attributes:
+        cost_exponent: How much the tokens count, from 0 to 2: 1 is score per token, 0 is the order of the scores alone.
+        best_first: Whether the item with the highest score that fits is taken before anything else.
+
+    Raises:
+        TypeError: an argument has a wrong type.
+        SlicerConfigError: `cost_exponent` is not a number from 0 to 2.
     """
 
-    __slots__ = ()
+    cost_exponent: float = 1.0
+    best_first: bool = False
+
+    def __post_init__(self) -> None:
+        exponent = checked_float("cost_exponent", self.cost_exponent, SlicerConfigError, low=0.0, high=_MAX_EXPONENT)
+        object.__setattr__(self, "cost_exponent", exponent)
+        checked_bool("best_first", self.best_first)
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
+        """The selection, as indices of `items`."""
         if not items or budget.target_tokens <= 0:
             return IndexSlice([])
         tokens = [item.tokens for item in items]
-        return IndexSlice(fill(by_density(scores, tokens), tokens, budget.target_tokens))
+        order = by_density(scores, tokens, self.cost_exponent)
+        if self.best_first:
+            order = best_fitting(scores, tokens, budget.target_tokens, order)
+        return IndexSlice(fill(order, tokens, budget.target_tokens))

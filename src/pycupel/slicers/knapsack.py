@@ -20,18 +20,28 @@ _MAX_CELLS = 50_000_000
 
 @dataclass(frozen=True, slots=True)
 class KnapsackSlice(IndexedSlicer):
-    """Optimal at the granularity of `bucket_size` tokens: items are rounded up to buckets, the budget is rounded down.
+    """Selects the combination with the highest total score.
 
-    Two things surprise people, and are as specified. An item with a score below 0.0001 is never selected, even if
-    there is room for everything; Recency and Priority always give such a score to somebody. `fill_free=True` adds
-    what still fits afterwards (KN-01). And with the default bucket of 100, a budget below 100 holds nothing, and an
-    item of 101 tokens costs 200; `bucket_size=1` is exact (KN-02).
+    Two things are surprising, and as specified. An item with a score below 0.0001 is never selected, even if everything
+    fits, and `RecencyScorer` and `PriorityScorer` give the lowest of several items 0; `fill_free=True` adds what still
+    fits. And tokens are counted in buckets: with the default of 100, nothing fits into a budget below 100, and an item
+    of 101 tokens costs 200; `bucket_size=1` is exact.
 
-    `max_cells` is the specification's limit on candidates times buckets (KN-03). Within it there is always an answer,
-    in less time than the specification's table takes. Few cases need a table, so the limit may be lifted with None;
-    then, if a table of more than 50 million cells would be needed, `max_states` limits the work: it is the number of
-    partial selections that may be tried.
+    Attributes:
+        bucket_size: Tokens in a bucket. Items are rounded up to whole buckets, the budget is rounded down.
+        max_cells: The specification's limit on candidates times buckets; None for no limit. Within it there is always
+            an answer, in less time than the specification's table takes. Few selections need a table, so lifting the
+            limit costs nothing for most.
+        max_states: How many partial selections may be tried where a table would have more than `max_cells` cells, or
+            more than 50 million if that is None.
+        fill_free: Whether to add whatever still fits afterwards, in the order of the candidates.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        SlicerConfigError: a number is not positive.
     """
+
+    # KN-01, KN-02, KN-03
 
     bucket_size: int = 100
     max_cells: int | None = _MAX_CELLS
@@ -48,6 +58,7 @@ class KnapsackSlice(IndexedSlicer):
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
+        """The selection, as indices of `items`."""
         if not items or budget.target_tokens <= 0:
             return IndexSlice([])
         tokens = [item.tokens for item in items]
@@ -69,7 +80,7 @@ class KnapsackSlice(IndexedSlicer):
         return IndexSlice(selected)
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
-        """Zero values and rounding are what nobody expects (KN-01, KN-02)."""
+        """Scores that round to zero, and tokens that are rounded up (KN-01, KN-02)."""
         worthless = f"a score below {1 / _UNITS:g} is worth nothing to a knapsack"
         rounded = f"tokens are rounded up to buckets of {self.bucket_size}"
         values = _integer_values(scores)
@@ -92,10 +103,10 @@ class KnapsackSlice(IndexedSlicer):
 def _integer_values(scores: Sequence[float]) -> list[int]:
     """Scores in units of 1/10 000, never negative.
 
-    NaN is worth nothing, and plus infinity more than all finite scores together (SC-03).
+    NaN counts as 0, and plus infinity as more than all finite scores together (SC-03).
     """
     try:
-        # NaN is not greater than anything, and infinity is no int.
+        # NaN is not greater than 0, and int() refuses infinity.
         return [int(score * _UNITS) if score > 0.0 else 0 for score in scores]
     except OverflowError:
         infinity = float("inf")

@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 from pycupel.diagnostics import CountRequirementShortfall
 from pycupel.errors import SlicerConfigError, digits
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, QuotaConstraintMode, QuotaEntry
+from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_bool
 from pycupel.model.percent import percent_of
 from pycupel.protocols import Slicer, checked_slicer
@@ -21,7 +22,7 @@ __all__ = ["QuotaSlice"]
 
 
 class _Share(NamedTuple):
-    """The candidates of one kind, by index, with the tokens they may use and the most that they may ever use."""
+    """The candidates of one kind, by index, with the tokens of their share and of their cap."""
 
     members: list[int]
     tokens: int
@@ -30,21 +31,37 @@ class _Share(NamedTuple):
 
 @dataclass(frozen=True, slots=True, init=False)
 class QuotaSlice(IndexedSlicer):
-    """Divides the target between the kinds and lets `inner` select within each.
+    """Gives every kind, listed or not, a fixed share of the budget, and lets `inner` select within each share.
 
-    A kind gets what it requires and, in proportion to the tokens of its candidates, a part of what nobody requires,
-    up to its cap. All shares are rounded down, and what one kind leaves unused is not given to another, so a budget
-    can stay partly empty, and a kind of zero-token items gets nothing (QS-05, QS-06). `redistribute=True` offers the
-    rest to the kinds once more, in order of their first item, each up to its cap.
+    A kind gets what its entry requires, and a part of the rest in proportion to the tokens of its candidates, up to its
+    cap. Shares are rounded down. A share that a kind does not use stays empty unless `redistribute=True`, and a kind
+    whose items have no tokens gets none.
+
+    Attributes:
+        entries: The least and the largest share of a kind in percent; one entry for each kind at most.
+        inner: The slicer that selects within each share.
+        redistribute: Whether to offer what is left to the kinds once more, in order of their first item, each up to
+            its cap.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        SlicerConfigError: a kind is listed twice, or more than 100 percent are required together.
     """
 
+    # QS-05, QS-06
+
     supports_marginal_items: ClassVar[bool] = False
+    """Whether `get_marginal_items` accepts the slicer."""
+
     supports_min_budget: ClassVar[bool] = False
+    """Whether `find_min_budget_for` accepts the slicer."""
 
     entries: tuple[QuotaEntry, ...]
     inner: Slicer
     redistribute: bool
     _by_key: dict[str, QuotaEntry] = field(init=False, repr=False, compare=False)
+
+    __repr__ = brief_repr
 
     def __init__(
         self, entries: Iterable[QuotaEntry], inner: Slicer = GreedySlice(), *, redistribute: bool = False
@@ -65,6 +82,7 @@ class QuotaSlice(IndexedSlicer):
         object.__setattr__(self, "_by_key", by_key)
 
     def quota_constraints(self) -> tuple[QuotaConstraint, ...]:
+        """The limits of the entries, and those of the inner slicer."""
         mode = QuotaConstraintMode.PERCENTAGE
         own = [QuotaConstraint(entry.kind, mode, entry.require, entry.cap) for entry in self.entries]
         return (*own, *quota_constraints_of(self.inner))
@@ -72,6 +90,7 @@ class QuotaSlice(IndexedSlicer):
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
+        """The selection, as indices of `items`."""
         if not items or budget.target_tokens <= 0:
             return delegate(self.inner, [], [], budget)
         shares = self._distribute(partition_by_kind(items), items, budget.target_tokens)
@@ -134,7 +153,7 @@ class QuotaSlice(IndexedSlicer):
                 rest += used[key] - sum(items[i].tokens for i in outcomes[key].selected)
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
-        """The share that the kind had, and what the inner slicer has to add."""
+        """The share of the item's kind, and the notes of the inner slicer."""
         if not items or budget.target_tokens <= 0:
             return {}
         notes: dict[int, str] = {}
@@ -145,17 +164,17 @@ class QuotaSlice(IndexedSlicer):
             inner = exclusion_notes(
                 restricted(self.inner, key), [items[i] for i in members], [scores[i] for i in members], within
             )
-            for place, i in enumerate(members):
-                limit = (
-                    f"may use {digits(share.cap)}" if self.redistribute else f"has a share of {digits(share.tokens)}"
-                )
-                text = f"kind {kind!r} {limit} tokens"
-                notes[i] = f"{text}; {inner[place]}" if place in inner else text
+            for position, i in enumerate(members):
+                limit = digits(share.cap if self.redistribute else share.tokens)
+                text = f"kind {kind!r} {'may use' if self.redistribute else 'has a share of'} {limit} tokens"
+                notes[i] = f"{text}; {inner[position]}" if position in inner else text
         return notes
 
     def for_kind(self, key: str) -> IndexedSlicer:
+        """This slicer with the entries of one kind only, by folded name."""
         inner = restricted(self.inner, key)
         return self if inner is self.inner or type(self) is not QuotaSlice else replace(self, inner=inner)
 
     def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
+        """The count requirements for kinds without any candidate."""
         return self.inner.judge_absent(present) if isinstance(self.inner, IndexedSlicer) else ()

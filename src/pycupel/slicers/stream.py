@@ -21,14 +21,19 @@ _MANY_BATCHES = 64
 
 @dataclass(frozen=True, slots=True)
 class StreamSlice(IndexedSlicer):
-    """Takes items in batches: of each batch what fits, by score and not by density, until the budget is full.
+    """Takes items in batches: of each batch what fits, by score and not by score per token, until the budget is full.
 
-    Earlier batches win over better items that come later, and once a batch has filled the budget, nothing after it is
-    looked at, not even items without tokens. In a pipeline that sorts all items first, nothing better comes later.
+    Earlier batches win over better items that come later, and once a batch has filled the budget, the rest is ignored,
+    even items without tokens. (A pipeline sorts all items by score first, so nothing better comes later.)
 
-    With `replace=True`, each batch competes with what has been selected so far: both are sorted by score together,
-    and whatever still fits stays. So a later item may push out earlier ones, but only those with a lower score, and
-    never one without tokens.
+    Attributes:
+        batch_size: The number of items in a batch.
+        replace: Whether each batch competes with what was selected before: both are sorted by score together, and
+            whatever fits stays. A later item may then replace earlier ones with lower scores.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        SlicerConfigError: `batch_size` is not positive.
     """
 
     batch_size: int = 32
@@ -41,6 +46,7 @@ class StreamSlice(IndexedSlicer):
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
+        """The selection, as indices of `items`."""
         if not items or budget.target_tokens <= 0:
             return IndexSlice([])
         tokens = [item.tokens for item in items]
@@ -51,14 +57,14 @@ class StreamSlice(IndexedSlicer):
         return IndexSlice(_fill_up(batches, tokens, budget.target_tokens))
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
-        """Only the end of the stream keeps out what costs nothing."""
+        """An item without tokens is left out only if the stream ended before it."""
         if self.replace or budget.target_tokens <= 0:
             return {}
         note = "the stream ended when an earlier batch had filled the budget"
         return {i: note for i, item in enumerate(items) if item.tokens == 0}
 
     def _batches(self, ranked: Sequence[int]) -> list[list[int]]:
-        """The batches in the order in which they come, each by score, because dealing out one order sorts them all."""
+        """The batches in order, each sorted by score: dealing out one sorted list sorts them all."""
         batches: list[list[int]] = [[] for _ in range(0, len(ranked), self.batch_size)]
         for i in ranked:
             batches[i // self.batch_size].append(i)
@@ -78,10 +84,10 @@ def _fill_up(batches: Sequence[list[int]], tokens: Sequence[int], target: int) -
 
 
 def _compete(batches: Sequence[list[int]], ranked: Sequence[int], tokens: Sequence[int], target: int) -> list[int]:
-    """The best first, whenever they came."""
+    """The best items of all batches so far."""
     rank = [0] * len(ranked)
-    for place, i in enumerate(ranked):
-        rank[i] = place
+    for position, i in enumerate(ranked):
+        rank[i] = position
     if len(batches) > _MANY_BATCHES and min(tokens) >= 0:
         return _replace_by_rank(batches, ranked, rank, tokens, target)
     selected: list[int] = []
@@ -107,4 +113,4 @@ def _replace_by_rank(
                 selected.add(rank[i], tokens[i])
         while selected.total > target:
             selected.remove(selected.first_above(target))
-    return [ranked[place] for place in selected.ranks()]
+    return [ranked[position] for position in selected.ranks()]

@@ -1,22 +1,24 @@
-"""Tests of your context: assertions about reports, snapshots, and checks for strategies of your own.
+"""Test your context: assertions about reports, snapshots, and checks for your own strategies.
 
     report.should().include_item_with_kind("Document").have_no_exclusions_for_kind("SystemPrompt")
 
-Nothing here needs pytest. The plug-in `pycupel_pytest`, which pytest finds by itself, adds a fixture and options.
+Nothing here needs pytest. For pytest there is a plug-in, `pycupel_pytest`, with a fixture and options.
 
 | module        | holds                                                         |
 |---------------|---------------------------------------------------------------|
 | `chain`       | the 13 assertions of the specification, and `match_snapshot`  |
 | `_subject`    | the report that they are about, and how they fail             |
-| `errors`      | their failure                                                 |
-| `_arguments`  | what assertions take, checked at the door                     |
-| `_edges`      | which positions are edges, and whose they are                 |
-| `_listing`    | kinds, reasons and entries, as failures name them             |
-| `_difference` | what is different between two reports                         |
-| `snapshots`   | JSON files with which tests compare reports                   |
-| `runs`        | what the plug-in's fixture gives to a test                    |
+| `errors`      | the error that they raise                                     |
+| `_arguments`  | checks of their arguments                                     |
+| `_edges`      | edge positions, and the scores that belong there              |
+| `_listing`    | kinds, reasons and entries, as failures show them             |
+| `_difference` | the differences between two reports                           |
+| `snapshots`   | JSON files to compare reports with                            |
+| `runs`        | `ReportRunner`, which the plug-in's fixture returns           |
 | `_artifacts`  | the reports of a failing test as files                        |
 | `checks`      | `check_scorer`, `check_slicer`, `check_placer`                |
+| `_contract`   | what they check                                               |
+| `_samples`    | the inputs that they use                                      |
 | `clock`       | `FixedTimeProvider`                                           |
 """
 

@@ -1,21 +1,33 @@
-"""What assertions take: kinds, counts, predicates and reasons, checked at the door."""
+"""Checks of what assertions take: kinds, counts, predicates and reasons."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self, TypeAlias, TypeVar, cast
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar, cast
 
 from pycupel.diagnostics import ExclusionReason
 from pycupel.diagnostics.reasons import EXCLUSION_REASONS, reason_name
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextKind
-from pycupel.model.checks import checked_int, wrong_type
+from pycupel.model.checks import checked_count, wrong_type
 from pycupel.model.names import suggestion
 
-__all__ = ["Kind", "Reason", "Variant", "checked_count", "checked_kind", "checked_predicate", "hiding"]
+__all__ = ["Kind", "Reason", "ReasonName", "Variant", "checked_kind", "checked_n", "checked_predicate", "hiding"]
 
 Kind: TypeAlias = ContextKind | str
-Reason: TypeAlias = type[ExclusionReason] | ExclusionReason | str
+ReasonName: TypeAlias = Literal[
+    "BudgetExceeded",
+    "ScoredTooLow",
+    "Deduplicated",
+    "QuotaCapExceeded",
+    "QuotaRequireDisplaced",
+    "NegativeTokens",
+    "PinnedOverride",
+    "Filtered",
+    "CountCapExceeded",
+    "CountRequireCandidatesExhausted",
+]
+Reason: TypeAlias = type[ExclusionReason] | ExclusionReason | ReasonName
 
 _Checked = TypeVar("_Checked")
 _Predicate = TypeVar("_Predicate", bound=Callable[..., object])
@@ -25,7 +37,7 @@ __tracebackhide__ = True
 
 
 def hiding(check: Callable[..., _Checked], *arguments: Any) -> _Checked:
-    """A check whose error seems to come from here, that is, from the line of the test."""
+    """Run a check so that the traceback of its error ends in the test."""
     try:
         return check(*arguments)
     except (TypeError, ValueError) as error:
@@ -38,11 +50,8 @@ def checked_kind(kind: Any) -> ContextKind:
     return hiding(ContextKind.of, kind)
 
 
-def checked_count(n: Any) -> int:
-    count = hiding(checked_int, "n", n)
-    if count < 0:
-        raise InvalidArgumentError(f"n must not be negative, but is {count}", argument="n", value=count)
-    return count
+def checked_n(n: Any) -> int:
+    return hiding(checked_count, "n", n, InvalidArgumentError)
 
 
 def checked_predicate(predicate: _Predicate, example: str) -> _Predicate:
@@ -52,7 +61,7 @@ def checked_predicate(predicate: _Predicate, example: str) -> _Predicate:
 
 
 class Variant(NamedTuple):
-    """What all reasons of one class have in common, or all unknown ones of one name (TV-13)."""
+    """A kind of exclusion reason: a class, or all unknown reasons of one name (TV-13)."""
 
     cls: type[ExclusionReason]
     name: str
@@ -65,7 +74,9 @@ class Variant(NamedTuple):
         if isinstance(reason, str):
             return cls(_class_named(reason), reason)
         if reason is ExclusionReason:
-            raise InvalidArgumentError("reason must be one of the reasons, not their base", argument="reason")
+            raise InvalidArgumentError(
+                "reason must be a specific reason, not ExclusionReason itself", argument="reason"
+            )
         if _is_reason_class(reason):
             return cls(reason, reason.__name__)
         raise wrong_type("reason", "an exclusion reason: its class, its name or an instance", reason)
@@ -82,9 +93,9 @@ def _class_named(name: str) -> type[ExclusionReason]:
     known = EXCLUSION_REASONS.get(name)
     if known is None:
         raise InvalidArgumentError(
-            f"there is no exclusion reason {name!r}{suggestion(name, EXCLUSION_REASONS)}",
+            f"unknown exclusion reason {name!r}{suggestion(name, EXCLUSION_REASONS)}",
             argument="reason",
             value=name,
-            hint="For a reason of your own, pass its class; for one read from elsewhere, UnknownReason(name).",
+            hint="For your own reason, pass its class; for one from another implementation, UnknownReason(name).",
         )
     return known

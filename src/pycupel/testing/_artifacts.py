@@ -1,4 +1,4 @@
-"""The reports of a failing test as files: for people, and for tools."""
+"""The reports of a failing test as files."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _LONGEST_NAME = 120
 
 
 def save_reports(reports: Sequence[SelectionReport], directory: Path, node_id: str) -> list[str]:
-    """Write each report in all its forms, and return a line about each file: its path, or why it was not written."""
+    """Write each report in every format, and return a line for each file: its path, or why it was not written."""
     name = _file_name(node_id)
     stems = [name] if len(reports) == 1 else [f"{name}-{i}" for i in range(1, len(reports) + 1)]
     return [
         _save(directory / f"{stem}.{ending}", text)
         for stem, report in zip(stems, reports, strict=True)
-        for ending, text in _forms(report)
+        for ending, text in _formats(report)
     ]
 
 
-def _forms(report: SelectionReport) -> Iterator[tuple[str, Callable[[], str]]]:
+def _formats(report: SelectionReport) -> Iterator[tuple[str, Callable[[], str]]]:
     yield "json", lambda: dumps(report, indent=2, allow_nan=True)
     yield "txt", report.to_text
     to_html = getattr(report, "to_html", None)
@@ -35,7 +35,7 @@ def _forms(report: SelectionReport) -> Iterator[tuple[str, Callable[[], str]]]:
 
 
 def _save(path: Path, text: Callable[[], str]) -> str:
-    # Whatever goes wrong here, the test's own failure is what has to be reported.
+    # An error here must not hide the test's own failure.
     try:
         content = text()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -46,7 +46,7 @@ def _save(path: Path, text: Callable[[], str]) -> str:
 
 
 def _file_name(node_id: str) -> str:
-    """The node id with dots for separators. If that loses anything else, a checksum tells similar ids apart."""
+    """The node id with dots for separators. If other characters are lost, a checksum keeps similar ids apart."""
     dotted = node_id.replace("::", ".").replace("/", ".").lstrip(".")
     name = re.sub(r"[^\w.\[\]-]", "_", dotted)[:_LONGEST_NAME]
     return name if name == dotted else f"{name}-{crc32(node_id.encode()):08x}"

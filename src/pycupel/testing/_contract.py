@@ -1,4 +1,4 @@
-"""What strategies promise, and asking them in every way that could show that they do not keep it."""
+"""The contracts of strategies, checked by calling them in every way that could show a violation."""
 
 from __future__ import annotations
 
@@ -10,44 +10,44 @@ from math import isnan
 from typing import Any, NamedTuple, TypeVar
 
 from pycupel.errors import CountRequirementError, TableTooLargeError
-from pycupel.kernels.identity import places_by_identity
+from pycupel.kernels.identity import indices_by_identity
 from pycupel.model import ContextItem
 from pycupel.model.checks import as_float, describe
-from pycupel.scorers import score_all
-from pycupel.slicers import slice_by_index
+from pycupel.scorers._base import score_all
+from pycupel.slicers._base import slice_by_index
 from pycupel.testing._samples import Sample
 
 __all__ = ["BrokenProperty", "PlacerContract", "ScorerContract", "SlicerContract"]
 
 _Value = TypeVar("_Value")
 
-# One line for each score or item, so that answers can be compared and shown.
+# One string for each score or item, so that answers can be compared and shown.
 _Answer = list[str]
 
 _STRANGER = "an item that it was not given"
 
-# What a slicer may say instead of an answer.
+# What a slicer may raise instead of answering.
 _REFUSALS = (CountRequirementError, TableTooLargeError)
 
 _ADVICE = {
-    "answers": "A strategy copes with any items, and gets them in a tuple, which it cannot change.",
+    "answers": "A strategy must accept any items, in a tuple, which it cannot change.",
     "repeatable": (
-        "Use nothing but the arguments: no random numbers, no clock. A scorer that has a time provider can be given a "
+        "Use nothing but the arguments: no random numbers, no clock. Give a scorer that has a time provider a "
         "FixedTimeProvider."
     ),
     "independent": (
-        "Keep nothing from one call to the next. A cache has to know everything that an answer depends on, the other "
-        "items, too."
+        "Keep no state between calls. The key of a cache must hold everything that the answer depends on, the other "
+        "items included."
     ),
-    "by value": "Equal arguments have equal answers: do not let id() or `is` decide.",
+    "by value": "Equal arguments must give equal answers: do not decide by id() or `is`.",
     "hands off": "Work on a copy: sorted(items), not items.sort().",
-    "number": "Return a float; 0.0 for an item that there is nothing to say about.",
-    "batch": "Do the arithmetic of score, in the same order, and without sum() of floats; or do without score_all.",
+    "number": "Return a float; 0.0 for an item without the data to score it.",
+    "batch": "Use the arithmetic of score, in the same order, without sum() of floats; or remove score_all.",
     "list": "Return a list of items.",
-    "subset": "Return the very objects, not copies, each at most as often as it was given.",
+    "subset": "Return the same objects, not copies, each at most as often as it was given.",
     "nothing": "Return [] if there are no items, or if budget.target_tokens is 0.",
     "budget": (
-        "Stay within budget.target_tokens, not max_tokens. For requirements that come before the budget, check with "
+        "Stay within budget.target_tokens, not max_tokens. If requirements take precedence over the budget, check with "
         "may_overflow=True."
     ),
     "detail": "Let slice return slice_detailed(scored_items, budget).selected.",
@@ -56,7 +56,14 @@ _ADVICE = {
 
 
 class BrokenProperty(NamedTuple):
-    """A property that a strategy does not have: what happened, with which input first, and what to do about it."""
+    """A violated property of a strategy's contract.
+
+    Attributes:
+        name: The property, such as `repeatable`.
+        problem: What happened.
+        sample: The first input that shows it.
+        advice: What to do about it.
+    """
 
     name: str
     problem: str
@@ -65,10 +72,10 @@ class BrokenProperty(NamedTuple):
 
 
 class _Contract(ABC):
-    """Asks a strategy again and again, and keeps of each broken property the first sample that shows it."""
+    """Calls a strategy repeatedly, and keeps the first sample that violates each property."""
 
     method: str
-    # The optional method, and the property that it gives the same answers.
+    # The optional method, and the property that it agrees with the required one.
     optional: tuple[str, str] = ("", "")
 
     def __init__(self, strategy: Any) -> None:
@@ -79,23 +86,23 @@ class _Contract(ABC):
     def ask(self, strategy: Any, sample: Sample) -> _Answer: ...
 
     def ask_optional(self, sample: Sample, answer: _Answer) -> _Answer:  # noqa: ARG002
-        """What the optional method says in place of `answer`."""
+        """The answer of the optional method, or `answer` if there is no such method."""
         return answer
 
     def check(self, given: Sequence[Sample]) -> list[BrokenProperty]:
         fresh = _copy_of(self.strategy)
         answers = [self._ask_twice(sample) for sample in given]
-        # Where two calls in a row differ, there is nothing to learn from others.
+        # If two calls in a row differ, other comparisons show nothing more.
         if "repeatable" not in self.broken:
             for sample, answer in zip(reversed(given), reversed(answers), strict=True):
-                self.expect(answer, self._attempt(fresh, sample), "independent", "and after other calls", sample)
+                self.expect(answer, self._attempt(fresh, sample), "independent", "but after other calls", sample)
             for sample, answer in zip(given, answers, strict=True):
                 self._ask_with_copies(sample, answer)
         return list(self.broken.values())
 
     def _ask_twice(self, sample: Sample) -> _Answer:
         answer = self._attempt(self.strategy, sample)
-        self.expect(answer, self._attempt(self.strategy, sample), "repeatable", "and for the same arguments", sample)
+        self.expect(answer, self._attempt(self.strategy, sample), "repeatable", "then for the same arguments", sample)
         return answer
 
     def _ask_with_copies(self, sample: Sample, expected: _Answer) -> None:
@@ -103,42 +110,42 @@ class _Contract(ABC):
         before = repr(copied)
         answer = self._attempt(self.strategy, copied)
         if repr(copied) == before:
-            # Where a repeated question has another answer anyway, an equal one proves nothing.
+            # If repeated calls differ anyway, a different answer to equal arguments shows nothing more.
             if not self.broken.keys() & {"answers", "independent"}:
-                self.expect(expected, answer, "by value", "and for equal arguments", sample)
+                self.expect(expected, answer, "by value", "but for equal arguments", sample)
             self._compare_optional(copied, answer)
         if repr(copied) != before:
-            self.blame("hands off", "an argument has been changed", sample)
+            self.report("hands off", "an argument has been changed", sample)
 
     def _compare_optional(self, sample: Sample, answer: _Answer) -> None:
-        # What is wrong with the answers themselves would only be said again.
+        # Wrong answers would only be reported again.
         if self.broken.keys() & {"answers", "number", "list", "subset"}:
             return
         method, name = self.optional
         try:
             self.expect(answer, self.ask_optional(sample, answer), name, f"but {method}", sample)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the author has to know
-            self.blame(name, f"asking {method} ended in {type(error).__name__}: {error}", sample)
+        except Exception as error:  # noqa: BLE001 - the author must see any error
+            self.report(name, f"{method} raised {type(error).__name__}: {error}", sample)
 
     def _attempt(self, strategy: Any, sample: Sample) -> _Answer:
         try:
             return self.ask(strategy, sample)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the author has to know
-            self.blame("answers", f"{self.method} raised {type(error).__name__}: {error}", sample)
+        except Exception as error:  # noqa: BLE001 - the author must see any error
+            self.report("answers", f"{self.method} raised {type(error).__name__}: {error}", sample)
             return [type(error).__name__]
 
     def expect(self, one: _Answer, other: _Answer, name: str, then: str, sample: Sample) -> None:
         for a, b in zip_longest(one, other, fillvalue="nothing"):
             if a != b:
-                self.blame(name, f"{self.method} gave {a}, {then} {b}", sample)
+                self.report(name, f"{self.method} gave {a}, {then} {b}", sample)
                 return
 
-    def blame(self, name: str, problem: str, sample: Sample) -> None:
+    def report(self, name: str, problem: str, sample: Sample) -> None:
         self.broken.setdefault(name, BrokenProperty(name, problem, sample.name, _ADVICE[name]))
 
     def is_list(self, returned: object, sample: Sample) -> bool:
         if not isinstance(returned, list):
-            self.blame("list", f"{self.method} returned {describe(returned)}", sample)
+            self.report("list", f"{self.method} returned {describe(returned)}", sample)
         return isinstance(returned, list)
 
 
@@ -151,7 +158,7 @@ class ScorerContract(_Contract):
         return [self._score(strategy, item, sample) for item in _spread(sample.items)]
 
     def ask_optional(self, sample: Sample, answer: _Answer) -> _Answer:
-        # A pipeline does not ask a scorer if there are no items.
+        # A pipeline does not call a scorer without items.
         if not sample.items or not hasattr(self.strategy, "score_all"):
             return answer
         return list(map(repr, _spread(score_all(self.strategy, sample.items))))
@@ -161,7 +168,7 @@ class ScorerContract(_Contract):
         try:
             number = as_float("the score", score)
         except TypeError:
-            self.blame("number", f"score returned {describe(score)}", sample)
+            self.report("number", f"score returned {describe(score)}", sample)
             return type(score).__name__
         if isnan(number):
             self.nan = self.nan or item
@@ -186,7 +193,7 @@ class SlicerContract(_Contract):
         answer = _names(selected, sample.items)
         if _STRANGER in answer:
             stranger = describe(selected[answer.index(_STRANGER)])
-            self.blame("subset", f"slice returned {stranger}, which it was not given, or not that often", sample)
+            self.report("subset", f"slice returned {stranger}, which it was not given or had returned already", sample)
         elif answer:
             self._check_room(selected, sample)
         return answer
@@ -195,9 +202,9 @@ class SlicerContract(_Contract):
         target = sample.budget.target_tokens
         tokens = sum(item.tokens for item in selected)
         if target <= 0:
-            self.blame("nothing", f"slice selected {len(selected)} items", sample)
+            self.report("nothing", f"slice selected {len(selected)} items", sample)
         elif tokens > target and not self.may_overflow:
-            self.blame("budget", f"slice selected {tokens} tokens", sample)
+            self.report("budget", f"slice selected {tokens} tokens", sample)
 
     def ask_optional(self, sample: Sample, answer: _Answer) -> _Answer:
         if not hasattr(self.strategy, "slice_detailed"):
@@ -208,7 +215,7 @@ class SlicerContract(_Contract):
         except _REFUSALS as error:
             return [str(error)]
         detailed = _names([sample.items[i] for i in outcome.selected], sample.items)
-        # In which order a slicer selects is its own business.
+        # The order of a slicer's selection does not matter.
         return answer if sorted(detailed) == sorted(answer) else detailed
 
 
@@ -222,24 +229,24 @@ class PlacerContract(_Contract):
         answer = _names(placed, sample.items)
         if sorted(answer) != sorted(_names(sample.items, sample.items)):
             given, returned = len(sample.items), len(answer)
-            self.blame("permutation", f"place was given {given} items and returned {returned}, not the same", sample)
+            self.report("permutation", f"place got {given} items and returned {returned}, not the same ones", sample)
         return answer
 
 
 def _names(returned: Sequence[object], items: Sequence[ContextItem]) -> _Answer:
-    """What was returned, by its places among the items, each place once."""
-    places = places_by_identity(items)
-    return [f"item {places[id(item)].pop()}" if places.get(id(item)) else _STRANGER for item in returned]
+    """The returned items by their indices, each index at most once."""
+    indices = indices_by_identity(items)
+    return [f"item {indices[id(item)].pop()}" if indices.get(id(item)) else _STRANGER for item in returned]
 
 
 def _spread(values: Sequence[_Value]) -> Sequence[_Value]:
-    """All of a few, some of many: asking for each of 200 scores takes a nested scorer a while."""
+    """All of a few values, about eight of many: a nested scorer takes long for each of 200 scores."""
     return values[:: max(1, len(values) // 8)]
 
 
 def _copy_of(strategy: Any) -> Any:
-    """A strategy that has never been asked. One that cannot be copied has to do."""
+    """A copy that has not been called yet, or the strategy itself if it cannot be copied."""
     try:
         return deepcopy(strategy)
-    except Exception:  # noqa: BLE001 - nobody has to support copying
+    except Exception:  # noqa: BLE001 - strategies need not support copying
         return strategy

@@ -1,4 +1,4 @@
-"""What is different between two reports: the gravest first, because test runners cut long texts."""
+"""The differences between two reports, the most important first, because test runners cut long texts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["explain_inequality", "outline"]
 
 _WIDTH = 66
 _ONLY_EVENTS = (
-    "The selections are the same. What differs are the events: they hold",
+    "The selections are the same; only the events differ, which hold",
     "measured times. Compare with left.same_selection(right).",
 )
 
-# None stands for an item that was no candidate.
+# None stands for an item that was not a candidate.
 _Entry: TypeAlias = IncludedItem | ExcludedItem | None
 
 
@@ -36,7 +36,7 @@ def outline(report: SelectionReport) -> Iterator[str]:
 
 
 def explain_inequality(left: SelectionReport, right: SelectionReport) -> list[str]:
-    """Why `left == right` is false: a summary, and below it a heading for each way to be different."""
+    """Why `left == right` is false: a summary, then a section for each kind of difference."""
     found = [line for title, lines in _sections(left, right) for line in _section(title, [*lines])]
     return [f"{_summary(left)} == {_summary(right)}", *(found or _ONLY_EVENTS)]
 
@@ -64,7 +64,7 @@ def _summary(report: SelectionReport) -> str:
 
 
 def _pairs(left: SelectionReport, right: SelectionReport) -> list[tuple[ContextItem, _Entry, _Entry]]:
-    """What became of each item on the left and on the right. Of several equal ones, the first goes with the first."""
+    """The entries for each item, left and right. Equal items are paired in order."""
     here, there = _by_item(left), _by_item(right)
     return [
         (item, a, b)
@@ -82,7 +82,7 @@ def _by_item(report: SelectionReport) -> dict[ContextItem, list[_Entry]]:
 
 
 def _versus(what: str, left: str, right: str) -> list[str]:
-    """Two texts that are different, on one line if there is room."""
+    """Two different texts, on one line if they fit."""
     if left == right:
         return []
     line = f"{what}: {left} != {right}"
@@ -90,7 +90,7 @@ def _versus(what: str, left: str, right: str) -> list[str]:
 
 
 def _order(left: Sequence[ContextItem], right: Sequence[ContextItem]) -> list[str]:
-    """The first place where the same items come in another order."""
+    """The first index at which the same items are in a different order."""
     if Counter(left) == Counter(right):
         for i, (a, b) in enumerate(zip(left, right, strict=True)):
             if a != b:

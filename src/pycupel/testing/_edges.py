@@ -1,4 +1,4 @@
-"""Which positions are edges, and whose they are. Cupel.Testing Vocabulary: PlaceTopNScoredAtEdges."""
+"""Edge positions, and the scores that belong there. Cupel.Testing Vocabulary: PlaceTopNScoredAtEdges."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def edge_positions(count: int, n: int) -> list[int]:
 def top_scored(scores: Sequence[float], edges: Sequence[int]) -> list[int]:
     """The indices of as many highest scores as there are edges, best first.
 
-    At equal scores those on an edge come first. So one that is on none proves that the top scores are not at the edges,
-    however ties are broken (TV-06).
+    Of equal scores, those on an edge come first. So if one of them is not on an edge, no way of breaking ties puts the
+    top scores at the edges (TV-06).
     """
     others = sorted(set(range(len(scores))).difference(edges))
     return descending(scores, [*sorted(edges), *others])[: len(edges)]

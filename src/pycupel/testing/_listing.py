@@ -1,4 +1,4 @@
-"""Kinds, reasons and entries of a report, as failures name them."""
+"""Kinds, reasons and entries of a report, as failures show them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pycupel.diagnostics.reasons import reason_name
 from pycupel.model import ContextKind
 from pycupel.render._layout import Row, Span, Table, clipped, count, finish
 
-__all__ = ["joined", "kinds_of", "listing", "reasons_of"]
+__all__ = ["comma_separated", "kinds_of", "listing", "reasons_of"]
 
 # Test runners indent what they show.
 _WIDTH = 72
@@ -26,12 +26,12 @@ def reasons_of(excluded: Iterable[ExcludedItem]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(reason_name(entry.reason) for entry in excluded))
 
 
-def joined(values: Iterable[object]) -> str:
+def comma_separated(values: Iterable[object]) -> str:
     return ", ".join(map(str, values))
 
 
 def listing(title: str, entries: Sequence[IncludedItem | ExcludedItem], indices: Sequence[int] | None = None) -> str:
-    """The first of the entries, or of those with the given indices, as a table; an empty text if there are none."""
+    """The first few entries, or those with the given indices, as a table; an empty string if there are none."""
     chosen = range(len(entries)) if indices is None else indices
     if not chosen:
         return ""

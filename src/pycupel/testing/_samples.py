@@ -1,4 +1,4 @@
-"""The inputs that strategies are checked with: the same ones every time."""
+"""The inputs that strategies are checked with, always the same."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _STRANGE_SCORES = (float("inf"), 1e308, 2.0, 1.0, 5e-324, 0.0, -0.0, -3.5, float
 
 
 class Sample(NamedTuple):
-    """What a strategy is given. Scorers get the items; slicers and placers get them with scores, slicers a budget."""
+    """An input. Scorers get the items, placers the scored items, and slicers the scored items and the budget."""
 
     name: str
     items: Sequence[ContextItem]
@@ -37,7 +37,7 @@ class Sample(NamedTuple):
     budget: ContextBudget = ContextBudget(0)
 
     def copied(self) -> Sample:
-        """An equal sample of other objects, in lists: what is one object twice here, is one object twice there."""
+        """An equal sample of copies, in lists. An object that occurs twice is copied once."""
         twins = {id(item): copy(item) for item in self.items}
         items = [twins[id(item)] for item in self.items]
         return self._replace(items=items, scored=[ScoredItem(twins[id(item)], score) for item, score in self.scored])
@@ -65,12 +65,13 @@ def samples(own: Any = None) -> list[Sample]:
         _sample("items in no order", [three, one, *more], [0.1, 0.9, 0.4, 0.4, 0.8, 0.0, 0.7]),
         _sample("200 items", [_item(i) for i in range(200)]),
     ]
-    return built_in if own is None else [*built_in, _sample("your items", _checked("items", own, ContextItem))]
+    return built_in if own is None else [*built_in, _sample("your items", _checked_items(own))]
 
 
 def budgeted(unbudgeted: Iterable[Sample], own: Any = None) -> list[Sample]:
-    """Each sample with budgets from nothing to room for everything, the maximum always more, and with the caller's."""
-    extra = [] if own is None else _checked("budgets", own, ContextBudget)
+    """Each sample with the caller's budgets, and with targets from 0 to more than enough, all below the maximum."""
+    given = checked_iterable("budgets", "an iterable of ContextBudget or int", () if own is None else own)
+    extra = [ContextBudget.of(budget, f"budgets[{i}]") for i, budget in enumerate(given)]
     return [
         sample._replace(name=f"{sample.name} and target_tokens={budget.target_tokens}", budget=budget)
         for sample in unbudgeted
@@ -84,13 +85,13 @@ def _budgets(total: int) -> list[ContextBudget]:
 
 
 def _sample(name: str, items: Sequence[ContextItem], scores: Sequence[float] | None = None) -> Sample:
-    """Without scores, the items come best first, as in a pipeline."""
+    """Without scores, the items are in descending order of score, as in a pipeline."""
     falling = [1.0 - i / len(items) for i in range(len(items))]
     return Sample(name, tuple(items), tuple(map(ScoredItem, items, falling if scores is None else scores)))
 
 
 def _item(i: int) -> ContextItem:
-    """An item like those of real programs: some fields filled, some not, some like those of others."""
+    """An item like those of real programs: some fields are set, some are not, and some values repeat."""
     mixed = i * 7_919 % 101
     return ContextItem(
         f"item {i}",
@@ -106,9 +107,9 @@ def _item(i: int) -> ContextItem:
     )
 
 
-def _checked(name: str, values: Any, kind: type[Any]) -> list[Any]:
-    found = list(checked_iterable(name, f"an iterable of {kind.__name__}", values))
-    for i, value in enumerate(found):
-        if not isinstance(value, kind):
-            raise wrong_type(f"{name}[{i}]", f"a {kind.__name__}", value)
-    return found
+def _checked_items(values: Any) -> list[ContextItem]:
+    items = list(checked_iterable("items", "an iterable of ContextItem", values))
+    for i, item in enumerate(items):
+        if not isinstance(item, ContextItem):
+            raise wrong_type(f"items[{i}]", "a ContextItem", item)
+    return items

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Self, cast
 
-from pycupel.diagnostics import SelectionReport
+from pycupel.diagnostics import ExcludedItem, IncludedItem, SelectionReport
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import wrong_type
-from pycupel.testing._arguments import checked_predicate
+from pycupel.testing._arguments import checked_predicate, hiding
 from pycupel.testing._listing import listing
 from pycupel.testing.errors import SelectionReportAssertionError
 
@@ -24,33 +24,50 @@ _ABOUT_ITEM = 'lambda item: "refund" in item.content'
 
 @dataclass(frozen=True, slots=True)
 class ReportSubject:
+    """What assertions are about.
+
+    Attributes:
+        report: The report.
+    """
+
     report: SelectionReport
 
     def __post_init__(self) -> None:
         if not isinstance(cast(Any, self.report), SelectionReport):
             raise wrong_type("report", "a SelectionReport", self.report)
 
-    def _excluded_matching(self, predicate: Callable[[ContextItem], object]) -> list[int]:
-        checked_predicate(predicate, _ABOUT_ITEM)
-        return [i for i, entry in enumerate(self.report.excluded) if predicate(entry.item)]
+    def _expect(
+        self,
+        holds: object,
+        message: str,
+        *,
+        expected: object,
+        actual: object,
+        listed: tuple[str, Sequence[IncludedItem | ExcludedItem], Sequence[int] | None] | None = None,
+    ) -> Self:
+        """Fail with the message and a table of entries, unless the assertion holds."""
+        if holds:
+            return self
+        raise SelectionReportAssertionError(
+            message,
+            assertion=message.partition(" ")[0].partition("(")[0],
+            expected=expected,
+            actual=actual,
+            report=self.report,
+            note=listing(*listed) if listed else "",
+        )
 
-    def _excluded_listing(self, matched: list[int]) -> str:
+    def _excluded_matching(
+        self, predicate: Callable[[ContextItem], object]
+    ) -> tuple[Sequence[ExcludedItem], list[int]]:
+        """The excluded items, and the indices of those that satisfy the predicate."""
+        checked_predicate(predicate, _ABOUT_ITEM)
         excluded = self.report.excluded
-        return listing("Excluded, and matching", excluded, matched) or listing("Excluded", excluded)
+        return excluded, [i for i, entry in enumerate(excluded) if predicate(entry.item)]
 
     def _budget(self, budget: Any) -> ContextBudget:
-        if isinstance(budget, ContextBudget):
-            return budget
         if budget is not None:
-            raise wrong_type("budget", "a ContextBudget", budget)
+            return hiding(ContextBudget.of, budget)
         if self.report.budget is None:
-            raise InvalidArgumentError("the report does not know its budget; pass one", argument="budget")
+            raise InvalidArgumentError("the report has no budget; pass one", argument="budget")
         return self.report.budget
-
-    def _failure(
-        self, message: str, *, expected: object, actual: object, note: str = ""
-    ) -> SelectionReportAssertionError:
-        assertion = message.partition(" ")[0].partition("(")[0]
-        return SelectionReportAssertionError(
-            message, assertion=assertion, expected=expected, actual=actual, report=self.report, note=note
-        )

@@ -1,6 +1,6 @@
-"""The chain of assertions about a report: one chapter, one file.
+"""The chain of assertions about a report.
 
-Cupel.Testing Vocabulary: the 13 patterns in the chapter's order, each message as the chapter has it.
+One chapter, one file: the 13 patterns of *Cupel.Testing Vocabulary* in its order, each message as the chapter has it.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from pycupel.testing._arguments import (
     Kind,
     Reason,
     Variant,
-    checked_count,
     checked_kind,
+    checked_n,
     checked_predicate,
     hiding,
 )
 from pycupel.testing._edges import edge_positions, top_scored
-from pycupel.testing._listing import joined, kinds_of, listing, reasons_of
+from pycupel.testing._listing import comma_separated, kinds_of, reasons_of
 from pycupel.testing._subject import ReportSubject
 from pycupel.testing.snapshots import check_snapshot, directory_of
 
@@ -41,88 +41,99 @@ _ABOUT_INCLUDED = "lambda included: included.score > 0.5"
 
 
 def should(report: SelectionReport) -> SelectionReportChain:
-    """The start of a chain of assertions, like `report.should()`."""
+    """Start a chain of assertions, like `report.should()`."""
     return SelectionReportChain(report)
 
 
 class SelectionReportChain(ReportSubject):
-    """Assertions about a report. Each returns the chain, or raises a `SelectionReportAssertionError`."""
+    """Assertions about a report, to be chained: each returns the chain, or raises `SelectionReportAssertionError`.
+
+    Kinds may be strings. A predicate is a function that returns something true or false.
+
+    Attributes:
+        report: The report that the assertions are about.
+    """
 
     __slots__ = ()
 
     # --- inclusion
 
     def include_item_with_kind(self, kind: Kind) -> Self:
-        """At least one selected item is of the kind."""
+        """At least one selected item has this kind."""
         wanted, included = checked_kind(kind), self.report.included
         kinds = kinds_of(included)
-        if wanted in kinds:
-            return self
-        raise self._failure(
+        return self._expect(
+            wanted in kinds,
             f"IncludeItemWithKind({wanted}) failed: Included contained 0 items with Kind={wanted}. "
-            f"Included had {len(included)} items with kinds: [{joined(kinds)}].",
+            f"Included had {len(included)} items with kinds: [{comma_separated(kinds)}].",
             expected=wanted,
             actual=kinds,
-            note=listing("Included", included),
+            listed=("Included", included, None),
         )
 
     def include_item_matching(self, predicate: Callable[[IncludedItem], object]) -> Self:
-        """At least one selected item satisfies the predicate, which is given the item with its score and reason."""
+        """At least one selected item satisfies the predicate, which gets the item with its score and reason."""
         checked_predicate(predicate, _ABOUT_INCLUDED)
         included = self.report.included
-        if any(map(predicate, included)):
-            return self
-        raise self._failure(
+        return self._expect(
+            any(map(predicate, included)),
             "IncludeItemMatching failed: no item in Included matched the predicate. "
             f"Included had {len(included)} items.",
             expected=1,
             actual=0,
-            note=listing("Included", included),
+            listed=("Included", included, None),
         )
 
     def include_exactly_n_items_with_kind(self, kind: Kind, n: int) -> Self:
-        """So many selected items are of the kind, no more and no fewer."""
-        wanted, expected, included = checked_kind(kind), checked_count(n), self.report.included
+        """Exactly `n` selected items have this kind."""
+        wanted, expected, included = checked_kind(kind), checked_n(n), self.report.included
         found = sum(entry.item.kind == wanted for entry in included)
-        if found == expected:
-            return self
-        raise self._failure(
+        return self._expect(
+            found == expected,
             f"IncludeExactlyNItemsWithKind({wanted}, {expected}) failed: expected {expected} items with Kind={wanted} "
             f"in Included, but found {found}. Included had {len(included)} items total.",
             expected=expected,
             actual=found,
-            note=listing("Included", included),
+            listed=("Included", included, None),
         )
 
     # --- exclusion
 
     def exclude_item_with_reason(self, reason: Reason) -> Self:
-        """At least one item was left out for the reason, given as a class, a name or an instance (TV-13)."""
+        """At least one item was excluded for this reason.
+
+        Args:
+            reason: The reason's class or name. An instance stands for its class; its fields are not compared.
+        """
         variant, excluded = Variant.of(reason), self.report.excluded
-        if any(variant.matches(entry.reason) for entry in excluded):
-            return self
         reasons = reasons_of(excluded)
-        raise self._failure(
+        return self._expect(
+            any(variant.matches(entry.reason) for entry in excluded),
             f"ExcludeItemWithReason({variant.name}) failed: no excluded item had reason {variant.name}. "
-            f"Excluded had {len(excluded)} items with reasons: [{joined(reasons)}].",
+            f"Excluded had {len(excluded)} items with reasons: [{comma_separated(reasons)}].",
             expected=variant.name,
             actual=reasons,
-            note=listing("Excluded", excluded),
+            listed=("Excluded", excluded, None),
         )
 
     def exclude_item_matching_with_reason(self, predicate: Callable[[ContextItem], object], reason: Reason) -> Self:
-        """At least one item that satisfies the predicate was left out for the reason."""
-        variant, indices = Variant.of(reason), self._excluded_matching(predicate)
-        matched = [self.report.excluded[i] for i in indices]
-        if any(variant.matches(entry.reason) for entry in matched):
-            return self
+        """At least one item that satisfies the predicate was excluded for this reason.
+
+        Args:
+            predicate: Gets the item.
+            reason: The reason's class or name. An instance stands for its class; its fields are not compared.
+        """
+        variant = Variant.of(reason)
+        excluded, indices = self._excluded_matching(predicate)
+        matched = [excluded[i] for i in indices]
         reasons = reasons_of(matched)
-        raise self._failure(
+        return self._expect(
+            any(variant.matches(entry.reason) for entry in matched),
             f"ExcludeItemMatchingWithReason(reason={variant.name}) failed: predicate matched {len(matched)} excluded "
-            f"item(s) but none had reason {variant.name}. Matched items had reasons: [{joined(reasons)}].",
+            f"item(s) but none had reason {variant.name}. Matched items had reasons: [{comma_separated(reasons)}].",
             expected=variant.name,
             actual=reasons,
-            note=self._excluded_listing(indices),
+            listed=_matching(excluded, indices),
         )
 
     def exclude_item_with_budget_details(
@@ -131,80 +142,84 @@ class SelectionReportChain(ReportSubject):
         expected_item_tokens: int,
         expected_available_tokens: int,
     ) -> Self:
-        """An item that satisfies the predicate did not fit, with exactly these numbers in its `BudgetExceeded`."""
-        indices = self._excluded_matching(predicate)
-        matched = [self.report.excluded[i] for i in indices]
+        """At least one item that satisfies the predicate was excluded as `BudgetExceeded`, with exactly these numbers.
+
+        Args:
+            predicate: Gets the item.
+            expected_item_tokens: The tokens that the item needs.
+            expected_available_tokens: The tokens that the selection left over.
+        """
+        excluded, indices = self._excluded_matching(predicate)
+        matched = [excluded[i] for i in indices]
         expected = BudgetExceeded(
             hiding(checked_int, "expected_item_tokens", expected_item_tokens),
             hiding(checked_int, "expected_available_tokens", expected_available_tokens),
         )
         too_large = [entry.reason for entry in matched if isinstance(entry.reason, BudgetExceeded)]
-        if expected in too_large:
-            return self
-        raise self._failure(
+        return self._expect(
+            expected in too_large,
             f"ExcludeItemWithBudgetDetails failed: expected BudgetExceeded with {_token_counts(expected)}, "
-            f"{_instead(too_large, matched)}",
+            f"{_found_instead(too_large, matched)}",
             expected=expected,
             actual=too_large[0] if too_large else None,
-            note=self._excluded_listing(indices),
+            listed=_matching(excluded, indices),
         )
 
     def have_no_exclusions_for_kind(self, kind: Kind) -> Self:
-        """Nothing of the kind was left out."""
+        """No item of this kind was excluded."""
         wanted, excluded = checked_kind(kind), self.report.excluded
         found = [i for i, entry in enumerate(excluded) if entry.item.kind == wanted]
-        if not found:
-            return self
-        first = excluded[found[0]]
-        raise self._failure(
+        first = [f"First: score={excluded[i].score:.4f}, reason={reason_name(excluded[i].reason)}." for i in found[:1]]
+        return self._expect(
+            not found,
             f"HaveNoExclusionsForKind({wanted}) failed: found {len(found)} excluded item(s) with Kind={wanted}. "
-            f"First: score={first.score:.4f}, reason={reason_name(first.reason)}.",
+            f"{''.join(first)}",
             expected=0,
             actual=len(found),
-            note=listing("Excluded, of that kind", excluded, found),
+            listed=("Excluded, of that kind", excluded, found),
         )
 
     # --- aggregate counts
 
     def have_at_least_n_exclusions(self, n: int) -> Self:
-        """So many items were left out, or more."""
-        expected, excluded = checked_count(n), self.report.excluded
-        if len(excluded) >= expected:
-            return self
-        raise self._failure(
+        """At least `n` items were excluded."""
+        expected, excluded = checked_n(n), self.report.excluded
+        return self._expect(
+            len(excluded) >= expected,
             f"HaveAtLeastNExclusions({expected}) failed: expected at least {expected} excluded items, "
             f"but Excluded had {len(excluded)}.",
             expected=expected,
             actual=len(excluded),
-            note=listing("Excluded", excluded),
+            listed=("Excluded", excluded, None),
         )
 
     def excluded_items_are_sorted_by_score_descending(self) -> Self:
-        """No item that was left out has a higher score than the one before it. NaN is below every number (SC-03)."""
+        """No excluded item has a higher score than the one before it. NaN is below every number."""
         scores = tuple(entry.score for entry in self.report.excluded)
         for i, (score, following) in enumerate(pairwise(scores)):
-            if following > score or (isnan(score) and not isnan(following)):
-                raise self._failure(
-                    f"ExcludedItemsAreSortedByScoreDescending failed: item at index {i + 1} (score={following:.6f}) "
-                    f"is higher than item at index {i} (score={score:.6f}). Expected non-increasing scores.",
-                    expected="non-increasing scores",
-                    actual=scores,
-                )
+            self._expect(
+                following <= score or isnan(following),
+                f"ExcludedItemsAreSortedByScoreDescending failed: item at index {i + 1} (score={following:.6f}) "
+                f"is higher than item at index {i} (score={score:.6f}). Expected non-increasing scores.",
+                expected="non-increasing scores",
+                actual=scores,
+            )
         return self
 
     # --- budget
 
-    def have_budget_utilization_above(self, threshold: float, budget: ContextBudget | None = None) -> Self:
-        """The selected tokens are at least that share of the window, `max_tokens`; exactly the share is enough.
+    def have_budget_utilization_above(self, threshold: float, budget: ContextBudget | int | None = None) -> Self:
+        """The selected tokens are at least this share of `max_tokens`.
 
-        Without a budget it is the report's own.
+        Args:
+            threshold: The share, from 0 to 1; exactly this share is enough.
+            budget: The budget to compare with, or just a number of tokens; by default the report's own.
         """
         expected = hiding(checked_float, "threshold", threshold, InvalidArgumentError)
         window = self._budget(budget)
         actual = budget_utilization(self.report, window)
-        if actual >= expected:
-            return self
-        raise self._failure(
+        return self._expect(
+            actual >= expected,
             f"HaveBudgetUtilizationAbove({expected}) failed: computed utilization was {actual:.6f} "
             f"(includedTokens={self.report.included_tokens}, budget.MaxTokens={window.max_tokens}).",
             expected=expected,
@@ -214,13 +229,12 @@ class SelectionReportChain(ReportSubject):
     # --- coverage
 
     def have_kind_coverage_count(self, n: int) -> Self:
-        """The selection has so many kinds, or more."""
-        expected, kinds = checked_count(n), kinds_of(self.report.included)
-        if len(kinds) >= expected:
-            return self
-        raise self._failure(
+        """The selected items have at least `n` different kinds."""
+        expected, kinds = checked_n(n), kinds_of(self.report.included)
+        return self._expect(
+            len(kinds) >= expected,
             f"HaveKindCoverageCount({expected}) failed: expected at least {expected} distinct ContextKind values "
-            f"in Included, but found {len(kinds)}: [{joined(kinds)}].",
+            f"in Included, but found {len(kinds)}: [{comma_separated(kinds)}].",
             expected=expected,
             actual=len(kinds),
         )
@@ -228,7 +242,7 @@ class SelectionReportChain(ReportSubject):
     # --- ordering
 
     def place_item_at_edge(self, predicate: Callable[[IncludedItem], object]) -> Self:
-        """The first or the last selected item satisfies the predicate. What that means depends on the placer."""
+        """The first or the last selected item satisfies the predicate, which gets it with its score and reason."""
         checked_predicate(predicate, _ABOUT_INCLUDED)
         included = self.report.included
         if included and (predicate(included[0]) or predicate(included[-1])):
@@ -241,55 +255,69 @@ class SelectionReportChain(ReportSubject):
                 f"item matching predicate was at index {matches[0]} (not at edge). "
                 f"Edge positions: 0 and {last}. Included had {len(included)} items."
             )
-        raise self._failure(
+        return self._expect(
+            False,
             f"PlaceItemAtEdge failed: {found}",
             expected=(0, last) if included else (),
             actual=tuple(matches),
-            note=listing("At the edges", included, edge_positions(len(included), 2)),
+            listed=("At the edges", included, edge_positions(len(included), 2)),
         )
 
     def place_top_n_scored_at_edges(self, n: int) -> Self:
-        """The highest scores are at the outermost positions: 0, last, 1, last - 1 and so on. Ties fall either way."""
-        wanted, included = checked_count(n), self.report.included
+        """The `n` highest scores are at the outermost positions: first, last, second, last but one and so on.
+
+        Of equal scores, any may be the higher one. There must be at least `n` selected items.
+        """
+        wanted, included = checked_n(n), self.report.included
         edges = edge_positions(len(included), wanted)
         top = top_scored([entry.score for entry in included], edges)
-        inside = len(set(top).difference(edges))
         missing = wanted - len(top)
-        if not inside and not missing:
-            return self
-        listed = joined(f"(kind={included[i].item.kind}, score={included[i].score:.6f}, idx={i})" for i in top)
+        elsewhere = len(set(top).difference(edges)) + missing
+        scores = comma_separated(f"(kind={included[i].item.kind}, score={included[i].score:.6f}, idx={i})" for i in top)
         too_few = f"\nIncluded had {len(included)} items, fewer than n={wanted}." if missing else ""
-        raise self._failure(
-            f"PlaceTopNScoredAtEdges({wanted}) failed: {inside + missing} of the top-{wanted} scored items were "
-            f"not at expected edge positions. Top-{wanted} items (by score): [{listed}]. "
-            f"Expected edge positions: [{joined(edges)}].{too_few}",
+        return self._expect(
+            not elsewhere,
+            f"PlaceTopNScoredAtEdges({wanted}) failed: {elsewhere} of the top-{wanted} scored items were "
+            f"not at expected edge positions. Top-{wanted} items (by score): [{scores}]. "
+            f"Expected edge positions: [{comma_separated(edges)}].{too_few}",
             expected=tuple(edges),
             actual=tuple(top),
-            note=listing("At the edges", included, edges),
+            listed=("At the edges", included, edges),
         )
 
     # --- an extension
 
     def match_snapshot(self, name: str, *, directory: str | PathLike[str] | None = None) -> Self:
-        """The selection is the one in `__snapshots__/<name>.json`, beside the file that calls this or in `directory`.
+        """The selection is the one in a snapshot file, `__snapshots__/<name>.json`.
 
-        Without such a file it is written, except in CI. `pytest --cupel-update-snapshots` replaces it, and so does any
-        run with CUPEL_UPDATE_SNAPSHOTS=1 in its environment. Events are left out, since they hold measured times.
+        If there is no such file, it is written, except in CI. `pytest --cupel-update-snapshots` replaces it; without
+        pytest, set CUPEL_UPDATE_SNAPSHOTS=1. Events are not part of a snapshot, because they hold measured times.
+
+        Args:
+            name: The name of the snapshot.
+            directory: Where `__snapshots__` is; by default, beside the file that calls this.
 
         Raises:
-            DocumentError: the report holds something that JSON cannot.
+            DocumentError: the report holds a value that JSON cannot represent.
         """
         caller = sys._getframe(1)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
         check_snapshot(self.report, name, directory_of(caller.f_code.co_filename) if directory is None else directory)
         return self
 
 
+def _matching(
+    excluded: Sequence[ExcludedItem], indices: Sequence[int]
+) -> tuple[str, Sequence[ExcludedItem], Sequence[int] | None]:
+    """The excluded items that matched a predicate; if none did, all of them."""
+    return ("Excluded, and matching", excluded, indices) if indices else ("Excluded", excluded, None)
+
+
 def _token_counts(reason: BudgetExceeded) -> str:
     return f"item_tokens={reason.item_tokens}, available_tokens={reason.available_tokens}"
 
 
-def _instead(too_large: Sequence[BudgetExceeded], matched: Sequence[ExcludedItem]) -> str:
+def _found_instead(too_large: Sequence[BudgetExceeded], matched: Sequence[ExcludedItem]) -> str:
     if too_large:
         return f"but found {_token_counts(too_large[0])}."
-    found = f"Matching items had reasons: [{joined(reasons_of(matched))}]." if matched else "No excluded item matched."
-    return f"but no matching item had reason BudgetExceeded.\n{found}"
+    reasons = f"Matching items had reasons: [{comma_separated(reasons_of(matched))}]."
+    return f"but no matching item had reason BudgetExceeded.\n{reasons if matched else 'No excluded item matched.'}"

@@ -1,6 +1,6 @@
-"""Checks for authors of strategies: whether a scorer, slicer or placer keeps its contract.
+"""Checks for authors of strategies: whether a scorer, slicer or placer honours its contract.
 
-A strategy is asked about the same many inputs every time, some of them unusual. One `StrategyCheckError` lists
+A strategy is called with many inputs, some of them unusual, and always the same. One `StrategyCheckError` lists
 everything that is wrong.
 """
 
@@ -20,7 +20,12 @@ __all__ = ["BrokenProperty", "StrategyCheckError", "check_placer", "check_scorer
 
 
 class StrategyCheckError(AssertionError):
-    """All that is wrong with a strategy, as text and in `broken`."""
+    """A strategy violates its contract. The text lists every problem.
+
+    Attributes:
+        strategy: The name of the strategy's class.
+        broken: The violated properties.
+    """
 
     def __init__(self, strategy: str, broken: Iterable[BrokenProperty]) -> None:
         self.strategy = strategy
@@ -30,24 +35,27 @@ class StrategyCheckError(AssertionError):
     def __str__(self) -> str:
         texts = [f"- {each.name}: {each.problem}, with {each.sample}. {each.advice}" for each in self.broken]
         lines = [fill(text, 80, subsequent_indent="  ", break_long_words=False) for text in texts]
-        return "\n".join([f"{self.strategy} does not keep its contract:", *lines])
+        return "\n".join([f"{self.strategy} violates its contract:", *lines])
 
 
 def check_scorer(scorer: Scorer, items: Iterable[ContextItem] | None = None) -> None:
     """Check that a scorer gives every item a number, always the same one, and that `score_all` agrees with `score`.
 
-    `items` are tried beside the built-in ones. NaN is legal, because it ranks below every number, but hardly ever
-    meant, so it is a warning.
+    NaN is legal and ranks below every number, but is rarely intended, so it causes a warning.
+
+    Args:
+        scorer: The scorer.
+        items: Items to check it with, in addition to the built-in ones.
 
     Raises:
-        StrategyCheckError: the scorer does not keep its contract.
+        StrategyCheckError: the scorer violates its contract.
     """
     contract = ScorerContract(checked_scorer("scorer", scorer))
-    _conclude(scorer, contract.check(samples(items)))
+    _raise_if_broken(scorer, contract.check(samples(items)))
     if contract.nan is not None:
         warnings.warn(
             f"{type(scorer).__name__} gives {describe(contract.nan)} the score NaN, which ranks below every number; "
-            "return 0.0 if that is not meant",
+            "return 0.0 if that is not intended",
             stacklevel=2,
         )
 
@@ -55,35 +63,41 @@ def check_scorer(scorer: Scorer, items: Iterable[ContextItem] | None = None) -> 
 def check_slicer(
     slicer: Slicer,
     items: Iterable[ContextItem] | None = None,
-    budgets: Iterable[ContextBudget] | None = None,
+    budgets: Iterable[ContextBudget | int] | None = None,
     *,
     may_overflow: bool = False,
 ) -> None:
     """Check that a slicer selects some of the items that it gets, always the same ones, and that they fit.
 
-    `items` and `budgets` are tried beside the built-in ones. `may_overflow=True` is for slicers with requirements that
-    come before the budget, like a `CountQuotaSlice` with a `require_count` (CQ-06).
+    Args:
+        slicer: The slicer.
+        items: Items to check it with, in addition to the built-in ones.
+        budgets: Budgets to check it with, or numbers of tokens, in addition to the built-in ones.
+        may_overflow: Whether the selection may exceed the budget, because of requirements that take precedence, as in a
+            `CountQuotaSlice` with a `require_count`.
 
     Raises:
-        StrategyCheckError: the slicer does not keep its contract.
+        StrategyCheckError: the slicer violates its contract.
     """
     checked_bool("may_overflow", may_overflow)
     contract = SlicerContract(checked_slicer("slicer", slicer), may_overflow=may_overflow)
-    _conclude(slicer, contract.check(budgeted(samples(items), budgets)))
+    _raise_if_broken(slicer, contract.check(budgeted(samples(items), budgets)))
 
 
 def check_placer(placer: Placer, items: Iterable[ContextItem] | None = None) -> None:
     """Check that a placer returns all the items that it gets, always in the same order.
 
-    `items` are tried beside the built-in ones.
+    Args:
+        placer: The placer.
+        items: Items to check it with, in addition to the built-in ones.
 
     Raises:
-        StrategyCheckError: the placer does not keep its contract.
+        StrategyCheckError: the placer violates its contract.
     """
     contract = PlacerContract(checked_placer("placer", placer))
-    _conclude(placer, contract.check(samples(items)))
+    _raise_if_broken(placer, contract.check(samples(items)))
 
 
-def _conclude(strategy: object, broken: list[BrokenProperty]) -> None:
+def _raise_if_broken(strategy: object, broken: list[BrokenProperty]) -> None:
     if broken:
         raise StrategyCheckError(type(strategy).__name__, broken)

@@ -1,4 +1,4 @@
-"""A clock that stands still."""
+"""A clock with a fixed time."""
 
 from __future__ import annotations
 
@@ -7,46 +7,40 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import wrong_type
+from pycupel.model.checks import checked_aware, wrong_type
 
 __all__ = ["FixedTimeProvider"]
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class FixedTimeProvider:
-    """A time provider that always gives the same time, in UTC: for `DecayScorer`, where runs have to be repeatable.
+    """A time provider that always returns the same time: for a `DecayScorer` in tests.
+
+    Args:
+        now: The time, with a time zone.
+
+    Attributes:
+        instant: The time in UTC.
 
     Raises:
-        TypeError: `now` is no datetime.
+        TypeError: `now` is not a datetime.
         InvalidArgumentError: `now` has no time zone.
     """
 
     instant: datetime
 
     def __init__(self, now: datetime) -> None:
-        object.__setattr__(self, "instant", _checked_aware("now", now).astimezone(UTC))
+        object.__setattr__(self, "instant", checked_aware("now", now, InvalidArgumentError).astimezone(UTC))
 
     def now(self) -> datetime:
+        """The fixed time."""
         return self.instant
 
     def advance(self, by: timedelta) -> FixedTimeProvider:
-        """Another clock, which stands still so much later."""
+        """A new clock, fixed at a later time; this one does not change."""
         if not isinstance(cast(Any, by), timedelta):
             raise wrong_type("by", "a timedelta", by)
         return FixedTimeProvider(self.instant + by)
 
     def __repr__(self) -> str:
         return f"FixedTimeProvider({self.instant!r})"
-
-
-def _checked_aware(name: str, value: Any) -> datetime:
-    """Without a zone, nobody knows which instant is meant (DM-07)."""
-    if not isinstance(value, datetime):
-        raise wrong_type(name, "a datetime", value)
-    if value.utcoffset() is None:
-        raise InvalidArgumentError(
-            f"{name} must have a time zone, {value!r} has none; write datetime(..., tzinfo=timezone.utc)",
-            argument=name,
-            value=value,
-        )
-    return value

@@ -1,4 +1,4 @@
-"""The failure of an assertion about a report."""
+"""The error that assertions about a report raise."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ __all__ = ["SelectionReportAssertionError", "SelectionReportAssertionException"]
 
 
 class SelectionReportAssertionError(AssertionError):
-    """A report is not what a test expects. Test runners show a failure, because it is an `AssertionError` (TV-09).
+    """A report is not what a test expects. It is an `AssertionError`, so test runners count a failure, not an error.
 
-    The text is the specification's message. What else helps to find the cause follows as a note, which every
-    traceback shows.
+    The text is the specification's message. A note, which every traceback shows, lists the entries concerned.
 
     Attributes:
-        assertion: The assertion as the specification calls it, like `IncludeItemWithKind`.
-        expected: What the test expects, in the terms of that assertion: a kind, a count, positions.
-        actual: What is there instead, in the same terms.
-        report: The report in question.
+        assertion: The specification's name of the assertion, such as `IncludeItemWithKind`.
+        expected: What the test expects: a kind, a count, or positions, depending on the assertion.
+        actual: What was found instead.
+        report: The report, or None if it is not known.
     """
 
     # Where users find it, and short enough for a line of a traceback.

@@ -1,4 +1,4 @@
-"""`ReportRunner`: what the fixture `cupel_report` gives to a test."""
+"""`ReportRunner`, which the fixture `cupel_report` returns."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ _Choice: TypeAlias = Policy | Scorer | PresetName
 
 
 class ReportRunner:
-    """Runs pipelines dry, and remembers their reports for the case that the test fails.
+    """Runs pipelines without side effects and keeps their reports, so that the plug-in can save them if a test fails.
+
+    Args:
+        default: What runs if a call names nothing else: a pipeline, a policy, the name of a preset, or a scorer.
 
     Attributes:
-        reports: What it has returned so far.
+        reports: The reports so far, in the order of the calls.
     """
 
     def __init__(self, default: _Choice = "chat") -> None:
@@ -30,12 +33,13 @@ class ReportRunner:
     def __call__(
         self, items: Iterable[ContextItem], budget: ContextBudget | int, pipeline: _Choice | None = None
     ) -> SelectionReport:
-        """The report of a dry run.
+        """Run a pipeline dry and return its report.
 
         Args:
-            items: The candidates.
-            budget: The budget, or just a number of tokens.
-            pipeline: What runs: a pipeline, a policy, the name of a preset, or a scorer with nothing else.
+            items: The candidates, in any iterable.
+            budget: The limits, or just a number of tokens.
+            pipeline: What runs instead of the default: a pipeline, a policy, the name of a preset, or a scorer, which
+                then is the only choice that differs from a pipeline's defaults.
         """
         runner = _pipeline(self._default if pipeline is None else pipeline)
         report = runner.dry_run(items, budget)
@@ -47,6 +51,4 @@ class ReportRunner:
 
 
 def _pipeline(choice: _Choice) -> Pipeline:
-    if isinstance(choice, Pipeline):
-        return choice
     return Pipeline.from_policy(choice) if isinstance(choice, (Policy, str)) else Pipeline(choice)

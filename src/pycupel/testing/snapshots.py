@@ -1,6 +1,7 @@
-"""Snapshots of selections: JSON files with which tests compare reports.
+"""Snapshots of selections: JSON files to compare reports with.
 
-A snapshot is a report on the wire without its events, which hold measured times (TV-12). `pycupel.wire.loads` reads it.
+A snapshot is a report in the wire format without its events, which hold measured times (TV-12). `pycupel.wire.loads`
+reads it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import unicodedata
 from difflib import unified_diff
 from pathlib import Path
 
+from pycupel.codecs.jsontext import format_json, parse_json
 from pycupel.diagnostics import SelectionReport
 from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.model.checks import checked_str
@@ -18,7 +20,6 @@ from pycupel.testing._arguments import hiding
 from pycupel.testing._difference import outline
 from pycupel.testing.errors import SelectionReportAssertionError
 from pycupel.wire import loads, to_dict
-from pycupel.wire.documents import parse, unparse
 
 __all__ = ["USED", "check_snapshot", "directory_of"]
 
@@ -26,9 +27,9 @@ __all__ = ["USED", "check_snapshot", "directory_of"]
 USED: dict[Path, bool] = {}
 
 _UPDATE = "If the selection is right, run pytest with --cupel-update-snapshots,\nor set CUPEL_UPDATE_SNAPSHOTS=1."
-_SHARED = "Another test of this run has a snapshot of the same name: give each its own."
+_SHARED = "Another test in this run uses a snapshot of the same name: use a different name in each."
 
-# What no file name may contain on one system or another, and names that are devices on Windows.
+# What file names may not contain on some systems, and names of devices on Windows.
 _NO_FILE_NAME = re.compile(r'[/\\<>:"|?*]|^[. ]|[. ]$|^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)', re.IGNORECASE)
 _LONGEST_NAME = 200
 _LONGEST_LINE = 72
@@ -41,12 +42,15 @@ def directory_of(file: str) -> Path:
     """The directory of a test's file."""
     path = Path(file).absolute()
     if not path.is_file():
-        raise InvalidArgumentError(f"{file} is no file to put a snapshot beside; pass directory=", argument="directory")
+        raise InvalidArgumentError(
+            f"{file} is not a file, so there is no directory for snapshots beside it; pass directory=",
+            argument="directory",
+        )
     return path.parent
 
 
 def check_snapshot(report: SelectionReport, name: str, directory: str | os.PathLike[str]) -> None:
-    """Compare the report with its snapshot, or write that if it is missing or to be updated."""
+    """Compare the report with its snapshot, or write the snapshot if it is missing or should be updated."""
     path = Path(directory).absolute() / "__snapshots__" / f"{_checked_name(name)}.json"
     text = hiding(_stable, report)
     stored = _read(path)
@@ -68,21 +72,21 @@ def check_snapshot(report: SelectionReport, name: str, directory: str | os.PathL
 
 
 def _stable(report: SelectionReport) -> str:
-    """What the selection depends on, and nothing that was measured or is only advice."""
+    """The report without what was measured, and without notes."""
     document = to_dict(report, allow_nan=True)
     document["events"] = []
     document.pop("notes", None)
-    return unparse(document, indent=2)
+    return format_json(document, indent=2)
 
 
 def _checked_name(name: str) -> str:
     composed = unicodedata.normalize("NFC", hiding(checked_str, "name", name))
     if not composed.isprintable() or not 0 < len(composed.encode()) <= _LONGEST_NAME or _NO_FILE_NAME.search(composed):
         raise InvalidArgumentError(
-            f"{name!r} cannot be the name of a file",
+            f"{name!r} cannot be used as a file name",
             argument="name",
             value=name,
-            hint="Name a snapshot with letters, digits, spaces, '-', '_' and '.', like 'refund request'.",
+            hint="Use letters, digits, spaces, '-', '_' and '.', as in 'refund request'.",
         )
     return composed
 
@@ -92,23 +96,23 @@ def _is_set(variable: str) -> bool:
 
 
 def _in_ci() -> bool:
-    """By the variables that pytest looks at."""
+    """According to the variables that pytest uses."""
     return _is_set("CI") or _is_set("BUILD_NUMBER")
 
 
 def _read(path: Path) -> str | None:
-    """The snapshot as it would be written today, whoever formatted it since; as it is, if it is no JSON any more."""
+    """The snapshot in our own formatting, so that reformatted files still match; unchanged if it is not JSON."""
     if not path.exists():
         return None
     text = path.read_text(encoding="utf-8", errors="replace")
     try:
-        return unparse(parse(text), indent=2)
+        return format_json(parse_json(text), indent=2)
     except DocumentError:
         return text
 
 
 def _write(path: Path, text: str) -> None:
-    """All of it or nothing, even if the process dies or another one writes the same."""
+    """Atomically, even if the process dies or another one writes the same file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -119,7 +123,9 @@ def _write(path: Path, text: str) -> None:
 
 
 def _missing(path: Path) -> str:
-    return f"there is no {_shown(path)}, and CI writes none. Run the test elsewhere, and commit the file."
+    return (
+        f"there is no {_shown(path)}, and snapshots are not written in CI. Run the test elsewhere and commit the file."
+    )
 
 
 def _mismatch(report: SelectionReport, path: Path, stored: str, text: str) -> str:
@@ -129,7 +135,7 @@ def _mismatch(report: SelectionReport, path: Path, stored: str, text: str) -> st
 
 
 def _selection_diff(stored: str, report: SelectionReport) -> list[str]:
-    """A short diff, but it does not show everything, and there is none if what is stored is no report any more."""
+    """A short diff of the important parts; empty if they are equal, or if the stored text is not a report."""
     try:
         before = loads(SelectionReport, stored, allow_nan=True)
     except DocumentError:

@@ -11,24 +11,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pycupel.model import ContextItem
-from pycupel.tokens.counters import Counter, get_counter, reported_tokens
+from pycupel.tokens.counters import Counter, CounterLike, get_counter, reported_tokens
 from pycupel.tokens.estimate import estimate_tokens
-from pycupel.tokens.messages import count_messages, message_counter
 
-__all__ = [
-    "Counter",
-    "count_messages",
-    "estimate_tokens",
-    "get_counter",
-    "item",
-    "message_counter",
-    "reported_tokens",
-]
+if TYPE_CHECKING:
+    from pycupel.messages.counting import count_messages
+
+__all__ = ["Counter", "CounterLike", "count_messages", "estimate_tokens", "get_counter", "item", "reported_tokens"]
 
 
-def item(content: str, *, counter: Any = "auto", **fields: Any) -> ContextItem:
-    """A `ContextItem` with its tokens counted; takes the item's other fields, too."""
+def item(content: str, *, counter: CounterLike = "auto", **fields: Any) -> ContextItem:
+    """A `ContextItem` with its tokens counted.
+
+    Args:
+        content: The text.
+        counter: Counts its tokens; what `get_counter` takes.
+        fields: The other fields of the item, such as `kind` or `priority`.
+    """
     return ContextItem(content, get_counter(counter)(content), **fields)
+
+
+# Hidden from type checkers, which would take any name for one of this package.
+if not TYPE_CHECKING:  # pragma: no branch
+
+    def __getattr__(name: str) -> Any:
+        """`count_messages` belongs to `pycupel.messages`, and is imported when it is asked for."""
+        if name == "count_messages":
+            from pycupel.messages.counting import count_messages  # noqa: PLC0415
+
+            return count_messages
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Exact counts by splintr-rs, which brings its vocabularies along."""
+"""Exact counts by splintr-rs, which includes its vocabularies."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class _Count:
         try:
             return len(self.tokenizer.encode_ordinary(text))
         except UnicodeEncodeError:
-            # Half an emoji, cut off by somebody. It is replaced, as tiktoken does it.
+            # Half an emoji, cut off somewhere. It is replaced, as tiktoken does.
             return len(
                 self.tokenizer.encode_ordinary(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
             )
 
 
 def load(encoding: str) -> tuple[Callable[[str], int], str]:
-    """What counts the tokens of an encoding, and its version.
+    """A function that counts the tokens of an encoding, and its version.
 
     Raises:
         MissingExtraError: splintr-rs is not installed.

@@ -1,7 +1,7 @@
 """Exact counts by tiktoken, with vocabularies that are on this machine already.
 
-tiktoken itself would download them, in the middle of a request, and delete what it does not like. Here they are only
-read: from a directory that tiktoken would look into, or from packages that bring them along.
+tiktoken itself would download them in the middle of a request, and delete files with a wrong checksum. Here they are
+only read: from a directory that tiktoken would look into, or from packages that include them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Count:
 
 
 def load(encoding: str) -> tuple[Callable[[str], int], str]:
-    """What counts the tokens of an encoding, and its version.
+    """A function that counts the tokens of an encoding, and its version.
 
     Raises:
         MissingExtraError: tiktoken is not installed.
@@ -75,7 +75,7 @@ def _candidates(url: str) -> Iterator[bytes]:
     cached = hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()
     for directory in _directories():
         for name in (cached, url.rpartition("/")[2]):
-            # What is missing, broken or somebody else's is passed over.
+            # Files that are missing, broken or not readable are skipped.
             with suppress(OSError):
                 yield (directory / name).read_bytes()
             with suppress(OSError, EOFError, zlib.error):
@@ -89,7 +89,7 @@ def _directories() -> Iterator[Path]:
         try:
             spec = find_spec(package)
         except (ImportError, ValueError):
-            # The package around it is not there, or it is none.
+            # Its parent package is missing, or is not a package.
             continue
         for location in (spec.submodule_search_locations or ()) if spec is not None else ():
             yield Path(location) / folder

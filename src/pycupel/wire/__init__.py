@@ -3,15 +3,13 @@
     text = wire.dumps(report)
     report = wire.loads(SelectionReport, text)
 
-What is written is read back equal, and what would not be is refused. Stages and reasons that are not known are kept as
-they came (WF-03); keys that are not known are ignored, unless `strict` is set (WF-01).
+What is written is read back equal; a value for which that is impossible is refused. Unknown stages and reasons are kept
+as they are, unknown keys are ignored, unless `strict` is set.
 
 | module      | holds                                                    |
 |-------------|----------------------------------------------------------|
-| `values`    | strings, numbers, lists: checked alike on both ways      |
-| `records`   | objects with named fields                                |
-| `items`     | items and budgets                                        |
-| `reports`   | reasons, events and the report                           |
+| `items`     | the fields of items and budgets                          |
+| `reports`   | the fields of reasons, events and the report             |
 | `documents` | `to_dict`, `from_dict`, `dumps`, `loads`                 |
 | `jsonl`     | `read_items` and `write_items`, one item at a time       |
 """

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
+from pycupel.codecs.base import Context
+from pycupel.codecs.jsontext import format_json, parse_json
 from pycupel.errors import DocumentError
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_iterable, wrong_type
-from pycupel.wire.documents import parse, unparse
 from pycupel.wire.items import ITEM
-from pycupel.wire.values import Mode
 
 __all__ = ["read_items", "write_items"]
 
@@ -22,32 +22,47 @@ class _TextStream(Protocol):
 def read_items(
     stream: Iterable[str] | Iterable[bytes], *, strict: bool = False, allow_nan: bool = False
 ) -> Iterator[ContextItem]:
-    """The items of an open file, or of any lines, as they are asked for. Blank lines are skipped.
+    """Read items from JSON lines, one at a time. Blank lines are skipped.
+
+    Args:
+        stream: An open file, or any other iterable of lines.
+        strict: Refuse unknown keys instead of ignoring them.
+        allow_nan: Accept NaN and infinities as numbers.
+
+    Returns:
+        An iterator, which reads a line when the next item is needed.
 
     Raises:
         TypeError: the stream is no iterable of lines; a path is none.
-        DocumentError: a line is no item. The path starts with its number, like `line 3: tokens`.
+        DocumentError: a line is not an item. The path starts with its number, like `line 3: tokens`.
     """
-    return _read(
-        checked_iterable("stream", "an open file or another iterable of lines", stream), Mode(strict, allow_nan)
-    )
+    lines = checked_iterable("stream", "an open file or another iterable of lines", stream)
+    return _read(lines, Context(strict, allow_nan))
 
 
 def write_items(stream: _TextStream, items: Iterable[ContextItem], *, allow_nan: bool = False) -> int:
-    """Write one line for each item, as they come, and return how many.
+    """Write items as JSON lines, one at a time.
+
+    Args:
+        stream: A file that is open for writing text.
+        items: The items; an iterator is read as they are written.
+        allow_nan: Write NaN and infinities, which are not JSON, instead of refusing them.
+
+    Returns:
+        The number of items.
 
     Raises:
-        TypeError: something among the items is none.
+        TypeError: one of the items is not a ContextItem.
         DocumentError: an item cannot be written. The lines before it are complete, and nothing of it is written.
     """
-    mode = Mode(allow_nan=allow_nan)
+    context = Context(allow_nan=allow_nan)
     count = 0
     for item in checked_iterable("items", "an iterable of ContextItem", items):
         if not isinstance(item, ContextItem):
             raise wrong_type(f"items[{count}]", "a ContextItem", item)
         count += 1
         try:
-            line = unparse(ITEM.write(item, mode))
+            line = format_json(ITEM.write(item, context))
         except DocumentError as error:
             error.path = _on_line(count, error.path)
             raise
@@ -55,12 +70,12 @@ def write_items(stream: _TextStream, items: Iterable[ContextItem], *, allow_nan:
     return count
 
 
-def _read(lines: Iterable[Any], mode: Mode) -> Iterator[ContextItem]:
+def _read(lines: Iterable[Any], context: Context) -> Iterator[ContextItem]:
     for number, line in enumerate(lines, 1):
         if isinstance(line, (str, bytes)) and not line.strip():
             continue
         try:
-            item: ContextItem = ITEM.read(parse(line), mode)
+            item: ContextItem = ITEM.read(parse_json(line), context)
         except DocumentError as error:
             error.path = _on_line(number, error.path)
             raise

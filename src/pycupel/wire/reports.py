@@ -1,10 +1,15 @@
-"""Reasons, events and the report. Diagnostics: Events, Exclusion Reasons, SelectionReport; in snake_case (WF-01)."""
+"""The fields of reasons, events and the report. Diagnostics: Events, Exclusion Reasons, SelectionReport."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple, get_type_hints
 
+from pycupel.codecs.base import Codec, Context, FunctionCodec, as_object, must_be
+from pycupel.codecs.containers import list_of
+from pycupel.codecs.records import OPTIONAL, Field, Record, tagged_schema
+from pycupel.codecs.scalars import INTEGER, KIND, NUMBER, OBJECT, TEXT, text
 from pycupel.diagnostics import (
     CountRequirementShortfall,
     ExcludedItem,
@@ -19,126 +24,137 @@ from pycupel.diagnostics import (
 )
 from pycupel.diagnostics.reasons import EXCLUSION_REASONS
 from pycupel.errors import DocumentError
-from pycupel.wire.items import BUDGET, ITEM, KIND
-from pycupel.wire.records import Field, record
-from pycupel.wire.values import INTEGER, NUMBER, OBJECT, TEXT, Codec, Mode, as_object, list_of, must_be, text
+from pycupel.wire.items import BUDGET, ITEM
 
-__all__ = [
-    "EVENT",
-    "EXCLUDED_ITEM",
-    "EXCLUSION_REASON",
-    "INCLUDED_ITEM",
-    "INCLUSION_REASON",
-    "OVERFLOW_EVENT",
-    "REPORT",
-    "SHORTFALL",
-    "variant",
-]
+__all__ = ["CODECS", "REASON_CODECS"]
 
-_CODECS = {int: INTEGER, float: NUMBER, str: TEXT}
+
+def _open_name(members: type[StrEnum]) -> Codec:
+    """A member of an enumeration, or the name itself if it is unknown: a later version may have made it (WF-03)."""
+    known: dict[str, str] = {member.value: member for member in members}
+
+    def read(value: Any, context: Context) -> str:
+        name = text(value, context)
+        return known.get(name, name)
+
+    return FunctionCodec(TEXT.schema(), read, text)
 
 
 class _Envelope(NamedTuple):
-    """What every reason comes in: `{"reason": "<Variant>", ...fields}` (WF-04)."""
+    """What every reason comes in: `{"reason": "<name>", ...fields}` (WF-04)."""
 
     reason: str
 
 
-_ENVELOPE = record(_Envelope, [Field("reason", TEXT)])
+_ENVELOPE = Record(_Envelope, [Field("reason", _open_name(InclusionReason))])
 
 
-def _open(members: type[StrEnum], name: str) -> str:
-    """The member of that name, or the name itself if a later version or another implementation made it (WF-03)."""
-    return next((member for member in members if member.value == name), name)
+def _read_inclusion(value: Any, context: Context) -> str:
+    reason: str = _ENVELOPE.read(value, context).reason
+    return reason
 
 
-def _read_inclusion(value: Any, mode: Mode) -> str:
-    return _open(InclusionReason, _ENVELOPE.read(value, mode).reason)
+def _write_inclusion(value: Any, context: Context) -> dict[str, Any]:
+    return _ENVELOPE.write(_Envelope(value), context)
 
 
-def _write_inclusion(value: Any, mode: Mode) -> Any:
-    return _ENVELOPE.write(_Envelope(value), mode)
+def _reason_record(cls: type[ExclusionReason]) -> Record:
+    codecs: dict[Any, Codec] = {int: INTEGER, float: NUMBER, str: TEXT}
+    fields = [Field(name, codecs[hint]) for name, hint in get_type_hints(cls).items()]
+    return Record(cls, fields, beside=("reason",))
 
 
-def _known_reason(cls: type[ExclusionReason]) -> Codec:
-    fields = [Field(name, _CODECS[kind]) for name, kind in get_type_hints(cls).items()]
-    return record(cls, fields, beside=("reason",))
+_REASONS = {name: _reason_record(cls) for name, cls in EXCLUSION_REASONS.items()}
 
 
-_KNOWN_REASONS = {name: _known_reason(cls) for name, cls in EXCLUSION_REASONS.items()}
-
-
-def _read_exclusion(value: Any, mode: Mode) -> ExclusionReason:
-    # Which keys there may be beside the name depends on the name.
-    name: str = _ENVELOPE.read(value, Mode()).reason
-    if name in _KNOWN_REASONS:
-        known: ExclusionReason = _KNOWN_REASONS[name].read(value, mode)
+def _read_exclusion(value: Any, context: Context) -> ExclusionReason:
+    # Which other keys there may be depends on the name. So it is read first, and not strictly.
+    name = _read_inclusion(value, Context())
+    if name in _REASONS:
+        known: ExclusionReason = _REASONS[name].read(value, context)
         return known
     fields = {key: field for key, field in as_object(value).items() if key != "reason"}
-    return UnknownReason(name, OBJECT.read(fields, mode))
+    return UnknownReason(name, OBJECT.read(fields, context))
 
 
-def _write_exclusion(value: Any, mode: Mode) -> dict[str, Any]:
+def _write_exclusion(value: Any, context: Context) -> dict[str, Any]:
     if isinstance(value, UnknownReason):
-        return {**_write_inclusion(value.name, mode), **OBJECT.write(value.fields, mode)}
+        return {**_write_inclusion(value.name, context), **OBJECT.write(value.fields, context)}
     name = type(value).__name__
     if EXCLUSION_REASONS.get(name) is not type(value):
         raise must_be("an exclusion reason of pycupel.diagnostics", value)
-    return {"reason": name, **_KNOWN_REASONS[name].write(value, mode)}
+    return {"reason": name, **_REASONS[name].write(value, context)}
 
 
-def variant(cls: type[ExclusionReason]) -> Codec:
-    """The codec of one reason alone, which refuses all others."""
+_INCLUSION_REASON = FunctionCodec(_ENVELOPE.schema(), _read_inclusion, _write_inclusion)
+_EXCLUSION_REASON = FunctionCodec(
+    tagged_schema("reason", TEXT.schema(), (([name], record.schema()) for name, record in _REASONS.items())),
+    _read_exclusion,
+    _write_exclusion,
+)
 
-    def read(value: Any, mode: Mode) -> ExclusionReason:
-        reason = _read_exclusion(value, mode)
+
+def _one_reason(cls: type[ExclusionReason]) -> Codec:
+    """The codec of one exclusion reason, which refuses all others."""
+
+    def read(value: Any, context: Context) -> ExclusionReason:
+        reason = _read_exclusion(value, context)
         if type(reason) is not cls:
             raise DocumentError(f"must be that of {cls.__name__}, not {value['reason']!r}", path="reason")
         return reason
 
-    return Codec(read, _write_exclusion)
+    return FunctionCodec(_EXCLUSION_REASON.schema(), read, _write_exclusion)
 
 
-def _read_stage(value: Any, mode: Mode) -> str:
-    return _open(PipelineStage, text(value, mode))
+_INCLUDED = Record(IncludedItem, [Field("item", ITEM), Field("score", NUMBER), Field("reason", _INCLUSION_REASON)])
+_EXCLUDED = Record(ExcludedItem, [Field("item", ITEM), Field("score", NUMBER), Field("reason", _EXCLUSION_REASON)])
 
-
-INCLUSION_REASON = Codec(_read_inclusion, _write_inclusion)
-EXCLUSION_REASON = Codec(_read_exclusion, _write_exclusion)
-
-INCLUDED_ITEM = record(IncludedItem, [Field("item", ITEM), Field("score", NUMBER), Field("reason", INCLUSION_REASON)])
-EXCLUDED_ITEM = record(ExcludedItem, [Field("item", ITEM), Field("score", NUMBER), Field("reason", EXCLUSION_REASON)])
-
-EVENT = record(
+_EVENT = Record(
     TraceEvent,
     [
-        Field("stage", Codec(_read_stage, text)),
+        Field("stage", _open_name(PipelineStage)),
         Field("duration_ms", NUMBER),
         Field("item_count", INTEGER),
-        Field("message", TEXT, required=False, omitted=None),
+        Field("message", TEXT, None),
     ],
 )
 
-OVERFLOW_EVENT = record(
+_OVERFLOW = Record(
     OverflowEvent,
     [Field("tokens_over_budget", INTEGER), Field("overflowing_items", list_of(ITEM)), Field("budget", BUDGET)],
 )
 
-SHORTFALL = record(
+_SHORTFALL = Record(
     CountRequirementShortfall,
     [Field("kind", KIND), Field("required_count", INTEGER), Field("satisfied_count", INTEGER)],
 )
 
-REPORT = record(
+_REPORT = Record(
     SelectionReport,
     [
-        Field("events", list_of(EVENT)),
-        Field("included", list_of(INCLUDED_ITEM)),
-        Field("excluded", list_of(EXCLUDED_ITEM)),
+        Field("events", list_of(_EVENT)),
+        Field("included", list_of(_INCLUDED)),
+        Field("excluded", list_of(_EXCLUDED)),
         Field("total_candidates", INTEGER),
         Field("total_tokens_considered", INTEGER),
-        Field("count_requirement_shortfalls", list_of(SHORTFALL), required=False),
-        Field("budget", BUDGET, required=False, omitted=None),
-        Field("notes", list_of(TEXT), required=False, omitted=()),
+        Field("count_requirement_shortfalls", list_of(_SHORTFALL), OPTIONAL),
+        Field("budget", BUDGET, None),
+        Field("notes", list_of(TEXT), ()),
     ],
 )
+
+CODECS: Mapping[type[Any], Codec] = {
+    SelectionReport: _REPORT,
+    IncludedItem: _INCLUDED,
+    ExcludedItem: _EXCLUDED,
+    TraceEvent: _EVENT,
+    OverflowEvent: _OVERFLOW,
+    CountRequirementShortfall: _SHORTFALL,
+    InclusionReason: _INCLUSION_REASON,
+    ExclusionReason: _EXCLUSION_REASON,
+}
+"""The codec of each public class of a report. `ExclusionReason` stands for any of them."""
+
+_EACH_REASON: list[type[ExclusionReason]] = [*EXCLUSION_REASONS.values(), UnknownReason]
+REASON_CODECS: Mapping[type[Any], Codec] = {cls: _one_reason(cls) for cls in _EACH_REASON}
+"""The codec of each exclusion reason, which refuses all others."""

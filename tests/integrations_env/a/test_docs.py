@@ -6,21 +6,21 @@ import logging
 from typing import Any
 
 import pytest
-from haystack import Document as HaystackDocument
-from haystack import component
+from haystack import Document as HaystackDocument, component
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.dataclasses import ChatMessage
 from haystack.document_stores.in_memory import InMemoryDocumentStore
-from llama_index.core import Document as LlamaDocument
-from llama_index.core import VectorStoreIndex
+from llama_index.core import Document as LlamaDocument, VectorStoreIndex
 from llama_index.core.embeddings import MockEmbedding
 from llama_index.core.llms import MockLLM
 from pydantic_ai.models.function import FunctionModel
 
 from pycupel.messages import select_messages
-from tests.integrations_env.a import test_haystack as haystack
-from tests.integrations_env.a import test_langchain as langchain
-from tests.integrations_env.a import test_pydantic_ai as pydantic_ai
+from tests.integrations_env.a import (
+    test_haystack as haystack,
+    test_langchain as langchain,
+    test_pydantic_ai as pydantic_ai,
+)
 from tests.integrations_env.documentation import headings_with_blocks, run_blocks
 
 

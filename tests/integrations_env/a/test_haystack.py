@@ -14,8 +14,8 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from pycupel.errors import InvalidArgumentError
 from pycupel.integrations.haystack import CupelDocumentSelector, CupelMessageSelector
 from pycupel.messages import MessageSelection, lint_messages
+from pycupel.messages.providers.openai import OPENAI
 from pycupel.selecting import ContextResult
-from pycupel.tokens.messages import PRICES
 from tests.integrations_env.sessions import agent_session, count_words
 
 BUDGET = 700
@@ -139,7 +139,7 @@ def test_every_kind_of_content_is_counted() -> None:
     text = "\n".join(each.item.content for each in report.included)
     for word in ("one two", "three", "four", "look_up", "five", "six"):
         assert word in text
-    prices = PRICES["openai"]
+    prices = OPENAI.prices
     assert 0 < selections[0].total_tokens - 2 * prices.image - prices.file < 100
 
 
@@ -162,6 +162,6 @@ def test_a_pipeline_can_be_saved_and_loaded() -> None:
 
 def test_wrong_options_are_found_where_they_are_written() -> None:
     with pytest.raises(InvalidArgumentError, match="rag"):
-        CupelDocumentSelector(10, policy="ragg")
+        CupelDocumentSelector(10, policy="ragg")  # type: ignore[arg-type]
     with pytest.raises(InvalidArgumentError, match="too_large"):
-        CupelMessageSelector(10, too_large="explode")
+        CupelMessageSelector(10, too_large="explode")  # type: ignore[arg-type]

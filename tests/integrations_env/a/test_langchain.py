@@ -170,7 +170,7 @@ def test_a_pin_is_asked_about_langchains_messages() -> None:
 
 def test_wrong_options_are_found_where_they_are_written() -> None:
     with pytest.raises(InvalidArgumentError, match="chat"):
-        CupelMiddleware(8_000, policy="chatt")
+        CupelMiddleware(8_000, policy="chatt")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="budget"):
         CupelMiddleware("8000")  # type: ignore[arg-type]
 

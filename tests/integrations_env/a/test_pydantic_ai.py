@@ -36,7 +36,7 @@ from pydantic_ai.models.test import TestModel
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.integrations.pydantic_ai import CupelHistory
 from pycupel.messages import MessageSelection
-from pycupel.tokens.messages import PRICES
+from pycupel.messages.providers.openai import OPENAI
 from tests.integrations_env.sessions import SYSTEM, agent_session, count_words
 
 BUDGET = 700
@@ -305,7 +305,7 @@ def test_every_kind_of_content_is_counted() -> None:
     text = "\n".join(each.item.content for each in report.included)
     for word in ("one two", "three", "four", "five", "six seven", "look_up", "eight", "nine"):
         assert word in text
-    prices = PRICES["openai"]
+    prices = OPENAI.prices
     assert 0 < selections[0].total_tokens - 2 * prices.image - prices.audio < 100
 
 
@@ -335,4 +335,4 @@ def test_process_history_can_use_it_too() -> None:
 
 def test_wrong_options_are_found_where_they_are_written() -> None:
     with pytest.raises(InvalidArgumentError, match="unit"):
-        CupelHistory(8_000, unit="word")
+        CupelHistory(8_000, unit="word")  # type: ignore[arg-type]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from anthropic import types
 from langchain_core import messages
 
-from pycupel.messages.shapes import read_messages
 from tests.integrations_env.sdk import SHAPE, check
+from tests.messages.reading import read_messages
 
 
 def test_anthropic() -> None:
@@ -24,7 +24,7 @@ def test_anthropic() -> None:
     result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "r"}]}
     expected = [("user", (0,)), ("exchange", (1, 2)), ("assistant", (3,)), ("user", (4,))]
     texts = check([user, asked, result, told, user], "anthropic", expected)
-    assert texts[1:3] == ['Hm.\nLet me look.\nf\n{"a": 1}\nr', "done"]
+    assert texts[1:3] == ['Hm.\nLet me look.\nf\n{"a":1}\nr', "done"]
     params = [{"role": "assistant", "content": message.content} for message in (asked, told)]
     assert check([user, params[0], result, params[1], user], "anthropic", expected) == texts
 
@@ -43,7 +43,7 @@ def test_langchain() -> None:
         ),
     ]
     texts = check(history, "openai", SHAPE)
-    assert texts == ["hi", 'Hm.\nf\n{"a": 1}\ng\n{}\ntwo\none', "done", "look"]
+    assert texts == ["hi", 'Hm.\nf\n{"a":1}\ng\n{}\ntwo\none', "done", "look"]
     assert [view.role for view in read_messages([messages.SystemMessage("s"), *history], "openai")][:2] == [
         "system",
         "user",

@@ -209,4 +209,4 @@ def test_a_pin_is_asked_about_each_item() -> None:
 
 def test_wrong_options_are_found_where_they_are_written() -> None:
     with pytest.raises(InvalidArgumentError, match="chat"):
-        CupelInputFilter(8_000, policy="chatt")
+        CupelInputFilter(8_000, policy="chatt")  # type: ignore[arg-type]

@@ -27,7 +27,7 @@ def test_gemini() -> None:
     told = types.Content(role="model", parts=[types.Part.from_text(text="done")])
     expected = [("user", (0,)), ("exchange", (1, 2)), ("assistant", (3,)), ("user", (4,))]
     texts = check([user, asked, result, told, user], "gemini", expected)
-    assert texts[:3] == ["hi", 'Hm.\nf\n{"a": 1}\nf\n{}\n{"r": 2}\n{"r": 1}', "done"]
+    assert texts[:3] == ["hi", 'Hm.\nf\n{"a":1}\nf\n{}\nf\n{"r":2}\nf\n{"r":1}', "done"]
     # The same as the JSON of the API, in camel case.
     dumped = [each.model_dump(by_alias=True, exclude_none=True) for each in (user, asked, result, told, user)]
     assert check(dumped, "gemini", expected) == texts

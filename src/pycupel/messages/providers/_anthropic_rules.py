@@ -1,4 +1,4 @@
-"""What Anthropic demands besides calls with results, and which units cannot do without others because of it."""
+"""What Anthropic demands besides calls with results, and which units need others because of it."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ __all__ = [
     "thinking_not_first",
 ]
 
-# The marks of what a message does wrong by itself are the names of the rules.
+# The names of the rules that a message can break by itself are also the marks of its view.
 EMPTY_TEXT = "empty-text"
 TEXT_BEFORE_RESULT = "text-before-result"
 UNSIGNED_THINKING = "unsigned-thinking"
 
 _FAULTS = {
     EMPTY_TEXT: (
-        "the message has a text without anything but white space",
-        "Leave the empty text block out, or the whole message if it has nothing else.",
+        "the message has an empty or whitespace-only text block",
+        "Remove the text block, or the whole message if it holds nothing else.",
     ),
     TEXT_BEFORE_RESULT: (
-        "the message says something before its tool results",
+        "other content precedes the tool results in the message",
         "Move the tool results to the start of the message.",
     ),
     UNSIGNED_THINKING: (
         "the message has a thinking block without its signature",
-        "Send thinking blocks back as they came, or not at all.",
+        "Send thinking blocks back unchanged, or not at all.",
     ),
 }
 
@@ -48,7 +48,7 @@ def faults(views: Sequence[MessageView]) -> Iterator[Finding]:
 
 
 def split_results(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """Anthropic joins user messages that follow each other; others with its protocol do not."""
+    """Anthropic merges consecutive user messages; other servers with its protocol do not."""
     for before, view in pairwise(views):
         if before.results and view.results:
             yield Finding(
@@ -61,28 +61,28 @@ def split_results(views: Sequence[MessageView]) -> Iterator[Finding]:
 
 
 def misplaced_system(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """A system message stands between a user message and the assistant's answer, or at the end (claude-code#73821)."""
+    """A system message belongs between a user message and the assistant's answer, or at the end."""
     roles = [view.role for view in views]
-    for place, before, after in system_neighbours(roles):
+    for n, before, after in system_neighbours(roles):
         if before is None:
             yield Finding(
-                views[place].index,
+                views[n].index,
                 "system-first",
-                "a system message stands before the first user message",
+                "a system message precedes the first user message",
                 "Send it as the system parameter.",
                 WARNING,
             )
         elif roles[before] == "assistant" or (after is not None and roles[after] != "assistant"):
             yield Finding(
-                views[place].index,
+                views[n].index,
                 "system-misplaced",
-                "a system message does not stand between a user message and the assistant's answer to it",
-                "Move it right behind a user message that is followed by an assistant message or is the last one.",
+                "a system message is not between a user message and the assistant's answer to it",
+                "Move it directly after a user message that is followed by an assistant message or is the last one.",
             )
 
 
 def thinking_not_first(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """Whether the request enables thinking, nobody can see here, so this is a warning."""
+    """A warning only, because the history does not show whether the request enables thinking."""
     spoken: list[MessageView] = []
     for view in views:
         if view.opens_turn:
@@ -100,18 +100,18 @@ def thinking_not_first(views: Sequence[MessageView]) -> Iterator[Finding]:
 
 
 def needs(units: Mapping[int, Sequence[MessageView]]) -> dict[int, tuple[int, ...]]:
-    """A system message needs its neighbours, and what is said without thoughts the last ones before it in its turn."""
-    places = list(units)
+    """A system message needs its neighbours, and an answer without thoughts the last thoughts before it in its turn."""
+    indices = list(units)
     needed: dict[int, tuple[int, ...]] = {}
-    for place, before, after in system_neighbours([units[place][0].role for place in places]):
+    for n, before, after in system_neighbours([units[index][0].role for index in indices]):
         if before is not None:
-            needed[places[place]] = (places[before],) if after is None else (places[before], places[after])
+            needed[indices[n]] = (indices[before],) if after is None else (indices[before], indices[after])
     thoughts: int | None = None
-    for place, members in units.items():
+    for index, members in units.items():
         if members[0].reasoning:
-            thoughts = place
+            thoughts = index
         elif members[0].role == "assistant" and thoughts is not None:
-            needed[place] = (thoughts,)
+            needed[index] = (thoughts,)
         if any(view.opens_turn for view in members):
             thoughts = None
     return needed

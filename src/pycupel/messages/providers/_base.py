@@ -1,12 +1,15 @@
-"""What all providers share: the records they read into, and how to look into a message of any make."""
+"""What all providers share: the records they read into, and the checks of a message's shape."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeGuard
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 from pycupel.errors import MessageShapeError
+from pycupel.messages.content import ContentReader, Prices
+from pycupel.messages.fields import field, is_list
+from pycupel.messages.options import ProviderName
 from pycupel.model.checks import describe
 
 __all__ = [
@@ -15,48 +18,35 @@ __all__ = [
     "WARNING",
     "Finding",
     "MessageView",
-    "Needs",
     "Pairing",
     "Provider",
-    "Rule",
-    "as_json",
-    "content_text",
+    "check_content",
     "entries",
-    "field",
     "id_of",
-    "is_list",
-    "is_mapping",
-    "joined",
     "role_of",
-    "said_text",
 ]
 
-ERROR = "error"
-WARNING = "warning"
+ERROR: Literal["error"] = "error"
+WARNING: Literal["warning"] = "warning"
 
 CALL_OPEN = "open-tool-call"
 
-
-def _plain(value: Any) -> Any:
-    """Objects by their attributes, like dicts."""
-    return getattr(value, "__dict__", None) or str(value)
-
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False, skipkeys=True, default=_plain)
+_PRICES = Prices()
 
 
 class MessageView(NamedTuple):
-    """What pycupel needs to know about one message, whoever it is for.
+    """What pycupel needs to know about one message of any provider.
 
     `role` is "system", "user", "assistant" or "tool"; a user message that holds nothing but tool results is "tool".
-    `text` is what a reader would read, thoughts and the arguments of calls included, pictures and files not.
-    `calls` and `results` are ids. `reasoning` says that the message starts with thoughts that belong to what follows.
-    `marks` are what only the rules of one provider want to know.
+    `text` is what a reader would read, thoughts and the arguments of calls included, pictures and files not; `tokens`
+    is what the whole message costs. `calls` and `results` are ids. `reasoning` says that the message starts with
+    thoughts that belong to what follows. `marks` are for the rules of one provider.
     """
 
     index: int  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
     role: str
     text: str
+    tokens: int
     calls: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
     opens_turn: bool = False
@@ -64,18 +54,24 @@ class MessageView(NamedTuple):
     marks: tuple[str, ...] = ()
 
 
-class Finding(NamedTuple):
-    """Something that a provider refuses.
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something in a history that the provider refuses.
 
-    An "error" is refused whatever is appended to the history. A "warning" depends on what nobody can see here: whether
-    more messages follow before it is sent, the model, or the options of the request.
+    Attributes:
+        index: The index of the message.
+        rule: The name of the rule, such as "orphan-tool-result".
+        message: What is wrong.
+        remedy: What to do about it.
+        severity: "error" if the provider refuses it whatever is appended to the history; "warning" if that depends on
+            what cannot be seen here: the messages that follow, the model, or the options of the request.
     """
 
-    index: int  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
+    index: int
     rule: str
     message: str
     remedy: str
-    severity: str = ERROR
+    severity: Literal["error", "warning"] = ERROR
 
 
 class Pairing(NamedTuple):
@@ -85,44 +81,50 @@ class Pairing(NamedTuple):
     findings: list[Finding]
 
 
-Rule = Callable[[Sequence[MessageView]], Iterator[Finding]]
-Needs = Callable[[Mapping[int, Sequence[MessageView]]], dict[int, tuple[int, ...]]]
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """How one provider writes messages, what it demands of a history, and what it charges.
 
-
-class Provider(NamedTuple):
-    """How one provider writes histories and what it demands of them.
-
-    `rules` are tried one after the other, each on what the ones before it have left. `needs` says which units a unit
-    cannot do without, besides the one that opens its turn; it is given the members of each unit that is not broken.
+    Attributes:
+        name: The name by which users ask for it.
+        reader: Reads messages into views.
+        pair: Groups calls with their results.
+        rules: What else it demands. Each rule looks at what the ones before it have left.
+        needs: Which units a unit cannot do without, besides the one that opens its turn. It is given the views of each
+            unit that is not broken, by unit index. None if there are no such ties.
+        prices: What it adds to the tokens of the text.
     """
 
-    read: Callable[[Sequence[Any]], list[MessageView]]
+    name: ProviderName
+    reader: Callable[[Sequence[Any], ContentReader], list[MessageView]]
     pair: Callable[[Sequence[MessageView]], Pairing]
-    rules: tuple[Rule, ...] = ()
-    needs: Needs | None = None
+    rules: tuple[Callable[[Sequence[MessageView]], Iterator[Finding]], ...] = ()
+    needs: Callable[[Mapping[int, Sequence[MessageView]]], dict[int, tuple[int, ...]]] | None = None
+    prices: Prices = _PRICES
 
+    def read(self, messages: Sequence[Any], count: Callable[[str], int] = len) -> list[MessageView]:
+        """One view for each message. Where the tokens do not matter, they are just the lengths of the texts.
 
-def field(value: Any, key: str) -> Any:
-    """A key of a dict or an attribute of any other object; None if there is no such thing."""
-    # Most are dicts, and asking for a class is much cheaper than asking whether something is a mapping.
-    if value.__class__ is dict:
-        return value.get(key)
-    if value is None:
-        return None
-    return value.get(key) if is_mapping(value) else getattr(value, key, None)
+        Raises:
+            MessageShapeError: a message has a shape that the provider does not know.
+        """
+        return self.reader(messages, ContentReader(count, self.prices))
 
+    def check(self, views: Sequence[MessageView]) -> list[Finding]:
+        """Everything that the provider would refuse, in order of the messages."""
+        findings = self.pair(views).findings
+        for rule in self.rules:
+            findings += rule(views)
+        return sorted(findings, key=lambda finding: finding.index)
 
-def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
-    return isinstance(value, Mapping)
-
-
-def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
-    """Whether it is a list of parts. What can be iterated over only once is none, because reading would change it."""
-    return value.__class__ is list or (isinstance(value, Sequence) and not isinstance(value, (str, bytes)))
+    def price(self, messages: Iterable[Any], count: Callable[[str], int]) -> int:
+        """What the messages and the start of the reply cost. Any shape will do: what is not known costs nothing."""
+        content = ContentReader(count, self.prices)
+        return self.prices.reply + sum([content(message)[1] for message in messages])
 
 
 def role_of(message: Any, index: int, roles: Mapping[str, str], hint: str | None = None) -> str:
-    """The role by one of the names that a provider has for it."""
+    """The role, by one of the names that a provider has for it."""
     role = field(message, "role")
     if isinstance(role, str) and role in roles:
         return roles[role]
@@ -143,42 +145,18 @@ def id_of(value: Any, index: int, key: str) -> str:
     raise MessageShapeError(f"must be a string that is not empty, not {describe(value)}", index, key)
 
 
-def joined(texts: Iterable[str]) -> str:
-    return "\n".join(filter(None, texts))
-
-
-def as_json(value: Any) -> str:
-    """Arguments and results as text; what already is text stays as it is."""
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else _ENCODER.encode(value)
-
-
-def content_text(content: Any, index: int, key: str = "content") -> str:
-    """The text of a content that is a string or a list of parts. Parts that nobody reads, like pictures, have none."""
+def check_content(content: Any, index: int, key: str = "content", *, required: bool = False) -> None:
+    """Refuses a content that is neither a text nor a list of parts."""
     if isinstance(content, str):
-        return content
+        return
     if content is None:
-        return ""
-    parts = entries(content, index, key)
-    return joined(_part_text(part, index, f"{key}[{n}]") for n, part in enumerate(parts))
+        if required:
+            raise MessageShapeError("the message has no content", index, key, hint="An empty text is ''.")
+        return
+    for n, part in enumerate(entries(content, index, key)):
+        if not isinstance(part, str) and field(part, "type") is None and not _is_text(part):
+            raise MessageShapeError(f"every part needs a type, and this is {describe(part)}", index, f"{key}[{n}].type")
 
 
-def said_text(message: Any, index: int) -> str:
-    """The text of a message that has to have a content, be it empty."""
-    content = field(message, "content")
-    if content is None:
-        raise MessageShapeError("the message says nothing", index, "content", hint="An empty text is ''.")
-    return content_text(content, index)
-
-
-def _part_text(part: Any, index: int, key: str) -> str:
-    if isinstance(part, str):
-        return part
-    for name in ("text", "refusal", "reasoning"):
-        text = field(part, name)
-        if isinstance(text, str):
-            return text
-    if field(part, "type") is None:
-        raise MessageShapeError(f"every part needs a type, and this is {describe(part)}", index, f"{key}.type")
-    return content_text(field(part, "thinking"), index, f"{key}.thinking")
+def _is_text(part: Any) -> bool:
+    return any(isinstance(field(part, name), str) for name in ("text", "refusal", "reasoning"))

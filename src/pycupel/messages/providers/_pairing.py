@@ -1,4 +1,4 @@
-"""Calls and the results that have to follow them directly: the way of every provider but Responses."""
+"""Calls and the results that have to follow them directly, which every provider but Responses demands."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def pair_adjacent(views: Sequence[MessageView], *, one_message: bool = False, id
 
 
 def _end_of_results(views: Sequence[MessageView], position: int) -> int:
-    """Behind the last result that follows without anything between. What says more than results ends them."""
+    """The position after the run of results that starts here. A message that says more than results ends it."""
     while position < len(views) and views[position].results:
         position += 1
         if views[position - 1].opens_turn:
@@ -47,7 +47,7 @@ def _end_of_results(views: Sequence[MessageView], position: int) -> int:
 def _pair(
     view: MessageView, answers: Sequence[MessageView], groups: list[list[int]], *, one_message: bool, is_open: bool
 ) -> Iterator[Finding]:
-    """Adds the answers to the group of their call, which is the last one, or as groups of their own behind it."""
+    """Adds the answers to the group of their call, which is the last one, or as new groups after it."""
     group = groups[-1]
     pending = dict.fromkeys(view.calls)
     for n, answer in enumerate(answers):
@@ -79,8 +79,8 @@ def orphan(index: int, call_id: str) -> Finding:
     return Finding(
         index,
         "orphan-tool-result",
-        f"the tool result {call_id!r} answers no call that waits for it",
-        "Put it right behind the message that makes the call, or drop it.",
+        f"the tool result {call_id!r} matches no pending tool call",
+        "Put it directly after the message that makes the call, or drop it.",
     )
 
 
@@ -98,7 +98,7 @@ def unanswered(index: int, call_id: str) -> Finding:
         index,
         "unanswered-tool-call",
         f"the tool call {call_id!r} has no result where it should follow",
-        "Put a result right behind the message that makes the call (that it failed will do), or drop the call.",
+        "Put a result directly after the message that makes the call (an error result is fine), or drop the call.",
     )
 
 

@@ -8,26 +8,26 @@ from pycupel.messages.providers._base import WARNING, Finding, MessageView
 
 __all__ = ["PREFIX", "ends_with_assistant", "first_not_user", "system_neighbours"]
 
-# The mark of an assistant message which the model is to continue.
+# The mark of an assistant message that the model is asked to continue.
 PREFIX = "prefix"
 
 
 def system_neighbours(roles: Sequence[str]) -> Iterator[tuple[int, int | None, int | None]]:
-    """The place of each system message, with the nearest places before and behind it that are none."""
+    """The index of each system role, with the nearest indices before and after it that have another role."""
     before: int | None = None
     run: list[int] = []
-    for place, role in enumerate(roles):
+    for n, role in enumerate(roles):
         if role == "system":
-            run.append(place)
+            run.append(n)
             continue
-        yield from ((each, before, place) for each in run)
+        yield from ((each, before, n) for each in run)
         run.clear()
-        before = place
+        before = n
     yield from ((each, before, None) for each in run)
 
 
 def first_not_user(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """Everything that the assistant says before the first user message that is not about its own calls."""
+    """Assistant messages before the first user message, one with results of its own calls aside."""
     for view in views:
         if view.opens_turn and not view.results:
             return

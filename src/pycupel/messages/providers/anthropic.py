@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from pycupel.errors import MessageShapeError
+from pycupel.messages.content import ContentReader, Prices
+from pycupel.messages.fields import field
 from pycupel.messages.providers._anthropic_rules import (
     EMPTY_TEXT,
     TEXT_BEFORE_RESULT,
@@ -16,67 +18,48 @@ from pycupel.messages.providers._anthropic_rules import (
     split_results,
     thinking_not_first,
 )
-from pycupel.messages.providers._base import (
-    MessageView,
-    Pairing,
-    Provider,
-    as_json,
-    entries,
-    field,
-    id_of,
-    is_list,
-    joined,
-    role_of,
-)
+from pycupel.messages.providers._base import MessageView, Pairing, Provider, entries, id_of, role_of
 from pycupel.messages.providers._pairing import orphan, pair_adjacent
 from pycupel.messages.providers._rules import ends_with_assistant, first_not_user
 from pycupel.model.checks import describe
 
 __all__ = ["ANTHROPIC"]
 
-_T = TypeVar("_T")
-
 _ROLES = {"user": "user", "assistant": "assistant", "system": "system"}
 _SPEAKERS = {"tool_use": "assistant", "tool_result": "user"}
-# A document's source may be a text or blocks, or else a file that nobody reads here.
-_READABLE = ("text", "content")
 _THOUGHTS = frozenset({"thinking", "redacted_thinking"})
 
 _BEGINS = "begins "
 _ENDS = "ends "
 
 
-def _read(messages: Sequence[Any]) -> list[MessageView]:
-    return [_read_message(message, index) for index, message in enumerate(messages)]
+def _read(messages: Sequence[Any], content: ContentReader) -> list[MessageView]:
+    return [_read_message(message, index, content) for index, message in enumerate(messages)]
 
 
-def _read_message(message: Any, index: int) -> MessageView:
+def _read_message(message: Any, index: int, content: ContentReader) -> MessageView:
     role = role_of(message, index, _ROLES)
-    content = field(message, "content")
-    if isinstance(content, str):
-        marks = () if content.strip() else (EMPTY_TEXT,)
-        return MessageView(index, role, content, (), (), role == "user", False, marks)
-    if content is None and role == "system":
+    blocks = field(message, "content")
+    if isinstance(blocks, str):
+        marks = () if blocks.strip() else (EMPTY_TEXT,)
+        return MessageView(index, role, *content(message), (), (), role == "user", False, marks)
+    if blocks is None and role == "system":
         # It may hold options alone.
-        return MessageView(index, role, "")
-    return _read_blocks(entries(content, index, "content"), role, index)
-
-
-def _read_blocks(blocks: Sequence[Any], role: str, index: int) -> MessageView:
+        return MessageView(index, role, *content(message))
+    blocks = entries(blocks, index, "content")
     kinds = [_kind(block, role, index, n) for n, block in enumerate(blocks)]
-    texts = [_block_text(block) for block in blocks]
     calls = _ids(blocks, kinds, index, "tool_use", "id")
     results = _ids(blocks, kinds, index, "tool_result", "tool_use_id")
     only_results = bool(results) and len(results) == len(blocks)
     return MessageView(
         index,
         "tool" if only_results else role,
-        joined(texts),
+        *content(message),
         calls,
         results,
         role == "user" and not only_results,
         bool(kinds) and kinds[0] in _THOUGHTS,
-        tuple(_marks(blocks, kinds, texts, len(results))),
+        tuple(_marks(blocks, kinds, len(results))),
     )
 
 
@@ -86,30 +69,31 @@ def _kind(block: Any, role: str, index: int, n: int) -> str:
         raise MessageShapeError(f"every block needs a type, and this is {describe(block)}", index, f"content[{n}].type")
     speaker = _SPEAKERS.get(kind, role)
     if speaker != role:
-        raise MessageShapeError(f"a {kind} block belongs into a message of the {speaker}", index, f"content[{n}].type")
+        raise MessageShapeError(f"a {kind} block belongs in a message of the {speaker}", index, f"content[{n}].type")
     return kind
 
 
 def _ids(blocks: Sequence[Any], kinds: Sequence[str], index: int, kind: str, name: str) -> tuple[str, ...]:
     if kind not in kinds:
         return ()
-    places = (n for n, each in enumerate(kinds) if each == kind)
-    return tuple(id_of(field(blocks[n], name), index, f"content[{n}].{name}") for n in places)
+    numbers = (n for n, each in enumerate(kinds) if each == kind)
+    return tuple(id_of(field(blocks[n], name), index, f"content[{n}].{name}") for n in numbers)
 
 
-def _marks(blocks: Sequence[Any], kinds: Sequence[str], texts: Sequence[str], results: int) -> Iterator[str]:
-    if not blocks or ("text" in kinds and not all(text.strip() for text in _of("text", kinds, texts))):
+def _marks(blocks: Sequence[Any], kinds: Sequence[str], results: int) -> Iterator[str]:
+    if not blocks or ("text" in kinds and not all(map(str.strip, map(str, _fields("text", "text", kinds, blocks))))):
         yield EMPTY_TEXT
     if results and any(kind != "tool_result" for kind in kinds[:results]):
         yield TEXT_BEFORE_RESULT
-    if "thinking" in kinds and not all(field(block, "signature") for block in _of("thinking", kinds, blocks)):
+    if "thinking" in kinds and not all(_fields("signature", "thinking", kinds, blocks)):
         yield UNSIGNED_THINKING
     if any("_tool_" in kind for kind in kinds):
         yield from _server_marks(blocks, kinds)
 
 
-def _of(kind: str, kinds: Sequence[str], values: Sequence[_T]) -> Iterator[_T]:
-    return (value for each, value in zip(kinds, values, strict=True) if each == kind)
+def _fields(name: str, kind: str, kinds: Sequence[str], blocks: Sequence[Any]) -> Iterator[Any]:
+    """A field of each block of a kind."""
+    return (field(block, name) or "" for each, block in zip(kinds, blocks, strict=True) if each == kind)
 
 
 def _server_marks(blocks: Sequence[Any], kinds: Sequence[str]) -> Iterator[str]:
@@ -121,27 +105,8 @@ def _server_marks(blocks: Sequence[Any], kinds: Sequence[str]) -> Iterator[str]:
     yield from (_ENDS + str(each) for each in ends if each not in uses)
 
 
-def _block_text(block: Any) -> str:
-    """Whatever is text in a block, and in the blocks that are its content."""
-    text = field(block, "text")
-    if text is not None:
-        return as_json(text)
-    source = field(block, "source")
-    texts = [as_json(field(block, key)) for key in ("title", "name", "input", "thinking")]
-    texts.append(_contents(field(block, "content")))
-    if field(source, "type") in _READABLE:
-        texts += (as_json(field(source, "data")), _contents(field(source, "content")))
-    return joined(texts)
-
-
-def _contents(content: Any) -> str:
-    if is_list(content):
-        return joined([_block_text(block) for block in content])
-    return content if isinstance(content, str) else ""
-
-
 def _pair(views: Sequence[MessageView]) -> Pairing:
-    """Messages with their results; and where a server's tool waits for the caller's, all up to its own result."""
+    """Calls with their results. Where a server tool waits for the caller's, everything up to its own result, too."""
     groups, findings = pair_adjacent(views, ids_once=True)
     begun: dict[str, int] = {}
     spans: dict[int, int] = {}
@@ -155,11 +120,11 @@ def _pair(views: Sequence[MessageView]) -> Pairing:
                     spans[begun[call_id]] = view.index
                 else:
                     findings.append(orphan(view.index, call_id))
-    return Pairing(_joined_over(groups, spans) if spans else groups, findings)
+    return Pairing(_merge_spans(groups, spans) if spans else groups, findings)
 
 
-def _joined_over(groups: list[list[int]], spans: Mapping[int, int]) -> list[list[int]]:
-    """The groups, those that share a span made one. A span goes from one index to another."""
+def _merge_spans(groups: list[list[int]], spans: Mapping[int, int]) -> list[list[int]]:
+    """Makes one group of those that share a span of messages, from one index to another."""
     whole: list[list[int]] = []
     end = -1
     for group in groups:
@@ -172,8 +137,10 @@ def _joined_over(groups: list[list[int]], spans: Mapping[int, int]) -> list[list
 
 
 ANTHROPIC = Provider(
+    "anthropic",
     _read,
     _pair,
     (faults, first_not_user, misplaced_system, split_results, thinking_not_first, ends_with_assistant),
     needs,
+    Prices(image=1600, small_image=1600, tool=16),
 )

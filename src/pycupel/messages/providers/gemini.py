@@ -7,18 +7,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from pycupel.errors import MessageShapeError
-from pycupel.messages.providers._base import (
-    Finding,
-    MessageView,
-    Provider,
-    as_json,
-    entries,
-    field,
-    id_of,
-    is_mapping,
-    joined,
-    role_of,
-)
+from pycupel.messages.content import ContentReader, Prices
+from pycupel.messages.fields import field, is_mapping
+from pycupel.messages.providers._base import Finding, MessageView, Provider, entries, id_of, role_of
 from pycupel.messages.providers._pairing import pair_adjacent
 from pycupel.messages.providers._rules import ends_with_assistant, first_not_user
 from pycupel.model.checks import describe
@@ -29,7 +20,7 @@ _ROLES = {"user": "user", "model": "assistant", "function": "user", "tool": "use
 
 
 class _Call(NamedTuple):
-    """A call that waits for its result. Those that have no id are given one by their place."""
+    """A pending call. One without an id gets one from its position."""
 
     id: str
     name: str
@@ -42,22 +33,24 @@ class _Call(NamedTuple):
         return bool(self.name == field(result, "name"))
 
 
-def _read(messages: Sequence[Any]) -> list[MessageView]:
+def _read(messages: Sequence[Any], content: ContentReader) -> list[MessageView]:
     views: list[MessageView] = []
-    waiting: list[_Call] = []
+    pending: list[_Call] = []
     for index, message in enumerate(messages):
         role = _role(message, index)
         parts = _parts(message, role, index)
-        text = joined(_part_text(part, index, n) for n, part in enumerate(parts))
+        text, tokens = content(message)
         if role == "assistant":
             calls = list(_calls(parts, index))
-            waiting = calls.copy() or waiting
+            pending = calls.copy() or pending
             thinks = bool(parts) and field(parts[0], "thought") is True
-            views.append(MessageView(index, role, text, tuple(call.id for call in calls), (), False, thinks))
+            views.append(MessageView(index, role, text, tokens, tuple(call.id for call in calls), (), False, thinks))
         else:
-            results = tuple(_results(parts, waiting, index))
-            only_results = bool(results) and len(results) == len(parts)
-            views.append(MessageView(index, "tool" if only_results else role, text, (), results, not only_results))
+            results = tuple(_results(parts, pending, index))
+            if results and len(results) == len(parts):
+                views.append(MessageView(index, "tool", text, tokens, (), results))
+            else:
+                views.append(MessageView(index, role, text, tokens, (), results, True))
     return views
 
 
@@ -74,7 +67,11 @@ def _parts(message: Any, role: str, index: int) -> Sequence[Any]:
     if parts is None and role == "assistant" and field(message, "content") is None:
         # The model may have had nothing to say.
         return ()
-    return entries(parts, index, "parts")
+    parts = entries(parts, index, "parts")
+    for n, part in enumerate(parts):
+        if not isinstance(part, str) and not is_mapping(part) and not hasattr(part, "text"):
+            raise MessageShapeError(f"must be a part of a content, not {describe(part)}", index, f"parts[{n}]")
+    return parts
 
 
 def _either(part: Any, name: str, wire_name: str) -> Any:
@@ -100,40 +97,22 @@ def _calls(parts: Sequence[Any], index: int) -> Iterator[_Call]:
             yield _Call(call_id or f"{name} ({index}.{n})", name, bool(call_id))
 
 
-def _results(parts: Sequence[Any], waiting: list[_Call], index: int) -> Iterator[str]:
-    """The ids of the calls that are answered. They no longer wait."""
+def _results(parts: Sequence[Any], pending: list[_Call], index: int) -> Iterator[str]:
+    """The ids of the calls that are answered, which are no longer pending."""
     for n, part in enumerate(parts):
         result = _result_of(part)
         if result is None:
             continue
-        call = next((call for call in waiting if call.is_answered_by(result)), None)
+        call = next((call for call in pending if call.is_answered_by(result)), None)
         if call is None:
             yield id_of(field(result, "id") or field(result, "name"), index, f"parts[{n}].function_response.name")
         else:
-            waiting.remove(call)
+            pending.remove(call)
             yield call.id
 
 
-def _part_text(part: Any, index: int, n: int) -> str:
-    if isinstance(part, str):
-        return part
-    if not is_mapping(part) and not hasattr(part, "text"):
-        raise MessageShapeError(f"must be a part of a content, not {describe(part)}", index, f"parts[{n}]")
-    call = _call_of(part)
-    return joined(
-        (
-            as_json(field(part, "text")),
-            as_json(field(call, "name")),
-            as_json(field(call, "args")),
-            as_json(field(_result_of(part), "response")),
-            as_json(field(_either(part, "executable_code", "executableCode"), "code")),
-            as_json(field(_either(part, "code_execution_result", "codeExecutionResult"), "output")),
-        )
-    )
-
-
 def _call_after_model(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """A call follows a user message or results. What the model says before it in a message of its own is too much."""
+    """A call follows a user message or results directly: a message of the model in between is refused."""
     run: list[MessageView] = []
     for view in views:
         if view.role == "assistant" and not view.calls:
@@ -148,11 +127,15 @@ def _spoken_before_call(view: MessageView) -> Finding:
     return Finding(
         view.index,
         "call-after-model",
-        "a message of the model stands between a function call and the user message or results before it",
+        "a message of the model separates a function call from the user message or results before it",
         "Make it a part of the message with the call, or drop it.",
     )
 
 
 GEMINI = Provider(
-    _read, partial(pair_adjacent, one_message=True), (first_not_user, _call_after_model, ends_with_assistant)
+    "gemini",
+    _read,
+    partial(pair_adjacent, one_message=True),
+    (first_not_user, _call_after_model, ends_with_assistant),
+    prices=Prices(message=2, image=258, small_image=258),
 )

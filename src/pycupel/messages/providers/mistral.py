@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pycupel.messages.providers._base import Finding, MessageView, Provider, field
+from pycupel.messages.content import ContentReader, Prices
+from pycupel.messages.fields import field
+from pycupel.messages.providers._base import Finding, MessageView, Provider
 from pycupel.messages.providers._pairing import pair_adjacent
 from pycupel.messages.providers._rules import PREFIX, ends_with_assistant, system_neighbours
 from pycupel.messages.providers.openai import read_openai
@@ -13,8 +15,8 @@ from pycupel.messages.providers.openai import read_openai
 __all__ = ["MISTRAL"]
 
 
-def _read(messages: Sequence[Any]) -> list[MessageView]:
-    views = read_openai(messages)
+def _read(messages: Sequence[Any], content: ContentReader) -> list[MessageView]:
+    views = read_openai(messages, content)
     for index, message in enumerate(messages):
         if field(message, "prefix") is True:
             views[index] = views[index]._replace(marks=(PREFIX,))
@@ -22,7 +24,7 @@ def _read(messages: Sequence[Any]) -> list[MessageView]:
 
 
 def _starts_with_call(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """The validator does not see calls in the very first message, and takes their results for strangers."""
+    """The validator ignores calls in the very first message, so that their results match none."""
     for view in views:
         if not view.calls and not view.results:
             return
@@ -37,13 +39,13 @@ def _starts_with_call(views: Sequence[MessageView]) -> Iterator[Finding]:
 
 def _misplaced_system(views: Sequence[MessageView]) -> Iterator[Finding]:
     roles = [view.role for view in views]
-    for place, before, _ in system_neighbours(roles):
+    for n, before, _ in system_neighbours(roles):
         if before is not None and roles[before] != "user":
             yield Finding(
-                views[place].index,
+                views[n].index,
                 "system-misplaced",
-                "a system message stands behind an assistant message or a tool result",
-                "Put it at the start of the history or behind a user message.",
+                "a system message follows an assistant message or a tool result",
+                "Put it at the start of the history or directly after a user message.",
             )
 
 
@@ -59,20 +61,25 @@ def _misplaced_prefix(views: Sequence[MessageView]) -> Iterator[Finding]:
 
 
 def _needs(units: Mapping[int, Sequence[MessageView]]) -> dict[int, tuple[int, ...]]:
-    """A system message needs the user message that it stands behind, and calls at the start what stands before them."""
+    """A system message needs the user message before it, and calls at the start need what precedes them."""
     needs: dict[int, tuple[int, ...]] = {}
     before: int | None = None
     is_start = True
-    for place, members in units.items():
+    for unit_index, members in units.items():
         view = members[0]
         if before is not None and (view.role == "system" or (is_start and view.calls)):
-            needs[place] = (before,)
+            needs[unit_index] = (before,)
         if view.role != "system":
-            before = place
+            before = unit_index
         is_start = is_start and not view.opens_turn and view.role != "system"
     return needs
 
 
 MISTRAL = Provider(
-    _read, pair_adjacent, (_starts_with_call, _misplaced_prefix, _misplaced_system, ends_with_assistant), _needs
+    "mistral",
+    _read,
+    pair_adjacent,
+    (_starts_with_call, _misplaced_prefix, _misplaced_system, ends_with_assistant),
+    _needs,
+    Prices(image=1024, small_image=1024),
 )

@@ -1,6 +1,6 @@
 """OpenAI Responses: a list of items, where reasoning, calls and results each are one, tied together by call ids.
 
-Results may stand anywhere behind their call. What the model says in one go, and everything it says until its calls are
+Results may come anywhere after their call. What the model says in one go, and everything it says until its calls are
 answered, stays together with its reasoning, because the API wants an item and its reasoning both or neither.
 """
 
@@ -10,20 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pycupel.errors import MessageShapeError
-from pycupel.messages.providers._base import (
-    Finding,
-    MessageView,
-    Pairing,
-    Provider,
-    as_json,
-    content_text,
-    field,
-    id_of,
-    is_list,
-    joined,
-    role_of,
-    said_text,
-)
+from pycupel.messages.content import ContentReader
+from pycupel.messages.fields import field
+from pycupel.messages.providers._base import Finding, MessageView, Pairing, Provider, check_content, id_of, role_of
 from pycupel.messages.providers._pairing import orphan, repeated, repeated_calls, unanswered, waiting
 from pycupel.model.checks import describe
 
@@ -31,73 +20,56 @@ __all__ = ["RESPONSES"]
 
 _ROLES = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
 
-# These change how everything behind them is read, so they stay, like instructions do.
+# These change how everything after them is read, so they stay, like instructions do.
 _LASTING = frozenset({"additional_tools", "compaction", "compaction_trigger", "configuration_update"})
 _SPOKEN = frozenset({"reasoning", "program", "item_reference", "mcp_list_tools", "mcp_approval_request"})
-_TEXTS = ("name", "arguments", "input", "action", "actions", "operation", "code", "queries", "revised_prompt", "reason")
 
 
-def _read(items: Sequence[Any]) -> list[MessageView]:
-    return [_read_item(item, index) for index, item in enumerate(items)]
+def _read(items: Sequence[Any], content: ContentReader) -> list[MessageView]:
+    return [_read_item(item, index, content) for index, item in enumerate(items)]
 
 
-def _read_item(item: Any, index: int) -> MessageView:
+def _read_item(item: Any, index: int, content: ContentReader) -> MessageView:
     kind = field(item, "type")
     if kind is None and field(item, "role") is None and field(item, "id") is not None:
         kind = "item_reference"
+    calls: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
     if kind is None or kind == "message":
         role = role_of(item, index, _ROLES)
-        return MessageView(index, role, said_text(item, index), (), (), role == "user")
-    if not isinstance(kind, str):
+        check_content(field(item, "content"), index, required=True)
+    elif not isinstance(kind, str):
         raise MessageShapeError(f"must be the type of an item, not {describe(kind)}", index, "type")
-    if kind in _LASTING:
-        return MessageView(index, "system", "")
-    if kind.endswith(("_output", "_response")):
-        return _read_result(item, kind, index)
-    if kind in _SPOKEN or kind.endswith("_call"):
-        return _read_spoken(item, kind, index)
-    raise MessageShapeError(f"no item of type {kind!r} is known", index, "type")
+    elif kind in _LASTING:
+        role = "system"
+    elif kind.endswith(("_output", "_response")):
+        results = tuple(_result_id(item, kind, index))
+        role = "tool" if results else "assistant"
+    elif kind in _SPOKEN or kind.endswith("_call"):
+        role, calls = "assistant", tuple(_call_id(item, kind, index))
+    else:
+        raise MessageShapeError(f"unknown item type {kind!r}", index, "type")
+    return MessageView(index, role, *content(item), calls, results, role == "user", kind == "reasoning")
 
 
-def _read_result(item: Any, kind: str, index: int) -> MessageView:
+def _result_id(item: Any, kind: str, index: int) -> Iterator[str]:
+    """The id of the call. If the API searched for tools by itself, call and result are both its own, without one."""
     name = "approval_request_id" if kind == "mcp_approval_response" else "call_id"
     call_id = field(item, name)
     if kind == "local_shell_call_output" and call_id is None:
         call_id = field(item, "id")
-    text = joined(_output_text(field(item, key), index, key) for key in ("output", "result", "tools", "reason"))
-    if kind == "tool_search_output" and call_id is None:
-        # The API searched by itself: call and result are both its own.
-        return MessageView(index, "assistant", text)
-    return MessageView(index, "tool", text, (), (id_of(call_id, index, name),))
+    if kind != "tool_search_output" or call_id is not None:
+        yield id_of(call_id, index, name)
 
 
-def _output_text(output: Any, index: int, key: str) -> str:
-    if is_list(output):
-        return joined(_part_text(part, index, f"{key}[{n}]") for n, part in enumerate(output))
-    return output if isinstance(output, str) else ""
-
-
-def _part_text(part: Any, index: int, key: str) -> str:
-    """What a shell printed, the definition of a tool that was found, or a part like those of messages."""
-    if field(part, "stdout") is not None:
-        return joined((as_json(field(part, "stdout")), as_json(field(part, "stderr"))))
-    if key.startswith("tools"):
-        return joined((as_json(field(part, "name")), as_json(field(part, "description"))))
-    return content_text((part,), index, key)
-
-
-def _read_spoken(item: Any, kind: str, index: int) -> MessageView:
-    if kind == "reasoning":
-        thoughts = (content_text(field(item, key), index, key) for key in ("summary", "content"))
-        return MessageView(index, "assistant", joined(thoughts), reasoning=True)
+def _call_id(item: Any, kind: str, index: int) -> Iterator[str]:
     call_id = field(item, "id" if kind == "mcp_approval_request" else "call_id")
-    calls = () if call_id is None else (id_of(call_id, index, "call_id"),)
-    texts = (*(as_json(field(item, key)) for key in _TEXTS), _output_text(field(item, "output"), index, "output"))
-    return MessageView(index, "assistant", joined(texts), calls)
+    if call_id is not None:
+        yield id_of(call_id, index, "call_id")
 
 
 def _dangling(views: Sequence[MessageView]) -> Iterator[MessageView]:
-    """The reasoning that nothing of the model follows."""
+    """Reasoning items that no other output of the model follows."""
     run: list[MessageView] = []
     for view in views:
         if view.reasoning:
@@ -114,12 +86,12 @@ def _without_item(index: int) -> Finding:
         index,
         "reasoning-without-item",
         "the reasoning is not followed by the item that it led to",
-        "Put the message or the call that it led to right behind it, or drop it.",
+        "Put the message or the call that it led to directly after it, or drop it.",
     )
 
 
 class _Pairs:
-    """The groups that are found on the way through a history."""
+    """Collects the groups of a history, item by item."""
 
     def __init__(self, views: Sequence[MessageView]) -> None:
         self.groups: list[list[int]] = []
@@ -158,7 +130,7 @@ class _Pairs:
         self._group = None
 
     def finish(self, last: int) -> Pairing:
-        """`last` is the last item that is no result. Calls that are made together with it may still be answered."""
+        """`last` is the last item that is not a result. Calls made together with it may still be answered."""
         for each, (index, group) in self._waiting.items():
             self.findings.append((waiting if last in group else unanswered)(index, each))
         return Pairing(self.groups, self.findings)
@@ -181,4 +153,4 @@ def _pair(views: Sequence[MessageView]) -> Pairing:
     return pairs.finish(last)
 
 
-RESPONSES = Provider(_read, _pair)
+RESPONSES = Provider("responses", _read, _pair)

@@ -1,0 +1,61 @@
+"""JSON text and the objects it holds, with errors that say what is wrong."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pycupel.errors import DocumentError
+from pycupel.model.checks import wrong_type
+
+__all__ = ["format_json", "parse_json", "reject_duplicate_keys"]
+
+
+def parse_json(text: Any, *, unique_keys: bool = False) -> Any:
+    """The value that a JSON text holds.
+
+    Args:
+        text: A str or UTF-8 bytes.
+        unique_keys: Refuse an object that has a key twice, instead of using its last value.
+
+    Raises:
+        TypeError: the text is neither a str nor bytes.
+        DocumentError: it is not JSON, or nested too deeply.
+    """
+    if not isinstance(text, (str, bytes, bytearray)):
+        raise wrong_type("text", "a str or bytes", text)
+    try:
+        return json.loads(text, object_pairs_hook=reject_duplicate_keys if unique_keys else None)
+    except json.JSONDecodeError as error:
+        line = f"line {error.lineno}, " if error.lineno > 1 else ""
+        raise DocumentError(f"is not JSON: {error.msg} at {line}column {error.colno}") from None
+    except DocumentError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise DocumentError(f"cannot be read as JSON: {error}") from None
+
+
+def reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The members of an object, of which parsers silently use the last one if a key is repeated.
+
+    Raises:
+        DocumentError: a key is repeated.
+    """
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        keys = [key for key, _ in pairs]
+        duplicate = next(key for key in keys if keys.count(key) > 1)
+        raise DocumentError(f"duplicate key {duplicate!r} in an object")
+    return members
+
+
+def format_json(document: Any, indent: int | None = None) -> str:
+    """A document as JSON text, on one line unless there is an indent.
+
+    Raises:
+        DocumentError: it is nested too deeply, or an integer has too many digits.
+    """
+    try:
+        return json.dumps(document, ensure_ascii=False, indent=indent)
+    except (ValueError, RecursionError) as error:
+        raise DocumentError(f"cannot be written as JSON: {error}") from None

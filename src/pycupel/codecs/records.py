@@ -1,0 +1,208 @@
+"""Objects with named fields, in camelCase or snake_case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pycupel.codecs.base import (
+    INVALID,
+    BuildError,
+    Codec,
+    Context,
+    Schema,
+    as_object,
+    key_step,
+    must_be,
+    note_mistake,
+    prefix_path,
+    raise_mistakes,
+)
+from pycupel.errors import CupelError, DocumentError
+from pycupel.model.names import suggestion
+
+__all__ = ["OPTIONAL", "REQUIRED", "Field", "Record", "camel", "snake", "tagged_schema"]
+
+REQUIRED: Final[Any] = object()
+"""The default of a field that has to be there."""
+
+OPTIONAL: Final[Any] = object()
+"""The default of a field that need not be there, but is always written."""
+
+
+def snake(name: str) -> str:
+    """`metadata_trust` for `metadataTrust`. A name like `BM25` has no words, and stays."""
+    return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: f"_{match[0].lower()}", name)
+
+
+def camel(name: str) -> str:
+    """`metadataTrust` for `metadata_trust`."""
+    first, *others = name.split("_")
+    return first + "".join(map(str.title, others))
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of an object.
+
+    Attributes:
+        name: Its name in the document, as it is written. The other one of camelCase and snake_case is read, too.
+        codec: What it holds.
+        default: REQUIRED, OPTIONAL, or a value: then it may be absent, and is not written if it holds that value.
+        description: What it is for, for the schema.
+        attribute: The parameter and attribute that it stands for; its name in snake_case, unless given.
+    """
+
+    name: str
+    codec: Codec
+    default: Any = REQUIRED
+    description: str = ""
+    attribute: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attribute", self.attribute or snake(self.name))
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """The name, and its other spelling if there is one."""
+        other = snake(self.name)
+        if other == self.name:
+            other = camel(self.name)
+        return (self.name,) if other == self.name else (self.name, other)
+
+
+class Record:
+    """An object with named fields. Null counts as absent, and what is absent is left to the constructor."""
+
+    def __init__(
+        self,
+        build: Callable[..., Any],
+        fields: Iterable[Field] = (),
+        *,
+        beside: Collection[str] = (),
+        foreign: Mapping[str, str] | None = None,
+    ) -> None:
+        """Describe an object.
+
+        Args:
+            build: Makes the value of the fields that are there, by the names of the attributes.
+            fields: The fields, in the order in which they are written.
+            beside: Keys of the same object that another codec reads.
+            foreign: Keys of related objects, which are no misspellings. Each has the sentence with which it is refused,
+                or an empty string if it is ignored.
+        """
+        self.build = build
+        self.fields = tuple(fields)
+        self._type: Any = build if isinstance(build, type) else object
+        self._names = (*beside, *(field.name for field in self.fields))
+        self._known = {*self._names, *(name for field in self.fields for name in field.spellings)}
+        self._foreign: Mapping[str, str] = {} if foreign is None else foreign
+        # Items are read by the million: all that can be looked up is looked up here.
+        self._readers = [
+            (field.attribute, field.name, (*field.spellings, None)[1], field.codec.read, field.default)
+            for field in self.fields
+        ]
+        self._writers = [(field.attribute, field.name, field.codec.write, field.default) for field in self.fields]
+
+    def read(self, value: Any, context: Context, /) -> Any:
+        """Return what an object describes."""
+        mistakes: list[DocumentError] = []
+        arguments = self.read_fields(value, context, mistakes)
+        raise_mistakes(mistakes)
+        try:
+            return self.build(**arguments)
+        except (CupelError, TypeError, ValueError) as error:
+            raise DocumentError(str(error), path=self.failing_field(error)) from error
+        except RecursionError:
+            raise
+        except Exception as error:
+            raise BuildError(error) from error
+
+    def read_fields(self, value: Any, context: Context, mistakes: list[DocumentError]) -> dict[str, Any]:
+        """The fields that are there, by attribute. One with a mistake, which is added to the mistakes, is INVALID."""
+        data = as_object(value)
+        if context.strict or context.suggest:
+            self._check_names(data, context, mistakes)
+        arguments: dict[str, Any] = {}
+        get = data.get
+        for attribute, name, other, read, default in self._readers:
+            found, given = name, get(name)
+            if other is not None and (alternative := get(other)) is not None:
+                if given is not None:
+                    note_mistake(DocumentError(f"is given twice, also as {other}"), name, context, mistakes)
+                    arguments[attribute] = INVALID
+                    continue
+                found, given = other, alternative
+            if given is not None:
+                try:
+                    arguments[attribute] = read(given, context)
+                except DocumentError as error:
+                    note_mistake(error, found, context, mistakes)
+                    arguments[attribute] = INVALID
+            elif default is REQUIRED:
+                note_mistake(DocumentError("is missing"), name, context, mistakes)
+                arguments[attribute] = INVALID
+        return arguments
+
+    def _check_names(self, data: Mapping[Any, Any], context: Context, mistakes: list[DocumentError]) -> None:
+        for key, value in data.items():
+            if key in self._known:
+                continue
+            if context.strict:
+                problem = f"unknown field; expected one of {', '.join(self._names)}"
+            elif key in self._foreign:
+                problem = "" if value is None else self._foreign[key]
+            else:
+                near = suggestion(key, self._names) if isinstance(key, str) else ""
+                problem = near and f"unknown field{near}"
+            if problem:
+                note_mistake(DocumentError(problem), key_step(key), context, mistakes)
+
+    def failing_field(self, error: Exception) -> str:
+        """The field that a constructor's error is about, by its `argument`; empty if it names none."""
+        argument = str(getattr(error, "argument", "")).partition("[")[0]
+        return next((field.name for field in self.fields if field.attribute == argument), "")
+
+    def write(self, value: Any, context: Context, /) -> dict[str, Any]:
+        """Return the object that describes a value."""
+        if not isinstance(value, self._type):
+            raise must_be(f"of type {self._type.__name__}", value)
+        document: dict[str, Any] = {}
+        for attribute, name, write, default in self._writers:
+            held = getattr(value, attribute)
+            if default is REQUIRED or (held is not default and held != default):
+                try:
+                    document[name] = write(held, context)
+                except DocumentError as error:
+                    prefix_path(error, name)
+                    raise
+        return document
+
+    def schema(self) -> Schema:
+        """Return a schema with both spellings of each field; one of a required field has to be there."""
+        properties: Schema = {}
+        for field in self.fields:
+            described = {"description": field.description} if field.description else {}
+            for name in field.spellings:
+                properties[name] = {**field.codec.schema(), **described}
+        required = [
+            {"anyOf": [{"required": [name]} for name in field.spellings]}
+            for field in self.fields
+            if field.default is REQUIRED
+        ]
+        return {"type": "object", "properties": properties, **({"allOf": required} if required else {})}
+
+
+def tagged_schema(tag: str, names: Schema, cases: Iterable[tuple[list[str], Schema]]) -> Schema:
+    """The schema of an object whose other fields depend on the name in one: `names` describes it, a case its fields."""
+    return {
+        "type": "object",
+        "properties": {tag: names},
+        "required": [tag],
+        "allOf": [
+            {"if": {"properties": {tag: {"enum": spellings}}, "required": [tag]}, "then": fields}
+            for spellings, fields in cases
+        ],
+    }

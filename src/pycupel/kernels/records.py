@@ -1,0 +1,27 @@
+"""Making many named tuples, in less than half the time that calling their class takes.
+
+A run makes a few, and a report several for every item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import repeat
+from types import MethodType
+from typing import Any, TypeVar, cast
+
+__all__ = ["maker", "records"]
+
+_Record = TypeVar("_Record")
+
+_new: Any = cast(Any, tuple).__new__
+
+
+def maker(cls: type[_Record]) -> Callable[[tuple[Any, ...]], _Record]:
+    """A function that makes a named tuple of a plain one, which has to have all the fields."""
+    return MethodType(_new, cls)
+
+
+def records(cls: type[_Record], rows: Iterable[tuple[Any, ...]]) -> Iterator[_Record]:
+    """Named tuples of plain ones."""
+    return map(_new, repeat(cls), rows)

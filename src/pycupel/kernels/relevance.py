@@ -1,0 +1,64 @@
+"""BM25, and passing scores on to neighbours and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import log
+from typing import NamedTuple
+
+__all__ = ["Analysis", "bm25", "divided_by_max", "share_with_group", "share_with_neighbours"]
+
+
+class Analysis(NamedTuple):
+    """A text: how often each term occurs, and how many words there are."""
+
+    counts: Mapping[str, int]
+    length: int
+
+
+def bm25(query: Mapping[str, float], texts: Sequence[Analysis], k1: float, b: float) -> list[float]:
+    """How much of what the query asks for each text holds: rare terms count more, repetition and length less."""
+    n = len(texts)
+    scores = [0.0] * n
+    all_counts = [counts for counts, _ in texts]
+    lengths = [length for _, length in texts]
+    mean_length = sum(lengths) / n if n else 0.0
+    for term, weight in query.items():
+        holders = [i for i, counts in enumerate(all_counts) if term in counts]
+        value = weight * log(1.0 + (n - len(holders) + 0.5) / (len(holders) + 0.5)) * (k1 + 1.0)
+        for i in holders:
+            count = all_counts[i][term]
+            scores[i] += value * count / (count + k1 * (1.0 - b + b * lengths[i] / mean_length))
+    return scores
+
+
+def divided_by_max(scores: list[float]) -> list[float]:
+    """The scores as shares of the largest; as they are if none is above 0."""
+    largest = max(scores, default=0.0)
+    return [score / largest for score in scores] if largest > 0.0 else scores
+
+
+def share_with_neighbours(scores: list[float], groups: Sequence[int | None], window: int, share: float) -> list[float]:
+    """Each score, plus `share` times the best within `window` positions in the same group. None is no group."""
+    n = len(scores)
+    best = [0.0] * n
+    for distance in range(1, min(window, n - 1) + 1):
+        for i in range(n - distance):
+            j = i + distance
+            group = groups[i]
+            if group is not None and group == groups[j]:
+                if scores[j] > best[i]:
+                    best[i] = scores[j]
+                if scores[i] > best[j]:
+                    best[j] = scores[i]
+    return [score + share * other for score, other in zip(scores, best, strict=True)]
+
+
+def share_with_group(scores: list[float], groups: Sequence[int | None], share: float) -> list[float]:
+    """Each score, plus `share` times the best in its group. None is no group."""
+    best: dict[int | None, float] = {}
+    for score, group in zip(scores, groups, strict=True):
+        if score > best.get(group, 0.0):
+            best[group] = score
+    best[None] = 0.0
+    return [score + share * best.get(group, 0.0) for score, group in zip(scores, groups, strict=True)]

@@ -1,0 +1,135 @@
+"""The words of a text, in the forms under which they can be found again.
+
+A word is found by itself and, with half the weight each, as it is and by its stem, so that an exact match counts more
+than another inflection. Identifiers are found by their parts, too. Scripts that do not put spaces between words are
+cut into pairs of characters.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from sys import intern
+from unicodedata import normalize
+
+__all__ = ["STOP_WORDS", "query_terms", "stem", "term_weights", "terms", "words"]
+
+# English words that say nothing about a topic, with what an apostrophe leaves of them.
+STOP_WORDS = frozenset(
+    """
+    a an the this that these those
+    i me my we our ours you your yours he him his she her hers it its they them their theirs
+    myself yourself himself herself itself ourselves themselves
+    am is are was were be been being have has had having do does did doing done
+    can could will would shall should must
+    and or but nor not no so if then else than as because while though although unless until
+    of in on at by for from to into onto with without about over under between through during before after above below
+    up down out off again further once here there now just only very too also
+    what which who whom whose when where why how
+    all any both each every either neither few more most much many other another some such same
+    s t d m ll re ve don didn doesn isn wasn aren couldn wouldn shouldn please
+    """.split()  # noqa: SIM905 - a list would be ten times as long
+)
+
+# Long runs of letters are data, not words. Marks belong to the letter before them, but are no letters for Python.
+_MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u0670\u0900-\u0963\u0966-\u0dff\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff"
+_WORD = re.compile(rf"[\w{_MARKS}]{{1,64}}")
+_ASCII_WORD = re.compile(r"\w{1,64}", re.ASCII)
+# HTTPServer, get_user, utf8: capitals before a word, a word, a number.
+_PART = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|\d+")
+_WITHOUT_SPACES = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+_UNSPACED = re.compile(f"[{_WITHOUT_SPACES}]")
+_RUN = re.compile(f"[{_WITHOUT_SPACES}]+|[^{_WITHOUT_SPACES}]+")
+_VOWEL = re.compile("[aeiouy]")
+# The last letters of what a stem can be without: plurals, -ing, -ed, -e.
+_ENDINGS = "sgde"
+
+
+def words(text: str) -> list[str]:
+    """The words of a text as they are spelled, in order."""
+    return _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(normalize("NFKC", text))
+
+
+def terms(word: str) -> tuple[str, ...]:
+    """The forms under which a word is found: none for a stop word."""
+    if word.isascii() and word.isalpha() and (word.islower() or word.istitle()):
+        # Most words are nothing but themselves and their stem.
+        folded = intern(word.lower())
+        if folded in STOP_WORDS:
+            return ()
+        stemmed = stem(folded) if folded[-1] in _ENDINGS else folded
+        return (folded,) if stemmed is folded else (folded, intern(stemmed))
+    return tuple(term_weights(word))
+
+
+def query_terms(query: str) -> dict[str, float]:
+    """What to look for, and how much each term says."""
+    weights: dict[str, float] = {}
+    for word in words(query):
+        for term, weight in term_weights(word).items():
+            weights[term] = weights.get(term, 0.0) + weight
+    return weights
+
+
+def term_weights(word: str) -> dict[str, float]:
+    """The forms under which a word is found, and how much each of them says: nothing for a stop word."""
+    weights: dict[str, float] = {}
+    if not word.isascii() and _UNSPACED.search(word):
+        for run in _RUN.findall(word):
+            _add_run(weights, run)
+        return weights
+    _add_forms(weights, word, 0.5)
+    parts = _PART.findall(word)
+    if parts != [word] and word.replace("_", "x").isalnum():
+        for part in parts:
+            _add_forms(weights, part, 0.25)
+    return weights
+
+
+def stem(word: str) -> str:
+    """A lower-case English word without the endings of plurals and verb forms; any other word as it is."""
+    if len(word) < 4 or word[-1] not in _ENDINGS or not (word.isascii() and word.isalpha()):
+        return word
+    stemmed = _singular(word)
+    if stemmed.endswith("ied") and len(stemmed) > 4:
+        return stemmed[:-3] + "y"
+    for ending, least in (("ing", 6), ("ed", 5)):
+        if stemmed.endswith(ending) and len(stemmed) >= least and _VOWEL.search(stemmed, 0, len(stemmed) - len(ending)):
+            stemmed = stemmed[: -len(ending)]
+            # planned, planning: plan; but calling, passing, buzzing keep both.
+            if len(stemmed) > 3 and stemmed[-1] == stemmed[-2] and stemmed[-1] not in "lsz":
+                stemmed = stemmed[:-1]
+            break
+    return stemmed[:-1] if stemmed[-1] == "e" and len(stemmed) > 3 else stemmed
+
+
+def _singular(word: str) -> str:
+    if word[-1] != "s":
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("ches", "shes", "sses", "xes", "zes")):
+        return word[:-2]
+    return word if word[-2] in "sui" else word[:-1]
+
+
+def _add_run(weights: dict[str, float], run: str) -> None:
+    if not _UNSPACED.match(run):
+        _add_forms(weights, run, 0.5)
+    else:
+        for pair in map("".join, pairwise(run)) if len(run) > 1 else run:
+            _add(weights, pair, 1.0)
+
+
+def _add_forms(weights: dict[str, float], word: str, weight: float) -> None:
+    folded = word.casefold()
+    if folded not in STOP_WORDS:
+        _add(weights, folded, weight)
+        _add(weights, stem(folded), weight)
+
+
+def _add(weights: dict[str, float], term: str, weight: float) -> None:
+    weights[intern(term)] = weights.get(term, 0.0) + weight

@@ -1,0 +1,57 @@
+"""How to look into messages and documents of any make: dicts, other mappings, and the objects of libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+if TYPE_CHECKING:
+    from json import JSONEncoder
+
+__all__ = ["as_json", "attribute", "field", "is_list", "is_mapping"]
+
+
+def field(value: Any, key: str) -> Any:
+    """A key of a dict or an attribute of any other object; None if it is missing."""
+    # Most are dicts, and comparing the class is much cheaper than asking whether something is a mapping.
+    if value.__class__ is dict:
+        return value.get(key)
+    if value is None:
+        return None
+    return value.get(key) if is_mapping(value) else attribute(value, key)
+
+
+def attribute(value: Any, name: str) -> Any:
+    """An attribute; None for a method, which some libraries have where others have a text."""
+    found = getattr(value, name, None)
+    return None if callable(found) else found
+
+
+def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
+    """Whether it has fields by key rather than by attribute."""
+    return isinstance(value, Mapping)
+
+
+def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
+    """Whether it is a list of parts. An iterator is not: reading would use it up."""
+    return value.__class__ is list or (isinstance(value, Sequence) and not isinstance(value, (str, bytes)))
+
+
+def as_json(value: Any) -> str:
+    """Arguments and results as the model reads them: a text as it is, anything else as JSON without blanks."""
+    return value if isinstance(value, str) else _encoder().encode(value)
+
+
+def _as_plain(value: Any) -> Any:
+    """An object by its attributes; Pydantic's know how to become a dict."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(exclude_none=True)
+    return getattr(value, "__dict__", None) or str(value)
+
+
+@cache
+def _encoder() -> JSONEncoder:
+    from json import JSONEncoder  # noqa: PLC0415 - few histories hold structures
+
+    return JSONEncoder(ensure_ascii=False, separators=(",", ":"), skipkeys=True, default=_as_plain)

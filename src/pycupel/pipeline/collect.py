@@ -1,0 +1,229 @@
+"""Telling a collector what happens, as the stages complete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from time import perf_counter
+from typing import Any
+
+from pycupel.diagnostics import (
+    DiagnosticTraceCollector,
+    ExcludedItem,
+    IncludedItem,
+    NullTraceCollector,
+    PipelineStage,
+    StageTraceSnapshot,
+    TraceCollector,
+    TraceDetailLevel,
+    TraceEvent,
+)
+from pycupel.diagnostics.collector import log_exception
+from pycupel.model import ContextBudget
+from pycupel.pipeline import explain
+from pycupel.pipeline.classify import Classified
+from pycupel.pipeline.events import (
+    exclusion_messages,
+    item_events,
+    place_messages,
+    score_messages,
+    slice_messages,
+    stage_events,
+)
+from pycupel.pipeline.place import Placement
+from pycupel.pipeline.rank import Ranking
+from pycupel.pipeline.selection import Selection
+from pycupel.pipeline.slice import Sliced
+from pycupel.pipeline.trace import UNTRACED, NoteSources, TimedTrace, Trace
+
+__all__ = ["CollectorTrace", "trace_for"]
+
+_STAGE = TraceDetailLevel.STAGE
+_CLASSIFY, _SCORE, _DEDUPLICATE, _SLICE, _PLACE = PipelineStage
+
+
+def trace_for(sources: NoteSources, budget: ContextBudget, collector: Any) -> Trace:
+    """A trace for the collector, if it is enabled (TC-04)."""
+    cls = collector.__class__
+    if cls is NullTraceCollector:
+        return UNTRACED
+    if cls is DiagnosticTraceCollector and collector.callback is None and collector.detail_level is _STAGE:
+        return DeferredTrace(sources, budget, collector)
+    if isinstance(collector, type):
+        raise TypeError(f"collector must be an instance; did you mean {collector.__name__}()?")
+    try:
+        enabled = getattr(collector, "is_enabled", True)
+        return CollectorTrace(sources, budget, collector) if (enabled() if callable(enabled) else enabled) else UNTRACED
+    except Exception:  # noqa: BLE001 - an observer must not end the run
+        log_exception(f"is_enabled or detail_level of {cls.__name__}")
+        return UNTRACED
+
+
+class DeferredTrace(TimedTrace):
+    """For a `DiagnosticTraceCollector` at Stage detail without a callback, which looks at nothing before the end."""
+
+    __slots__ = ("_budget", "_collector")
+
+    def __init__(self, sources: NoteSources, budget: ContextBudget, collector: DiagnosticTraceCollector) -> None:
+        self._budget = budget
+        self._collector = collector
+        collector.on_pipeline_started(budget)
+        super().__init__(sources, with_items=False)
+
+    def completed(self, selection: Selection) -> None:
+        """Hand over the report."""
+        self._collector.on_pipeline_completed(selection.report, self._budget, ())
+        # The collector keeps the report, which knows this trace.
+        del self._collector
+
+    def failed(self, error: BaseException) -> None:  # noqa: ARG002
+        """Hand over the events of the stages that have completed."""
+        for event in stage_events(self):
+            self._collector.record_stage_event(event)
+
+
+class CollectorTrace(TimedTrace):
+    """A trace that a collector listens to. What the collector does not listen to is not made."""
+
+    __slots__ = (
+        "_budget",
+        "_collector",
+        "_events",
+        "_excluded",
+        "_idle",
+        "_included",
+        "_snapshots",
+        "_with_excluded",
+        "_with_snapshots",
+    )
+
+    def __init__(self, sources: NoteSources, budget: ContextBudget, collector: Any) -> None:
+        self._budget = budget
+        self._collector = collector
+        self._idle = _idle_hooks(collector.__class__)
+        with_items = self._overrides("record_item_event") and (
+            getattr(collector, "detail_level", TraceDetailLevel.ITEM) >= TraceDetailLevel.ITEM
+        )
+        self._with_snapshots = self._overrides("on_pipeline_completed") or self._overrides("on_pipeline_failed")
+        self._with_excluded = with_items or self._with_snapshots or self._overrides("record_excluded")
+        self._events: list[TraceEvent] = []
+        self._excluded: list[Sequence[ExcludedItem]] = []
+        self._included: tuple[IncludedItem, ...] | None = None
+        self._snapshots: list[StageTraceSnapshot] = []
+        self._notify("on_pipeline_started", budget)
+        super().__init__(sources, with_items=with_items)
+
+    def classified(self, classified: Classified) -> None:
+        """Tell of the candidates, too."""
+        super().classified(classified)
+        count = self.laps[-1][1] + len(classified.invalid)
+        if self._overrides("set_candidates"):
+            tokens = [item.tokens for item in (*classified.pinned, *classified.scoreable, *classified.invalid)]
+            self._notify("set_candidates", count, sum(tokens))
+        excluded = explain.excluded_by_classify(classified) if self._with_excluded else ()
+        self._complete(_CLASSIFY, count, excluded, lambda: exclusion_messages(excluded))
+
+    def scored(self, classified: Classified, scores: Sequence[float]) -> None:
+        """Tell of the scores."""
+        super().scored(classified, scores)
+        self._complete(_SCORE, len(scores), None, lambda: score_messages(scores))
+
+    def deduplicated(self, classified: Classified, scores: Sequence[float], dropped: Sequence[int]) -> None:
+        """Tell of the duplicates."""
+        super().deduplicated(classified, scores, dropped)
+        items = classified.scoreable
+        excluded = explain.excluded_by_deduplicate(items, scores, dropped) if self._with_excluded else ()
+        self._complete(_DEDUPLICATE, len(scores), excluded, lambda: exclusion_messages(excluded))
+
+    def sliced(self, ranking: Ranking, sliced: Sliced) -> None:
+        """Tell of what did not fit."""
+        super().sliced(ranking, sliced)
+        excluded: Sequence[ExcludedItem] = ()
+        if self._with_excluded:
+            available = explain.available_tokens(ranking, sliced)
+            excluded = explain.excluded_by_slice(ranking, sliced, self._budget, available)
+
+        def messages() -> list[str]:
+            notes = self.slice_notes
+            if notes is None:
+                notes = explain.slice_notes(ranking, sliced, self.sources.slicer)
+            return slice_messages(excluded, notes, sliced.shortfalls)
+
+        self._complete(_SLICE, len(ranking.items), excluded, messages)
+
+    def placed(self, ranking: Ranking, placement: Placement) -> None:
+        """Tell of the selection, and of what was truncated."""
+        super().placed(ranking, placement)
+        classified = ranking.classified
+        excluded = explain.excluded_by_place(classified, placement, self._budget) if self._with_excluded else ()
+        included: Sequence[IncludedItem] = ()
+        if self.with_items or self._overrides("record_included"):
+            included = self._included = explain.included(classified, placement)
+        if placement.overflow is not None:
+            self._notify("on_overflow", placement.overflow)
+        self._notify_each("record_included", included)
+        self._complete(_PLACE, len(placement.items), excluded, lambda: place_messages(excluded, included))
+
+    def completed(self, selection: Selection) -> None:
+        """Hand over the report, which takes over what was made for the collector."""
+        selection.keep("events", tuple(self._events))
+        if self._with_excluded:
+            selection.keep("excluded_by_stage", self._excluded)
+        if self._included is not None:
+            selection.keep("included", self._included)
+        self._notify("on_pipeline_completed", selection.report, self._budget, tuple(self._snapshots))
+        # The collector may keep the report, which knows this trace.
+        del self._collector
+
+    def failed(self, error: BaseException) -> None:
+        """Tell of the error."""
+        self._notify("on_pipeline_failed", error, self._budget, tuple(self._snapshots))
+
+    def _complete(
+        self,
+        stage: PipelineStage,
+        count_in: int,
+        excluded: Sequence[ExcludedItem] | None,
+        messages: Callable[[], list[str]],
+    ) -> None:
+        """Tell what the stage excluded, its decisions, and that it has completed. The next stage's time begins then."""
+        seconds, count_out = self.laps[-1]
+        duration = seconds * 1e3
+        if excluded is not None:
+            self._excluded.append(excluded)
+            self._notify_each("record_excluded", excluded)
+        if self.with_items:
+            events = item_events(stage, messages())
+            self._events += events
+            self._notify_each("record_item_event", events)
+        event = TraceEvent(stage, duration, count_out)
+        self._events.append(event)
+        if self._with_snapshots:
+            self._snapshots.append(StageTraceSnapshot(stage, count_in, count_out, duration, tuple(excluded or ())))
+        self._notify("record_stage_event", event)
+        self._mark = perf_counter()
+
+    def _notify(self, hook: str, *arguments: object) -> None:
+        try:
+            method = getattr(self._collector, hook, None)
+            if method is not None:
+                method(*arguments)
+        except Exception:  # noqa: BLE001 - an observer must not end the run, nor replace its error
+            log_exception(f"{hook} of {type(self._collector).__name__}")
+
+    def _notify_each(self, hook: str, values: Sequence[object]) -> None:
+        if self._overrides(hook):
+            for value in values:
+                self._notify(hook, value)
+
+    def _overrides(self, hook: str) -> bool:
+        """Whether the collector has the hook, and not just ours that ignores what it is told."""
+        return hook not in self._idle and hasattr(self._collector, hook)
+
+
+@lru_cache(maxsize=512)
+def _idle_hooks(cls: type[object]) -> frozenset[str]:
+    """The hooks of a class that are ours and ignore what they are told; or its snapshots, `on_pipeline_completed`."""
+    idle = {name: function for name, function in vars(TraceCollector).items() if callable(function)}
+    kept = DiagnosticTraceCollector.on_pipeline_completed
+    return frozenset(name for name in idle if getattr(cls, name, None) in (idle[name], kept))

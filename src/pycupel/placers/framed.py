@@ -1,0 +1,84 @@
+"""FramedPlacer: some items at the start, some at the end, the rest as another placer says. An extension of pycupel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pycupel.errors import InvalidArgumentError
+from pycupel.model import ContextItem, ContextKind
+from pycupel.model.checks import checked_iterable
+from pycupel.placers._base import IndexedPlacer, place_by_index
+from pycupel.placers.chronological import ChronologicalPlacer
+from pycupel.protocols import Placer, checked_placer
+
+__all__ = ["FramedPlacer"]
+
+Picks = Callable[[ContextItem], object]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class FramedPlacer(IndexedPlacer):
+    """Puts some items first and some last, whatever their timestamps and scores; `inner` orders the rest.
+
+    Both keep the order in which the placer receives them: pinned items, then by score.
+
+    Attributes:
+        inner: The placer for the rest.
+        first: The kinds at the start, or a function that says whether an item belongs there.
+        last: The kinds at the end, or a function that says whether an item belongs there. `first` comes before it.
+
+    Raises:
+        TypeError: an argument has a wrong type.
+        InvalidArgumentError: a kind is both first and last.
+    """
+
+    inner: Placer
+    first: tuple[ContextKind, ...] | Picks
+    last: tuple[ContextKind, ...] | Picks
+
+    def __init__(
+        self,
+        inner: Placer = ChronologicalPlacer(),
+        first: Iterable[ContextKind | str] | Picks = (ContextKind.SYSTEM_PROMPT,),
+        last: Iterable[ContextKind | str] | Picks = (),
+    ) -> None:
+        object.__setattr__(self, "inner", checked_placer("inner", inner))
+        object.__setattr__(self, "first", _kinds_or_function("first", first))
+        object.__setattr__(self, "last", _kinds_or_function("last", last))
+        for kind in _kinds(self.last):
+            if kind in _kinds(self.first):
+                raise InvalidArgumentError(
+                    f"kind {kind.value!r} cannot be both first and last", argument="last", value=kind
+                )
+
+    def place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:
+        """The first ones, the rest as the inner placer says, the last ones."""
+        is_first, is_last = _picker(self.first), _picker(self.last)
+        first: list[int] = []
+        rest: list[int] = []
+        last: list[int] = []
+        for i, item in enumerate(items):
+            (first if is_first(item) else last if is_last(item) else rest).append(i)
+        placed = place_by_index(self.inner, [items[i] for i in rest], [scores[i] for i in rest])
+        return [*first, *(rest[i] for i in placed), *last]
+
+
+def _kinds_or_function(name: str, value: Any) -> tuple[ContextKind, ...] | Picks:
+    if callable(value):
+        picks: Picks = value
+        return picks
+    kinds = checked_iterable(name, "an iterable of kinds, or a function that takes an item", value)
+    return tuple(dict.fromkeys(ContextKind.of(kind) for kind in kinds))
+
+
+def _kinds(picks: tuple[ContextKind, ...] | Picks) -> tuple[ContextKind, ...]:
+    return () if callable(picks) else picks
+
+
+def _picker(picks: tuple[ContextKind, ...] | Picks) -> Picks:
+    if callable(picks):
+        return picks
+    keys = {kind.key for kind in picks}
+    return lambda item: item.kind.key in keys

@@ -1,0 +1,125 @@
+"""The analyses of contents seen before, so that a second question about them need not read them again.
+
+One cache for the process, because scorers are values that hold nothing of a run. It knows a content by its text, so
+it can never be wrong; it only saves time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import chain
+from sys import getsizeof
+from threading import Lock
+
+from pycupel.kernels.relevance import Analysis
+from pycupel.kernels.words import terms, words
+
+__all__ = ["MAX_BYTES", "analyse", "cached_bytes", "clear_caches"]
+
+MAX_BYTES = 64 * 1024 * 1024
+
+# What an entry takes beside what getsizeof says: slots in dictionaries, headers, a tuple, small integers.
+_OVERHEAD = 200
+
+
+class _Vocabulary(dict[str, tuple[str, ...]]):
+    """The terms of every word seen so far. Holds all strings that the analyses refer to, and counts their bytes."""
+
+    bytes = 0
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        found = self[word] = terms(word)
+        # A term is about as long as its word.
+        self.bytes += _OVERHEAD + getsizeof(word) * (1 + len(found))
+        return found
+
+
+class _Cache:
+    """Analyses by content, the oldest dropped first. Half of `max_bytes` is for the vocabulary.
+
+    Bytes are counted from the sizes that Python reports for contents, dictionaries, words and terms, each term once,
+    plus a flat amount for each entry.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self.bytes = 0
+        self.analyses: dict[str, Analysis] = {}
+        self.vocabulary = _Vocabulary()
+        self._lock = Lock()
+
+    def analyse(self, contents: Sequence[str]) -> list[Analysis]:
+        known = self.analyses.get
+        found = [known(content) for content in contents]
+        if None not in found:
+            return found  # type: ignore[return-value]
+        # The same content twice is read once.
+        fresh = {
+            content: self._read(content)
+            for content in dict.fromkeys(
+                content for content, analysis in zip(contents, found, strict=True) if analysis is None
+            )
+        }
+        self._keep(fresh)
+        return [
+            fresh[content] if analysis is None else analysis for content, analysis in zip(contents, found, strict=True)
+        ]
+
+    def _read(self, content: str) -> Analysis:
+        found = words(content)
+        every_term = chain.from_iterable(map(self.vocabulary.__getitem__, found))
+        return Analysis(Counter(every_term), len(found))
+
+    def _keep(self, fresh: dict[str, Analysis]) -> None:
+        with self._lock:
+            if self.vocabulary.bytes > self.max_bytes // 2:
+                # Analyses share their strings with the vocabulary, so neither is counted right without the other.
+                self._clear()
+                return
+            for content, analysis in fresh.items():
+                # Another thread may have been faster.
+                self.bytes += 0 if content in self.analyses else _size(content, analysis)
+                self.analyses[content] = analysis
+            self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        most = self.max_bytes // 2
+        if self.bytes > most:
+            for content, analysis in list(self.analyses.items()):
+                # Some more than necessary, so that not every call has to drop some.
+                if self.bytes <= most * 3 // 4:
+                    break
+                del self.analyses[content]
+                self.bytes -= _size(content, analysis)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._clear()
+
+    def _clear(self) -> None:
+        self.analyses = {}
+        self.vocabulary = _Vocabulary()
+        self.bytes = 0
+
+
+def _size(content: str, analysis: Analysis) -> int:
+    return _OVERHEAD + getsizeof(content) + getsizeof(analysis.counts)
+
+
+_CACHE = _Cache(MAX_BYTES)
+
+
+def analyse(contents: Sequence[str]) -> list[Analysis]:
+    """The analyses of the contents, from the cache where possible."""
+    return _CACHE.analyse(contents)
+
+
+def cached_bytes() -> int:
+    """About how much memory the caches hold."""
+    return _CACHE.bytes + _CACHE.vocabulary.bytes
+
+
+def clear_caches() -> None:
+    """Forget the contents that scorers have read, to free memory. Scores stay the same."""
+    _CACHE.clear()

@@ -1,0 +1,87 @@
+"""Questions: giving one to every scorer that asks for it."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+from pycupel.errors import ScorerConfigError
+from pycupel.model.checks import checked_str
+from pycupel.protocols import Scorer, checked_scorer
+from pycupel.scorers._base import WrappingScorer
+from pycupel.scorers.boosted import BoostedScorer
+from pycupel.scorers.composite import CompositeScorer
+
+__all__ = ["bind_query", "bound_query"]
+
+
+def bound_query(scorer: Any) -> str:
+    """The question of a scorer.
+
+    Raises:
+        ScorerConfigError: it has none.
+    """
+    if scorer.query is None:
+        name = type(scorer).__name__
+        raise ScorerConfigError(
+            f"{name} has no query to score by; pass query= to the call, as in select(items, budget, policy, "
+            f"query='...'), or bind it with {name}(...).for_query('...')",
+            argument="query",
+        )
+    query: str = scorer.query
+    return query
+
+
+def bind_query(scorer: Scorer, query: str) -> tuple[Scorer, int]:
+    """Give the question to every scorer inside that asks for one.
+
+    A scorer asks by having a method `for_query(query)` that returns a copy with the question. A scorer in several
+    places is bound once and stays shared. What does not ask stays the object that it is.
+
+    Returns:
+        The scorer with the question, and how many scorers were given it.
+
+    Raises:
+        TypeError: the query is not a str, or a `for_query` does not return a scorer.
+    """
+    binding = _Binding(checked_str("query", query))
+    return binding.bind(scorer), binding.count
+
+
+class _Binding:
+    """One walk through a scorer and those inside it."""
+
+    def __init__(self, query: str) -> None:
+        self.query = query
+        self.count = 0
+        self._done: dict[int, Scorer] = {}
+
+    def bind(self, scorer: Scorer) -> Scorer:
+        key = id(scorer)
+        if key not in self._done:
+            self._done[key] = self._bound(scorer)
+        return self._done[key]
+
+    def _bound(self, scorer: Any) -> Scorer:
+        if callable(getattr(scorer, "for_query", None)):
+            self.count += 1
+            return checked_scorer(f"what {type(scorer).__name__}.for_query returns", scorer.for_query(self.query))
+        if isinstance(scorer, WrappingScorer):
+            children = tuple(map(self.bind, scorer.children))
+            if any(new is not old for new, old in zip(children, scorer.children, strict=True)):
+                return _with_children(scorer, children)
+        return scorer  # type: ignore[no-any-return]
+
+
+def _with_children(scorer: WrappingScorer, children: tuple[Scorer, ...]) -> Scorer:
+    """A copy of the scorer, of its own class, around other scorers."""
+    new: Any = copy(scorer)
+    if isinstance(scorer, CompositeScorer):
+        weights = [weight for _, weight in scorer.entries]
+        object.__setattr__(new, "entries", tuple(zip(children, weights, strict=True)))
+    else:
+        object.__setattr__(new, "inner", children[0])
+        if isinstance(scorer, BoostedScorer):
+            object.__setattr__(new, "boosts", children[1:])
+    scorer_with_query: Scorer = new
+    return scorer_with_query

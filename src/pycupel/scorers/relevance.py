@@ -1,0 +1,160 @@
+"""RelevanceScorer: how well contents answer a question, by their words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, Self
+
+from pycupel.errors import ScorerConfigError
+from pycupel.kernels.relevance import Analysis, bm25, divided_by_max, share_with_group, share_with_neighbours
+from pycupel.kernels.words import query_terms
+from pycupel.model import ContextItem
+from pycupel.model.checks import checked_bool, checked_float, checked_int, checked_str
+from pycupel.scorers._analyses import analyse
+from pycupel.scorers._base import CONVERSATION
+from pycupel.scorers._query import bound_query
+
+__all__ = ["RelevanceScorer"]
+
+
+@dataclass(frozen=True, slots=True)
+class RelevanceScorer:
+    """Relevance of the content to a question: BM25, shared with neighbours and groups. The best item has 1.0.
+
+    Words count in any script. Identifiers are also found by their parts (`getUserName`, `user_name`), inflected English
+    words by their stems, and stop words are left out of the question. The scores are then divided by the largest;
+    `share` times the best score among the neighbours is added, because an answer often stands beside the words of the
+    question; the scores are divided by the largest again; `group_share` times the best score in the group is added,
+    and the scores are divided by the largest.
+
+    A question belongs to a call: leave `query` out, and pass it to the call or use `for_query`.
+
+    Attributes:
+        query: The question, or None if it is not known yet.
+        k1: How fast repetitions of a word stop counting, 0 or more.
+        b: How much long contents are held back, from 0 to 1.
+        window: How many positions away a neighbour may be, in input order and in the same group.
+        share: How much of the best neighbour's score is added, from 0 to 1.
+        group: The metadata key that names an item's group, such as a session or a file. Where no item has it, messages
+            and tool outputs are one group, and no other item has a group. Items without a group have no neighbours.
+        group_share: How much of the group's best score is added, from 0 to 1.
+        length_exponent: Finally, scores are divided by the number of words to this power, from 0 to 1.
+        optional: Whether every item scores 0 without a query, instead of an error.
+
+    Raises:
+        TypeError: an argument has a wrong type.
+        ScorerConfigError: a number is out of range; or, when it has to score, there is no query.
+    """
+
+    query: str | None = None
+    _: KW_ONLY
+    k1: float = 1.2
+    b: float = 0.75
+    window: int = 2
+    share: float = 0.5
+    group: str = "session"
+    group_share: float = 0.2
+    length_exponent: float = 0.0
+    optional: bool = False
+
+    def __post_init__(self) -> None:
+        if self.query is not None:
+            checked_str("query", self.query)
+        checked_str("group", self.group)
+        checked_bool("optional", self.optional)
+        set_field = object.__setattr__
+        set_field(self, "window", _checked_window(self.window))
+        set_field(self, "k1", checked_float("k1", self.k1, ScorerConfigError, low=0.0))
+        for name in ("b", "share", "group_share", "length_exponent"):
+            set_field(self, name, checked_float(name, getattr(self, name), ScorerConfigError, low=0.0, high=1.0))
+
+    def for_query(self, query: str) -> Self:
+        """The same scorer for this question.
+
+        Raises:
+            TypeError: the query is not a str.
+        """
+        return replace(self, query=checked_str("query", query))
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        """The score of one item: the largest, if the object occurs several times."""
+        if self._is_silent():
+            return 0.0
+        texts = analyse([other.content for other in all_items])
+        groups = self._groups(all_items)
+        indices = range(len(all_items))
+
+        def group(i: int) -> list[int]:
+            return [j for j in indices if groups[i] is not None and groups[i] == groups[j]]
+
+        def neighbours(i: int) -> list[int]:
+            return [j for j in group(i) if i != j and abs(i - j) <= self.window]
+
+        scores = divided_by_max(self._bm25(texts))
+        for share, others in ((self.share, neighbours), (self.group_share, group)):
+            best = [max((scores[j] for j in others(i)), default=0.0) for i in indices]
+            scores = divided_by_max([scores[i] + share * best[i] for i in indices])
+        scores = self._shortened(scores, texts)
+        return max((scores[i] for i in indices if all_items[i] is item), default=0.0)
+
+    def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        """The scores of all items, in time proportional to the words of contents not seen before."""
+        if self._is_silent():
+            return [0.0] * len(items)
+        texts = analyse([item.content for item in items])
+        scores = divided_by_max(self._bm25(texts))
+        groups = self._groups(items)
+        if any(group is not None for group in groups):
+            scores = divided_by_max(share_with_neighbours(scores, groups, self.window, self.share))
+            scores = divided_by_max(share_with_group(scores, groups, self.group_share))
+        return _largest_of_each(items, self._shortened(scores, texts))
+
+    def _is_silent(self) -> bool:
+        return self.query is None and self.optional
+
+    def _bm25(self, texts: Sequence[Analysis]) -> list[float]:
+        return bm25(query_terms(bound_query(self)), texts, self.k1, self.b)
+
+    def _groups(self, items: Sequence[ContextItem]) -> list[int | None]:
+        """A number for each group, or None."""
+        key = self.group
+        values = [item.metadata.get(key) for item in items]
+        numbers: dict[Any, int] = {}
+        groups = [None if value is None else _number(value, numbers) for value in values]
+        if numbers:
+            return groups
+        return [0 if item.kind.key in CONVERSATION else None for item in items]
+
+    def _shortened(self, scores: list[float], texts: Sequence[Analysis]) -> list[float]:
+        if not self.length_exponent:
+            return scores
+        power = self.length_exponent
+        # A text without words has no score of its own, but perhaps its neighbours' share.
+        shortened = [score and score / (length or 1) ** power for score, (_, length) in zip(scores, texts, strict=True)]
+        return divided_by_max(shortened)
+
+
+def _checked_window(value: Any) -> int:
+    window = checked_int("window", value)
+    if window < 0:
+        raise ScorerConfigError(f"window must not be negative, not {window}", argument="window", value=window)
+    return window
+
+
+def _number(value: Any, numbers: dict[Any, int]) -> int | None:
+    """The group's number; what cannot be hashed, such as a list, is no group."""
+    try:
+        return numbers.setdefault(value, len(numbers))
+    except TypeError:
+        return None
+
+
+def _largest_of_each(items: Sequence[ContextItem], scores: list[float]) -> list[float]:
+    """An object that occurs several times has the largest of its scores everywhere."""
+    if len(set(map(id, items))) == len(items):
+        return scores
+    largest: dict[int, float] = {}
+    for item, score in zip(items, scores, strict=True):
+        largest[id(item)] = max(score, largest.get(id(item), 0.0))
+    return [largest[id(item)] for item in items]

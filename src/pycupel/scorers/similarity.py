@@ -1,0 +1,116 @@
+"""SimilarityScorer: how close contents are to a question, by the caller's embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import hypot, isfinite
+from operator import mul
+from typing import Any, Self
+
+from pycupel.errors import ScorerConfigError
+from pycupel.model import ContextItem
+from pycupel.model.checks import as_float, checked_iterable, checked_str, wrong_type
+from pycupel.scorers._query import bound_query
+
+__all__ = ["Embed", "SimilarityScorer"]
+
+Embed = Callable[[list[str]], Iterable[Iterable[float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarityScorer:
+    """Cosine of the angle between the embeddings of content and question: from -1 to 1, larger is closer.
+
+    For a hybrid with `RelevanceScorer`, put both into a `CompositeScorer`.
+
+    Attributes:
+        embed: A function that takes a list of texts and returns a vector for each: a list of lists of numbers, or an
+            array with a row for each text. Called once for a run, with the question first and then every content once.
+            The same text must always have the same vector.
+        query: The question, or None if it is not known yet.
+
+    Raises:
+        TypeError: an argument has a wrong type.
+        ScorerConfigError: when it has to score: there is no query, or `embed` returned something other than a finite
+            vector of the same length for each text.
+    """
+
+    embed: Embed
+    query: str | None = None
+
+    def __post_init__(self) -> None:
+        embed: Any = self.embed
+        if not callable(embed):
+            raise wrong_type("embed", "a function that takes a list of texts and returns their vectors", embed)
+        if self.query is not None:
+            checked_str("query", self.query)
+
+    def for_query(self, query: str) -> Self:
+        """The same scorer for this question.
+
+        Raises:
+            TypeError: the query is not a str.
+        """
+        return replace(self, query=checked_str("query", query))
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
+        """The cosine for one item. Embeds the question and this content alone."""
+        return self.score_all((item,))[0]
+
+    def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        """The cosines of all items, with one call of `embed`."""
+        query = bound_query(self)
+        vectors = self._vectors(list(dict.fromkeys((query, *(item.content for item in items)))))
+        question = _unit(vectors[query])
+        cosines = {text: _cosine(question, _unit(vector)) for text, vector in vectors.items()}
+        return [cosines[item.content] for item in items]
+
+    def _vectors(self, texts: list[str]) -> dict[str, list[float]]:
+        returned: Any = self.embed(list(texts))
+        name = getattr(self.embed, "__name__", "embed")
+        try:
+            # An array's own numbers are slow, and Python's are as good.
+            rows = list(checked_iterable(f"what {name} returns", "a vector for each text", _as_list(returned)))
+            vectors = [_vector(f"vector {i} of what {name} returns", row) for i, row in enumerate(rows)]
+        except TypeError as error:
+            raise ScorerConfigError(str(error), argument="embed") from None
+        if len(vectors) != len(texts):
+            raise ScorerConfigError(f"{name} returned {len(vectors)} vectors for {len(texts)} texts", argument="embed")
+        for i, vector in enumerate(vectors):
+            if len(vector) != len(vectors[0]):
+                raise ScorerConfigError(
+                    f"vector {i} of what {name} returns has {len(vector)} numbers, but vector 0 has {len(vectors[0])}",
+                    argument="embed",
+                )
+        return dict(zip(texts, vectors, strict=True))
+
+
+def _vector(name: str, row: Any) -> list[float]:
+    vector = [
+        number if type(number) is float else as_float(f"every number in {name}", number)
+        for number in checked_iterable(name, "a vector", _as_list(row))
+    ]
+    if not all(map(isfinite, vector)):
+        raise ScorerConfigError(f"{name} has a number that is not finite", argument="embed")
+    return vector
+
+
+def _as_list(returned: Any) -> Any:
+    return returned.tolist() if hasattr(returned, "tolist") else returned
+
+
+def _unit(vector: list[float]) -> list[float]:
+    """A vector of length 1 in the same direction; one of zeros as it is."""
+    largest = max(map(abs, vector), default=0.0)
+    if not largest:
+        return vector
+    # First by the largest, so that no square is beyond the range of floats.
+    scaled = [number / largest for number in vector]
+    length = hypot(*scaled)
+    return [number / length for number in scaled]
+
+
+def _cosine(one: list[float], other: list[float]) -> float:
+    """Of two unit vectors."""
+    return max(-1.0, min(1.0, float(sum(map(mul, one, other)))))

@@ -1,0 +1,82 @@
+"""MinScoreSlice: nothing below a minimum score. An extension of pycupel."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, replace
+
+from pycupel.diagnostics import CountRequirementShortfall, ScoredTooLow
+from pycupel.errors import SlicerConfigError
+from pycupel.model import ContextBudget, ContextItem, QuotaConstraint
+from pycupel.model.checks import checked_float
+from pycupel.protocols import Slicer, checked_slicer
+from pycupel.slicers._base import IndexedSlicer, IndexSlice, delegate, exclusion_notes, restricted
+from pycupel.slicers.constraints import quota_constraints_of
+
+__all__ = ["MinScoreSlice"]
+
+
+@dataclass(frozen=True, slots=True)
+class MinScoreSlice(IndexedSlicer):
+    """Lets `inner` select among the items that score at least `min_score`, even if there is room for more.
+
+    The others are excluded as `ScoredTooLow`, whatever their tokens. NaN is below every minimum. Scores depend on the
+    scorer: those of `RelevanceScorer` are shares of the best item's, so a minimum for them is relative.
+
+    Attributes:
+        inner: The slicer that selects among the rest.
+        min_score: The lowest score that may be selected.
+
+    Raises:
+        TypeError: an argument has a wrong type.
+        SlicerConfigError: `min_score` is not finite.
+    """
+
+    inner: Slicer
+    min_score: float
+
+    def __post_init__(self) -> None:
+        checked_slicer("inner", self.inner)
+        object.__setattr__(self, "min_score", checked_float("min_score", self.min_score, SlicerConfigError))
+
+    @property
+    def supports_marginal_items(self) -> bool:  # type: ignore[override] # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether the inner slicer allows the analysis of marginal items."""
+        return bool(getattr(self.inner, "supports_marginal_items", True))
+
+    @property
+    def supports_min_budget(self) -> bool:  # type: ignore[override] # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether the inner slicer allows the search for a minimum budget."""
+        return bool(getattr(self.inner, "supports_min_budget", True))
+
+    def quota_constraints(self) -> tuple[QuotaConstraint, ...]:
+        """The quotas of the inner slicer."""
+        return quota_constraints_of(self.inner)
+
+    def slice_indices(
+        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
+    ) -> IndexSlice:
+        """Ask the inner slicer about what scores high enough."""
+        kept = self._kept(scores)
+        outcome = delegate(self.inner, [items[i] for i in kept], [scores[i] for i in kept], budget)
+        keeps = set(kept)
+        low = [(i, ScoredTooLow(scores[i], self.min_score)) for i in range(len(items)) if i not in keeps]
+        inner = [(kept[i], reason) for i, reason in outcome.cap_excluded]
+        return IndexSlice([kept[i] for i in outcome.selected], outcome.shortfalls, (*inner, *low))
+
+    def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
+        """What the inner slicer has to say about what it was given."""
+        kept = self._kept(scores)
+        notes = exclusion_notes(self.inner, [items[i] for i in kept], [scores[i] for i in kept], budget)
+        return {kept[i]: note for i, note in notes.items()}
+
+    def for_kind(self, key: str) -> IndexedSlicer:
+        """This slicer, its inner one judging only what concerns one kind."""
+        return replace(self, inner=restricted(self.inner, key)) if type(self) is MinScoreSlice else self
+
+    def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
+        """The inner slicer's requirements for kinds that have no candidate."""
+        return self.inner.judge_absent(present) if isinstance(self.inner, IndexedSlicer) else ()
+
+    def _kept(self, scores: Sequence[float]) -> list[int]:
+        return [i for i, score in enumerate(scores) if score >= self.min_score]

@@ -1,0 +1,110 @@
+"""The words of a text, and the forms under which they are found."""
+
+from __future__ import annotations
+
+import pytest
+
+from pycupel.kernels.words import query_terms, stem, term_weights, terms, words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("", [], id="nothing"),
+        pytest.param(" \n\0-?!", [], id="no words"),
+        pytest.param("Don't stop, user_1!", ["Don", "t", "stop", "user_1"], id="punctuation separates"),
+        pytest.param("cafe\u0301 na\u00efve", ["caf\u00e9", "na\u00efve"], id="accents are composed"),
+        pytest.param("\uff21\uff22\uff23", ["ABC"], id="full-width letters are letters"),
+        pytest.param(
+            "\u0939\u093f\u0928\u094d\u0926\u0940 \u0964", ["\u0939\u093f\u0928\u094d\u0926\u0940"], id="marks"
+        ),
+        pytest.param("x" * 100, ["x" * 64, "x" * 36], id="what is too long for a word is cut"),
+        pytest.param("\u00e9" * 100, ["\u00e9" * 64, "\u00e9" * 36], id="in any script"),
+    ],
+)
+def test_words_are_found_in_any_script(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("cats", "cat"),
+        ("stories", "story"),
+        ("ties", "tie"),
+        ("boxes", "box"),
+        ("churches", "church"),
+        ("classes", "class"),
+        ("class", "class"),
+        ("status", "status"),
+        ("analysis", "analysis"),
+        ("houses", "hous"),
+        ("house", "hous"),
+        ("named", "nam"),
+        ("naming", "nam"),
+        ("planned", "plan"),
+        ("planning", "plan"),
+        ("called", "call"),
+        ("passing", "pass"),
+        ("studied", "study"),
+        ("died", "died"),
+        ("string", "string"),
+        ("shred", "shred"),
+        ("being", "being"),
+        ("meetings", "meet"),
+        ("red", "red"),
+        ("use", "use"),
+        ("word", "word"),
+        ("42s", "42s"),
+        ("caf\u00e9s", "caf\u00e9s"),
+    ],
+)
+def test_stems_are_light(word: str, expected: str) -> None:
+    """Plurals and verb forms, and only of English words."""
+    assert stem(word) == expected
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        pytest.param("word", {"word": 1.0}, id="a word that is its own stem"),
+        pytest.param("Meetings", {"meetings": 0.5, "meet": 0.5}, id="as it is, and by its stem"),
+        pytest.param("HTTP", {"http": 1.0}, id="capitals are one part"),
+        pytest.param("HTTPServer", {"httpserver": 1.0, "http": 0.5, "server": 0.5}, id="capitals before a word"),
+        pytest.param(
+            "maxTokens", {"maxtokens": 0.5, "maxtoken": 0.5, "max": 0.5, "tokens": 0.25, "token": 0.25}, id="camel"
+        ),
+        pytest.param("_max_tokens", {"_max_tokens": 1.0, "max": 0.5, "tokens": 0.25, "token": 0.25}, id="snake"),
+        pytest.param("is_empty", {"is_empty": 1.0, "empty": 0.5}, id="a part can be a stop word"),
+        pytest.param("_private", {"_private": 1.0, "private": 0.25, "privat": 0.25}, id="one part, but not all"),
+        pytest.param("utf8", {"utf8": 1.0, "utf": 0.5, "8": 0.5}, id="numbers are parts"),
+        pytest.param("the", {}, id="a stop word"),
+        pytest.param("THE", {}, id="in any case"),
+        pytest.param("Stra\u00dfe", {"strasse": 0.5, "strass": 0.5}, id="case is folded"),
+        pytest.param(
+            "\u00c9coleNormale",
+            {"\u00e9colenormale": 1.0, "\u00e9cole": 0.5, "normale": 0.25, "normal": 0.25},
+            id="not only ASCII",
+        ),
+        pytest.param(
+            "\u0939\u093f\u0928\u094d\u0926\u0940",
+            {"\u0939\u093f\u0928\u094d\u0926\u0940": 1.0},
+            id="marks make no parts",
+        ),
+        pytest.param(
+            "\u65e5\u672c\u8a9e", {"\u65e5\u672c": 1.0, "\u672c\u8a9e": 1.0}, id="pairs where nothing separates words"
+        ),
+        pytest.param("\u6c34", {"\u6c34": 1.0}, id="a single character"),
+        pytest.param("Python\u5165\u9580", {"python": 1.0, "\u5165\u9580": 1.0}, id="mixed scripts"),
+    ],
+)
+def test_a_word_has_forms_with_weights(word: str, expected: dict[str, float]) -> None:
+    """`terms` are the same forms, without the weights."""
+    assert term_weights(word) == expected
+    assert sorted(terms(word)) == sorted(expected)
+
+
+def test_the_terms_of_a_query_add_up() -> None:
+    """A word that is asked for twice counts twice, and stop words do not count."""
+    assert query_terms("What is the plan, the Plan of planning?") == {"plan": 2.5, "planning": 0.5}
+    assert query_terms("to be or not to be") == {}

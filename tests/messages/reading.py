@@ -1,0 +1,20 @@
+"""How tests read histories of a provider, by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pycupel.messages.providers import PROVIDERS
+from pycupel.messages.providers._base import MessageView
+from pycupel.messages.units import Unit, group_messages
+
+__all__ = ["read_messages", "units_of"]
+
+
+def read_messages(messages: Sequence[Any], provider: str) -> list[MessageView]:
+    return PROVIDERS[provider].read(messages)
+
+
+def units_of(messages: Sequence[Any], provider: str) -> list[Unit]:
+    return group_messages(read_messages(messages, provider), PROVIDERS[provider])

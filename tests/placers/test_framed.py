@@ -1,0 +1,103 @@
+"""FramedPlacer: some items first, some last, whatever their timestamps."""
+
+from __future__ import annotations
+
+import pickle
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from pycupel import ContextItem, ContextKind, Pipeline, ReflexiveScorer, ScoredItem, UShapedPlacer
+from pycupel.errors import InvalidArgumentError, PlacerContractError
+from pycupel.placers import FramedPlacer
+from pycupel.testing import check_placer
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+def item(content: str, kind: str = "Message", hour: int | None = None, **options: Any) -> ContextItem:
+    stamp = None if hour is None else NOON + timedelta(hours=hour)
+    return ContextItem(content, 10, kind=kind, timestamp=stamp, **options)
+
+
+SYSTEM = item("system", "SystemPrompt")
+LATE = item("late", hour=2)
+EARLY = item("early", hour=1)
+NOTE = item("note", "Memory", hour=3)
+
+
+def placed(placer: FramedPlacer, *items: ContextItem) -> list[str]:
+    scored = [ScoredItem(each, 1.0 - i / 10) for i, each in enumerate(items)]
+    return [each.content for each in placer.place(scored)]
+
+
+def test_system_prompts_lead_and_the_rest_is_in_order_of_time() -> None:
+    """Also without a timestamp, which would otherwise come last."""
+    assert placed(FramedPlacer(), LATE, SYSTEM, EARLY) == ["system", "early", "late"]
+
+
+def test_the_inner_placer_orders_the_rest_only() -> None:
+    """The best of the rest at both edges."""
+    items = [item(name) for name in "abc"]
+    placer = FramedPlacer(UShapedPlacer(), last=["Memory"])
+    assert placed(placer, NOTE, items[0], SYSTEM, items[1], items[2]) == ["system", "a", "c", "b", "note"]
+
+
+def test_several_keep_the_order_in_which_they_come() -> None:
+    one, two = item("one", "systemprompt", hour=9), item("two", "SYSTEMPROMPT", hour=1)
+    assert placed(FramedPlacer(), LATE, one, two) == ["one", "two", "late"]
+
+
+def test_a_function_can_pick() -> None:
+    """What both pick comes first."""
+    placer = FramedPlacer(
+        first=lambda each: "late" in each.content, last=lambda each: each.kind != ContextKind.SYSTEM_PROMPT
+    )
+    assert placed(placer, EARLY, SYSTEM, LATE, NOTE) == ["late", "system", "early", "note"]
+
+
+def test_pinned_items_come_first_among_those_of_the_frame() -> None:
+    """In a pipeline, the placer receives pinned items before the others."""
+    unpinned = item("unpinned", "SystemPrompt", future_relevance_hint=1.0)
+    pinned = item("pinned", "SystemPrompt", pinned=True)
+    pipeline = Pipeline(ReflexiveScorer(), placer=FramedPlacer())
+    assert [each.content for each in pipeline.run([LATE, unpinned, pinned], 100)] == ["pinned", "unpinned", "late"]
+
+
+def test_a_custom_inner_placer_is_held_to_its_contract() -> None:
+    class Losing:
+        def place(self, scored_items: Any, /) -> list[ContextItem]:
+            return [pair.item for pair in scored_items][1:]
+
+    with pytest.raises(PlacerContractError, match="Losing"):
+        placed(FramedPlacer(Losing()), SYSTEM, LATE, EARLY)
+
+
+def test_a_kind_cannot_be_first_and_last() -> None:
+    with pytest.raises(InvalidArgumentError, match="cannot be both first and last") as caught:
+        FramedPlacer(first=["Memory"], last=["memory"])
+    assert caught.value.argument == "last"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"inner": None}, "inner must be a placer"),
+        ({"first": "SystemPrompt"}, "first must be an iterable of kinds, or a function"),
+        ({"last": 3}, "last must be an iterable of kinds, or a function"),
+        ({"last": [3]}, "must be a str"),
+    ],
+)
+def test_wrong_types_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        FramedPlacer(**options)
+
+
+def test_keeps_the_contract_and_is_a_value() -> None:
+    placer = FramedPlacer(UShapedPlacer(), first=("Memory", "memory"), last=("note",))
+    check_placer(placer)
+    check_placer(FramedPlacer())
+    assert placer.first == (ContextKind.MEMORY,)
+    assert placer == pickle.loads(pickle.dumps(placer)) != FramedPlacer()
+    assert hash(FramedPlacer()) == hash(FramedPlacer(first=["SystemPrompt"]))

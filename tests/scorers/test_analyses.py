@@ -1,0 +1,123 @@
+"""The cache of analyses: it saves time, changes nothing, and stays small."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from pycupel import ContextItem
+from pycupel.scorers import RelevanceScorer, _analyses, clear_caches
+from pycupel.scorers._analyses import MAX_BYTES, _Cache, analyse, cached_bytes
+
+
+@pytest.fixture(autouse=True)
+def empty_caches() -> Iterator[None]:
+    clear_caches()
+    yield
+    clear_caches()
+
+
+def text(i: int, words: int = 50) -> str:
+    return " ".join(f"word{(i * 31 + j * 7) % 900}x" for j in range(words))
+
+
+def test_a_content_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if it occurs twice in one call, and whether or not it is the same object."""
+    read: list[str] = []
+
+    def recorded(content: str) -> list[str]:
+        read.append(content)
+        return content.split()
+
+    monkeypatch.setattr(_analyses, "words", recorded)
+    first = analyse(["a b", "c", "a b"])
+    again = analyse([" ".join("ab"), "d"])
+    assert read == ["a b", "c", "d"]
+    assert first[0] is first[2] is again[0]
+    assert first[0].counts == {"b": 1}
+    assert first[0].length == 2
+    clear_caches()
+    analyse(["a b"])
+    assert read == ["a b", "c", "d", "a b"]
+
+
+def test_scores_are_the_same_with_and_without_it() -> None:
+    items = [ContextItem(text(i), 50) for i in range(20)]
+    scorer = RelevanceScorer(text(3, 5))
+    scores = scorer.score_all(items)
+    assert scorer.score_all(items) == scores
+    clear_caches()
+    assert scorer.score_all(items) == scores
+
+
+def test_clearing_frees_what_is_counted() -> None:
+    analyse([text(1)])
+    assert cached_bytes() > 0
+    clear_caches()
+    assert cached_bytes() == 0
+
+
+def test_the_oldest_are_dropped_when_it_is_full() -> None:
+    """And the newest stay: half of the bytes are for about 25 of these."""
+    cache = _Cache(120_000)
+    for i in range(100):
+        cache.analyse([f"{'alpha beta ' * 180} {i}"])
+        assert cache.bytes <= 60_000
+        assert list(cache.analyses)[-1].endswith(f" {i}")
+    kept = list(cache.analyses)
+    assert 10 < len(kept) < 30
+    assert kept[0].endswith(f" {100 - len(kept)}")
+
+
+def test_a_content_that_is_larger_than_the_cache_is_not_kept() -> None:
+    cache = _Cache(4_000)
+    assert cache.analyse(["the " * 5_000])[0].length == 5_000
+    assert not cache.analyses
+    assert cache.bytes == 0
+
+
+def test_a_vocabulary_that_is_too_large_is_forgotten_with_everything() -> None:
+    """Its strings are in the analyses, too."""
+    cache = _Cache(20_000)
+    analyses = cache.analyse([" ".join(f"unique{i}z{j}" for j in range(20)) for i in range(10)])
+    assert len(analyses) == 10
+    assert not cache.analyses
+    assert not cache.vocabulary
+    assert cache.bytes == 0
+
+
+def test_the_bytes_are_about_right() -> None:
+    """What Python really allocates is at most half as much again, and at least half of it."""
+    contents = [text(i) + f" {i}" for i in range(500)]
+    # The interpreter's own table of strings may grow, once.
+    _Cache(MAX_BYTES).analyse(contents)
+    cache = _Cache(MAX_BYTES)
+    gc.collect()
+    tracemalloc.start()
+    cache.analyse([f"{content} " for content in contents])
+    gc.collect()
+    allocated, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    counted = cache.bytes + cache.vocabulary.bytes
+    assert 0.5 * counted < allocated < 1.5 * counted
+
+
+def test_threads_may_share_it() -> None:
+    """Many threads that fill, overflow and clear it get the same analyses as one."""
+    cache = _Cache(100_000)
+    contents = [text(i) for i in range(40)]
+    expected = _Cache(MAX_BYTES).analyse(contents)
+
+    def work(i: int) -> bool:
+        if i % 10 == 9:
+            cache.clear()
+        return cache.analyse(contents[i % 20 :]) == expected[i % 20 :]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(60)))
+    cache.clear()
+    assert cache.bytes == 0

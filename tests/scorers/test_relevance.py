@@ -1,0 +1,195 @@
+"""RelevanceScorer: how well contents answer a question."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+
+from pycupel import ContextItem, Pipeline
+from pycupel.errors import ScorerConfigError
+from pycupel.scorers import RelevanceScorer
+from pycupel.scorers._base import score_all
+from pycupel.testing import check_scorer
+
+PLAIN: dict[str, Any] = {"share": 0, "group_share": 0}
+
+
+def items(*contents: str, kind: str = "Message", **options: Any) -> list[ContextItem]:
+    return [ContextItem(content, 10, kind=kind, **options) for content in contents]
+
+
+def scores(scorer: RelevanceScorer, candidates: list[ContextItem]) -> list[float]:
+    """The scores of all items, after a look whether `score` gives the same, bit for bit."""
+    together = score_all(scorer, candidates)
+    assert together == [scorer.score(item, candidates) for item in candidates]
+    return together
+
+
+def best(query: str, *contents: str) -> str:
+    """The content with the highest score, without the help of neighbours."""
+    found = scores(RelevanceScorer(query, **PLAIN), items(*contents))
+    return contents[found.index(max(found))]
+
+
+def test_the_best_answer_scores_one_and_others_less() -> None:
+    """Two of the words are better than one, and none is nothing."""
+    found = scores(
+        RelevanceScorer("refund policy", **PLAIN), items("the refund policy of the shop", "a policy of sorts", "hello")
+    )
+    assert found[0] == 1.0 > found[1] > found[2] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("query", "answer", "other"),
+    [
+        pytest.param("user name", "def getUserName(self):", "def get_all(self):", id="parts of camelCase"),
+        pytest.param("max tokens", "limit = max_tokens", "limit = other_limit", id="parts of snake_case"),
+        pytest.param("getUserName", "the name of a user", "the colour of a car", id="an identifier asks for its parts"),
+        pytest.param("meeting", "We had two meetings.", "We had two talks.", id="other inflections"),
+        pytest.param("meetings", "two meetings", "to meet", id="the same inflection counts more"),
+        pytest.param("MÜNCHEN", "Ankunft in münchen", "Ankunft in Köln", id="case in any script"),
+        pytest.param("日本の水道", "東京の水道について", "大阪の鉄道について", id="scripts without spaces"),
+        pytest.param("what is the deadline", "deadline", "what is the what is the", id="stop words do not count"),
+    ],
+)
+def test_finds_what_was_meant(query: str, answer: str, other: str) -> None:
+    assert best(query, other, answer) == answer
+
+
+def test_without_a_word_in_common_all_score_zero() -> None:
+    """Also for a query of stop words, or of nothing."""
+    for query in ("xyzzy", "to be or not to be", ""):
+        assert scores(RelevanceScorer(query), items("one", "two")) == [0.0, 0.0]
+    assert score_all(RelevanceScorer("query"), []) == []
+
+
+def test_neighbours_and_group_get_a_share() -> None:
+    """1 at the hit; 0.5 beside it; then 0.2 for all of the group, and divided by 1.2."""
+    found = scores(RelevanceScorer("key"), items("aa", "key", "bb", "cc", "dd"))
+    assert found == pytest.approx([0.7 / 1.2, 1.0, 0.7 / 1.2, 0.7 / 1.2, 0.2 / 1.2])
+
+
+def test_a_group_is_what_the_metadata_say() -> None:
+    """Across sessions nothing is shared, and an item without one has no neighbours."""
+    one, two = {"session": "one"}, {"session": "two"}
+    candidates = [
+        *items("key", "aa", metadata=one),
+        *items("bb", metadata=two),
+        *items("cc"),
+        *items("dd", metadata=one),
+    ]
+    found = scores(RelevanceScorer("key"), candidates)
+    assert found == pytest.approx([1.0, 0.7 / 1.2, 0.0, 0.0, 0.2 / 1.2])
+
+
+def test_the_key_of_the_group_can_be_chosen() -> None:
+    candidates = items("key", "aa", metadata={"file": "a.py"}, kind="Document")
+    assert scores(RelevanceScorer("key", group="file"), candidates)[1] > 0.0
+    assert scores(RelevanceScorer("key"), candidates)[1] == 0.0
+
+
+def test_a_group_that_cannot_be_hashed_is_none() -> None:
+    candidates = [*items("key", "aa", metadata={"session": ["x"]}), *items("bb", metadata={"session": "y"})]
+    assert scores(RelevanceScorer("key"), candidates) == [1.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(("kind", "shares"), [("Message", True), ("ToolOutput", True), ("Document", False)])
+def test_without_groups_a_conversation_is_one_and_documents_have_none(kind: str, shares: bool) -> None:
+    found = scores(RelevanceScorer("key"), items("key", "aa", kind=kind))
+    assert (found[1] > 0.0) is shares
+
+
+def test_an_object_at_several_positions_has_the_largest_of_its_scores() -> None:
+    """Beside the hit it scores more than far away."""
+    twice = ContextItem("aa", 10)
+    key, *rest = items("key", "bb", "cc", "dd", "ee")
+    found = scores(RelevanceScorer("key"), [twice, *rest, key, twice])
+    assert found[0] == found[-1] == pytest.approx(0.7 / 1.2)
+
+
+def test_long_contents_can_be_held_back() -> None:
+    """1 / 1 word and 1 / 4 words, to the power of one half."""
+    candidates = items("key", "aa bb cc dd", "?")
+    scorer = RelevanceScorer("key", share=1, group_share=0, length_exponent=0.5)
+    assert scores(scorer, candidates) == pytest.approx([1.0, 0.5, 1.0])
+
+
+def test_options_change_what_counts() -> None:
+    """k1 = 0 ignores repetitions, b = 0 ignores length."""
+    repeated = items("key key key aa bb cc", "key bb cc")
+    assert scores(RelevanceScorer("key", k1=0, **PLAIN), repeated) == [1.0, 1.0]
+    long_one = items("key " + "aa " * 50, "key bb")
+    assert scores(RelevanceScorer("key", b=0, **PLAIN), long_one) == [1.0, 1.0]
+
+
+def test_without_a_query_there_is_an_error_that_says_what_to_pass() -> None:
+    """In a pipeline, too."""
+    with pytest.raises(ScorerConfigError, match=r"RelevanceScorer has no query.*query='\.\.\.'") as caught:
+        RelevanceScorer().score_all(items("one"))
+    assert caught.value.argument == "query"
+    with pytest.raises(ScorerConfigError, match="no query"):
+        RelevanceScorer().score(items("one")[0], items("one"))
+    with pytest.raises(ScorerConfigError, match="no query"):
+        Pipeline(RelevanceScorer()).run(items("one"), 100)
+
+
+def test_an_optional_query_may_be_missing() -> None:
+    assert scores(RelevanceScorer(optional=True), items("one", "two")) == [0.0, 0.0]
+    assert scores(RelevanceScorer("one", optional=True), items("one", "two"))[0] == 1.0
+
+
+def test_for_query_gives_a_bound_copy() -> None:
+    """The original stays as it is, and another question may follow."""
+    scorer = RelevanceScorer(k1=2.0)
+    assert scorer.for_query("a") == RelevanceScorer("a", k1=2.0)
+    assert scorer.for_query("a").for_query("b").query == "b"
+    assert scorer.query is None
+    with pytest.raises(TypeError, match="query must be a str"):
+        scorer.for_query(None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"k1": -1}, "k1"),
+        ({"k1": float("nan")}, "k1"),
+        ({"b": 1.1}, "b"),
+        ({"share": 1.5}, "share"),
+        ({"group_share": -0.1}, "group_share"),
+        ({"length_exponent": 2}, "length_exponent"),
+        ({"window": -1}, "window"),
+    ],
+)
+def test_numbers_out_of_range_are_refused(options: dict[str, Any], name: str) -> None:
+    with pytest.raises(ScorerConfigError, match=f"{name} must") as caught:
+        RelevanceScorer(**options)
+    assert caught.value.argument == name
+
+
+@pytest.mark.parametrize(
+    "options", [{"query": 1}, {"k1": "1"}, {"window": 1.5}, {"group": None}, {"optional": 1}, {"share": True}]
+)
+def test_wrong_types_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match=f"{next(iter(options))} must be"):
+        RelevanceScorer(**options)
+
+
+@pytest.mark.parametrize(
+    "scorer",
+    [
+        RelevanceScorer("item 3 plain café"),
+        RelevanceScorer("item 3 plain café", group="notes", length_exponent=0.2),
+        RelevanceScorer(optional=True),
+    ],
+)
+def test_keeps_the_contract_of_scorers(scorer: RelevanceScorer) -> None:
+    check_scorer(scorer)
+
+
+def test_is_a_value() -> None:
+    """PB-04: immutable, comparable, hashable, picklable."""
+    scorer = RelevanceScorer("q", window=1)
+    assert scorer == pickle.loads(pickle.dumps(scorer)) != RelevanceScorer("q")
+    assert len({scorer, RelevanceScorer("q", window=1)}) == 1

@@ -1,0 +1,139 @@
+"""Every error of a constructor names its argument, as an attribute: readers of documents find the field by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from pycupel import (
+    BoostedScorer,
+    CompositeScorer,
+    CountConstrainedKnapsackSlice,
+    CountQuotaEntry,
+    CountQuotaSlice,
+    CupelError,
+    DecayScorer,
+    Exponential,
+    GreedySlice,
+    KindScorer,
+    KnapsackSlice,
+    MetadataKeyScorer,
+    MetadataTrustScorer,
+    Pipeline,
+    QuotaEntry,
+    QuotaSlice,
+    RecencyScorer,
+    ScaledScorer,
+    Step,
+    StreamSlice,
+    SystemTimeProvider,
+    TagScorer,
+    Window,
+)
+
+RECENCY = RecencyScorer()
+CLOCK = SystemTimeProvider()
+HOUR = timedelta(hours=1)
+NONE: Any = None
+WRONG: Any = "x"
+
+Build = Callable[[], object]
+
+
+@pytest.mark.parametrize(
+    ("build", "argument", "value"),
+    [
+        (lambda: CompositeScorer([]), "entries", None),
+        (lambda: CompositeScorer([(NONE, 1)]), "entries", None),
+        (lambda: CompositeScorer([(RECENCY, 0)]), "entries", 0.0),
+        (lambda: CompositeScorer([(RECENCY, float("inf"))]), "entries", float("inf")),
+        (lambda: CompositeScorer([(RECENCY, 1e308), (RECENCY, 1e308)]), "entries", None),
+        (lambda: KindScorer({"a": -1}), "weights", -1.0),
+        (lambda: KindScorer({"a": float("inf")}), "weights", float("inf")),
+        (lambda: KindScorer({"a": 1, "A": 2}), "weights", "A"),
+        (lambda: KindScorer({" ": 1}), "weights", " "),
+        (lambda: TagScorer({"a": -1}), "tag_weights", -1.0),
+        (lambda: TagScorer({"a": 1, "A": 2}, case_insensitive=True), "tag_weights", "A"),
+        (lambda: TagScorer({"a": 1e308, "b": 1e308}), "tag_weights", None),
+        (lambda: MetadataKeyScorer("key", "value", 0), "boost", 0.0),
+        (lambda: MetadataTrustScorer(2), "default_score", 2.0),
+        (lambda: DecayScorer(CLOCK, Window(HOUR), 2), "null_timestamp_score", 2.0),
+        (lambda: Exponential(timedelta(0)), "half_life", timedelta(0)),
+        (lambda: Window(-HOUR), "max_age", -HOUR),
+        (lambda: Step([]), "windows", None),
+        (lambda: Step([(timedelta(0), 1)]), "windows", timedelta(0)),
+        (lambda: Step([(HOUR, 2)]), "windows", 2.0),
+        (lambda: Step([(HOUR, 1), (HOUR, 0)]), "windows", None),
+        (lambda: KnapsackSlice(0), "bucket_size", 0),
+        (lambda: KnapsackSlice(max_cells=0), "max_cells", 0),
+        (lambda: KnapsackSlice(max_states=0), "max_states", 0),
+        (lambda: StreamSlice(0), "batch_size", 0),
+        (lambda: QuotaSlice([QuotaEntry("a", 60), QuotaEntry("b", 60)]), "entries", 120.0),
+        (lambda: QuotaSlice([QuotaEntry("a"), QuotaEntry("A")]), "entries", "A"),
+        (lambda: CountQuotaSlice([CountQuotaEntry("a", cap_count=1)] * 2), "entries", "a"),
+        (lambda: CountQuotaSlice([], KnapsackSlice()), "inner", KnapsackSlice()),
+        (lambda: CountQuotaSlice([], scarcity="x"), "scarcity", "x"),
+        (lambda: CountQuotaSlice([], cap_order=WRONG), "cap_order", "x"),
+        (lambda: CountConstrainedKnapsackSlice([], scarcity="x"), "scarcity", "x"),
+        (lambda: Pipeline(RECENCY, overflow_strategy=WRONG), "overflow_strategy", "x"),
+    ],
+)
+def test_a_wrong_value(build: Build, argument: str, value: Any) -> None:
+    with pytest.raises(CupelError) as caught:
+        build()
+    error: Any = caught.value
+    assert (error.argument, error.value) == (argument, value)
+
+
+@pytest.mark.parametrize(
+    ("build", "argument"),
+    [
+        (lambda: CompositeScorer(WRONG), "entries"),
+        (lambda: CompositeScorer([WRONG]), "entries"),
+        (lambda: CompositeScorer([(WRONG, 1)]), "entries"),
+        (lambda: CompositeScorer([(RECENCY, WRONG)]), "entries"),
+        (lambda: ScaledScorer(WRONG), "inner"),
+        (lambda: BoostedScorer(WRONG), "inner"),
+        (lambda: BoostedScorer(RECENCY, WRONG), "boosts"),
+        (lambda: BoostedScorer(RECENCY, boosts=WRONG), "boosts"),
+        (lambda: BoostedScorer(RECENCY, boosts=[WRONG]), "boosts"),
+        (lambda: KindScorer(WRONG), "weights"),
+        (lambda: KindScorer({1: 1}), "weights"),  # type: ignore[arg-type]
+        (lambda: KindScorer({"a": WRONG}), "weights"),
+        (lambda: TagScorer(WRONG), "tag_weights"),
+        (lambda: TagScorer({1: 1}), "tag_weights"),  # type: ignore[dict-item]
+        (lambda: TagScorer({"a": WRONG}), "tag_weights"),
+        (lambda: TagScorer({}, case_insensitive=WRONG), "case_insensitive"),
+        (lambda: MetadataKeyScorer(NONE, "value", 1), "key"),
+        (lambda: MetadataKeyScorer("key", NONE, 1), "value"),
+        (lambda: MetadataKeyScorer("key", "value", WRONG), "boost"),
+        (lambda: MetadataTrustScorer(WRONG), "default_score"),
+        (lambda: DecayScorer(WRONG, Window(HOUR)), "time_provider"),
+        (lambda: DecayScorer(SystemTimeProvider, Window(HOUR)), "time_provider"),  # type: ignore[arg-type]
+        (lambda: DecayScorer(CLOCK, WRONG), "curve"),
+        (lambda: DecayScorer(CLOCK, Window), "curve"),  # type: ignore[arg-type]
+        (lambda: Exponential(WRONG), "half_life"),
+        (lambda: Window(WRONG), "max_age"),
+        (lambda: Step([(WRONG, 1)]), "windows"),
+        (lambda: Step([(HOUR, WRONG)]), "windows"),
+        (lambda: KnapsackSlice(WRONG), "bucket_size"),
+        (lambda: KnapsackSlice(fill_free=WRONG), "fill_free"),
+        (lambda: StreamSlice(replace=WRONG), "replace"),
+        (lambda: QuotaSlice(WRONG), "entries"),
+        (lambda: QuotaSlice([WRONG]), "entries"),
+        (lambda: QuotaSlice([], WRONG), "inner"),
+        (lambda: QuotaSlice([], GreedySlice), "inner"),  # type: ignore[arg-type]
+        (lambda: QuotaSlice([], redistribute=WRONG), "redistribute"),
+        (lambda: CountQuotaSlice([], scarcity=NONE), "scarcity"),
+        (lambda: CountConstrainedKnapsackSlice([], WRONG), "knapsack"),
+        (lambda: Pipeline(WRONG), "scorer"),
+        (lambda: Pipeline(RecencyScorer), "scorer"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_wrong_type(build: Build, argument: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        build()
+    assert getattr(caught.value, "argument", None) == argument

@@ -1,0 +1,49 @@
+"""A user's program full of mistakes: mypy and pyright must find each line that ends in `# error`, and no other.
+
+It is never run. `test_typing.py` compares the marks with what the checkers say.
+"""
+# ruff: noqa: B018, I001, PLC0414
+
+from __future__ import annotations
+
+import pycupel
+from pycupel import ContextItem, Pipeline, select
+from pycupel import GreedySlicer as GreedySlicer  # error
+from pycupel.analytics import find_minimum_budget as find_minimum_budget  # error
+from pycupel.messages import select_message as select_message  # error
+from pycupel.policies import RAGG as RAGG  # error
+from pycupel.analytics import policy_sensitivity, sweep_budgets
+from pycupel.messages import lint_messages, select_messages
+
+items = [ContextItem("text", 1)]
+history = [{"role": "user", "content": "Hello"}]
+report = Pipeline.from_policy("chat").dry_run(items, 1)
+
+# Names that do not exist.
+pycupel.Nonexistent()  # error
+pycupel.policies.RAGG  # error
+pycupel.messages.select_message(history, 1)  # error
+pycupel.selct(items, 1)  # error
+pycupel.tokens.estimate("text")  # error
+
+# Presets, providers and options that do not exist.
+select(items, 1, "chatt")  # error
+Pipeline.from_policy("chatt")  # error
+sweep_budgets("chatt", items, [1])  # error
+policy_sensitivity(items, 1, {"a": "rag", "b": "chatt"})  # error
+select_messages(history, 1, provider="opnai")  # error
+select_messages(history, 1, policy="chatt")  # error
+select_messages(history, 1, unit="turns")  # error
+select_messages(history, 1, too_large="raise")  # error
+lint_messages(history, provider="opnai")  # error
+
+# Arguments, fields and types that do not exist.
+ContextItem("text", 1, knid="Document")  # error
+ContextItem("text", "1")  # error
+select(items, 1, explain="yes")  # error
+select(items, "1")  # error
+select(items, 1).item  # error
+select(items, 1).report.excluded  # error
+Pipeline.from_policy("chat").run(items, 1.5)  # error
+report.should().exclude_item_with_reason("BudgetExceded")  # error
+report.should().include_items_with_kind("Document")  # error

@@ -12,7 +12,7 @@ from pycupel.model import CountQuotaEntry, ScarcityBehavior
 from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_choice
 from pycupel.protocols import Slicer, checked_slicer
-from pycupel.slicers._base import IndexedSlicer, restricted
+from pycupel.slicers._base import IndexedSlicer, check_nesting, restricted
 from pycupel.slicers._counts import CountingSlicer
 from pycupel.slicers._entries import checked_entries
 from pycupel.slicers.greedy import GreedySlice
@@ -71,6 +71,7 @@ class CountQuotaSlice(CountingSlicer):
                 value=inner,
             )
         object.__setattr__(self, "inner", checked_slicer("inner", inner))
+        check_nesting(self)
         object.__setattr__(self, "scarcity", checked_choice("scarcity", scarcity, ScarcityBehavior, SlicerConfigError))
         if cap_order not in ("inner", "score"):
             raise SlicerConfigError(

@@ -13,7 +13,7 @@ from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_bool
 from pycupel.model.percent import percent_of
 from pycupel.protocols import Slicer, checked_slicer
-from pycupel.slicers._base import IndexedSlicer, IndexSlice, delegate, exclusion_notes, restricted
+from pycupel.slicers._base import IndexedSlicer, IndexSlice, check_nesting, delegate, exclusion_notes, restricted
 from pycupel.slicers._entries import checked_entries, partition_by_kind
 from pycupel.slicers.constraints import quota_constraints_of
 from pycupel.slicers.greedy import GreedySlice
@@ -78,6 +78,7 @@ class QuotaSlice(IndexedSlicer):
             )
         object.__setattr__(self, "entries", tuple(by_key.values()))
         object.__setattr__(self, "inner", checked_slicer("inner", inner))
+        check_nesting(self)
         object.__setattr__(self, "redistribute", checked_bool("redistribute", redistribute))
         object.__setattr__(self, "_by_key", by_key)
 

@@ -60,6 +60,7 @@ class QuotaSlice(IndexedSlicer):
     inner: Slicer
     redistribute: bool
     _by_key: dict[str, QuotaEntry] = field(init=False, repr=False, compare=False)
+    _by_requirement: tuple[tuple[str, QuotaEntry], ...] = field(init=False, repr=False, compare=False)
 
     __repr__ = brief_repr
 
@@ -81,6 +82,8 @@ class QuotaSlice(IndexedSlicer):
         check_nesting(self)
         object.__setattr__(self, "redistribute", checked_bool("redistribute", redistribute))
         object.__setattr__(self, "_by_key", by_key)
+        by_requirement = sorted(by_key.items(), key=lambda pair: pair[1].require, reverse=True)
+        object.__setattr__(self, "_by_requirement", tuple(by_requirement))
 
     def quota_constraints(self) -> tuple[QuotaConstraint, ...]:
         """The limits of the entries, and those of the inner slicer."""
@@ -109,7 +112,12 @@ class QuotaSlice(IndexedSlicer):
         self, partitions: dict[str, list[int]], items: Sequence[ContextItem], target: int
     ) -> dict[str, _Share]:
         """DISTRIBUTE-BUDGET: percentages become tokens, rounded down; the rest goes by token mass (QS-07, QS-08)."""
-        require = {key: percent_of(target, entry.require) for key, entry in self._by_key.items() if entry.require}
+        require: dict[str, int] = {}
+        for key, entry in self._by_requirement:
+            require[key] = percent_of(target, entry.require)
+            # Those that follow require no more, and a small target has no token for any of them.
+            if not require[key]:
+                break
         present = self._by_key.keys() & partitions.keys()
         cap = {key: percent_of(target, self._by_key[key].cap) for key in present}
         mass = {key: sum(items[i].tokens for i in members) for key, members in partitions.items()}

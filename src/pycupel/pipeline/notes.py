@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from pycupel.model import ContextItem, ContextKind
 from pycupel.placers import ChronologicalPlacer, FramedPlacer
 from pycupel.scorers import KindScorer, ReflexiveScorer
-from pycupel.scorers._notes import clamping_notes, is_conversational, leaves_of, relevant_shares, scorer_notes
+from pycupel.scorers._notes import clamping_notes, is_conversational, relevant_shares, scorer_notes
+from pycupel.scorers._parts import leaves_of
 from pycupel.slicers import GreedySlice, KnapsackSlice, MinScoreSlice
 from pycupel.slicers._base import advice_of
 
@@ -122,7 +123,7 @@ def _equal_hints(ranking: Ranking) -> Iterator[str]:
     """Hints that decide nothing, although they have most of the weight."""
     if len(ranking.all_scores) < _SEVERAL:
         return
-    for scorer, _, column in ranking.trace.parts or ():
+    for scorer, _, column in ranking.parts:
         if type(scorer) is not ReflexiveScorer or abs(column[0] - column[-1]) > _HARDLY:
             continue
         low, high = min(column), max(column)
@@ -140,7 +141,7 @@ def _equal_hints(ranking: Ranking) -> Iterator[str]:
 def _unknown_kinds(selection: Selection) -> Iterator[str]:
     """Items that were left out, and whose kind has no weight."""
     ranking = selection.ranking
-    for scorer, weight, column in ranking.trace.parts or ():
+    for scorer, weight, column in ranking.parts:
         if type(scorer) is not KindScorer or 0.0 not in column:
             continue
         out = compress(ranking.items, [not selected for selected in selection.sliced.is_selected])

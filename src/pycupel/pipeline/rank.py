@@ -9,6 +9,8 @@ from pycupel.model import ContextItem
 from pycupel.pipeline.classify import Classified
 from pycupel.pipeline.notes import ranking_notes
 from pycupel.pipeline.trace import Trace
+from pycupel.protocols import Scorer
+from pycupel.scorers._parts import parts_of
 
 __all__ = ["Ranking", "input_positions"]
 
@@ -52,6 +54,14 @@ class Ranking:
     def pinned(self) -> Sequence[ContextItem]:
         """The pinned items, in input order. They are part of every selection."""
         return self.classified.pinned
+
+    @property
+    def parts(self) -> list[tuple[Scorer, float, Sequence[float]]]:
+        """What the scores are made of: each scorer, its weight, and its scores of `classified.scoreable`."""
+        columns = self.trace.columns
+        if not columns:
+            return []
+        return [(scorer, share, columns[id(scorer)]) for scorer, share in parts_of(self.trace.sources.scorer)]
 
     @property
     def notes(self) -> tuple[str, ...]:

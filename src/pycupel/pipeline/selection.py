@@ -10,6 +10,7 @@ from typing import Any, Final
 from pycupel.diagnostics import ExcludedItem, IncludedItem, SelectionReport, TraceEvent
 from pycupel.diagnostics.explanation import ScoreParts
 from pycupel.diagnostics.report import deferred_report
+from pycupel.errors import digits
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline import events, explain
@@ -102,7 +103,7 @@ class Selection:
 
     def __repr__(self) -> str:
         selected, candidates = len(self.placement.order), self.part("total_candidates")
-        return f"<Selection: {selected} of {candidates} items, {self.total_tokens} tokens>"
+        return f"<Selection: {selected} of {candidates} items, {digits(self.total_tokens)} tokens>"
 
 
 def _excluded_by_stage(selection: Selection) -> list[Sequence[ExcludedItem]]:
@@ -160,7 +161,7 @@ def _tokens(selection: Selection) -> int:
 
 def _score_parts(selection: Selection) -> ScoreParts:
     ranking = selection.ranking
-    return ScoreParts(ranking.classified.scoreable, ranking.trace.parts or ())
+    return ScoreParts(ranking.classified.scoreable, ranking.parts)
 
 
 _MAKERS: dict[str, Callable[[Selection], Any]] = {

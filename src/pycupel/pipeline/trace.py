@@ -46,7 +46,7 @@ class Trace:
     Attributes:
         sources: The scorer and the slicer.
         laps: For each stage its duration in seconds, and how many items came out.
-        parts: Where the parts of the scores are kept: each scorer with its weight and its scores.
+        columns: Where the scores that each scorer gives are kept, by the id of the scorer.
         scorer_notes: What the scorer has to say; None if that can be made when asked for.
         slice_notes: What the slicer has to say about each item that it left out, likewise.
         with_items: Whether a report should have events for items, too.
@@ -56,7 +56,7 @@ class Trace:
 
     sources: NoteSources
     laps: Sequence[tuple[float, int]] = ()
-    parts: list[tuple[Scorer, float, Sequence[float]]] | None = None
+    columns: dict[int, list[float]] | None = None
     scorer_notes: tuple[str, ...] | None = ()
     slice_notes: Sequence[str] | None = ()
     with_items: bool = False
@@ -89,14 +89,14 @@ UNTRACED = Trace()
 class TimedTrace(Trace):
     """Takes the times, and gathers what custom scorers and slicers have to say: enough for a report."""
 
-    __slots__ = ("_mark", "laps", "parts", "scorer_notes", "slice_notes", "sources", "with_items")
+    __slots__ = ("_mark", "columns", "laps", "scorer_notes", "slice_notes", "sources", "with_items")
 
     def __init__(self, sources: NoteSources, ranked: Trace = UNTRACED, *, with_items: bool = True) -> None:
         """Begin, or go on from where a ranking was made."""
         self.sources = sources
         self.with_items = with_items
         self.laps: list[tuple[float, int]] = [*ranked.laps[:3]]  # pyright: ignore[reportIncompatibleVariableOverride]
-        self.parts: list[tuple[Scorer, float, Sequence[float]]] | None = []
+        self.columns: dict[int, list[float]] | None = {}
         self.scorer_notes: tuple[str, ...] | None = None if ranked is UNTRACED else ranked.scorer_notes
         self.slice_notes: Sequence[str] | None = None
         self._mark = perf_counter()
@@ -134,11 +134,19 @@ class TimedTrace(Trace):
 
 def _is_built_in(strategy: Any) -> bool:
     """Whether a scorer or slicer, and all that are inside it, are ours, so that they say the same at any time."""
-    inside = _attribute_of_inner(strategy.__class__)
-    if not inside:
-        return inside is None
-    inner = getattr(strategy, inside)
-    return all(map(_is_built_in, inner)) if inside == "children" else inner is None or _is_built_in(inner)
+    known = {id(strategy)}
+    pending = [strategy]
+    while pending:
+        strategy = pending.pop()
+        inside = _attribute_of_inner(strategy.__class__)
+        if inside == "":
+            return False
+        inner: Any = getattr(strategy, inside) if inside else None
+        for each in inner if inside == "children" else (inner,):
+            if each is not None and id(each) not in known:
+                known.add(id(each))
+                pending.append(each)
+    return True
 
 
 @lru_cache(maxsize=512)

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
 from pycupel.model import ContextItem
-from pycupel.scorers._base import WrappingScorer
-from pycupel.scorers.boosted import BoostedScorer
-from pycupel.scorers.composite import CompositeScorer
+from pycupel.scorers._parts import Shares, field_of, leaves_of
 from pycupel.scorers.reflexive import ReflexiveScorer
 
-__all__ = ["clamping_notes", "is_conversational", "leaves_of", "relevant_shares", "scorer_notes"]
+__all__ = ["clamping_notes", "is_conversational", "relevant_shares", "scorer_notes"]
 
 _HINT = "future_relevance_hint"
 _RESCALE = 'use ReflexiveScorer(rescale="auto"), or rescale_hints(items)'
-
-
-Leaves = Sequence[tuple[Any, float]]
-
-
-def leaves_of(scorer: Any) -> Leaves:
-    """The innermost scorers with their shares of the weight. What a `BoostedScorer` multiplies by has none."""
-    return list(_leaves(scorer, 1.0))
 
 
 def scorer_notes(scorer: Any, items: Sequence[ContextItem]) -> tuple[str, ...]:
@@ -32,18 +22,23 @@ def scorer_notes(scorer: Any, items: Sequence[ContextItem]) -> tuple[str, ...]:
         return ()
     leaves = leaves_of(scorer)
     shares = relevant_shares(leaves)
-    silent = [(each, share) for each, share in shares if not _finds_any(each, items)]
-    if any(_is_asked(each) for each, _ in shares):
-        # Relevance goes by the question where there are no hints.
-        shares = [pair for pair in shares if pair not in silent or pair[0].reads != _HINT]
-        silent = [pair for pair in silent if pair in shares]
+    is_asked = any(_is_asked(each) for each, _ in shares)
+    silent: list[Any] = []
+    total = missing = 0.0
+    for each, share in shares:
+        if _finds_any(each, items):
+            total += share
+        elif not is_asked or each.reads != _HINT:  # relevance goes by the question where there are no hints
+            silent.append(each)
+            total += share
+            missing += share
     # Weights are rounded.
-    if not silent or sum([share for _, share in silent]) < 0.5 * sum([share for _, share in shares]) - 1e-9:
+    if not silent or 2.0 * missing < total - 1e-9:
         return ()
-    return (_missing([each for each, _ in silent], asks=any(_asks(each) for each, _ in leaves)),)
+    return (_missing(silent, asks=any(_asks(each) for each, _ in leaves)),)
 
 
-def clamping_notes(leaves: Leaves, items: Sequence[ContextItem]) -> tuple[str, ...]:
+def clamping_notes(leaves: Shares, items: Sequence[ContextItem]) -> tuple[str, ...]:
     """One sentence if a scorer takes hints that lie outside its range."""
     if not any(isinstance(each, ReflexiveScorer) and each.rescale == "never" for each, _ in leaves):
         return ()
@@ -57,28 +52,14 @@ def clamping_notes(leaves: Leaves, items: Sequence[ContextItem]) -> tuple[str, .
     return (f"hints outside the range from 0 to 1 were clamped ({len(outside)} of {len(items)}); {_RESCALE}",)
 
 
-def is_conversational(leaves: Leaves) -> bool:
+def is_conversational(leaves: Shares) -> bool:
     """Whether the order of the items is the order of a conversation to the scorer."""
     return any(getattr(each, "undated", None) == "position" for each, _ in leaves)
 
 
-def relevant_shares(leaves: Leaves) -> list[tuple[Any, float]]:
+def relevant_shares(leaves: Shares) -> Shares:
     """Those that have a share, without those that wait for a question."""
     return [(each, share) for each, share in leaves if share > 0.0 and not _asks(each)]
-
-
-def _leaves(scorer: Any, share: float) -> Iterator[tuple[Any, float]]:
-    if not isinstance(scorer, WrappingScorer) or _field(scorer) is not None:
-        yield scorer, share
-        return
-    shares = [1.0] + [0.0] * (len(scorer.children) - 1)
-    if isinstance(scorer, CompositeScorer):
-        total = sum(weight for _, weight in scorer.entries)
-        shares = [weight / total for _, weight in scorer.entries]
-    elif not isinstance(scorer, BoostedScorer):
-        shares = [1.0 / len(scorer.children)] * len(scorer.children)
-    for child, part in zip(scorer.children, shares, strict=True):
-        yield from _leaves(child, share * part)
 
 
 def _asks(scorer: Any) -> bool:
@@ -90,15 +71,9 @@ def _is_asked(scorer: Any) -> bool:
     return callable(getattr(scorer, "for_query", None)) and getattr(scorer, "query", None) is not None
 
 
-def _field(scorer: Any) -> str | None:
-    """The field that the scorer reads. A custom scorer may name it, too."""
-    field = getattr(scorer, "reads", None)
-    return field if isinstance(field, str) and field in ContextItem.__dataclass_fields__ else None
-
-
 def _finds_any(scorer: Any, items: Sequence[ContextItem]) -> bool:
     """Whether any item sets the field that the scorer reads."""
-    field = _field(scorer)
+    field = field_of(scorer)
     if field is None:
         return True
     if field == "metadata":

@@ -12,10 +12,10 @@ from pycupel.kernels.blend import weighted_sum
 from pycupel.model import ContextItem
 from pycupel.model.checks import as_float, checked_pairs
 from pycupel.protocols import Scorer, checked_scorer
-from pycupel.scorers._base import WrappingScorer, check_nesting, score_all, score_one
+from pycupel.scorers._base import WrappingScorer, check_nesting, combined, score_one
 from pycupel.scorers._weights import bad_weight
 
-__all__ = ["CompositeScorer", "score_in_parts"]
+__all__ = ["CompositeScorer"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -62,30 +62,11 @@ class CompositeScorer(WrappingScorer):
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
         """The scores of all items, equal to `score` bit for bit."""
-        return weighted_sum([score_all(scorer, items) for scorer, _ in self.entries], self._normalized)
+        return combined(self, items, {})
 
-
-def score_in_parts(
-    scorer: Scorer,
-    items: Sequence[ContextItem],
-    parts: list[tuple[Scorer, float, Sequence[float]]],
-    share: float = 1.0,
-) -> list[float]:
-    """The scores of all items, like `score_all`; and in `parts`, what they are made of.
-
-    A composite's parts are those of its scorers, inner composites included. Anything else is one part: the scorer,
-    its share of the whole, and its scores.
-    """
-    if type(scorer) is not CompositeScorer:
-        scores = score_all(scorer, items)
-        parts.append((scorer, share, scores))
-        return scores
-    weights = scorer._normalized  # noqa: SLF001 - the class is in this file
-    columns = [
-        score_in_parts(child, items, parts, share * weight)
-        for (child, _), weight in zip(scorer.entries, weights, strict=True)
-    ]
-    return weighted_sum(columns, weights)
+    def combine(self, columns: list[list[float]]) -> list[float]:
+        """The weighted average of the columns."""
+        return weighted_sum(columns, self._normalized)
 
 
 def _scorer(i: int, value: Any) -> Scorer:

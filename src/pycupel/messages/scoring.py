@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pycupel.model import ContextItem
 from pycupel.protocols import Scorer
-from pycupel.scorers._base import WrappingScorer, score_all, score_one
+from pycupel.scorers._base import score_all, score_one
 from pycupel.scorers._query import bind_query
 
 __all__ = ["QueryNotes", "scorer_for"]
@@ -20,7 +20,7 @@ _NOT_READ = "no scorer of the policy reads the query; add a RelevanceScorer, or 
 
 
 @dataclass(frozen=True, slots=True)
-class _DocumentsByQuery(WrappingScorer):
+class _DocumentsByQuery:
     """Scores the documents with one scorer and the history with another."""
 
     history: Scorer

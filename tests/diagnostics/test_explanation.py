@@ -154,6 +154,7 @@ def test_ranks_count_what_competed() -> None:
     assert ranks == {"best": 1, "large": 2, "copy": 3, "free": 4, "huge": 5}
     assert [REPORT.why(each).rank for each in (PINNED, SECOND_COPY, BROKEN)] == [None, None, None]
     assert REPORT.why(PINNED).parts == REPORT.why(BROKEN).parts == ()
+    assert PIPELINE.dry_run([PINNED], 60).why(PINNED).parts == ()
     assert REPORT.why(SECOND_COPY).parts == (ScorePart("ReflexiveScorer", 1.0, 0.3),)
 
 

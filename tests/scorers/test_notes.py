@@ -160,3 +160,15 @@ class Reading(Several):
 
 def test_a_wrapper_that_reads_a_field_is_judged_by_it() -> None:
     assert scorer_notes(Reading(KindScorer()), BARE) == (note("priority", "Reading"),)
+
+
+def test_a_scorer_in_many_positions_is_judged_once() -> None:
+    scorer: Any = CompositeScorer([(PriorityScorer(), 1), (KindScorer(), 2)])
+    for _ in range(60):
+        scorer = CompositeScorer([(scorer, 1), (scorer, 3)])
+    assert scorer_notes(scorer, BARE) == ()
+    report = Pipeline(scorer).dry_run(BARE, 10)
+    assert [(part.scorer, round(part.weight, 9)) for part in report.why("a").parts] == [
+        ("PriorityScorer", 0.333333333),
+        ("KindScorer", 0.666666667),
+    ]

@@ -26,12 +26,17 @@ from pycupel import (
     TagScorer,
     Window,
 )
+from pycupel.scorers import _notes
 from pycupel.scorers._base import WrappingScorer
-from pycupel.scorers._notes import scorer_notes
+from pycupel.scorers._parts import leaves_of
 from tests.strategies import NOW, FixedClock
 
 BARE = [ContextItem("a", 1), ContextItem("b", 1)]
 DECAY = DecayScorer(FixedClock(), Window(timedelta(1)))
+
+
+def scorer_notes(scorer: Any, items: Sequence[ContextItem]) -> tuple[str, ...]:
+    return _notes.scorer_notes(leaves_of(scorer), items)
 
 
 def note(field: str, scorer: str) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pycupel.model import ContextItem, ContextKind
 from pycupel.placers import ChronologicalPlacer, FramedPlacer
+from pycupel.protocols import Scorer
 from pycupel.scorers import KindScorer, ReflexiveScorer
 from pycupel.scorers._notes import clamping_notes, is_conversational, relevant_shares, scorer_notes
 from pycupel.scorers._parts import leaves_of
@@ -21,6 +22,8 @@ from pycupel.slicers._base import advice_of
 if TYPE_CHECKING:
     from pycupel.pipeline.rank import Ranking
     from pycupel.pipeline.selection import Selection
+
+Parts = Sequence[tuple[Scorer, float, Sequence[float]]]
 
 __all__ = ["ranking_notes", "selection_notes"]
 
@@ -40,9 +43,9 @@ def ranking_notes(ranking: Ranking, *, fields: bool = True) -> tuple[str, ...]:
         fields: Whether to say that no item sets a field.
     """
     sources, items, notes = ranking.trace.sources, ranking.classified.scoreable, ranking.trace.scorer_notes
-    if notes is None:
-        notes = scorer_notes(sources.scorer, items)
     leaves = leaves_of(sources.scorer)
+    if notes is None:
+        notes = scorer_notes(leaves, items)
     return (
         *(notes if fields else ()),
         *((_IGNORED_QUERY,) if sources.ignores_query else ()),
@@ -91,8 +94,9 @@ def _slice_notes(selection: Selection) -> Iterator[str]:
         yield from advice_of(slicer, ranking.items, ranking.scores, sliced.effective, sliced.is_selected)
     if len(sliced.selected) < len(ranking.items):
         yield from _best_left_out(selection, slicer.inner if isinstance(slicer, MinScoreSlice) else slicer)
-        yield from _equal_hints(ranking)
-        yield from _unknown_kinds(selection)
+        parts = ranking.parts
+        yield from _equal_hints(ranking, parts)
+        yield from _unknown_kinds(selection, parts)
 
 
 def _best_left_out(selection: Selection, slicer: Any) -> Iterator[str]:
@@ -119,11 +123,11 @@ _CAUSES: dict[type[object], str] = {
 }
 
 
-def _equal_hints(ranking: Ranking) -> Iterator[str]:
+def _equal_hints(ranking: Ranking, parts: Parts) -> Iterator[str]:
     """Hints that decide nothing, although they have most of the weight."""
     if len(ranking.all_scores) < _SEVERAL:
         return
-    for scorer, _, column in ranking.parts:
+    for scorer, _, column in parts:
         if type(scorer) is not ReflexiveScorer or abs(column[0] - column[-1]) > _HARDLY:
             continue
         low, high = min(column), max(column)
@@ -138,10 +142,10 @@ def _equal_hints(ranking: Ranking) -> Iterator[str]:
             )
 
 
-def _unknown_kinds(selection: Selection) -> Iterator[str]:
+def _unknown_kinds(selection: Selection, parts: Parts) -> Iterator[str]:
     """Items that were left out, and whose kind has no weight."""
     ranking = selection.ranking
-    for scorer, weight, column in ranking.parts:
+    for scorer, weight, column in parts:
         if type(scorer) is not KindScorer or 0.0 not in column:
             continue
         out = compress(ranking.items, [not selected for selected in selection.sliced.is_selected])

@@ -16,6 +16,7 @@ from pycupel.pipeline.place import Placement
 from pycupel.pipeline.slice import Sliced
 from pycupel.protocols import Placer, Scorer, Slicer
 from pycupel.scorers._notes import scorer_notes
+from pycupel.scorers._parts import leaves_of
 
 if TYPE_CHECKING:
     from pycupel.pipeline.rank import Ranking
@@ -109,7 +110,7 @@ class TimedTrace(Trace):
         """Take the time, and ask a custom scorer for its notes."""
         self._lap(perf_counter(), len(scores))
         if self.sources.has_custom_scorer:
-            self.scorer_notes = scorer_notes(self.sources.scorer, classified.scoreable)
+            self.scorer_notes = scorer_notes(leaves_of(self.sources.scorer), classified.scoreable)
             self._mark = perf_counter()
 
     def deduplicated(self, classified: Classified, scores: Sequence[float], dropped: Sequence[int]) -> None:  # noqa: ARG002

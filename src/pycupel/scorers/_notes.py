@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any
 
 from pycupel.model import ContextItem
-from pycupel.scorers._parts import Shares, field_of, leaves_of
+from pycupel.scorers._parts import Shares, field_of
 from pycupel.scorers.reflexive import ReflexiveScorer
 
 __all__ = ["clamping_notes", "is_conversational", "relevant_shares", "scorer_notes"]
@@ -16,11 +16,10 @@ _HINT = "future_relevance_hint"
 _RESCALE = 'use ReflexiveScorer(rescale="auto"), or rescale_hints(items)'
 
 
-def scorer_notes(scorer: Any, items: Sequence[ContextItem]) -> tuple[str, ...]:
+def scorer_notes(leaves: Shares, items: Sequence[ContextItem]) -> tuple[str, ...]:
     """One sentence if at least half of the weight reads fields that no item sets."""
     if not items:
         return ()
-    leaves = leaves_of(scorer)
     shares = relevant_shares(leaves)
     is_asked = any(_is_asked(each) for each, _ in shares)
     silent: list[Any] = []
@@ -42,14 +41,11 @@ def clamping_notes(leaves: Shares, items: Sequence[ContextItem]) -> tuple[str, .
     """One sentence if a scorer takes hints that lie outside its range."""
     if not any(isinstance(each, ReflexiveScorer) and each.rescale == "never" for each, _ in leaves):
         return ()
-    hints = [hint for item in items if (hint := item.future_relevance_hint) is not None]
-    # NaN is neither smaller nor larger than anything.
-    if not hints or (min(hints) >= 0.0 and max(hints) <= 1.0):
-        return ()
-    outside = [hint for hint in hints if isfinite(hint) and not 0.0 <= hint <= 1.0]
-    if not outside:
-        return ()
-    return (f"hints outside the range from 0 to 1 were clamped ({len(outside)} of {len(items)}); {_RESCALE}",)
+    hints = [item.future_relevance_hint for item in items]
+    clamped = len([hint for hint in hints if not (hint is None or 0.0 <= hint <= 1.0) and isfinite(hint)])
+    return (f"hints outside the range from 0 to 1 were clamped ({clamped} of {len(items)}); {_RESCALE}",) * (
+        clamped > 0
+    )
 
 
 def is_conversational(leaves: Shares) -> bool:

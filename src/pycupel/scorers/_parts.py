@@ -44,25 +44,25 @@ def _weights(scorer: WrappingScorer) -> Sequence[float]:
 
 def _resolved(root: Any, weights_of: Callable[[Any], Sequence[float]]) -> Shares:
     """Shares are passed on from parents to children. A scorer in several positions has the sum of its shares."""
-    order: list[Any] = []
-    seen: set[int] = set()
+    order: list[tuple[Any, Sequence[float]]] = []
+    shares: dict[int, float] = {}
 
     def visit(scorer: Any) -> None:
-        if id(scorer) not in seen:
-            seen.add(id(scorer))
-            if weights_of(scorer):
-                for child in reversed(scorer.children):
-                    visit(child)
-            order.append(scorer)
+        shares[id(scorer)] = 0.0
+        weights = weights_of(scorer)
+        for child in reversed(scorer.children if weights else ()):
+            if id(child) not in shares:
+                visit(child)
+        order.append((scorer, weights))
 
     visit(root)
-    shares = dict.fromkeys(map(id, order), 0.0)
     shares[id(root)] = 1.0
     resolved: Shares = []
-    for scorer in reversed(order):
-        weights = weights_of(scorer)
-        for child, weight in zip(scorer.children if weights else (), weights, strict=True):
-            shares[id(child)] += shares[id(scorer)] * weight
+    for scorer, weights in reversed(order):
+        share = shares[id(scorer)]
         if not weights:
-            resolved.append((scorer, shares[id(scorer)]))
+            resolved.append((scorer, share))
+            continue
+        for child, weight in zip(scorer.children, weights, strict=True):
+            shares[id(child)] += share * weight
     return resolved

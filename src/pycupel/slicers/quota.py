@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
@@ -208,22 +209,20 @@ class QuotaSlice(IndexedSlicer):
     def _unused(self, items: Sequence[ContextItem], target: int, is_selected: Sequence[int]) -> Iterator[str]:
         """What the shares left empty, if there is a left-out item that fits into it and is allowed by its cap."""
         rest = target - sum([item.tokens for item in compress(items, is_selected)])
-        if not any(0 < item.tokens <= rest and not taken for item, taken in zip(items, is_selected, strict=True)):
+        pairs = zip(items, is_selected, strict=True)
+        fitting = [item for item, taken in pairs if 0 < item.tokens <= rest and not taken]
+        if not fitting:
             return
-        partitions = partition_by_kind(items)
-        used = {key: sum([items[i].tokens for i in members if is_selected[i]]) for key, members in partitions.items()}
-        starved: dict[str, int] = {}
-        shares = self._distribute(partitions, items, target)
-        for key, share in shares.items():
-            room = min(rest, share.cap - used[key])
-            starved[key] = sum([0 < items[i].tokens <= room and not is_selected[i] for i in share.members])
-        worst = max(starved, key=starved.__getitem__)
-        if starved[worst]:
-            kind = items[partitions[worst][0]].kind.value
+        shares = self._distribute(partition_by_kind(items), items, target)
+        room = {key: share.cap for key, share in shares.items()}
+        for item in compress(items, is_selected):
+            room[item.kind.key] -= item.tokens
+        starved = Counter([item.kind.key for item in fitting if item.tokens <= room[item.kind.key]])
+        for key, _ in starved.most_common(1):
+            kind = items[shares[key].members[0]].kind.value
             yield (
-                f"{rest} of {target} tokens stay unused although items that were left out fit "
-                f"({sum(starved.values())}): the share of kind {kind!r} was {shares[worst].tokens} tokens; "
-                "use QuotaSlice(..., redistribute=True)"
+                f"{rest} of {target} tokens stay unused although items that were left out fit ({starved.total()}): "
+                f"the share of kind {kind!r} was {shares[key].tokens} tokens; use QuotaSlice(..., redistribute=True)"
             )
 
     def for_kind(self, key: str) -> IndexedSlicer:

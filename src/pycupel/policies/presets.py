@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import checked_bool, checked_str
+from pycupel.model.checks import checked_bool, checked_str, quoted
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.names import name_key, suggestion
 from pycupel.pipeline import Policy
@@ -156,7 +156,7 @@ def preset(name: str, *, upstream: bool = False) -> Policy:
     known = _NAMES.get(name_key(checked_str("policy", name)))
     if known is None:
         raise InvalidArgumentError(
-            f"unknown preset {name!r}; choose from {', '.join(PRESETS)}{suggestion(name, PRESETS)}",
+            f"unknown preset {quoted(name)}; choose from {', '.join(PRESETS)}{suggestion(name, PRESETS)}",
             argument="policy",
             value=name,
         )

@@ -219,7 +219,7 @@ def test_a_selection_that_does_not_fit() -> None:
     assert (error.merged_tokens, error.target_tokens) == (70, 50)
 
 
-@pytest.mark.parametrize(("limit", "what"), [("max_cells", "table cells"), ("max_states", "live states")])
+@pytest.mark.parametrize(("limit", "what"), [("max_cells", "table cells"), ("max_states", "states")])
 def test_a_table_that_is_too_large(limit: str, what: str) -> None:
     """KN-03: candidates, capacity and cells, and which limit it was."""
     error = TableTooLargeError(3, 100, 303, limit, 300)

@@ -36,8 +36,8 @@ _NAMES = {
     "StreamSlice",
 }
 _MODULES = (
-    "analytics conformance diagnostics errors messages model pipeline placers policies protocols registry render replay "
-    "scorers slicers testing tokens wire"
+    "analytics conformance diagnostics errors messages model pipeline placers policies protocols registry render "
+    "replay scorers slicers testing tokens wire"
 )
 
 if TYPE_CHECKING:

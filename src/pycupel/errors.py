@@ -54,6 +54,24 @@ __all__ = [
 ]
 
 
+def digits(number: int) -> str:
+    """The number as text; if it has more than 200 digits, only how many, like `<401 digits>`.
+
+    Python refuses to write out thousands of digits.
+    """
+    size = abs(number)
+    if size < _LONGEST:
+        return str(number)
+    # The logarithm of 2 to base 10 is a little more than this.
+    count = (size.bit_length() - 1) * 30_102_999 // 100_000_000
+    while 10**count <= size:
+        count += 1
+    return f"{'-' if number < 0 else ''}<{count} digits>"
+
+
+_LONGEST = 10**200
+
+
 class CupelError(Exception):
     """The base class of all errors of pycupel, except `TypeError`.
 
@@ -65,6 +83,13 @@ class CupelError(Exception):
 
     def __str__(self) -> str:
         return f"{self.where}: {self._text()}" if self.where else self._text()
+
+    def __repr__(self) -> str:
+        try:
+            return super().__repr__()
+        except ValueError:
+            # Python refuses to show an int with too many digits.
+            return f"{type(self).__name__}({str(self)!r})"
 
     def _text(self) -> str:
         return super().__str__()
@@ -190,7 +215,9 @@ class PinnedExceedsBudgetError(CupelError):
         self.add_note("Pin fewer or smaller items, raise max_tokens, or lower output_reserve.")
 
     def _text(self) -> str:
-        return f"Pinned items require {self.pinned_tokens} tokens, but only {self.available} are available"
+        return (
+            f"Pinned items require {digits(self.pinned_tokens)} tokens, but only {digits(self.available)} are available"
+        )
 
 
 class BudgetOverflowError(CupelError):
@@ -211,7 +238,8 @@ class BudgetOverflowError(CupelError):
         )
 
     def _text(self) -> str:
-        return f"Selected items require {self.merged_tokens} tokens, exceeding target budget of {self.target_tokens}"
+        merged, target = digits(self.merged_tokens), digits(self.target_tokens)
+        return f"Selected items require {merged} tokens, exceeding target budget of {target}"
 
 
 class TableTooLargeError(CupelError):
@@ -237,10 +265,11 @@ class TableTooLargeError(CupelError):
         self.add_note(f"Raise bucket_size, offer fewer candidates, or lift the limit with KnapsackSlice({limit}=...).")
 
     def _text(self) -> str:
-        what = "table cells" if self.limit == "max_cells" else "live states"
+        what = "table cells" if self.limit == "max_cells" else "states"
+        allowed = "None" if self.allowed is None else digits(self.allowed)
         return (
-            f"KnapsackSlice needs {self.cells} {what} for {self.candidates} candidates and a capacity of "
-            f"{self.capacity} buckets, more than {self.limit}={self.allowed}"
+            f"KnapsackSlice needs {digits(self.cells)} {what} for {self.candidates} candidates and a capacity of "
+            f"{digits(self.capacity)} buckets, more than {self.limit}={allowed}"
         )
 
 
@@ -265,7 +294,7 @@ class CountRequirementError(CupelError):
     def _text(self) -> str:
         return (
             f"{self.slicer}: candidate pool for kind '{self.kind}' has {self.satisfied_count} items "
-            f"but RequireCount is {self.required_count}."
+            f"but RequireCount is {digits(self.required_count)}."
         )
 
 
@@ -354,4 +383,4 @@ class UnitTooLargeError(CupelError):
         if len(self.indices) > 8:
             which = f"{self.indices[0]} to {self.indices[-1]} ({len(self.indices)} of them)"
         what = f"messages {which} belong together and need" if many else f"message {which} needs"
-        return f"{what} {self.tokens} tokens, but only {self.available} are available"
+        return f"{what} {digits(self.tokens)} tokens, but only {digits(self.available)} are available"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
+from pycupel.kernels import knapsack
 from pycupel.kernels.knapsack import StateLimitError, solve
 from tests.oracle.slicers import dynamic_program
 
@@ -26,6 +27,10 @@ class Instance(NamedTuple):
 
     def solved(self, max_states: int = PLENTY) -> list[int]:
         return solve(self.weights, self.values, self.capacity, max_states)
+
+    def tabulated(self) -> list[int]:
+        """The answer if the table of the core may be built."""
+        return solve(self.weights, self.values, self.capacity, 0, PLENTY)
 
 
 @pytest.mark.parametrize(
@@ -97,6 +102,7 @@ def test_thousands_of_small_instances_full_of_ties() -> None:
     for instance in small_instances(5_000):
         expected = instance.table
         assert instance.solved() == expected, instance
+        assert instance.tabulated() == expected, instance
         backwards = Instance(instance.weights[::-1], instance.values[::-1], instance.capacity)
         ties += expected != sorted(len(instance.weights) - 1 - i for i in backwards.table)
     assert ties > 1_000, "the instances are full of ties"
@@ -108,7 +114,7 @@ def test_larger_instances(seed: int) -> None:
     dice = random.Random(seed)
     for _ in range(30):
         instance = random_instance(dice, 60, dice.choice([5, 20, 60]), dice.choice([3, 50, 10_000]), 400)
-        assert instance.solved() == instance.table, instance
+        assert instance.solved() == instance.tabulated() == instance.table, instance
 
 
 def test_every_capacity_from_nothing_to_everything() -> None:
@@ -118,7 +124,7 @@ def test_every_capacity_from_nothing_to_everything() -> None:
         shape = random_instance(dice, 9, 6, 4)
         for capacity in range(sum(shape.weights) + 2):
             instance = shape._replace(capacity=capacity)
-            assert instance.solved() == instance.table, instance
+            assert instance.solved() == instance.tabulated() == instance.table, instance
 
 
 def test_huge_numbers_are_exact() -> None:
@@ -155,7 +161,7 @@ def hard_instance() -> Instance:
 
 
 def test_too_many_states_are_an_error_that_says_how_many() -> None:
-    """KN-03: max_states limits what the search holds."""
+    """KN-03: max_states limits what the search makes."""
     with pytest.raises(StateLimitError) as caught:
         hard_instance().solved(max_states=5)
     assert caught.value.states > 5
@@ -188,6 +194,41 @@ def test_hard_instances_are_solved_within_the_default_limit() -> None:
     """KN-03: two million states, as KnapsackSlice has it."""
     instance = hard_instance()
     assert instance.solved(max_states=2_000_000) == instance.table
+
+
+def test_the_table_is_built_when_it_is_cheaper(monkeypatch: pytest.MonkeyPatch) -> None:
+    """KN-03: the states that are made are counted, so the same instance is always solved in the same way."""
+    instance = hard_instance()
+    tables: list[int] = []
+
+    def table(weights: list[int], values: list[int], capacity: int) -> list[int]:
+        tables.append(len(weights) * (capacity + 1))
+        return build(weights, values, capacity)
+
+    build = knapsack._table
+    monkeypatch.setattr(knapsack, "_table", table)
+    assert instance.solved() == instance.table
+    assert tables == [], "no table is allowed"
+    monkeypatch.setattr(knapsack, "_CELLS_A_STATE", PLENTY)
+    weights, values, capacity = instance
+    assert solve(weights, values, capacity, 0, PLENTY) == instance.table
+    (cells,) = tables
+    assert cells <= len(weights) * (capacity + 1)
+    assert solve(weights, values, capacity, 0, cells) == instance.table
+    with pytest.raises(StateLimitError):
+        solve(weights, values, capacity, 0, cells - 1)
+    monkeypatch.setattr(knapsack, "_CELLS_A_STATE", 1)
+    assert solve(weights, values, capacity, 0, PLENTY) == instance.table
+    assert len(tables) == 2, "enumerating is cheaper than this table"
+
+
+@pytest.mark.parametrize("value", [1, 255, 256, 10**30, 2**1000])
+def test_a_table_of_any_width(value: int) -> None:
+    """KN-04: the values are integers of any size."""
+    weights = [3, 5, 4, 6, 3, 2, 7]
+    values = [value * weight + weight % 2 for weight in weights]
+    for capacity in range(7, sum(weights) + 1):
+        assert sorted(knapsack._table(weights, values, capacity)) == Instance(weights, values, capacity).table
 
 
 def test_the_arguments_are_left_alone() -> None:

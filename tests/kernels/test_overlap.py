@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from pycupel.kernels import overlap
 from pycupel.kernels.overlap import overlap_counts
 
 Rows = list[tuple[str, ...]]
@@ -72,3 +73,18 @@ def test_random_rows_are_counted_one_by_one(common: int, rare: int, seed: int) -
         labels += [dice.choice("rR") + str(dice.randrange(rare)) for _ in range(dice.randrange(4)) if rare]
         rows.append(tuple(labels))
     assert overlap_counts(rows, str.lower) == counted(rows, str.lower)
+
+
+@pytest.mark.parametrize("bits_log2", [0, 8, 12])
+def test_it_does_not_matter_how_much_memory_masks_may_take(bits_log2: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PY-09: with less room for masks, more labels are lists."""
+    monkeypatch.setattr(overlap, "_MASK_BITS_LOG2", bits_log2)
+    dice = random.Random(bits_log2)
+    rows: Rows = [tuple(str(int(dice.paretovariate(0.6))) for _ in range(dice.randrange(6))) for _ in range(300)]
+    assert overlap_counts(rows, str) == counted(rows)
+
+
+def test_spellings_of_one_label_on_different_rows_are_one_label() -> None:
+    """DM-03: rows of several spellings are not in order; a mask does not depend on it."""
+    rows: Rows = [("b",), ("A",), ("a", "b"), ("A",), ("a",), (), ("B", "b")]
+    assert overlap_counts(rows * 20, str.lower) == counted(rows * 20, str.lower)

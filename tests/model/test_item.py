@@ -760,7 +760,8 @@ def test_the_repr_of_an_item_that_is_not_long_is_its_call() -> None:
 def test_the_repr_cuts_what_is_long_and_says_so() -> None:
     item = ContextItem("a" * 61, 10**5000, tags=["b" * 200], metadata={"c": "d" * 200})
     assert repr(item) == (
-        f"ContextItem('{'a' * 60}'... (61 characters), ..., tags=('{'b' * 95}..., metadata={{'c': '{'d' * 90}...)"
+        f"ContextItem('{'a' * 60}'... (61 characters), <5001 digits>, "
+        f"tags=('{'b' * 95}..., metadata={{'c': '{'d' * 90}...)"
     )
     assert repr(ContextItem("a" * 60, 1)) == f"ContextItem('{'a' * 60}', 1)"
 

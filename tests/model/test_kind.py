@@ -263,3 +263,24 @@ def test_the_closed_enumerations(enumeration: Any, values: dict[str, str]) -> No
     """Enumerations, OverflowStrategy: a closed enumeration. WF-06: lower case."""
     assert {member.name: member.value for member in enumeration} == values
     assert all(isinstance(member, str) for member in enumeration)
+
+
+@pytest.mark.parametrize("cls", [ContextKind, ContextSource])
+def test_a_name_has_1000_characters_at_most(cls: type[ContextKind | ContextSource]) -> None:
+    """DM-11: a limit of ours."""
+    assert cls("x" * 1_000).value == cls.of("x" * 1_000).value == "x" * 1_000
+    for make in (cls, cls.of):
+        with pytest.raises(InvalidItemError, match=r"must not be longer than 1000 characters, but has 1001$") as caught:
+            make("x" * 1_001)
+        assert caught.value.argument == "value"
+
+
+@pytest.mark.parametrize("cls", [ContextKind, ContextSource])
+def test_only_short_names_are_remembered(
+    cls: type[ContextKind | ContextSource], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DM-11: a thousand names take kilobytes, not gigabytes."""
+    monkeypatch.setattr(cls, "_known", {})
+    assert cls.of("r" * 64) is cls.of("r" * 64)
+    assert cls.of("r" * 65) is not cls.of("r" * 65)
+    assert cls.of("r" * 65) == cls.of("r" * 65)

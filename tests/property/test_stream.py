@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from unittest import mock
 
 from hypothesis import given, settings, strategies as st
 
 from pycupel import ContextBudget, QuotaSlice, ScoredItem
-from pycupel.slicers import StreamSlice
+from pycupel.slicers import StreamSlice, stream
 from tests.oracle.stages import outranks
 from tests.property.test_slicers import compare_with_oracle, scored_items, slicer_budgets
 
@@ -66,3 +67,11 @@ def test_replacing_changes_nothing_that_costs_tokens_if_the_best_come_first(
     kept = StreamSlice(batch_size).slice(costly, budget)
     assert list(map(id, StreamSlice(batch_size, replace=True).slice(costly, budget))) == list(map(id, kept))
     assert list(map(id, StreamSlice(1000).slice(costly, budget))) == list(map(id, kept))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.builds(StreamSlice, st.sampled_from((1, 2, 3)), replace=st.just(True)), scored_items(), slicer_budgets())
+def test_many_batches(slicer: StreamSlice, scored: list[ScoredItem], budget: ContextBudget) -> None:
+    """StreamSlice, replace: the same without a walk for each batch."""
+    with mock.patch.object(stream, "_MANY_BATCHES", 0):
+        compare_with_oracle(slicer, scored, budget)

@@ -122,6 +122,40 @@ def test_a_custom_scorer_inside_others_is_asked_once_for_each_item_in_order(wrap
         check_calls(scorer, items)
 
 
+def test_a_custom_scorer_in_several_positions_is_asked_once_for_each_item() -> None:
+    """SC-02: exactly once for each item in a run, however often the object stands in the tree."""
+    for ask in (score_all, run):
+        scorer, items = Recording(), example_items()
+        shared = ScaledScorer(scorer)
+        ask(CompositeScorer([(scorer, 1.0), (shared, 1.0), (BoostedScorer(shared, scorer), 1.0)]), items)
+        check_calls(scorer, items)
+
+
+def test_a_shared_scorer_gives_what_two_equal_ones_give() -> None:
+    """CS-01: sharing is legal and changes nothing; a column is combined more than once, and never changed."""
+    items = example_items()
+    shared = ScaledScorer(PriorityScorer())
+    trees = [
+        CompositeScorer([(one, 2.0), (BoostedScorer(two, three), 1.0), (four, 3.0)])
+        for one, two, three, four in (
+            [shared] * 4,
+            [ScaledScorer(PriorityScorer()) for _ in range(4)],
+        )
+    ]
+    assert score_all(trees[0], items) == score_all(trees[1], items) == trees[0].score_all(items)
+
+
+def test_a_subclass_among_shared_scorers_is_asked_itself() -> None:
+    """SC-02: only our own way of combining is known."""
+
+    class Mine(CompositeScorer):
+        def score(self, item: ContextItem, all_items: Items, /) -> float:
+            return 0.25
+
+    mine = Mine([(PriorityScorer(), 1.0)])
+    assert score_all(CompositeScorer([(mine, 1.0), (mine, 1.0)]), example_items()) == [0.25] * 4
+
+
 def test_a_scorer_may_have_its_method_as_an_attribute() -> None:
     """Scorer Interface: an object with score(item, all_items), however it comes by it."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from random import Random
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from pycupel import ContextBudget, ContextItem, Pipeline, QuotaSlice, ReflexiveS
 from pycupel.analytics import find_min_budget_for, get_marginal_items
 from pycupel.errors import SlicerConfigError
 from pycupel.slicers import StreamSlice
+from tests.property.test_slicers import compare_with_oracle
 
 Rows = list[tuple[str, int, float]]
 
@@ -241,3 +243,18 @@ def test_replace_is_a_bool_and_a_keyword(replace: Any) -> None:
         StreamSlice(replace=replace)
     with pytest.raises(TypeError, match="positional"):
         StreamSlice(32, replace)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_batches_compete_like_few(seed: int) -> None:
+    """StreamSlice, replace: hundreds of batches against the letter of the algorithm."""
+    dice = Random(seed)
+    many = [ScoredItem(ContextItem("-", dice.randint(0, 60)), dice.randint(0, 99) / 99) for _ in range(400)]
+    budget = ContextBudget(dice.randint(100, 5_000))
+    compare_with_oracle(StreamSlice(1 + seed, replace=True), many, budget)
+
+
+def test_negative_tokens_are_walked_through() -> None:
+    """Slicers called alone: what a pipeline would have excluded gives room, as in any other slicer."""
+    many = [ScoredItem(ContextItem("-", tokens), score) for score, tokens in enumerate([30, -20, 30] * 30)]
+    compare_with_oracle(StreamSlice(1, replace=True), many, ContextBudget(50))

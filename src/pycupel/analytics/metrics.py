@@ -31,6 +31,9 @@ def timestamp_coverage(report: SelectionReport) -> float:
 
 def share_of(tokens: int, whole: int) -> float:
     """`tokens / whole`. Of 0 the share is 0.0 or infinite, never NaN, which would pass every comparison (TV-10)."""
-    if whole:
-        return tokens / whole
+    try:
+        if whole:
+            return tokens / whole
+    except OverflowError:
+        return float("inf")
     return float("inf") if tokens else 0.0

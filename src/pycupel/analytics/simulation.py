@@ -9,7 +9,7 @@ instead of a smaller one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from pycupel.analytics.metrics import share_of
@@ -18,6 +18,7 @@ from pycupel.errors import (
     InvalidArgumentError,
     NonMonotonicSlicerError,
     PinnedExceedsBudgetError,
+    digits,
 )
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_bool, checked_count, checked_int, checked_iterable
@@ -26,6 +27,9 @@ from pycupel.pipeline.policy import as_policy
 from pycupel.pipeline.rank import Ranking
 
 __all__ = ["BudgetPoint", "find_min_budget_for", "get_marginal_items", "sweep_budgets"]
+
+# Sizes times items: how much an exhaustive search may slice.
+_MAX_SLICED = 50_000_000
 
 
 def get_marginal_items(
@@ -95,7 +99,8 @@ def find_min_budget_for(
         search_ceiling: The largest budget to try.
         base_budget: Where the budgets to try get their output reserve, reserved slots and safety margin from. By
             default they have none. Their `max_tokens` and `target_tokens` are both the size to try.
-        exhaustive: Whether to try every size from below, which takes one slicing for each.
+        exhaustive: Whether to try every size from below, which takes one slicing for each; with N items, at most
+            50 million / N sizes.
         query: What the selection should be relevant to, for the scorers that ask for a question.
 
     Returns:
@@ -104,7 +109,8 @@ def find_min_budget_for(
 
     Raises:
         NonMonotonicSlicerError: the slicer has quotas, or has `supports_min_budget = False`.
-        InvalidArgumentError: the target is none of the items or larger than the ceiling, or there is no such preset.
+        InvalidArgumentError: the target is none of the items or larger than the ceiling; or there is no such preset; or
+            an exhaustive search has tried as many sizes as it may.
     """
     runner = _pipeline(pipeline)
     if not getattr(runner.slicer, "supports_min_budget", True):
@@ -135,7 +141,7 @@ def find_min_budget_for(
         return selection is not None and any(item is target_item for item in selection.items)
 
     if checked_bool("exhaustive", exhaustive):
-        return next((size for size in range(target_item.tokens, ceiling + 1) if is_selected(size)), None)
+        return _smallest_size(is_selected, target_item.tokens, ceiling, len(candidates))
     low, high = target_item.tokens, ceiling
     while high - low > 1:
         middle = low + (high - low) // 2
@@ -147,6 +153,20 @@ def find_min_budget_for(
     if low == target_item.tokens and is_selected(low):
         return low
     return high if is_selected(high) else None
+
+
+def _smallest_size(is_selected: Callable[[int], bool], smallest: int, ceiling: int, candidates: int) -> int | None:
+    """The first size that selects the target, as far as may be tried."""
+    limit = min(ceiling, smallest + _MAX_SLICED // candidates)
+    found = next((size for size in range(smallest, limit + 1) if is_selected(size)), None)
+    if found is None and limit < ceiling:
+        raise InvalidArgumentError(
+            f"no size from {digits(smallest)} to {digits(limit)} selects the target, and an exhaustive search among "
+            f"{candidates} items ends there; lower search_ceiling to {digits(limit)}, or leave exhaustive out",
+            argument="search_ceiling",
+            value=ceiling,
+        )
+    return found
 
 
 class BudgetPoint(NamedTuple):

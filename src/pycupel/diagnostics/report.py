@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pycupel.diagnostics.events import TraceEvent
 from pycupel.diagnostics.reasons import ExclusionReason, InclusionReason
-from pycupel.errors import InvalidArgumentError
+from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model import ContextBudget, ContextItem, ContextKind
 
 if TYPE_CHECKING:
@@ -199,8 +199,8 @@ class SelectionReport(_Deferred):
     def __repr__(self) -> str:
         # Every candidate would be too much for a traceback.
         return (
-            f"<SelectionReport: {len(self.included)} of {self.total_candidates} items, {self.included_tokens} of "
-            f"{self.total_tokens_considered} tokens>"
+            f"<SelectionReport: {len(self.included)} of {self.total_candidates} items, "
+            f"{digits(self.included_tokens)} of {digits(self.total_tokens_considered)} tokens>"
         )
 
     def __str__(self) -> str:

@@ -11,6 +11,9 @@ set is found here directly:
    decided; equality stays open, because it may matter for a tie.
 3. The rest, the *core*, is enumerated outward from the break. For each weight only the best state survives, and only
    while its own bound reaches the best gain known.
+4. Where almost everything stays open, as with values in proportion to weights, there are as many states as a table
+   has cells, and a state costs more. So the states are counted as they are made, and once the table of the core would
+   have been cheaper, the table is built.
 
 Items of equal weight and value are interchangeable: of k of them, the first k make the smallest integer. They are
 enumerated as one.
@@ -19,11 +22,14 @@ enumerated as one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import gcd
 from typing import NamedTuple
 
 __all__ = ["StateLimitError", "solve"]
 
 _SWAP_WINDOW = 10
+# What making and judging a state costs, in cells of a table.
+_CELLS_A_STATE = 64
 
 # A state is (weight, -value, set), all relative to the greedy fill, so that tuples sort by weight first, then best
 # first.
@@ -31,7 +37,7 @@ _State = tuple[int, int, int]
 
 
 class StateLimitError(Exception):
-    """The enumeration needs more live states than allowed."""
+    """The enumeration has to make more states than allowed."""
 
     def __init__(self, states: int) -> None:
         super().__init__(states)
@@ -47,8 +53,14 @@ class _Option(NamedTuple):
     members: list[int]
 
 
-def solve(weights: Sequence[int], values: Sequence[int], capacity: int, max_states: int) -> list[int]:
-    """The indices that the dynamic program selects, ascending. Weights are positive, values are not negative."""
+def solve(
+    weights: Sequence[int], values: Sequence[int], capacity: int, max_states: int, max_cells: int = 0
+) -> list[int]:
+    """The indices that the dynamic program selects, ascending. Weights are positive, values are not negative.
+
+    If the open core has a table of at most `max_cells` cells, there is always an answer. Otherwise the enumeration may
+    make `max_states` states.
+    """
     usable = [i for i, value in enumerate(values) if value > 0 and weights[i] <= capacity]
     if sum([weights[i] for i in usable]) <= capacity:
         return usable
@@ -71,11 +83,20 @@ def solve(weights: Sequence[int], values: Sequence[int], capacity: int, max_stat
         [i for i in after if weights[i] * price - values[i] * unit <= room], weights, values, unit, price
     )
     core = sorted(i for option in (*removals, *additions) for i in option.members)
-    bits = {item: 1 << i for i, item in enumerate(core)}
-    filled = sum(bits[i] for option in removals for i in option.members)
-    best = filled + _Core(removals, additions, bits, slack, unit, price, max_states).best(gain)
+    bits = {item: 1 << index for index, item in enumerate(core)}
     chosen = [i for i in before if i not in bits]
-    chosen += [item for item in core if best & bits[item]]
+    left = capacity - sum([weights[i] for i in chosen])
+    cells = len(core) * (left + 1)
+    allowed = cells // _CELLS_A_STATE if cells <= max_cells else max_states
+    try:
+        best = _Core(removals, additions, bits, slack, unit, price, allowed).best(gain)
+    except StateLimitError:
+        if cells > max_cells:
+            raise
+        chosen += [core[i] for i in _table([weights[i] for i in core], [values[i] for i in core], left)]
+    else:
+        best += sum(bits[i] for option in removals for i in option.members)
+        chosen += [item for item in core if best & bits[item]]
     chosen.sort()
     return chosen
 
@@ -148,6 +169,7 @@ class _Core:
         self.unit = unit
         self.price = price
         self.max_states = max_states
+        self.states = 0
 
     def best(self, gain: int) -> int:
         """The set of the best state, relative to the greedy fill."""
@@ -179,6 +201,9 @@ class _Core:
             weight += sign * option.weight
             value += sign * option.value
             change += sign * self.bits[item]
+            self.states += len(states)
+            if self.states > self.max_states:
+                raise StateLimitError(self.states)
             grown += [(w + weight, negated - value, chosen + change) for w, negated, chosen in states]
         return grown
 
@@ -207,6 +232,35 @@ class _Core:
             elif left * out_value < (gain + negated) * out_weight:
                 continue
             kept.append(state)
-        if len(kept) > self.max_states:
-            raise StateLimitError(len(kept))
         return kept, gain
+
+
+def _table(weights: Sequence[int], values: Sequence[int], capacity: int) -> list[int]:
+    """The specification's dynamic program, a row at a time: the indices that it selects, descending.
+
+    The cells of a row are the fields of one large integer. The top bit of a field is never part of a value, so that a
+    subtraction compares all fields at once.
+    """
+    divisor = gcd(*values)
+    size = (sum(values) // divisor).bit_length() // 8 + 1
+    width = size * 8
+    cells = capacity + 1
+    ones = int.from_bytes((b"\1" + bytes(size - 1)) * cells, "little")
+    tops = ones << (width - 1)
+    beyond = tops - ones
+    every_bit = (1 << width * cells) - 1
+    best = 0
+    rows: list[bytes] = []
+    for weight, value in zip(weights, values, strict=True):
+        taken = (best + value // divisor * ones << weight * width) & every_bit
+        # A top bit for each cell in which taking the item is strictly better.
+        better = (taken + beyond - best) & tops
+        rows.append(better.to_bytes(size * cells, "little")[size - 1 :: size])
+        best ^= (best ^ taken) & (better - (better >> (width - 1)))
+    selected: list[int] = []
+    left = capacity
+    for i in range(len(weights) - 1, -1, -1):
+        if rows[i][left]:
+            selected.append(i)
+            left -= weights[i]
+    return selected

@@ -10,28 +10,33 @@ __all__ = ["overlap_counts"]
 
 _Label = TypeVar("_Label", bound=Hashable)
 
+# Among many rows, a label on at most this many is cheaper as a list than as a mask.
+_FEW = 8
+# All masks together have at most 2**29 bits: 64 MB.
+_MASK_BITS_LOG2 = 29
+
 
 def overlap_counts(rows: Sequence[tuple[_Label, ...]], canonical: Callable[[_Label], _Label]) -> list[int]:
     """For each row, the number of rows that have a label in common with it, itself included; 0 without labels.
 
-    Labels are the same if their canonical form is. A common label is a bit mask over all rows, so that masks are united
-    by one bit operation for a pair of rows: at most rows^2/64 words, once for rows with equal labels. A label on few
-    rows is a list instead, since masks for many rare labels would take far more memory than the rows.
+    Labels are the same if their canonical form is. A common label is a bit mask over all rows, so that the rows of
+    several labels are united by a few operations on machine words. A label on few rows is a list instead: masks for
+    many rare labels would take far more memory than the rows.
     """
     rows_of: defaultdict[_Label, list[int]] = defaultdict(list)
     for row, labels in enumerate(rows):
         for label in labels:
             rows_of[label].append(row)
     name_of = {label: canonical(label) for label in rows_of}
-    named: dict[_Label, list[int]] = {}
-    for label, members in rows_of.items():
-        name = name_of[label]
-        named[name] = named[name] + members if name in named else members
-    few = len(rows) // 64 + 1
-    masks = {name: _mask(members, len(rows)) for name, members in named.items() if len(members) > few}
-    if len(masks) < len(named):
-        return _counts_with_rare_labels(rows, name_of, named, masks)
-    mask_of = {label: masks[name] for label, name in name_of.items()}
+    if len(set(name_of.values())) < len(name_of):
+        # Spellings of one name make rows with equal labels look different.
+        rows = [tuple([name_of[label] for label in labels]) for labels in rows]
+        rows_of = _merged(rows_of, name_of)
+    few = max(min(len(rows) // 64 + 1, _FEW), sum(map(len, rows_of.values())) * len(rows) >> _MASK_BITS_LOG2)
+    size = len(rows) // 8 + 1
+    masks = {label: _mask(members, size) for label, members in rows_of.items() if len(members) > few}
+    if len(masks) < len(rows_of):
+        return _counts_with_rare_labels(rows, {**rows_of, **masks}, size)
     count_of: dict[tuple[_Label, ...], int] = {}
     counts: list[int] = []
     for labels in rows:
@@ -39,34 +44,53 @@ def overlap_counts(rows: Sequence[tuple[_Label, ...]], canonical: Callable[[_Lab
         if count is None:
             united = 0
             for label in labels:
-                united |= mask_of[label]
+                united |= masks[label]
             count = count_of[labels] = united.bit_count()
         counts.append(count)
     return counts
 
 
+def _merged(rows_of: Mapping[_Label, list[int]], name_of: Mapping[_Label, _Label]) -> defaultdict[_Label, list[int]]:
+    named: defaultdict[_Label, list[int]] = defaultdict(list)
+    for label, members in rows_of.items():
+        named[name_of[label]] += members
+    return named
+
+
 def _counts_with_rare_labels(
-    rows: Sequence[tuple[_Label, ...]],
-    name_of: Mapping[_Label, _Label],
-    rows_of: Mapping[_Label, Sequence[int]],
-    masks: Mapping[_Label, int],
+    rows: Sequence[tuple[_Label, ...]], rows_of: Mapping[_Label, list[int] | int], size: int
 ) -> list[int]:
-    names = {labels: {name_of[label] for label in labels} for labels in rows}
-    common = {labels: each & masks.keys() for labels, each in names.items()}
+    """`rows_of` has a list for a rare label, and a mask for a common one."""
     count_of: dict[tuple[_Label, ...], int] = {}
-    for labels, each in names.items():
-        shared = common[labels]
+    for labels in rows:
+        if labels in count_of:
+            continue
         united = 0
-        for name in shared:
-            united |= masks[name]
-        rare = {row for name in each - shared for row in rows_of[name]}
-        # A row found by a rare label counts unless a common label has found it already.
-        count_of[labels] = united.bit_count() + sum(shared.isdisjoint(common[rows[row]]) for row in rare)
+        rare: list[list[int]] = []
+        for label in labels:
+            members = rows_of[label]
+            if isinstance(members, int):
+                united |= members
+            else:
+                rare.append(members)
+        found: set[int] = set().union(*rare)
+        count = len(found)
+        if united:
+            # A row found by a rare label counts unless a common label has found it already.
+            bits = united.to_bytes(size, "big")
+            count = united.bit_count() + sum([not bits[row >> 3] << (row & 7) & 128 for row in found])
+        count_of[labels] = count
     return [count_of[labels] for labels in rows]
 
 
-def _mask(members: Sequence[int], rows: int) -> int:
-    digits = bytearray(b"0") * rows
+def _mask(members: Sequence[int], size: int) -> int:
+    """A number of `size` bytes, big-endian, with a bit for each row, the first row's on top."""
+    if len(members) * 16 < size * 8:
+        bits = bytearray(size)
+        for row in members:
+            bits[row >> 3] |= 128 >> (row & 7)
+        return int.from_bytes(bits, "big")
+    digits = bytearray(b"0") * (size * 8)
     one = ord("1")
     for row in members:
         digits[row] = one

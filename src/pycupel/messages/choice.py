@@ -11,6 +11,7 @@ from pycupel.kernels.order import descending, u_shaped
 from pycupel.messages.documents import DocumentItem
 from pycupel.messages.history import History, items_at
 from pycupel.messages.plan import Plan
+from pycupel.messages.scoring import scorer_for
 from pycupel.messages.slicing import TiedSlice, inner_slicer
 from pycupel.model import ContextItem
 from pycupel.pipeline import Pipeline, Policy, Selection
@@ -45,6 +46,7 @@ def choose(
     replaced: Sequence[tuple[DocumentItem, DocumentItem]],
     policy: Policy,
     *,
+    query: str | None,
     explain: bool,
 ) -> Choice:
     """Runs the policy over what the plan offers.
@@ -55,13 +57,15 @@ def choose(
         hits: The documents, each in its newest version.
         replaced: The older versions, each with the document that replaces it.
         policy: The scorer and the slicer.
+        query: What the documents should be relevant to; the last user message, if None.
         explain: Whether to make a report.
     """
     aside = _set_aside(history, plan)
     older: dict[int, ExclusionReason] = {old.index: Deduplicated(new.item.content) for old, new in replaced}
+    scorer, query_notes = scorer_for(policy.scorer, [hit.item for hit in hits], query, _last_question(history))
     has_choice = plan.is_cut or bool(hits)
     if not has_choice and not explain:
-        return Choice(plan.offered, (), aside, older)
+        return Choice(plan.offered, (), aside, older, query_notes)
     # At equal scores, what comes first stays: of the history that is the newest, of the documents the best hit.
     items = items_at(history, reversed(plan.offered), plan.pinned, named=explain)
     unit_of = dict(zip(map(id, items.values()), items, strict=True))
@@ -69,7 +73,7 @@ def choose(
     inner = inner_slicer(policy.slicer) if has_choice else None
     slicer = TiedSlice(inner, unit_of, history.ties, plan.share, whole=not plan.is_cut)
     # Repeated messages are repeated on purpose.
-    pipeline = Pipeline(policy.scorer, slicer, deduplication=False)
+    pipeline = Pipeline(scorer, slicer, deduplication=False)
     run = pipeline.select(pipeline.rank([*items.values(), *(hit.item for hit in hits)]), plan.budget)
     reasons, document_reasons = dict(aside), dict(older)
     for excluded in run.reasons:
@@ -84,7 +88,11 @@ def choose(
         unseen = items_at(history, aside, named=True)
         left_out = [(unseen[i], reason) for i, reason in aside.items()]
         report = _completed(run.report, [*left_out, *((old.item, older[old.index]) for old, _ in replaced)])
-    return Choice(units, _in_u_shape(hits, run), reasons, document_reasons, run.notes, report)
+    return Choice(units, _in_u_shape(hits, run), reasons, document_reasons, (*run.notes, *query_notes), report)
+
+
+def _last_question(history: History) -> str:
+    return next((unit.text for unit in reversed(history.units) if unit.role == "user"), "")
 
 
 def _set_aside(history: History, plan: Plan) -> dict[int, ExclusionReason]:

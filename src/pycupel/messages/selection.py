@@ -33,6 +33,7 @@ def select_messages(
     *,
     provider: ProviderName = "auto",
     policy: Policy | PresetName = "chat",
+    query: str | None = None,
     unit: UnitName = "auto",
     counter: CounterLike = "auto",
     pin: Pin | None = None,
@@ -48,6 +49,7 @@ def select_messages(
     *,
     provider: ProviderName = "auto",
     policy: Policy | PresetName = "chat",
+    query: str | None = None,
     unit: UnitName = "auto",
     counter: CounterLike = "auto",
     pin: Pin | None = None,
@@ -62,6 +64,7 @@ def select_messages(
     *,
     provider: ProviderName = "auto",
     policy: Policy | PresetName = "chat",
+    query: str | None = None,
     unit: UnitName = "auto",
     counter: CounterLike = "auto",
     pin: Pin | None = None,
@@ -84,6 +87,8 @@ def select_messages(
         budget: The limits, or a number of tokens, of which 65 % are then the target.
         provider: openai, responses, anthropic, gemini or mistral; auto tells them apart by their fields.
         policy: What ranks the history: a policy, a pipeline, or the name of a preset.
+        query: What the documents should be relevant to; the last user message, unless given. It does not rank the
+            history, because the cut would move with every question.
         unit: "auto" drops exchanges and messages one by one, "turn" whole turns.
         counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes.
         pin: More messages that must stay: their indices, or a function that is asked about each.
@@ -115,7 +120,9 @@ def select_messages(
     plan = make_plan(history, hits, limits_of(budget, count.margin_percent), share, known)
     if refuses_large:
         _refuse_too_large(history, plan)
-    choice = choose(history, plan, hits, replaced, ranking_policy, explain=checked_bool("explain", explain))
+    choice = choose(
+        history, plan, hits, replaced, ranking_policy, query=query, explain=checked_bool("explain", explain)
+    )
     kept = sorted([n for i in choice.units for n in history.units[i].indices])
     document_tokens = {hit.index: hit.item.tokens for hit in hits}
     return _type_of(choice.report)(

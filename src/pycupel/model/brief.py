@@ -7,6 +7,7 @@ from enum import StrEnum
 from inspect import signature
 from typing import Any
 
+from pycupel.errors import digits
 from pycupel.model.kind import ContextKind
 
 __all__ = ["brief_repr"]
@@ -18,7 +19,7 @@ def brief_repr(self: object) -> str:
     parameters = signature(type(self)).parameters
     options = {field.name: getattr(value, field.name) for field in fields(value) if field.repr}
     shown = (
-        f"{name}={_plain(option)!r}"
+        f"{name}={digits(option) if type(option) is int else repr(_plain(option))}"
         for name, option in options.items()
         if name not in parameters or option != parameters[name].default
     )

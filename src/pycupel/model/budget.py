@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from math import floor
+from dataclasses import dataclass, fields
 from typing import Any
 
-from pycupel.errors import InvalidBudgetError
-from pycupel.model.checks import checked_count, checked_float, checked_int, checked_mapping, duplicate_kind, wrong_type
+from pycupel.errors import InvalidBudgetError, digits
+from pycupel.model.checks import (
+    checked_count,
+    checked_float,
+    checked_int,
+    checked_mapping,
+    duplicate_kind,
+    shortened,
+    wrong_type,
+)
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.kind import ContextKind
+from pycupel.model.percent import without_percent
 
 __all__ = ["ContextBudget"]
 
 _NO_SLOTS: Mapping[ContextKind, int] = FrozenDict()
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class ContextBudget:
     """How many tokens a selection may use. Budgets are immutable, and checked when they are built.
 
@@ -54,7 +62,7 @@ class ContextBudget:
         reserve = checked_count("output_reserve", output_reserve, InvalidBudgetError)
         if reserve > limit:
             raise InvalidBudgetError(
-                f"output_reserve ({reserve}) must not exceed max_tokens ({limit})",
+                f"output_reserve ({digits(reserve)}) must not exceed max_tokens ({digits(limit)})",
                 argument="output_reserve",
                 value=reserve,
             )
@@ -63,7 +71,9 @@ class ContextBudget:
             target = checked_count("target_tokens", target_tokens, InvalidBudgetError)
         if target > limit:
             raise InvalidBudgetError(
-                f"target_tokens ({target}) must not exceed max_tokens ({limit})", argument="target_tokens", value=target
+                f"target_tokens ({digits(target)}) must not exceed max_tokens ({digits(limit)})",
+                argument="target_tokens",
+                value=target,
             )
         margin = estimation_safety_margin_percent
         if margin != 0.0 or type(margin) is not float:
@@ -113,9 +123,8 @@ class ContextBudget:
         effective_target = max(0, self.target_tokens - pinned_tokens - reserved_tokens)
         effective_target = min(effective_target, effective_max)
         if margin > 0:
-            multiplier = 1.0 - margin / 100.0
-            effective_max = floor(effective_max * multiplier)
-            effective_target = floor(effective_target * multiplier)
+            effective_max = without_percent(effective_max, margin)
+            effective_target = without_percent(effective_target, margin)
             effective_target = min(effective_target, effective_max)
         return ContextBudget(effective_max, effective_target)
 
@@ -148,6 +157,10 @@ class ContextBudget:
     def has_capacity(self) -> bool:
         """Whether the reserves leave anything of the window."""
         return self.unreserved_capacity > 0
+
+    def __repr__(self) -> str:
+        options = ", ".join(f"{f.name}={shortened(getattr(self, f.name), 300)}" for f in fields(self))
+        return f"ContextBudget({options})"
 
 
 def _slots(value: Any) -> FrozenDict[ContextKind, int]:

@@ -13,6 +13,7 @@ from enum import StrEnum
 from operator import index
 from typing import Any, TypeVar
 
+from pycupel.errors import digits
 from pycupel.model.names import name_key
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "describe",
     "duplicate_kind",
     "is_aware",
+    "quoted",
     "refuse_class",
     "shortened",
     "wrong_type",
@@ -39,21 +41,27 @@ __all__ = [
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 _Error = Callable[..., ValueError]
+_LONGEST_NAME = 200
 
 
 def shortened(value: object, limit: int = 60) -> str:
-    """The repr of a value, cut to `limit` characters if it is longer."""
+    """The repr of a value in one line, cut to `limit` characters if it is longer; `...` if it raises."""
     try:
-        text = repr(value)
-    except ValueError:
-        # Python refuses to show an int with too many digits.
+        text = digits(value) if type(value) is int else repr(value)
+    except Exception:  # noqa: BLE001 - it is somebody else's method
         return "..."
-    return text if len(text) <= limit else f"{text[: limit - 3]}..."
+    text = text if len(text) <= limit else f"{text[: limit - 3]}..."
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def quoted(name: str) -> str:
+    """A name, key or id for an error message: verbatim up to 200 characters, control characters escaped."""
+    return repr(name) if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]!r}..."
 
 
 def describe(value: object) -> str:
     """A value and its type, short enough for an error message."""
-    return f"{shortened(value)} ({type(value).__name__})"
+    return f"{shortened(value)} ({type(value).__name__[:_LONGEST_NAME]})"
 
 
 def wrong_type(name: str, expected: str, value: object) -> TypeError:
@@ -140,7 +148,7 @@ def checked_count(name: str, value: Any, error: _Error) -> int:
     """An integer of 0 or more."""
     number = value if type(value) is int else checked_int(name, value)
     if number < 0:
-        raise error(f"{name} must not be negative, but is {number}", argument=argument_of(name), value=number)
+        raise error(f"{name} must not be negative, but is {digits(number)}", argument=argument_of(name), value=number)
     return number
 
 
@@ -148,7 +156,7 @@ def checked_positive(name: str, value: Any, error: _Error) -> int:
     """An integer of 1 or more."""
     number = checked_int(name, value)
     if number <= 0:
-        raise error(f"{name} must be greater than 0, not {number}", argument=argument_of(name), value=number)
+        raise error(f"{name} must be greater than 0, not {digits(number)}", argument=argument_of(name), value=number)
     return number
 
 

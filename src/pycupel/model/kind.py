@@ -15,8 +15,10 @@ from pycupel.model.names import fold
 
 __all__ = ["ContextKind", "ContextSource"]
 
-# A program uses a handful of names; the limit is for one that generates them.
+# A program uses a handful of short names; the limits are for one that generates them.
 _REMEMBERED = 1_000
+_REMEMBERED_LENGTH = 64
+_MAX_LENGTH = 1_000
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
@@ -33,7 +35,7 @@ class _FoldedName:
 
     def __init__(self, value: str) -> None:
         text = checked_str("value", value)
-        _refuse_blank(type(self), text, "value")
+        _check_name(type(self), text, "value")
         object.__setattr__(self, "value", text)
         object.__setattr__(self, "key", fold(text))
 
@@ -47,7 +49,7 @@ class _FoldedName:
 
         Raises:
             TypeError: the value is neither.
-            InvalidItemError: the string is empty or blank.
+            InvalidItemError: the string is empty, blank, or longer than 1,000 characters.
         """
         known: dict[str, Self] = cls._known
         if type(value) is str and value in known:
@@ -56,9 +58,9 @@ class _FoldedName:
             return value
         if not isinstance(value, str):
             raise wrong_type(name, f"a str or a {cls.__name__}", value)
-        _refuse_blank(cls, value, name)
+        _check_name(cls, value, name)
         wrapped = cls(value)
-        if type(value) is str and len(known) < _REMEMBERED:
+        if type(value) is str and len(known) < _REMEMBERED and len(value) <= _REMEMBERED_LENGTH:
             known[value] = wrapped
         return wrapped
 
@@ -90,7 +92,7 @@ class ContextKind(_FoldedName):
 
     Raises:
         TypeError: the value is not a str.
-        InvalidItemError: the value is empty or blank.
+        InvalidItemError: the value is empty, blank, or longer than 1,000 characters.
     """
 
     __slots__ = ()
@@ -124,7 +126,7 @@ class ContextSource(_FoldedName):
 
     Raises:
         TypeError: the value is not a str.
-        InvalidItemError: the value is empty or blank.
+        InvalidItemError: the value is empty, blank, or longer than 1,000 characters.
     """
 
     __slots__ = ()
@@ -141,9 +143,15 @@ class ContextSource(_FoldedName):
     """Retrieval from documents."""
 
 
-def _refuse_blank(cls: type[_FoldedName], text: str, name: str) -> None:
+def _check_name(cls: type[_FoldedName], text: str, name: str) -> None:
     if not text.strip():
         raise InvalidItemError(f"{cls.__name__} must not be empty or blank", argument=argument_of(name), value=text)
+    if len(text) > _MAX_LENGTH:
+        raise InvalidItemError(
+            f"{cls.__name__} must not be longer than {_MAX_LENGTH} characters, but has {len(text)}",
+            argument=argument_of(name),
+            value=text,
+        )
 
 
 ContextKind.MESSAGE = ContextKind("Message")

@@ -6,6 +6,9 @@ from collections.abc import Iterable
 
 __all__ = ["fold", "name_key", "suggestion"]
 
+# Comparing takes time in proportion to the product of two lengths, and no name of ours is longer.
+_SHORT = 100
+
 _ASCII_FOLD = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
@@ -27,6 +30,8 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     """`; did you mean 'recency'?`, or an empty string if no known name is close."""
     from difflib import get_close_matches  # noqa: PLC0415 - only mistakes need it
 
-    by_key = {name_key(each): each for each in known}
+    if len(name) > _SHORT:
+        return ""
+    by_key = {name_key(each): each for each in known if len(each) <= _SHORT}
     near = get_close_matches(name_key(name), by_key, n=1, cutoff=0.7)
     return f"; did you mean {by_key[near[0]]!r}?" if near else ""

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pycupel.errors import SlicerConfigError
 from pycupel.model.brief import brief_repr
-from pycupel.model.checks import checked_choice, checked_count, checked_float
+from pycupel.model.checks import checked_choice, checked_count, checked_float, shortened
 from pycupel.model.kind import ContextKind
 
 __all__ = ["CountQuotaEntry", "QuotaConstraint", "QuotaConstraintMode", "QuotaEntry"]
@@ -129,5 +129,7 @@ def _limits(kind: ContextKind, check: Callable[[str, Any], _Number], **given: An
     """The two limits, least first, under the names that they were given by."""
     (low, least), (high, most) = ((name, check(name, value)) for name, value in given.items())
     if least > most:
-        raise SlicerConfigError(f"{kind}: {low} ({least}) must not exceed {high} ({most})", argument=low, value=least)
+        raise SlicerConfigError(
+            f"{kind}: {low} ({shortened(least)}) must not exceed {high} ({shortened(most)})", argument=low, value=least
+        )
     return least, most

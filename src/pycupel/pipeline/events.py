@@ -19,6 +19,7 @@ from pycupel.diagnostics import (
     PipelineStage,
     TraceEvent,
 )
+from pycupel.errors import digits
 from pycupel.kernels.records import records
 from pycupel.pipeline.trace import Trace
 
@@ -71,10 +72,15 @@ def score_messages(scores: Iterable[float]) -> list[str]:
 def exclusion_messages(excluded: Iterable[ExcludedItem]) -> list[str]:
     """The reason and its numbers, for each item."""
     text_of = _TEXTS.get
-    return [
-        _message(item.tokens, score, reason) if (text := text_of(type(reason))) is None else text % reason
-        for item, score, reason in excluded
-    ]
+    entries = list(excluded)
+    try:
+        return [
+            _message(item.tokens, score, reason) if (text := text_of(type(reason))) is None else text % reason
+            for item, score, reason in entries
+        ]
+    except ValueError:
+        # Python refuses to show an int with too many digits.
+        return [_message(item.tokens, score, reason) for item, score, reason in entries]
 
 
 def slice_messages(
@@ -100,6 +106,8 @@ def place_messages(excluded: Iterable[ExcludedItem], included: Iterable[Included
 
 def _message(tokens: int, score: float, reason: object) -> str:
     name = type(reason).__name__
+    if isinstance(reason, (BudgetExceeded, NegativeTokens, CountCapExceeded)):
+        return _TEXTS[type(reason)].replace("%d", "%s") % tuple(digits(n) if isinstance(n, int) else n for n in reason)
     if isinstance(reason, PinnedOverride):
-        return f"{name}: {tokens} tokens requested, no room beside the pinned items"
+        return f"{name}: {digits(tokens)} tokens requested, no room beside the pinned items"
     return f"{name}: score {score:.6g}"

@@ -42,10 +42,12 @@ class Pipeline(Policy):
     _: KW_ONLY
     on_overflow: Callable[[OverflowEvent], object] | None = None
     _note_sources: NoteSources = field(init=False, repr=False, compare=False)
+    _reads_positions: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         Policy.__post_init__(self)
         object.__setattr__(self, "_note_sources", NoteSources.of(self.scorer, self.slicer))
+        object.__setattr__(self, "_reads_positions", reads_positions(self.placer))
         if self.on_overflow is not None:
             if not callable(cast(Any, self.on_overflow)):
                 raise wrong_type("on_overflow", "a function that takes an OverflowEvent", self.on_overflow)
@@ -215,7 +217,7 @@ class Pipeline(Policy):
             budget,
             self.overflow_strategy,
             self.placer,
-            input_positions(ranking, chosen) if reads_positions(self.placer) else None,
+            input_positions(ranking, chosen) if self._reads_positions else None,
         )
         trace.placed(ranking, placement)
         return Selection(ranking, sliced, placement, budget, trace)

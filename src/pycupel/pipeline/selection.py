@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pycupel.diagnostics import ExcludedItem, IncludedItem, SelectionReport, TraceEvent
 from pycupel.diagnostics.report import deferred_report
+from pycupel.errors import digits
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline import events, explain
@@ -100,7 +101,7 @@ class Selection:
 
     def __repr__(self) -> str:
         selected, candidates = len(self.placement.order), self.part("total_candidates")
-        return f"<Selection: {selected} of {candidates} items, {self.total_tokens} tokens>"
+        return f"<Selection: {selected} of {candidates} items, {digits(self.total_tokens)} tokens>"
 
 
 def _excluded_by_stage(selection: Selection) -> list[Sequence[ExcludedItem]]:

@@ -130,11 +130,19 @@ class TimedTrace(Trace):
 
 def _is_built_in(strategy: Any) -> bool:
     """Whether a scorer or slicer, and all that are inside it, are ours, so that they say the same at any time."""
-    inside = _attribute_of_inner(strategy.__class__)
-    if not inside:
-        return inside is None
-    inner = getattr(strategy, inside)
-    return all(map(_is_built_in, inner)) if inside == "children" else inner is None or _is_built_in(inner)
+    known = {id(strategy)}
+    pending = [strategy]
+    while pending:
+        strategy = pending.pop()
+        inside = _attribute_of_inner(strategy.__class__)
+        if inside == "":
+            return False
+        inner: Any = getattr(strategy, inside) if inside else None
+        for each in inner if inside == "children" else (inner,):
+            if each is not None and id(each) not in known:
+                known.add(id(each))
+                pending.append(each)
+    return True
 
 
 @lru_cache(maxsize=512)

@@ -12,7 +12,7 @@ from pycupel.model import ContextItem, ContextKind
 from pycupel.model.checks import as_float
 from pycupel.protocols import Scorer
 
-__all__ = ["CONVERSATION", "WrappingScorer", "check_nesting", "score_all", "score_one"]
+__all__ = ["CONVERSATION", "WrappingScorer", "check_nesting", "combined", "score_all", "score_one"]
 
 MAX_DEPTH = 100
 
@@ -29,6 +29,10 @@ class WrappingScorer(ABC):
     @abstractmethod
     def children(self) -> tuple[Scorer, ...]:
         """The scorers inside."""
+
+    @abstractmethod
+    def combine(self, columns: list[list[float]]) -> list[float]:
+        """The scores of all items, from those of each child. A column may be shared, and must not be changed."""
 
 
 def score_one(scorer: Scorer, item: ContextItem, all_items: Sequence[ContextItem]) -> float:
@@ -50,6 +54,26 @@ def score_all(scorer: Scorer, items: Sequence[ContextItem]) -> list[float]:
             f"{type(scorer).__name__}.score_all returned {len(scores)} scores for {len(items)} items"
         )
     return scores
+
+
+def combined(scorer: WrappingScorer, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[float]:
+    """The scores of a scorer that wraps others.
+
+    Each scorer is asked once in a run, in however many positions it stands: `known` has the scores by the scorer's id.
+    """
+    columns: list[list[float]] = []
+    for child in scorer.children:
+        column = known.get(id(child))
+        if column is None:
+            column = known[id(child)] = _column(child, items, known)
+        columns.append(column)
+    return scorer.combine(columns)
+
+
+def _column(child: Scorer, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[float]:
+    if isinstance(child, WrappingScorer) and _batch_method(type(child))[1]:
+        return combined(child, items, known)
+    return score_all(child, items)
 
 
 @lru_cache(maxsize=512)

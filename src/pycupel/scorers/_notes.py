@@ -19,11 +19,16 @@ def scorer_notes(scorer: Any, items: Sequence[ContextItem]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(_note, silent)))
 
 
-def _flattened(scorer: Any) -> Iterator[Any]:
+def _flattened(scorer: Any, seen: set[int] | None = None) -> Iterator[Any]:
+    """The scorer and all that it wraps, each object once."""
+    seen = set() if seen is None else seen
+    if id(scorer) in seen:
+        return
+    seen.add(id(scorer))
     yield scorer
     if isinstance(scorer, WrappingScorer):
         for child in scorer.children:
-            yield from _flattened(child)
+            yield from _flattened(child, seen)
 
 
 def _finds_any(scorer: Any, items: Sequence[ContextItem]) -> bool:

@@ -13,7 +13,7 @@ from pycupel.kernels.blend import product
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_iterable
 from pycupel.protocols import Scorer, checked_scorer
-from pycupel.scorers._base import WrappingScorer, check_nesting, score_all, score_one
+from pycupel.scorers._base import WrappingScorer, check_nesting, combined, score_one
 
 __all__ = ["BoostedScorer"]
 
@@ -56,4 +56,8 @@ class BoostedScorer(WrappingScorer):
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
         """The scores of all items, equal to `score` bit for bit."""
-        return product([score_all(scorer, items) for scorer in self.children])
+        return combined(self, items, {})
+
+    def combine(self, columns: list[list[float]]) -> list[float]:
+        """The product of the columns."""
+        return product(columns)

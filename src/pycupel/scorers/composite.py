@@ -12,7 +12,7 @@ from pycupel.kernels.blend import weighted_sum
 from pycupel.model import ContextItem
 from pycupel.model.checks import as_float, checked_pairs
 from pycupel.protocols import Scorer, checked_scorer
-from pycupel.scorers._base import WrappingScorer, check_nesting, score_all, score_one
+from pycupel.scorers._base import WrappingScorer, check_nesting, combined, score_one
 from pycupel.scorers._weights import bad_weight
 
 __all__ = ["CompositeScorer"]
@@ -62,7 +62,11 @@ class CompositeScorer(WrappingScorer):
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
         """The scores of all items, equal to `score` bit for bit."""
-        return weighted_sum([score_all(scorer, items) for scorer, _ in self.entries], self._normalized)
+        return combined(self, items, {})
+
+    def combine(self, columns: list[list[float]]) -> list[float]:
+        """The weighted average of the columns."""
+        return weighted_sum(columns, self._normalized)
 
 
 def _scorer(i: int, value: Any) -> Scorer:

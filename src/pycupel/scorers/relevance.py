@@ -77,7 +77,8 @@ class RelevanceScorer:
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         """The score of one item: the largest, if the object occurs several times."""
-        if self._is_silent():
+        terms = self._terms()
+        if not terms:
             return 0.0
         texts = _analyse(all_items)
         groups = self._groups(all_items)
@@ -89,7 +90,7 @@ class RelevanceScorer:
         def neighbours(i: int) -> list[int]:
             return [j for j in group(i) if i != j and abs(i - j) <= self.window]
 
-        scores = divided_by_max(self._bm25(texts))
+        scores = divided_by_max(bm25(terms, texts, self.k1, self.b))
         for share, others in ((self.share, neighbours), (self.group_share, group)):
             best = [max((scores[j] for j in others(i)), default=0.0) for i in indices]
             scores = divided_by_max([scores[i] + share * best[i] for i in indices])
@@ -98,23 +99,24 @@ class RelevanceScorer:
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
         """The scores of all items, in time proportional to the words of contents not seen before."""
-        if self._is_silent():
+        terms = self._terms()
+        if not terms:
             return [0.0] * len(items)
         texts = _analyse(items)
-        scores = divided_by_max(self._bm25(texts))
+        scores = divided_by_max(bm25(terms, texts, self.k1, self.b))
         groups = self._groups(items)
         if any(group is not None for group in groups):
             scores = divided_by_max(share_with_neighbours(scores, groups, self.window, self.share))
             scores = divided_by_max(share_with_group(scores, groups, self.group_share))
         return _largest_of_each(items, self._shortened(scores, texts))
 
-    def _is_silent(self) -> bool:
-        return self.query is None and self.optional
-
-    def _bm25(self, texts: Sequence[Analysis]) -> list[float]:
+    def _terms(self) -> dict[str, float]:
+        """What to look for: nothing without a question, or if it has no words that say anything."""
+        if self.query == "" or (self.query is None and self.optional):
+            return {}
         from pycupel.kernels.words import query_terms  # noqa: PLC0415 - see below
 
-        return bm25(query_terms(bound_query(self)), texts, self.k1, self.b)
+        return query_terms(bound_query(self))
 
     def _groups(self, items: Sequence[ContextItem]) -> list[int | None]:
         """A number for each group, or None."""

@@ -28,7 +28,7 @@ class SimilarityScorer:
         embed: A function that takes a list of texts and returns a vector for each: a list of lists of numbers, or an
             array with a row for each text. Called once for a run, with the question first and then every content once.
             The same text must always have the same vector.
-        query: The question, or None if it is not known yet.
+        query: The question, or None if it is not known yet. With an empty one every item scores 0.
 
     Raises:
         TypeError: an argument has a wrong type.
@@ -61,6 +61,8 @@ class SimilarityScorer:
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
         """The cosines of all items, with one call of `embed`."""
         query = bound_query(self)
+        if not query:
+            return [0.0] * len(items)
         vectors = self._vectors(list(dict.fromkeys((query, *(item.content for item in items)))))
         question = _unit(vectors[query])
         cosines = {text: _cosine(question, _unit(vector)) for text, vector in vectors.items()}

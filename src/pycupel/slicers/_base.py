@@ -8,14 +8,24 @@ from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, cast
 
 from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
-from pycupel.errors import SlicerContractError
+from pycupel.errors import SlicerConfigError, SlicerContractError
 from pycupel.kernels.identity import indices_by_identity
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
 from pycupel.model.checks import checked_iterable, describe, wrong_type
 from pycupel.model.item import split_scored
 from pycupel.protocols import SliceOutcome, Slicer
 
-__all__ = ["IndexSlice", "IndexedSlicer", "delegate", "exclusion_notes", "restricted", "slice_by_index"]
+__all__ = [
+    "IndexSlice",
+    "IndexedSlicer",
+    "check_nesting",
+    "delegate",
+    "exclusion_notes",
+    "restricted",
+    "slice_by_index",
+]
+
+MAX_DEPTH = 100
 
 
 class IndexSlice(NamedTuple):
@@ -115,6 +125,16 @@ def delegate(inner: Slicer, items: Sequence[ContextItem], scores: Sequence[float
     if (items and budget.target_tokens > 0) or isinstance(inner, IndexedSlicer):
         return slice_by_index(inner, items, scores, budget)
     return IndexSlice([])
+
+
+def check_nesting(slicer: object) -> None:
+    """Refuse slicers that are nested too deeply to be shown, compared or run."""
+    depth = 0
+    while isinstance(slicer, IndexedSlicer):
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise SlicerConfigError(f"slicers may be nested {MAX_DEPTH} levels deep, not deeper", argument="inner")
+        slicer = getattr(slicer, "inner", None)
 
 
 def exclusion_notes(

@@ -49,6 +49,7 @@ class CountingSlicer(IndexedSlicer):
 
     entries: tuple[CountQuotaEntry, ...]
     scarcity: ScarcityBehavior
+    by_key: dict[str, CountQuotaEntry]
 
     @property
     @abstractmethod
@@ -91,8 +92,7 @@ class CountingSlicer(IndexedSlicer):
 
     def for_kind(self, key: str) -> IndexedSlicer:
         """This slicer with the entries of one kind only, by folded name."""
-        entries = [entry for entry in self.entries if entry.kind.key == key]
-        return self.with_entries(entries, key)
+        return self.with_entries([self.by_key[key]] if key in self.by_key else [], key)
 
     @abstractmethod
     def with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:
@@ -109,11 +109,13 @@ class CountingSlicer(IndexedSlicer):
 
     def _commit(self, items: Sequence[ContextItem], scores: Sequence[float]) -> _Committed:
         """For each entry, in their order, its best candidates."""
-        partitions = partition_by_kind(items)
+        requirements = self._requirements()
+        if not requirements:
+            return _Committed([], {}, [])
+        partitions = partition_by_kind(items, descending(scores))
         committed = _Committed([], {}, [])
-        for entry in self._requirements():
-            candidates = descending(scores, partitions.get(entry.kind.key, ()))
-            best = candidates[: entry.require_count]
+        for entry in requirements:
+            best = partitions.get(entry.kind.key, [])[: entry.require_count]
             committed.selected.extend(best)
             committed.counts[entry.kind.key] = len(best)
             if len(best) < entry.require_count:
@@ -130,13 +132,12 @@ class CountingSlicer(IndexedSlicer):
     ) -> tuple[list[int], list[tuple[int, ExclusionReason]]]:
         """Phase 3. What phase 1 committed counts, but is never removed."""
         counts = dict(committed)
-        caps = {entry.kind.key: entry for entry in self.entries}
         kept: list[int] = []
         capped: list[tuple[int, ExclusionReason]] = []
         for i in walk:
             key = items[i].kind.key
             count = counts.get(key, 0)
-            entry = caps.get(key)
+            entry = self.by_key.get(key)
             if entry is not None and count >= entry.cap_count:
                 capped.append((i, CountCapExceeded(entry.kind.value, entry.cap_count, count)))
             else:

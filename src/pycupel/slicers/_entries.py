@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from pycupel.errors import SlicerConfigError
@@ -27,9 +27,9 @@ def checked_entries(entries: Any, entry_type: type[_Entry]) -> dict[str, _Entry]
     return by_key
 
 
-def partition_by_kind(items: Sequence[ContextItem]) -> dict[str, list[int]]:
-    """The indices of each kind's items, kinds in order of first appearance (QS-01)."""
+def partition_by_kind(items: Sequence[ContextItem], order: Iterable[int] | None = None) -> dict[str, list[int]]:
+    """The indices of each kind's items, kinds and items in order of appearance (QS-01), or in the `order` given."""
     partitions: dict[str, list[int]] = {}
-    for i, item in enumerate(items):
-        partitions.setdefault(item.kind.key, []).append(i)
+    for i in range(len(items)) if order is None else order:
+        partitions.setdefault(items[i].kind.key, []).append(i)
     return partitions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from pycupel.errors import SlicerConfigError
@@ -42,6 +42,7 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
     entries: tuple[CountQuotaEntry, ...]
     knapsack: KnapsackSlice
     scarcity: ScarcityBehavior
+    by_key: dict[str, CountQuotaEntry] = field(init=False, repr=False, compare=False)
 
     __repr__ = brief_repr
 
@@ -51,7 +52,9 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
         knapsack: KnapsackSlice = KnapsackSlice(),
         scarcity: ScarcityBehavior | str = ScarcityBehavior.DEGRADE,
     ) -> None:
-        object.__setattr__(self, "entries", tuple(checked_entries(entries, CountQuotaEntry).values()))
+        by_key = checked_entries(entries, CountQuotaEntry)
+        object.__setattr__(self, "entries", tuple(by_key.values()))
+        object.__setattr__(self, "by_key", by_key)
         if not isinstance(cast(Any, knapsack), KnapsackSlice):
             raise wrong_type("knapsack", "a KnapsackSlice", knapsack)
         object.__setattr__(self, "knapsack", knapsack)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pycupel.errors import SlicerConfigError
@@ -12,7 +12,7 @@ from pycupel.model import CountQuotaEntry, ScarcityBehavior
 from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_choice
 from pycupel.protocols import Slicer, checked_slicer
-from pycupel.slicers._base import IndexedSlicer, restricted
+from pycupel.slicers._base import IndexedSlicer, check_nesting, restricted
 from pycupel.slicers._counts import CountingSlicer
 from pycupel.slicers._entries import checked_entries
 from pycupel.slicers.greedy import GreedySlice
@@ -48,6 +48,7 @@ class CountQuotaSlice(CountingSlicer):
     inner: Slicer
     scarcity: ScarcityBehavior
     cap_order: Literal["inner", "score"]
+    by_key: dict[str, CountQuotaEntry] = field(init=False, repr=False, compare=False)
 
     __repr__ = brief_repr
 
@@ -59,7 +60,9 @@ class CountQuotaSlice(CountingSlicer):
         *,
         cap_order: Literal["inner", "score"] = "inner",
     ) -> None:
-        object.__setattr__(self, "entries", tuple(checked_entries(entries, CountQuotaEntry).values()))
+        by_key = checked_entries(entries, CountQuotaEntry)
+        object.__setattr__(self, "entries", tuple(by_key.values()))
+        object.__setattr__(self, "by_key", by_key)
         if isinstance(inner, KnapsackSlice):
             raise SlicerConfigError(
                 "CountQuotaSlice does not support KnapsackSlice as its inner slicer. "
@@ -68,6 +71,7 @@ class CountQuotaSlice(CountingSlicer):
                 value=inner,
             )
         object.__setattr__(self, "inner", checked_slicer("inner", inner))
+        check_nesting(self)
         object.__setattr__(self, "scarcity", checked_choice("scarcity", scarcity, ScarcityBehavior, SlicerConfigError))
         if cap_order not in ("inner", "score"):
             raise SlicerConfigError(

@@ -15,6 +15,7 @@ from pycupel.slicers._base import IndexedSlicer, IndexSlice
 __all__ = ["KnapsackSlice"]
 
 _UNITS = 10_000
+_MAX_CELLS = 50_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +29,11 @@ class KnapsackSlice(IndexedSlicer):
 
     Attributes:
         bucket_size: Tokens in a bucket. Items are rounded up to whole buckets, the budget is rounded down.
-        max_cells: The specification's limit on candidates times buckets; None for no limit. No table is built, so
-            lifting it costs no memory.
-        max_states: The limit on what the search holds in memory.
+        max_cells: The specification's limit on candidates times buckets; None for no limit. Within it there is always
+            an answer, in less time than the specification's table takes. Few selections need a table, so lifting the
+            limit costs nothing for most.
+        max_states: How many partial selections may be tried where a table would have more than `max_cells` cells, or
+            more than 50 million if that is None.
         fill_free: Whether to add whatever still fits afterwards, in the order of the candidates.
 
     Raises:
@@ -41,7 +44,7 @@ class KnapsackSlice(IndexedSlicer):
     # KN-01, KN-02, KN-03
 
     bucket_size: int = 100
-    max_cells: int | None = 50_000_000
+    max_cells: int | None = _MAX_CELLS
     max_states: int = 2_000_000
     fill_free: bool = False
 
@@ -92,7 +95,7 @@ class KnapsackSlice(IndexedSlicer):
         if self.max_cells is not None and cells > self.max_cells:
             raise TableTooLargeError(len(weights), capacity, cells, "max_cells", self.max_cells)
         try:
-            return solve(weights, values, capacity, self.max_states)
+            return solve(weights, values, capacity, self.max_states, self.max_cells or _MAX_CELLS)
         except StateLimitError as error:
             raise TableTooLargeError(len(weights), capacity, error.states, "max_states", self.max_states) from None
 

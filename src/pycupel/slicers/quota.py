@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from math import floor
 from typing import ClassVar, NamedTuple
 
 from pycupel.diagnostics import CountRequirementShortfall
-from pycupel.errors import SlicerConfigError
+from pycupel.errors import SlicerConfigError, digits
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, QuotaConstraintMode, QuotaEntry
 from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_bool
+from pycupel.model.percent import percent_of
 from pycupel.protocols import Slicer, checked_slicer
-from pycupel.slicers._base import IndexedSlicer, IndexSlice, delegate, exclusion_notes, restricted
+from pycupel.slicers._base import IndexedSlicer, IndexSlice, check_nesting, delegate, exclusion_notes, restricted
 from pycupel.slicers._entries import checked_entries, partition_by_kind
 from pycupel.slicers.constraints import quota_constraints_of
 from pycupel.slicers.greedy import GreedySlice
@@ -60,6 +60,7 @@ class QuotaSlice(IndexedSlicer):
     inner: Slicer
     redistribute: bool
     _by_key: dict[str, QuotaEntry] = field(init=False, repr=False, compare=False)
+    _by_requirement: tuple[tuple[str, QuotaEntry], ...] = field(init=False, repr=False, compare=False)
 
     __repr__ = brief_repr
 
@@ -78,8 +79,11 @@ class QuotaSlice(IndexedSlicer):
             )
         object.__setattr__(self, "entries", tuple(by_key.values()))
         object.__setattr__(self, "inner", checked_slicer("inner", inner))
+        check_nesting(self)
         object.__setattr__(self, "redistribute", checked_bool("redistribute", redistribute))
         object.__setattr__(self, "_by_key", by_key)
+        by_requirement = sorted(by_key.items(), key=lambda pair: pair[1].require, reverse=True)
+        object.__setattr__(self, "_by_requirement", tuple(by_requirement))
 
     def quota_constraints(self) -> tuple[QuotaConstraint, ...]:
         """The limits of the entries, and those of the inner slicer."""
@@ -108,8 +112,14 @@ class QuotaSlice(IndexedSlicer):
         self, partitions: dict[str, list[int]], items: Sequence[ContextItem], target: int
     ) -> dict[str, _Share]:
         """DISTRIBUTE-BUDGET: percentages become tokens, rounded down; the rest goes by token mass (QS-07, QS-08)."""
-        require = {key: floor(entry.require / 100.0 * target) for key, entry in self._by_key.items()}
-        cap = {key: floor(entry.cap / 100.0 * target) for key, entry in self._by_key.items()}
+        require: dict[str, int] = {}
+        for key, entry in self._by_requirement:
+            require[key] = percent_of(target, entry.require)
+            # Those that follow require no more, and a small target has no token for any of them.
+            if not require[key]:
+                break
+        present = self._by_key.keys() & partitions.keys()
+        cap = {key: percent_of(target, self._by_key[key].cap) for key in present}
         mass = {key: sum(items[i].tokens for i in members) for key, members in partitions.items()}
         unassigned = max(0, target - sum(require.values()))
         grows = {key for key in partitions if cap.get(key, target) > require.get(key, 0)}
@@ -164,14 +174,15 @@ class QuotaSlice(IndexedSlicer):
                 restricted(self.inner, key), [items[i] for i in members], [scores[i] for i in members], within
             )
             for position, i in enumerate(members):
-                limit = f"may use {share.cap}" if self.redistribute else f"has a share of {share.tokens}"
-                text = f"kind {kind!r} {limit} tokens"
+                limit = digits(share.cap if self.redistribute else share.tokens)
+                text = f"kind {kind!r} {'may use' if self.redistribute else 'has a share of'} {limit} tokens"
                 notes[i] = f"{text}; {inner[position]}" if position in inner else text
         return notes
 
     def for_kind(self, key: str) -> IndexedSlicer:
         """This slicer with the entries of one kind only, by folded name."""
-        return replace(self, inner=restricted(self.inner, key)) if type(self) is QuotaSlice else self
+        inner = restricted(self.inner, key)
+        return self if inner is self.inner or type(self) is not QuotaSlice else replace(self, inner=inner)
 
     def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
         """The count requirements for kinds without any candidate."""

@@ -8,11 +8,15 @@ from dataclasses import dataclass, field
 from pycupel.errors import SlicerConfigError
 from pycupel.kernels.fill import fill
 from pycupel.kernels.order import descending
+from pycupel.kernels.sums import RankedSums
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_bool, checked_positive
 from pycupel.slicers._base import IndexedSlicer, IndexSlice
 
 __all__ = ["StreamSlice"]
+
+# Up to here, walking through the selection once for each batch is faster.
+_MANY_BATCHES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +84,33 @@ def _fill_up(batches: Sequence[list[int]], tokens: Sequence[int], target: int) -
 
 
 def _compete(batches: Sequence[list[int]], ranked: Sequence[int], tokens: Sequence[int], target: int) -> list[int]:
-    """The best items of all batches so far. Each batch costs one walk through the selection."""
+    """The best items of all batches so far."""
     rank = [0] * len(ranked)
     for position, i in enumerate(ranked):
         rank[i] = position
+    if len(batches) > _MANY_BATCHES and min(tokens) >= 0:
+        return _replace_by_rank(batches, ranked, rank, tokens, target)
     selected: list[int] = []
     for batch in batches:
         selected = fill(sorted(selected + batch, key=rank.__getitem__), tokens, target)
     return selected
+
+
+def _replace_by_rank(
+    batches: Sequence[list[int]], ranked: Sequence[int], rank: Sequence[int], tokens: Sequence[int], target: int
+) -> list[int]:
+    """The same without a walk through the selection for each batch.
+
+    A walk would only find which of the new items fit behind those that rank before them, and which of the old ones do
+    not fit any more: the first one up to which the sum is above the target, and so on.
+    """
+    selected = RankedSums(len(ranked))
+    for batch in batches:
+        for i in batch:
+            while (before := selected.before(rank[i])) > target:
+                selected.remove(selected.first_above(target))
+            if before + tokens[i] <= target:
+                selected.add(rank[i], tokens[i])
+        while selected.total > target:
+            selected.remove(selected.first_above(target))
+    return [ranked[position] for position in selected.ranks()]

@@ -1,0 +1,63 @@
+"""Documents are ranked by a question, the history is not: a cut that moved with every question would not be stable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pycupel.model import ContextItem
+from pycupel.protocols import Scorer
+from pycupel.scorers._base import score_all, score_one
+from pycupel.scorers._query import bind_query
+
+__all__ = ["QueryNotes", "scorer_for"]
+
+
+QueryNotes = tuple[str, ...]
+
+_NO_DOCUMENTS = "the query ranks documents only, and there are none; the history is ranked without it"
+_NOT_READ = "no scorer of the policy reads the query; add a RelevanceScorer, or choose a policy that has one"
+
+
+@dataclass(frozen=True, slots=True)
+class _DocumentsByQuery:
+    """Scores the documents with one scorer and the history with another."""
+
+    history: Scorer
+    documents: Scorer
+    document_ids: frozenset[int]
+
+    @property
+    def children(self) -> tuple[Scorer, ...]:
+        return self.history, self.documents
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        return score_one(self.documents if id(item) in self.document_ids else self.history, item, all_items)
+
+    def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        by_query = score_all(self.documents, items)
+        return [
+            relevant if id(item) in self.document_ids else score
+            for item, score, relevant in zip(items, score_all(self.history, items), by_query, strict=True)
+        ]
+
+
+def scorer_for(
+    scorer: Scorer, documents: Sequence[ContextItem], query: str | None, last_question: str
+) -> tuple[Scorer, QueryNotes]:
+    """The policy's scorer for a history and documents, and what to say about the query.
+
+    Args:
+        scorer: The scorer of the policy.
+        documents: The documents.
+        query: What the caller asks, or None.
+        last_question: What to rank documents by if the caller asks nothing.
+    """
+    # An empty question has no answer, so scorers that ask for one say nothing about the history.
+    history, count = bind_query(scorer, "")
+    if not count:
+        return scorer, () if query is None else (_NOT_READ,)
+    if not documents:
+        return history, () if query is None else (_NO_DOCUMENTS,)
+    asked, _ = bind_query(scorer, last_question if query is None else query)
+    return _DocumentsByQuery(history, asked, frozenset(map(id, documents))), ()

@@ -1,0 +1,25 @@
+"""Percentages of tokens, rounded down."""
+
+from __future__ import annotations
+
+from math import floor
+
+__all__ = ["percent_of", "without_percent"]
+
+
+def percent_of(tokens: int, percent: float) -> int:
+    """The specification's formula in floats (QS-07); beyond their range in exact arithmetic (DM-02)."""
+    try:
+        return floor(percent / 100.0 * tokens)
+    except OverflowError:
+        numerator, denominator = percent.as_integer_ratio()
+        return tokens * numerator // (100 * denominator)
+
+
+def without_percent(tokens: int, percent: float) -> int:
+    """What a margin leaves: the specification's formula in floats (EB-01); beyond their range in exact arithmetic."""
+    try:
+        return floor(tokens * (1.0 - percent / 100.0))
+    except OverflowError:
+        numerator, denominator = percent.as_integer_ratio()
+        return tokens * (100 * denominator - numerator) // (100 * denominator)

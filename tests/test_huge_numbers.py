@@ -1,0 +1,172 @@
+"""DM-02: integers beyond floats, and beyond what Python writes out, are counted exactly."""
+
+from __future__ import annotations
+
+import pytest
+
+from pycupel import (
+    ContextBudget,
+    ContextItem,
+    CountConstrainedKnapsackSlice,
+    CountQuotaEntry,
+    CountQuotaSlice,
+    GreedySlice,
+    KnapsackSlice,
+    OverflowStrategy,
+    Pipeline,
+    PriorityScorer,
+    QuotaEntry,
+    QuotaSlice,
+    Slicer,
+    StreamSlice,
+)
+from pycupel.analytics import sweep_budgets
+from pycupel.analytics.metrics import share_of
+from pycupel.errors import (
+    BudgetOverflowError,
+    CupelError,
+    InvalidBudgetError,
+    PinnedExceedsBudgetError,
+    SlicerConfigError,
+    TableTooLargeError,
+    digits,
+)
+from pycupel.model.checks import describe, quoted
+from pycupel.model.names import suggestion
+from pycupel.model.percent import percent_of, without_percent
+
+HUGE = (10**400, 10**5000)
+NAMES = ("beyond floats", "beyond printing")
+ENTRIES = [CountQuotaEntry("message", cap_count=2, require_count=1)]
+SLICERS: list[Slicer] = [
+    GreedySlice(),
+    KnapsackSlice(1, max_cells=None),
+    StreamSlice(),
+    StreamSlice(1, replace=True),
+    QuotaSlice([QuotaEntry("message", 10, 100)]),
+    QuotaSlice([QuotaEntry("message", 0, 100)], redistribute=True),
+    CountQuotaSlice(ENTRIES),
+    CountConstrainedKnapsackSlice(ENTRIES, KnapsackSlice(1, max_cells=None)),
+]
+
+
+@pytest.mark.parametrize("tokens", HUGE, ids=NAMES)
+@pytest.mark.parametrize("slicer", SLICERS, ids=lambda slicer: type(slicer).__name__)
+def test_every_slicer_counts_them_and_every_report_shows_them(slicer: Slicer, tokens: int) -> None:
+    """DM-02: one token less is too little."""
+    items = [ContextItem("a", tokens, priority=2), ContextItem("b", 5, priority=1), ContextItem("c", -tokens)]
+    pipeline = Pipeline(PriorityScorer(), slicer, overflow_strategy=OverflowStrategy.TRUNCATE)
+    for size, expected in ((2 * tokens, ["a"]), (tokens, ["a"]), (tokens - 1, [])):
+        result = pipeline.run(items, size)
+        report = pipeline.dry_run(items, size)
+        chosen = [item.content for item in result]
+        assert [included.item.content for included in report.included] == chosen
+        assert [content for content in chosen if content == "a"] == expected
+        assert str(report)
+        assert repr(report)
+        assert report.to_text()
+        assert report.events
+    assert sweep_budgets(pipeline, items, [1, tokens])[1].utilization == 1.0
+
+
+@pytest.mark.parametrize("tokens", HUGE, ids=NAMES)
+def test_percentages_beyond_floats_are_exact(tokens: int) -> None:
+    """EB-01, QS-07: elsewhere they are the specification's, bit for bit."""
+    assert percent_of(tokens, 29.0) == tokens * 29 // 100
+    assert without_percent(tokens, 12.5) == tokens * 875 // 1000
+    assert without_percent(tokens, 100.0) == percent_of(tokens, 0.0) == 0
+    assert percent_of(100, 29.0) == 28
+    assert without_percent(10, 90.0) == 0
+    assert ContextBudget(tokens, estimation_safety_margin_percent=10.0).effective().max_tokens == tokens * 9 // 10
+
+
+def test_a_share_beyond_floats_is_infinite() -> None:
+    """TV-10: no error."""
+    assert share_of(10**5000, 1) == float("inf")
+    assert share_of(10**5000, 10**5000 * 2) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0, "0"),
+        (-7, "-7"),
+        (10**200 - 1, "9" * 200),
+        (10**200, "<201 digits>"),
+        (10**401 - 1, "<401 digits>"),
+        (10**401, "<402 digits>"),
+        (-(10**5000), "-<5001 digits>"),
+        (2**100_000, "<30103 digits>"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_long_number_is_shown_by_its_length(number: int, text: str) -> None:
+    assert digits(number) == text
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        PinnedExceedsBudgetError(10**5000, 1),
+        BudgetOverflowError(10**5000, 1),
+        TableTooLargeError(1, 10**5000, 10**5000, "max_cells", 10**5000),
+    ],
+    ids=type,
+)
+def test_errors_show_their_length(error: CupelError) -> None:
+    assert "<5001 digits>" in str(error)
+    assert "<5001 digits>" in repr(error)
+
+
+def test_constructors_and_reprs_show_their_length() -> None:
+    long = 10**5000
+    with pytest.raises(InvalidBudgetError, match=r"must not be negative, but is -<5001 digits>"):
+        ContextBudget(-long)
+    with pytest.raises(InvalidBudgetError, match=r"output_reserve \(<5001 digits>\) must"):
+        ContextBudget(1, output_reserve=long)
+    with pytest.raises(InvalidBudgetError, match=r"target_tokens \(<5001 digits>\) must"):
+        ContextBudget(1, long)
+    with pytest.raises(SlicerConfigError, match=r"must be greater than 0, not -<5001 digits>"):
+        KnapsackSlice(-long)
+    with pytest.raises(SlicerConfigError, match=r"require_count \(<5001 digits>\) must"):
+        CountQuotaEntry("x", cap_count=1, require_count=long)
+    assert "max_tokens=<5001 digits>" in repr(ContextBudget(long))
+    assert "cap_count=<5001 digits>" in repr(CountQuotaEntry("x", cap_count=long))
+
+
+class Hostile:
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+
+class Long:
+    def __repr__(self) -> str:
+        return "x" * 10_000_000
+
+
+class Lines:
+    def __repr__(self) -> str:
+        return "one\ntwo\x1b[31m"
+
+
+def test_any_repr_can_be_described() -> None:
+    """Other people's objects: one that raises, one of 10 MB, one with control characters, one that is too deep."""
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert describe(Hostile()) == "... (Hostile)"
+    assert describe(Long()) == f"{'x' * 57}... (Long)"
+    assert describe(Lines()) == r"one\ntwo\x1b[31m (Lines)"
+    assert describe(deep) == "... (list)"
+    assert len(describe(type("C" * 10_000_000, (), {})())) < 300
+
+
+def test_names_are_verbatim_up_to_200_characters() -> None:
+    assert quoted("a\nb") == r"'a\nb'"
+    assert quoted("x" * 200) == repr("x" * 200)
+    assert quoted("x" * 10_000_000) == f"{'x' * 200!r}..."
+
+
+def test_suggestions_are_sought_among_short_names_only() -> None:
+    assert suggestion("recenc", ["recency", "x" * 10_000]) == "; did you mean 'recency'?"
+    assert suggestion("x" * 101, ["x" * 100]) == suggestion("x" * 100, ["x" * 101]) == ""

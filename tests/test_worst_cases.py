@@ -1,0 +1,120 @@
+"""Inputs that once took minutes. The bounds are generous, so that only another order of growth exceeds them."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+
+import pytest
+
+from pycupel import (
+    BoostedScorer,
+    CompositeScorer,
+    ContextBudget,
+    ContextItem,
+    CountConstrainedKnapsackSlice,
+    CountQuotaEntry,
+    CountQuotaSlice,
+    FrequencyScorer,
+    GreedySlice,
+    KnapsackSlice,
+    Pipeline,
+    QuotaSlice,
+    ReflexiveScorer,
+    ScoredItem,
+    Scorer,
+    Slicer,
+)
+from pycupel.analytics import find_min_budget_for
+from pycupel.errors import InvalidArgumentError
+from pycupel.scorers._base import score_all
+from pycupel.slicers import StreamSlice
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """The processor time of one call, which other processes do not influence."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def spelled(word: str, number: int) -> str:
+    """The word with upper case letters where the number has bits."""
+    return "".join(letter.upper() if number >> i & 1 else letter for i, letter in enumerate(word))
+
+
+def tag_lists() -> list[object]:
+    dice = random.Random(1)
+    known = [f"tag{i}" for i in range(7_000)]
+    return [
+        pytest.param([dice.sample(known[:700], 10) for _ in range(10_000)], 3.0, id="10 of 700 tags"),
+        pytest.param([dice.sample(known, 100) for _ in range(3_000)], 3.0, id="100 of 7,000 tags"),
+        pytest.param([[spelled("abcdefghijklmnopq", i)] for i in range(100_000)], 5.0, id="spellings of one tag"),
+    ]
+
+
+@pytest.mark.parametrize(("tags", "limit"), tag_lists())
+def test_frequencies_of_any_tags_take_seconds_at_most(tags: list[list[str]], limit: float) -> None:
+    """PY-09: 15 s, 26 s and 18 s before."""
+    items = [ContextItem("-", 1, tags=each) for each in tags]
+    assert seconds(lambda: score_all(FrequencyScorer(), items)) < limit
+
+
+@pytest.mark.parametrize(("count", "target"), [(1_000, 40_000), (500, 49_500)])
+def test_scores_in_proportion_to_tokens_are_no_trap_for_a_knapsack(count: int, target: int) -> None:
+    """KN-03: 45 s and 37 s before; the specification's table takes about 5 s."""
+    dice = random.Random(1)
+    items = [ContextItem("-", dice.randint(5, 600)) for _ in range(count)]
+    scored = [ScoredItem(item, item.tokens / 1_000) for item in items]
+    slicer, budget = KnapsackSlice(bucket_size=1), ContextBudget(target)
+    assert seconds(lambda: slicer.slice(scored, budget)) < 6.0
+
+
+def test_replacing_in_a_stream_takes_no_walk_for_each_batch() -> None:
+    """StreamSlice: 30 s before."""
+    dice = random.Random(1)
+    scored = [ScoredItem(ContextItem("-", dice.randint(5, 600)), dice.random()) for _ in range(20_000)]
+    slicer, budget = StreamSlice(1, replace=True), ContextBudget(2_400_000)
+    assert seconds(lambda: slicer.slice(scored, budget)) < 3.0
+
+
+def count_quotas(kinds: list[str]) -> list[object]:
+    entries = [CountQuotaEntry(kind, cap_count=1, require_count=1) for kind in kinds]
+    return [
+        pytest.param(QuotaSlice([], CountQuotaSlice(entries)), id="quota(count)"),
+        pytest.param(QuotaSlice([], CountConstrainedKnapsackSlice(entries)), id="quota(constrained)"),
+        pytest.param(CountQuotaSlice(entries, CountQuotaSlice(entries)), id="count(count)"),
+    ]
+
+
+@pytest.mark.parametrize("slicer", count_quotas([f"kind{i}" for i in range(10_000)]))
+def test_as_many_count_entries_as_items_take_seconds_at_most(slicer: Slicer) -> None:
+    """CQ-03: a partition asks for its own entry only, and an entry for its own candidates."""
+    scored = [ScoredItem(ContextItem("-", 5, kind=f"kind{i}"), 0.5) for i in range(10_000)]
+    assert seconds(lambda: slicer.slice(scored, ContextBudget(30_000))) < 3.0
+
+
+def test_an_exhaustive_search_for_a_budget_ends() -> None:
+    """BS-01: a ceiling of 10**12 sizes; an answer within the first ones is an answer."""
+    pipeline = Pipeline(ReflexiveScorer(), GreedySlice())
+    target = ContextItem("target", 5, future_relevance_hint=0.9)
+    others = [ContextItem(f"{i}", 10, future_relevance_hint=0.1, pinned=True) for i in range(10_000)]
+    with pytest.raises(InvalidArgumentError, match="lower search_ceiling to 5004, or leave exhaustive out") as caught:
+        find_min_budget_for(pipeline, [target, *others], target, 10**12, exhaustive=True)
+    assert caught.value.argument == "search_ceiling"
+    assert find_min_budget_for(pipeline, [target, *others], target, 5_004, exhaustive=True) is None
+    assert find_min_budget_for(pipeline, [target], target, 10**12, exhaustive=True) == 5
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda inner: CompositeScorer([(inner, 1.0), (inner, 1.0)]), lambda inner: BoostedScorer(inner, inner)]
+)
+def test_one_scorer_shared_at_every_level_is_asked_once(wrap: Callable[[Scorer], Scorer]) -> None:
+    """CS-01: with 2**40 positions."""
+    scorer: Scorer = ReflexiveScorer()
+    for _ in range(40):
+        scorer = wrap(scorer)
+    items = [ContextItem("a", 1, future_relevance_hint=1.0), ContextItem("b", 1)]
+    report = Pipeline(scorer).dry_run(items, 10)
+    assert sorted(included.score for included in report.included) == [0.0, 1.0]

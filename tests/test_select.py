@@ -16,7 +16,6 @@ from pycupel import (
     OverflowStrategy,
     Pipeline,
     Policy,
-    RecencyScorer,
     ReflexiveScorer,
     policies,
     select,
@@ -79,14 +78,12 @@ def test_the_report_comes_when_asked_for() -> None:
 
 @pytest.mark.parametrize("explain", [False, True])
 def test_notes_tell_of_a_scorer_without_its_field(explain: bool) -> None:
-    """The issue: recency without timestamps, the first-minute trap. The presets go by position instead."""
-    undated = [ContextItem("a", 5), ContextItem("b", 5)]
-    assert select(undated, 10).notes == ()
-    result = select(undated, 10, Policy(RecencyScorer()), explain=explain)
+    """The issue: relevance without hints or a query, the first-minute trap."""
+    result = select([ContextItem("a", 5), ContextItem("b", 5)], 10, "rag", explain=explain)
     assert result.notes == (
         (
-            "no item sets timestamp, so RecencyScorer gives every item the same score; "
-            "set it, or choose a policy without that scorer"
+            "no item sets future_relevance_hint, so ReflexiveScorer gives every item the same score; "
+            "set it, pass query=..., or choose a policy without that scorer"
         ),
     )
     if result.report is not None:
@@ -149,10 +146,7 @@ def test_a_result_cannot_be_hashed_and_says_so() -> None:
 def test_the_representation_is_one_line() -> None:
     assert repr(select(ITEMS, 15)) == "<ContextResult: 2 items, 15 tokens>"
     unset = [ContextItem("a", 5)]
-    assert (
-        repr(select(unset, 15, Policy(RecencyScorer()), explain=True))
-        == "<ExplainedResult: 1 items, 5 tokens, notes: 1>"
-    )
+    assert repr(select(unset, 15, "rag", explain=True)) == "<ExplainedResult: 1 items, 5 tokens, notes: 1>"
 
 
 def test_a_pipeline_is_a_policy_and_its_observer_is_not_called() -> None:

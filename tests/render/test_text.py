@@ -13,6 +13,7 @@ from hypothesis import given, reject, settings, strategies as st
 
 from pycupel import (
     ChronologicalPlacer,
+    CompositeScorer,
     ContextBudget,
     ContextItem,
     ContextKind,
@@ -20,6 +21,7 @@ from pycupel import (
     CountQuotaSlice,
     CupelError,
     GreedySlice,
+    KindScorer,
     OverflowStrategy,
     Pipeline,
     QuotaEntry,
@@ -836,3 +838,29 @@ def test_overflow_that_was_accepted_is_told() -> None:
 def test_the_public_names_are_the_functions_of_the_module() -> None:
     assert text_module.__all__ == ["render_report", "render_summary"]
     assert (text_module.render_report, text_module.render_summary) == (render_report, render_summary)
+
+
+# --- the parts of the scores
+
+
+def test_the_parts_of_the_scores_are_shown_on_demand() -> None:
+    items = [
+        ContextItem("the best one", 5, future_relevance_hint=0.9),
+        ContextItem("a pinned one", 5, pinned=True),
+        ContextItem("one that is too large", 500, future_relevance_hint=0.5),
+        *(ContextItem(f"other {i}", 5, future_relevance_hint=0.1) for i in range(10)),
+    ]
+    scorer = CompositeScorer([(ReflexiveScorer(), 3), (KindScorer(), 1)])
+    report = Pipeline(scorer).dry_run(items, ContextBudget(100))
+    text = report.to_text(parts=True)
+    assert text.split("SCORES of ")[1].splitlines()[:4] == [
+        "the best items, by scorer and weight",
+        "  score  Reflexive 0.75  Kind 0.25  content",
+        "   0.73            0.90       0.20  the best one",
+        "   0.42            0.50       0.20  one that is too large",
+    ]
+    assert text.split("SCORES of ")[1].split("\n\n")[0].count("other") == 8
+    assert "SCORES" not in report.to_text()
+    assert "SCORES" not in render_report(make_report(), parts=True)
+    with pytest.raises(TypeError, match="parts"):
+        render_report(report, parts="yes")  # type: ignore[arg-type]

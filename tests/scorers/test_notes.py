@@ -26,6 +26,7 @@ from pycupel import (
     TagScorer,
     Window,
 )
+from pycupel.scorers._base import WrappingScorer
 from pycupel.scorers._notes import scorer_notes
 from tests.strategies import NOW, FixedClock
 
@@ -74,7 +75,8 @@ def test_without_items_there_is_nothing_to_say() -> None:
     assert scorer_notes(RecencyScorer(), []) == ()
 
 
-def test_inner_scorers_are_told_each_once_in_order() -> None:
+def test_inner_scorers_are_told_together_each_once_in_order() -> None:
+    """What only multiplies has no weight."""
     scorer = CompositeScorer(
         [
             (ScaledScorer(BoostedScorer(PriorityScorer(), MetadataTrustScorer())), 1),
@@ -85,10 +87,10 @@ def test_inner_scorers_are_told_each_once_in_order() -> None:
         ]
     )
     assert scorer_notes(scorer, BARE) == (
-        note("priority", "PriorityScorer"),
-        note("metadata['cupel:trust']", "MetadataTrustScorer"),
-        note("timestamp", "RecencyScorer"),
-        note("timestamp", "DecayScorer"),
+        (
+            "no item sets priority or timestamp, so PriorityScorer, RecencyScorer and DecayScorer give every item "
+            "the same score; set them, or choose a policy without those scorers"
+        ),
     )
 
 
@@ -126,3 +128,47 @@ def test_the_report_has_the_notes_and_pinned_items_do_not_count() -> None:
     pipeline = Pipeline(RecencyScorer())
     assert pipeline.dry_run([*BARE, pinned], ContextBudget(10)).notes == (note("timestamp", "RecencyScorer"),)
     assert pipeline.dry_run([pinned], ContextBudget(10)).notes == ()
+
+
+class Several(WrappingScorer):
+    """A wrapper of which nothing is known."""
+
+    def __init__(self, *children: Any) -> None:
+        self._children = children
+
+    @property
+    def children(self) -> tuple[Any, ...]:
+        return self._children
+
+    def combine(self, columns: list[list[float]]) -> list[float]:
+        return columns[0]
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        return 0.5
+
+
+def test_the_scorers_in_an_unknown_wrapper_count_alike() -> None:
+    assert scorer_notes(Several(KindScorer(), KindScorer(), PriorityScorer()), BARE) == ()
+    assert scorer_notes(Several(KindScorer(), PriorityScorer()), BARE) == (note("priority", "PriorityScorer"),)
+
+
+class Reading(Several):
+    """A wrapper that reads a field itself."""
+
+    reads = "priority"
+
+
+def test_a_wrapper_that_reads_a_field_is_judged_by_it() -> None:
+    assert scorer_notes(Reading(KindScorer()), BARE) == (note("priority", "Reading"),)
+
+
+def test_a_scorer_in_many_positions_is_judged_once() -> None:
+    scorer: Any = CompositeScorer([(PriorityScorer(), 1), (KindScorer(), 2)])
+    for _ in range(60):
+        scorer = CompositeScorer([(scorer, 1), (scorer, 3)])
+    assert scorer_notes(scorer, BARE) == ()
+    report = Pipeline(scorer).dry_run(BARE, 10)
+    assert [(part.scorer, round(part.weight, 9)) for part in report.why("a").parts] == [
+        ("PriorityScorer", 0.333333333),
+        ("KindScorer", 0.666666667),
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pycupel.diagnostics.collector import DiagnosticTraceCollector, NullTraceCollector, TraceCollector
 from pycupel.diagnostics.events import OverflowEvent, StageTraceSnapshot, TraceDetailLevel, TraceEvent
+from pycupel.diagnostics.explanation import Explanation, ScorePart
 from pycupel.diagnostics.reasons import (
     BudgetExceeded,
     CountCapExceeded,
@@ -31,6 +32,7 @@ __all__ = [
     "DiagnosticTraceCollector",
     "ExcludedItem",
     "ExclusionReason",
+    "Explanation",
     "Filtered",
     "IncludedItem",
     "InclusionReason",
@@ -41,6 +43,7 @@ __all__ = [
     "PipelineStage",
     "QuotaCapExceeded",
     "QuotaRequireDisplaced",
+    "ScorePart",
     "ScoredTooLow",
     "SelectionReport",
     "StageTraceSnapshot",

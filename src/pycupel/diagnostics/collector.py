@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pycupel.diagnostics.events import OverflowEvent, StageTraceSnapshot, TraceDetailLevel, TraceEvent
-from pycupel.diagnostics.report import ExcludedItem, IncludedItem, SelectionReport, with_events
+from pycupel.diagnostics.report import ExcludedItem, IncludedItem, SelectionReport, with_fields
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_choice, wrong_type
@@ -125,7 +125,7 @@ class DiagnosticTraceCollector(TraceCollector):
                 "there is no report, because no run has completed with this collector; "
                 "pass it to Pipeline.run(items, budget, collector=...)"
             )
-        return with_events(self._report, tuple(self._events)) if self._events else self._report
+        return with_fields(self._report, events=tuple(self._events)) if self._events else self._report
 
     def record_stage_event(self, event: TraceEvent, /) -> None:
         """Record the event."""

@@ -9,11 +9,13 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pycupel.diagnostics.events import TraceEvent
+from pycupel.diagnostics.explanation import Explanation, ScoreParts, explain
 from pycupel.diagnostics.reasons import ExclusionReason, InclusionReason
 from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model import ContextBudget, ContextItem, ContextKind
 
 if TYPE_CHECKING:
+    from pycupel.pipeline.policy import Policy, PresetName
     from pycupel.testing.chain import SelectionReportChain
 
 __all__ = [
@@ -22,7 +24,7 @@ __all__ = [
     "IncludedItem",
     "SelectionReport",
     "deferred_report",
-    "with_events",
+    "with_fields",
 ]
 
 
@@ -80,6 +82,8 @@ class _Deferred:
     """
 
     __slots__ = ("_source",)
+
+    _source: Callable[[str], Any]
 
     if not TYPE_CHECKING:  # pragma: no branch - a type checker would accept any attribute
 
@@ -179,22 +183,58 @@ class SelectionReport(_Deferred):
             and self.count_requirement_shortfalls == other.count_requirement_shortfalls
         )
 
+    def why(
+        self,
+        x: ContextItem | int | str,
+        *,
+        pipeline: Policy | PresetName | None = None,
+        items: Iterable[ContextItem] | None = None,
+    ) -> Explanation:
+        """Why one item was selected or left out: `print(report.why("Parts list"))`.
+
+        Args:
+            x: The item, its index in `items`, or the start of its content. An item is found by identity, or else if
+                exactly one candidate equals it. The start has to be that of one content only, unless it is a whole
+                content; of several items with that content, a selected one is explained, or the one with the best
+                score.
+            pipeline: What selected, for `min_budget`: a `Pipeline`, a `Policy` or the name of a preset. That runs it
+                again for several budgets. For a run with a question, pass `pipeline.for_query(query)`.
+            items: The candidates of the run, for an index and for `min_budget`.
+
+        Raises:
+            TypeError: `x` is none of these.
+            InvalidArgumentError: no candidate or several candidates match, or the index is out of range.
+        """
+        return explain(self, x, self._score_parts, pipeline, items)
+
+    @property
+    def _score_parts(self) -> ScoreParts | None:
+        """What the run kept of its scoring; None if this report was not made by a run."""
+        try:
+            source = self._source
+        except AttributeError:
+            return None
+        parts: ScoreParts | None = source("_score_parts")
+        return parts
+
     def should(self) -> SelectionReportChain:
         """The start of a chain of assertions: `report.should().include_item_with_kind("Document")`."""
         from pycupel.testing.chain import SelectionReportChain  # noqa: PLC0415
 
         return SelectionReportChain(self)
 
-    def to_text(self, *, color: bool = False) -> str:
+    def to_text(self, *, color: bool = False, parts: bool = False) -> str:
         """The whole report for a terminal of 80 columns; `pycupel.render` has more options.
 
         Args:
             color: Whether to use the terminal's colours.
+            parts: Whether to show the scores of the best items by scorer, too. Only a report that a run returned has
+                them.
         """
         # Rendering is built on top of everything here, and most runs never need it.
         from pycupel.render.text import render_report  # noqa: PLC0415
 
-        return render_report(self, color=color)
+        return render_report(self, color=color, parts=parts)
 
     def __repr__(self) -> str:
         # Every candidate would be too much for a traceback.
@@ -220,11 +260,15 @@ def deferred_report(source: Callable[[str], Any]) -> SelectionReport:
     return report
 
 
-def with_events(report: SelectionReport, events: tuple[TraceEvent, ...]) -> SelectionReport:
-    """The same report with other events. Unlike `dataclasses.replace`, it makes nothing that is still deferred."""
-    same = deferred_report(partial(getattr, report))
-    _put(same, "events", events)
-    return same
+def with_fields(report: SelectionReport, **changes: object) -> SelectionReport:
+    """The same report with other fields.
+
+    Unlike `dataclasses.replace`, it makes nothing that is still deferred, and knows the parts of the scores.
+    """
+    changed = deferred_report(partial(getattr, report))
+    for name, value in changes.items():
+        _put(changed, name, value)
+    return changed
 
 
 def _comparable(entries: Iterable[IncludedItem | ExcludedItem]) -> list[tuple[object, ...]]:

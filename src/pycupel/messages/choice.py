@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from pycupel.diagnostics import Deduplicated, ExcludedItem, ExclusionReason, Filtered, SelectionReport
+from pycupel.diagnostics.report import with_fields
 from pycupel.kernels.order import descending, u_shaped
 from pycupel.messages.documents import DocumentItem
 from pycupel.messages.history import History, items_at
@@ -15,6 +15,7 @@ from pycupel.messages.scoring import scorer_for
 from pycupel.messages.slicing import TiedSlice, inner_slicer
 from pycupel.model import ContextItem
 from pycupel.pipeline import Pipeline, Policy, Selection
+from pycupel.pipeline.notes import ranking_notes
 
 __all__ = ["Choice", "choose"]
 
@@ -83,12 +84,16 @@ def choose(
         else:
             document_reasons[document_of[key]] = excluded.reason
     units = [i for i in plan.offered if i not in reasons]
+    # Documents alone stay in the order in which they were found; and the order of the items is not that of the result.
+    notes = ranking_notes(run.ranking, fields=any(id(item) in unit_of for item in run.ranking.items))
     report = None
     if explain:
         unseen = items_at(history, aside, named=True)
         left_out = [(unseen[i], reason) for i, reason in aside.items()]
-        report = _completed(run.report, [*left_out, *((old.item, older[old.index]) for old, _ in replaced)])
-    return Choice(units, _in_u_shape(hits, run), reasons, document_reasons, (*run.notes, *query_notes), report)
+        report = _completed(
+            with_fields(run.report, notes=notes), [*left_out, *((old.item, older[old.index]) for old, _ in replaced)]
+        )
+    return Choice(units, _in_u_shape(hits, run), reasons, document_reasons, (*notes, *query_notes), report)
 
 
 def _last_question(history: History) -> str:
@@ -118,7 +123,7 @@ def _completed(report: SelectionReport, unseen: Sequence[tuple[ContextItem, Excl
     if not unseen:
         return report
     excluded = [*report.excluded, *(ExcludedItem(item, 0.0, reason) for item, reason in unseen)]
-    return replace(
+    return with_fields(
         report,
         excluded=tuple(excluded[i] for i in descending([each.score for each in excluded])),
         total_candidates=len(report.included) + len(excluded),

@@ -46,7 +46,7 @@ class Pipeline(Policy):
 
     def __post_init__(self) -> None:
         Policy.__post_init__(self)
-        object.__setattr__(self, "_note_sources", NoteSources.of(self.scorer, self.slicer))
+        object.__setattr__(self, "_note_sources", NoteSources.of(self.scorer, self.slicer, self.placer))
         object.__setattr__(self, "_reads_positions", reads_positions(self.placer))
         if self.on_overflow is not None:
             if not callable(cast(Any, self.on_overflow)):
@@ -196,7 +196,7 @@ class Pipeline(Policy):
 
     def _rank(self, classified: Classified, scorer: Scorer, trace: Trace) -> Ranking:
         scoreable = classified.scoreable
-        scores = score_items(scoreable, scorer)
+        scores = score_items(scoreable, scorer, trace.columns)
         trace.scored(classified, scores)
         pinned_contents = {item.content for item in classified.pinned} if self.dedupe_against_pinned else ()
         unique = deduplicate_items(scoreable, scores, enabled=self.deduplication, taken=pinned_contents)

@@ -7,12 +7,12 @@ from typing import Final
 
 from pycupel.model import ContextItem
 from pycupel.pipeline.classify import Classified
+from pycupel.pipeline.notes import ranking_notes
 from pycupel.pipeline.trace import Trace
-from pycupel.scorers._notes import scorer_notes
+from pycupel.protocols import Scorer
+from pycupel.scorers._parts import parts_of
 
 __all__ = ["Ranking", "input_positions"]
-
-_IGNORED_QUERY = "no scorer of the policy reads the query; add a RelevanceScorer, or choose a policy that has one"
 
 
 class Ranking:
@@ -56,12 +56,17 @@ class Ranking:
         return self.classified.pinned
 
     @property
+    def parts(self) -> list[tuple[Scorer, float, Sequence[float]]]:
+        """What the scores are made of: each scorer, its weight, and its scores of `classified.scoreable`."""
+        columns = self.trace.columns
+        if not columns:
+            return []
+        return [(scorer, share, columns[id(scorer)]) for scorer, share in parts_of(self.trace.sources.scorer)]
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Advisory notes, for example that no item sets the field that a scorer reads."""
-        sources, notes = self.trace.sources, self.trace.scorer_notes
-        if notes is None:
-            notes = scorer_notes(sources.scorer, self.classified.scoreable)
-        return (*notes, _IGNORED_QUERY) if sources.ignores_query else notes
+        return ranking_notes(self)
 
     def __repr__(self) -> str:
         return f"<Ranking: {len(self.items)} items, {len(self.pinned)} pinned>"

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from pycupel.model import ContextItem
 from pycupel.protocols import Scorer
-from pycupel.scorers._base import score_all
+from pycupel.scorers._base import score_all, score_once
 
 __all__ = ["score_items"]
 
 
-def score_items(scoreable: tuple[ContextItem, ...], scorer: Scorer) -> list[float]:
-    """Scores in the order of the items.
+def score_items(
+    scoreable: tuple[ContextItem, ...], scorer: Scorer, columns: dict[int, list[float]] | None = None
+) -> list[float]:
+    """Scores in the order of the items; and in `columns`, if it is given, those of each scorer, by its id.
 
     The scorer sees all scoreable items, as a tuple, and is not asked if there are none.
     """
-    return score_all(scorer, scoreable) if scoreable else []
+    if not scoreable:
+        return []
+    if columns is None:
+        return score_all(scorer, scoreable)
+    scores = columns[id(scorer)] = score_once(scorer, scoreable, columns)
+    return scores

@@ -8,11 +8,13 @@ from operator import attrgetter
 from typing import Any, Final
 
 from pycupel.diagnostics import ExcludedItem, IncludedItem, SelectionReport, TraceEvent
+from pycupel.diagnostics.explanation import ScoreParts
 from pycupel.diagnostics.report import deferred_report
 from pycupel.errors import digits
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline import events, explain
+from pycupel.pipeline.notes import selection_notes
 from pycupel.pipeline.place import Placement
 from pycupel.pipeline.rank import Ranking
 from pycupel.pipeline.slice import Sliced
@@ -157,6 +159,11 @@ def _tokens(selection: Selection) -> int:
     return sum([item.tokens for part in selection.ranking.classified[:3] for item in part])
 
 
+def _score_parts(selection: Selection) -> ScoreParts:
+    ranking = selection.ranking
+    return ScoreParts(ranking.classified.scoreable, ranking.parts)
+
+
 _MAKERS: dict[str, Callable[[Selection], Any]] = {
     "events": _events,
     "included": _included,
@@ -166,5 +173,6 @@ _MAKERS: dict[str, Callable[[Selection], Any]] = {
     "total_tokens_considered": _tokens,
     "count_requirement_shortfalls": attrgetter("sliced.shortfalls"),
     "budget": attrgetter("budget"),
-    "notes": attrgetter("ranking.notes"),
+    "_score_parts": _score_parts,
+    "notes": selection_notes,
 }

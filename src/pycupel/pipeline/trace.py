@@ -14,7 +14,7 @@ from pycupel.pipeline.classify import Classified
 from pycupel.pipeline.explain import slice_notes
 from pycupel.pipeline.place import Placement
 from pycupel.pipeline.slice import Sliced
-from pycupel.protocols import Scorer, Slicer
+from pycupel.protocols import Placer, Scorer, Slicer
 from pycupel.scorers._notes import scorer_notes
 
 if TYPE_CHECKING:
@@ -25,18 +25,19 @@ __all__ = ["UNTRACED", "NoteSources", "TimedTrace", "Trace"]
 
 
 class NoteSources(NamedTuple):
-    """Who may have notes about a run. Those of custom code are gathered during it, ours can be made at any time."""
+    """What notes about a run are made from. Those of custom code are gathered during it, ours made at any time."""
 
     scorer: Scorer
     slicer: Slicer
+    placer: Placer
     has_custom_scorer: bool
     has_custom_slicer: bool
     ignores_query: bool = False
 
     @classmethod
-    def of(cls, scorer: Scorer, slicer: Slicer) -> NoteSources:
+    def of(cls, scorer: Scorer, slicer: Slicer, placer: Placer) -> NoteSources:
         """Find out whether custom code is involved, inner scorers and slicers included."""
-        return cls(scorer, slicer, not _is_built_in(scorer), not _is_built_in(slicer))
+        return cls(scorer, slicer, placer, not _is_built_in(scorer), not _is_built_in(slicer))
 
 
 class Trace:
@@ -45,6 +46,7 @@ class Trace:
     Attributes:
         sources: The scorer and the slicer.
         laps: For each stage its duration in seconds, and how many items came out.
+        columns: Where the scores that each scorer gives are kept, by the id of the scorer.
         scorer_notes: What the scorer has to say; None if that can be made when asked for.
         slice_notes: What the slicer has to say about each item that it left out, likewise.
         with_items: Whether a report should have events for items, too.
@@ -54,6 +56,7 @@ class Trace:
 
     sources: NoteSources
     laps: Sequence[tuple[float, int]] = ()
+    columns: dict[int, list[float]] | None = None
     scorer_notes: tuple[str, ...] | None = ()
     slice_notes: Sequence[str] | None = ()
     with_items: bool = False
@@ -86,13 +89,14 @@ UNTRACED = Trace()
 class TimedTrace(Trace):
     """Takes the times, and gathers what custom scorers and slicers have to say: enough for a report."""
 
-    __slots__ = ("_mark", "laps", "scorer_notes", "slice_notes", "sources", "with_items")
+    __slots__ = ("_mark", "columns", "laps", "scorer_notes", "slice_notes", "sources", "with_items")
 
     def __init__(self, sources: NoteSources, ranked: Trace = UNTRACED, *, with_items: bool = True) -> None:
         """Begin, or go on from where a ranking was made."""
         self.sources = sources
         self.with_items = with_items
         self.laps: list[tuple[float, int]] = [*ranked.laps[:3]]  # pyright: ignore[reportIncompatibleVariableOverride]
+        self.columns: dict[int, list[float]] | None = {}
         self.scorer_notes: tuple[str, ...] | None = None if ranked is UNTRACED else ranked.scorer_notes
         self.slice_notes: Sequence[str] | None = None
         self._mark = perf_counter()

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from pycupel.diagnostics import ExcludedItem, IncludedItem, SelectionReport
+from pycupel.diagnostics import ExcludedItem, IncludedItem, InclusionReason, SelectionReport
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_bool, wrong_type
@@ -36,9 +36,12 @@ from pycupel.render._shares import share_lines
 __all__ = ["render_report", "render_summary"]
 
 _SUMMARY_WIDTH = 80
+_BEST = 10
 
 
-def render_report(report: SelectionReport, *, color: bool = False, width: int = 80, limit: int | None = 40) -> str:
+def render_report(
+    report: SelectionReport, *, color: bool = False, width: int = 80, limit: int | None = 40, parts: bool = False
+) -> str:
     """The whole report as text.
 
     Args:
@@ -46,6 +49,7 @@ def render_report(report: SelectionReport, *, color: bool = False, width: int = 
         color: Whether to use ANSI colours.
         width: The length of the longest line, at least 40.
         limit: How many rows of each list are shown; None for all.
+        parts: Whether to show the scores of the best items by scorer, if the report knows them.
 
     Raises:
         InvalidArgumentError: the width is less than 40, or the limit is negative.
@@ -57,6 +61,7 @@ def render_report(report: SelectionReport, *, color: bool = False, width: int = 
         share_lines(report, page),
         _selected(report, page),
         _left_out(report, page),
+        _parts(report, page) if checked_bool("parts", parts) else [],
         _shortfalls(report, page),
         _times(report, page),
     ]
@@ -150,6 +155,23 @@ def _groups(included: Sequence[IncludedItem], excluded: Sequence[ExcludedItem], 
         cells = (page.kind(item.kind), Span(number(score)), Span(explanations[i].why))
         groups[explanations[i].title].append(Row(cells, item.content))
     return groups
+
+
+def _parts(report: SelectionReport, page: Page) -> list[Line]:
+    """The best items with what each scorer gave them."""
+    everything: list[IncludedItem | ExcludedItem] = [*report.included, *report.excluded]
+    entries = [each for each in everything if each.reason != InclusionReason.PINNED]
+    best = [report.why(entries[i].item) for i in descending([each.score for each in entries])[:_BEST]]
+    scored = [each for each in best if each.parts]
+    if not scored:
+        return []
+    names = [f"{clipped(part.scorer.removesuffix('Scorer'), 16)} {part.weight:.2f}" for part in scored[0].parts]
+    rows = [
+        Row((Span(number(each.score)), *(Span(number(part.score)) for part in each.parts)), each.item.content)
+        for each in scored
+    ]
+    heading = page.heading("SCORES of the best items, by scorer and weight")
+    return [*heading, *page.table((">score", *(f">{name}" for name in names)), rows, text="content")]
 
 
 def _shortfalls(report: SelectionReport, page: Page) -> list[Line]:

@@ -12,7 +12,7 @@ from pycupel.model import ContextItem, ContextKind
 from pycupel.model.checks import as_float
 from pycupel.protocols import Scorer
 
-__all__ = ["CONVERSATION", "WrappingScorer", "check_nesting", "combined", "score_all", "score_one"]
+__all__ = ["CONVERSATION", "WrappingScorer", "check_nesting", "combined", "score_all", "score_once", "score_one"]
 
 MAX_DEPTH = 100
 
@@ -65,12 +65,13 @@ def combined(scorer: WrappingScorer, items: Sequence[ContextItem], known: dict[i
     for child in scorer.children:
         column = known.get(id(child))
         if column is None:
-            column = known[id(child)] = _column(child, items, known)
+            column = known[id(child)] = score_once(child, items, known)
         columns.append(column)
     return scorer.combine(columns)
 
 
-def _column(child: Scorer, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[float]:
+def score_once(child: Scorer, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[float]:
+    """The scores of all items, and in `known` those of the scorers inside, by their ids."""
     if isinstance(child, WrappingScorer) and _batch_method(type(child))[1]:
         return combined(child, items, known)
     return score_all(child, items)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, cast
 
@@ -18,6 +18,7 @@ from pycupel.protocols import SliceOutcome, Slicer
 __all__ = [
     "IndexSlice",
     "IndexedSlicer",
+    "advice_of",
     "check_nesting",
     "delegate",
     "exclusion_notes",
@@ -83,6 +84,16 @@ class IndexedSlicer(ABC):
         """Why items may be left out although there is room, by index. Called only for a report (ER-05)."""
         return {}
 
+    def advice(
+        self,
+        items: Sequence[ContextItem],  # noqa: ARG002 - most slicers have nothing to say
+        scores: Sequence[float],  # noqa: ARG002
+        budget: ContextBudget,  # noqa: ARG002
+        is_selected: Sequence[int],  # noqa: ARG002
+    ) -> Iterable[str]:
+        """Advisory notes about a whole selection. `is_selected` has a 1 for each item that is part of it."""
+        return ()
+
     def for_kind(self, key: str) -> IndexedSlicer:  # noqa: ARG002 - most slicers have no entries
         """This slicer with the entries of one kind only, for the partitions of `QuotaSlice` (CQ-03)."""
         return self
@@ -142,6 +153,17 @@ def exclusion_notes(
 ) -> dict[int, str]:
     """Why a slicer may leave out items although there is room, by index; empty for a custom slicer."""
     return slicer.notes(items, scores, budget) if isinstance(slicer, IndexedSlicer) else {}
+
+
+def advice_of(
+    slicer: Slicer,
+    items: Sequence[ContextItem],
+    scores: Sequence[float],
+    budget: ContextBudget,
+    is_selected: Sequence[int],
+) -> Iterable[str]:
+    """Advisory notes about a whole selection; none for a custom slicer."""
+    return slicer.advice(items, scores, budget, is_selected) if isinstance(slicer, IndexedSlicer) else ()
 
 
 def restricted(inner: Slicer, key: str) -> Slicer:

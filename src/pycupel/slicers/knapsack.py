@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pycupel.errors import SlicerConfigError, TableTooLargeError
@@ -89,6 +89,25 @@ class KnapsackSlice(IndexedSlicer):
             for i, value in enumerate(values)
             if value == 0 or (self.bucket_size > 1 and items[i].tokens > 0)
         }
+
+    def advice(
+        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, is_selected: Sequence[int]
+    ) -> Iterator[str]:
+        """Why nothing at all was selected, although something fits (KN-01, KN-02)."""
+        target = budget.target_tokens
+        fitting = [i for i, item in enumerate(items) if 0 < item.tokens <= target]
+        if not fitting or any(is_selected[i] for i in fitting):
+            return
+        if any(_integer_values([scores[i] for i in fitting])):
+            yield (
+                f"nothing fits into {target} tokens if tokens are counted in buckets of {self.bucket_size}; "
+                "use KnapsackSlice(bucket_size=1)"
+            )
+        else:
+            yield (
+                f"nothing was selected, because no item that fits scores {1 / _UNITS:g} or more; "
+                "use KnapsackSlice(fill_free=True), or GreedySlice()"
+            )
 
     def _solve(self, weights: Sequence[int], values: Sequence[int], capacity: int) -> list[int]:
         cells = len(weights) * (capacity + 1)

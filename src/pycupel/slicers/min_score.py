@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pycupel.diagnostics import CountRequirementShortfall, ScoredTooLow
@@ -10,7 +10,7 @@ from pycupel.errors import SlicerConfigError
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint
 from pycupel.model.checks import checked_float
 from pycupel.protocols import Slicer, checked_slicer
-from pycupel.slicers._base import IndexedSlicer, IndexSlice, delegate, exclusion_notes, restricted
+from pycupel.slicers._base import IndexedSlicer, IndexSlice, advice_of, delegate, exclusion_notes, restricted
 from pycupel.slicers.constraints import quota_constraints_of
 
 __all__ = ["MinScoreSlice"]
@@ -69,6 +69,14 @@ class MinScoreSlice(IndexedSlicer):
         kept = self._kept(scores)
         notes = exclusion_notes(self.inner, [items[i] for i in kept], [scores[i] for i in kept], budget)
         return {kept[i]: note for i, note in notes.items()}
+
+    def advice(
+        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, is_selected: Sequence[int]
+    ) -> Iterable[str]:
+        """What the inner slicer has to say about what it was given."""
+        kept = self._kept(scores)
+        given, rated = [items[i] for i in kept], [scores[i] for i in kept]
+        return advice_of(self.inner, given, rated, budget, [is_selected[i] for i in kept])
 
     def for_kind(self, key: str) -> IndexedSlicer:
         """This slicer, its inner one judging only what concerns one kind."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import ClassVar, NamedTuple
 
 from pycupel.diagnostics import CountRequirementShortfall
@@ -178,6 +179,52 @@ class QuotaSlice(IndexedSlicer):
                 text = f"kind {kind!r} {'may use' if self.redistribute else 'has a share of'} {limit} tokens"
                 notes[i] = f"{text}; {inner[position]}" if position in inner else text
         return notes
+
+    def advice(
+        self,
+        items: Sequence[ContextItem],
+        scores: Sequence[float],  # noqa: ARG002 - shares do not depend on them
+        budget: ContextBudget,
+        is_selected: Sequence[int],
+    ) -> Iterator[str]:
+        """Shares that starve, requirements for kinds that are not there, and fractions in place of percentages."""
+        for entry in self.entries:
+            for percent in (entry.require, entry.cap):
+                if 0.0 < percent <= 1.0:
+                    yield f"{entry!r} means {percent:g} percent of the budget; write {percent * 100:g} for that share"
+        if not items or budget.target_tokens <= 0:
+            return
+        required = [entry for entry in self.entries if entry.require > 0.0]
+        present = {item.kind.key for item in items} if required else ()
+        for entry in required:
+            if entry.kind.key not in present:
+                yield (
+                    f"no candidate is of kind {entry.kind.value!r}, for which QuotaSlice requires {entry.require:g} "
+                    "percent of the budget; correct the kind, or leave out the entry"
+                )
+        if not self.redistribute and type(self.inner) is GreedySlice:
+            yield from self._unused(items, budget.target_tokens, is_selected)
+
+    def _unused(self, items: Sequence[ContextItem], target: int, is_selected: Sequence[int]) -> Iterator[str]:
+        """What the shares left empty, if there is a left-out item that fits into it and is allowed by its cap."""
+        rest = target - sum([item.tokens for item in compress(items, is_selected)])
+        if not any(0 < item.tokens <= rest and not taken for item, taken in zip(items, is_selected, strict=True)):
+            return
+        partitions = partition_by_kind(items)
+        used = {key: sum([items[i].tokens for i in members if is_selected[i]]) for key, members in partitions.items()}
+        starved: dict[str, int] = {}
+        shares = self._distribute(partitions, items, target)
+        for key, share in shares.items():
+            room = min(rest, share.cap - used[key])
+            starved[key] = sum([0 < items[i].tokens <= room and not is_selected[i] for i in share.members])
+        worst = max(starved, key=starved.__getitem__)
+        if starved[worst]:
+            kind = items[partitions[worst][0]].kind.value
+            yield (
+                f"{rest} of {target} tokens stay unused although items that were left out fit "
+                f"({sum(starved.values())}): the share of kind {kind!r} was {shares[worst].tokens} tokens; "
+                "use QuotaSlice(..., redistribute=True)"
+            )
 
     def for_kind(self, key: str) -> IndexedSlicer:
         """This slicer with the entries of one kind only, by folded name."""

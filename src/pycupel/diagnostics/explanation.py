@@ -1,0 +1,240 @@
+"""`Explanation`: why one item was selected or left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil, isnan
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pycupel.diagnostics.reasons import (
+    BudgetExceeded,
+    Deduplicated,
+    ExclusionReason,
+    Filtered,
+    InclusionReason,
+    NegativeTokens,
+)
+from pycupel.errors import InvalidArgumentError, NonMonotonicSlicerError
+from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.checks import shortened, wrong_type
+from pycupel.model.names import suggestion
+
+if TYPE_CHECKING:
+    from pycupel.diagnostics.report import ExcludedItem, IncludedItem, SelectionReport
+
+__all__ = ["Explanation", "ScorePart", "ScoreParts", "explain"]
+
+# What was left out for one of these did not compete, so it has no rank and nothing took its room.
+_NEVER_COMPETED = (NegativeTokens, Deduplicated, Filtered)
+_MOST_INSTEAD = 3
+_MOST_LISTED = 5
+
+
+class ScorePart(NamedTuple):
+    """What one scorer contributed to a score: `weight * score`.
+
+    Attributes:
+        scorer: The name of the scorer's class.
+        weight: Its share of the whole; the weights of all parts add up to 1.
+        score: What it gave the item.
+    """
+
+    scorer: str
+    weight: float
+    score: float
+
+
+class ScoreParts(NamedTuple):
+    """What a run kept of its scoring.
+
+    Attributes:
+        items: The scored items.
+        columns: Each scorer with its weight and its score for each item.
+    """
+
+    items: Sequence[ContextItem]
+    columns: Sequence[tuple[object, float, Sequence[float]]]
+
+    def of(self, item: ContextItem) -> tuple[ScorePart, ...]:
+        """The parts of one item's score; none if it was not scored."""
+        row = next((i for i, each in enumerate(self.items) if each is item), None)
+        if row is None:
+            return ()
+        return tuple(ScorePart(type(scorer).__name__, weight, column[row]) for scorer, weight, column in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why one item was selected or left out: what `SelectionReport.why` returns. `str` gives it in a few lines.
+
+    Attributes:
+        item: The item.
+        included: Whether it was selected.
+        reason: Why, as in the report.
+        score: Its score, as in the report.
+        rank: Its position by score among the items that competed, from 1; equal scores have equal ranks. None for an
+            item that did not compete: pinned, a duplicate, invalid, or filtered.
+        parts: The score by scorer and weight; the sum of `weight * score` is the score. A scorer other than
+            `CompositeScorer` is one part. Empty if the item was not scored, and if the report does not come from a run
+            directly, but from JSON or a pickle.
+        instead: For an item that did not fit, selected items that would have to go for it, lowest score first, at
+            most three. Pinned items are never among them. Empty if the item would not fit even so, and if there was
+            room for it, so that other rules of the slicer kept it out.
+        min_budget: The smallest budget that selects the item, as `find_min_budget_for` finds it. None if no budget
+            does, if `why` was not given the pipeline and the items, and for slicers with quotas.
+    """
+
+    item: ContextItem
+    included: bool
+    reason: InclusionReason | ExclusionReason | str
+    score: float
+    rank: int | None
+    parts: tuple[ScorePart, ...]
+    instead: tuple[ContextItem, ...]
+    min_budget: int | None
+
+    def __str__(self) -> str:
+        from pycupel.render.explanation import render_explanation  # noqa: PLC0415 - as for reports
+
+        return render_explanation(self)
+
+
+def explain(
+    report: SelectionReport, x: Any, parts: ScoreParts | None, pipeline: Any, items: Iterable[ContextItem] | None
+) -> Explanation:
+    """Find an item in a report and explain it; the arguments are those of `SelectionReport.why`."""
+    candidates = None if items is None else list(items)
+    entry = _find(report, x, candidates)
+    item, score, reason = entry
+    included = not isinstance(reason, ExclusionReason)
+    competes = _competes(entry)
+    return Explanation(
+        item,
+        included,
+        reason,
+        score,
+        _rank(report, score) if competes else None,
+        () if parts is None else parts.of(item),
+        _instead(report, entry) if competes and not included else (),
+        None if pipeline is None or candidates is None else _min_budget(pipeline, candidates, item, report.budget),
+    )
+
+
+def _find(report: SelectionReport, x: Any, candidates: Sequence[ContextItem] | None) -> IncludedItem | ExcludedItem:
+    entries: list[IncludedItem | ExcludedItem] = [*report.included, *report.excluded]
+    if isinstance(x, str):
+        return _by_start(entries, x)
+    if isinstance(x, int) and not isinstance(x, bool):
+        return _by_item(entries, _by_index(x, candidates))
+    if isinstance(x, ContextItem):
+        return _by_item(entries, x)
+    raise wrong_type("x", "an item, an index in items, or the start of a content", x)
+
+
+def _by_index(index: int, candidates: Sequence[ContextItem] | None) -> ContextItem:
+    if candidates is None:
+        raise InvalidArgumentError(
+            "an index needs the items that it is for: why(3, items=items)", argument="items", value=index
+        )
+    if not -len(candidates) <= index < len(candidates):
+        raise InvalidArgumentError(
+            f"there is no items[{index}]: items has {len(candidates)}", argument="x", value=index
+        )
+    return candidates[index]
+
+
+def _by_item(entries: Sequence[IncludedItem | ExcludedItem], item: ContextItem) -> IncludedItem | ExcludedItem:
+    for entry in entries:
+        if entry.item is item:
+            return entry
+    equal = [entry for entry in entries if entry.item == item]
+    if len(equal) == 1:
+        return equal[0]
+    raise InvalidArgumentError(
+        f"{len(equal)} candidates of the run equal this item" if equal else "the item was no candidate of the run",
+        argument="x",
+        value=item,
+        hint="Pass one of the candidates themselves." if equal else None,
+    )
+
+
+def _by_start(entries: Sequence[IncludedItem | ExcludedItem], start: str) -> IncludedItem | ExcludedItem:
+    """A whole content counts before those that only start with it. Of equal contents, a selected item, or the best."""
+    found = [entry for entry in entries if entry.item.content.startswith(start)]
+    exact = [entry for entry in found if entry.item.content == start]
+    contents = list(dict.fromkeys(entry.item.content for entry in exact or found))
+    if len(contents) == 1:
+        return (exact or found)[0]
+    if not contents:
+        near = suggestion(start, (entry.item.content[: len(start)] for entry in entries))
+        raise InvalidArgumentError(f"no content starts with {shortened(start)}{near}", argument="x", value=start)
+    listed = ", ".join(shortened(content) for content in contents[:_MOST_LISTED])
+    more = f" and {len(contents) - _MOST_LISTED} more" if len(contents) > _MOST_LISTED else ""
+    raise InvalidArgumentError(
+        f"{len(contents)} contents start with {shortened(start)}: {listed}{more}", argument="x", value=start
+    )
+
+
+def _competes(entry: IncludedItem | ExcludedItem) -> bool:
+    return entry.reason != InclusionReason.PINNED and not isinstance(entry.reason, _NEVER_COMPETED)
+
+
+def _rank(report: SelectionReport, score: float) -> int:
+    """One more than there are better scores; any number is better than NaN."""
+    entries: list[IncludedItem | ExcludedItem] = [*report.included, *report.excluded]
+    others = [entry.score for entry in entries if _competes(entry)]
+    return 1 + sum([other > score or (isnan(score) and not isnan(other)) for other in others])
+
+
+def _instead(report: SelectionReport, entry: IncludedItem | ExcludedItem) -> tuple[ContextItem, ...]:
+    """The selected items with the lowest scores that together make room, without those that need not go."""
+    missing = entry.item.tokens - _room(report, entry)
+    rivals = sorted(
+        [each for each in report.included if _competes(each) and each.item.tokens > 0], key=lambda each: each.score
+    )
+    if not 0 < missing <= sum([rival.item.tokens for rival in rivals]):
+        return ()
+    gone: list[ContextItem] = []
+    freed = 0
+    for rival in rivals:
+        if freed < missing:
+            gone.append(rival.item)
+            freed += rival.item.tokens
+    for item in reversed(gone[:]):
+        if freed - item.tokens >= missing:
+            gone = [each for each in gone if each is not item]
+            freed -= item.tokens
+    return tuple(gone[:_MOST_INSTEAD])
+
+
+def _room(report: SelectionReport, entry: IncludedItem | ExcludedItem) -> int:
+    """What the selection leaves of the target; without a budget, what the reason says about it."""
+    if report.budget is None:
+        return entry.reason.available_tokens if isinstance(entry.reason, BudgetExceeded) else entry.item.tokens
+    pinned = sum([each.item.tokens for each in report.included if each.reason == InclusionReason.PINNED])
+    return report.budget.effective(pinned).target_tokens + pinned - report.included_tokens
+
+
+def _min_budget(
+    pipeline: Any, candidates: Sequence[ContextItem], item: ContextItem, budget: ContextBudget | None
+) -> int | None:
+    from pycupel.analytics import find_min_budget_for  # noqa: PLC0415 - built on top of everything here
+
+    # A report that was read from JSON has items of its own.
+    same = next((each for each in candidates if each is item), None)
+    target = same or next((each for each in candidates if each == item), item)
+    try:
+        return find_min_budget_for(pipeline, candidates, target, _ceiling(candidates, budget), base_budget=budget)
+    except NonMonotonicSlicerError:
+        return None
+
+
+def _ceiling(candidates: Sequence[ContextItem], budget: ContextBudget | None) -> int:
+    """A budget into which everything fits, unless its safety margin leaves nothing."""
+    everything = sum([max(0, item.tokens) for item in candidates])
+    if budget is None:
+        return everything
+    usable = 1.0 - budget.estimation_safety_margin_percent / 100.0
+    reserved = budget.output_reserve + sum(budget.reserved_slots.values())
+    return reserved + (ceil(everything / usable) + 1 if usable > 0.0 else everything)

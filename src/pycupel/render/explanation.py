@@ -1,0 +1,52 @@
+"""The explanation of one item as text."""
+
+from __future__ import annotations
+
+from pycupel.diagnostics import ExcludedItem, Explanation
+from pycupel.diagnostics.reasons import ExclusionReason
+from pycupel.render._layout import HEADING, Line, Row, Span, Table, clipped, count, finish, number, paragraph, plural
+from pycupel.render._reasons import explain
+
+__all__ = ["render_explanation"]
+
+_WIDTH = 80
+_QUOTE = 40
+
+
+def render_explanation(explanation: Explanation) -> str:
+    """A few lines: the item, its fate and the reason, its score and where it comes from, and what it would take."""
+    item = explanation.item
+    lines = paragraph(clipped(item.content, _WIDTH), _WIDTH, code=HEADING)
+    what = f"{clipped(item.kind.value, _QUOTE)} of {plural(item.tokens, 'token')}"
+    lines += _indented(f"{what}, {'selected' if explanation.included else 'left out'}: {_reason(explanation)}")
+    rank = "" if explanation.rank is None else f", rank {count(explanation.rank)}"
+    lines += _indented(f"score {number(explanation.score)}{rank}")
+    if explanation.parts:
+        rows = [
+            Row((Span(f"{part.weight:.2f}"), Span(number(part.score)), Span(clipped(part.scorer, _QUOTE))))
+            for part in explanation.parts
+        ]
+        table = Table((">weight", ">score", "<scorer"), rows, _WIDTH, indent="  ")
+        lines += [*table.titles(), *table.lines(rows)]
+    if explanation.instead:
+        lines += _indented("selected instead, lowest scores first:")
+        lines += [
+            line
+            for other in explanation.instead
+            for line in _indented(f"  {count(other.tokens)} tokens: {clipped(other.content, _QUOTE)}")
+        ]
+    if explanation.min_budget is not None:
+        lines += _indented(f"smallest budget that selects it: {count(explanation.min_budget)}")
+    return finish(lines, _WIDTH, color=False)
+
+
+def _indented(text: str) -> list[Line]:
+    return paragraph(text, _WIDTH, indent="  ")
+
+
+def _reason(explanation: Explanation) -> str:
+    reason = explanation.reason
+    if not isinstance(reason, ExclusionReason):
+        return clipped(reason, _QUOTE)
+    told = explain(ExcludedItem(explanation.item, explanation.score, reason), {}, 13)
+    return f"{told.title}, {told.why}" if told.why else told.title

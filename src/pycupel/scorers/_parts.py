@@ -1,0 +1,68 @@
+"""What a score is made of: the scorers inside, each with its share of the weight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pycupel.model import ContextItem
+from pycupel.scorers._base import WrappingScorer
+from pycupel.scorers.boosted import BoostedScorer
+from pycupel.scorers.composite import CompositeScorer
+
+__all__ = ["Shares", "field_of", "leaves_of", "parts_of"]
+
+Shares = list[tuple[Any, float]]
+
+
+def parts_of(scorer: Any) -> Shares:
+    """The scorers whose weighted sum the score is: those of composites, inner ones included. Any other is one part."""
+    return _resolved(scorer, lambda each: _weights(each) if type(each) is CompositeScorer else ())
+
+
+def leaves_of(scorer: Any) -> Shares:
+    """The innermost scorers. What a `BoostedScorer` multiplies by has no share."""
+    return _resolved(scorer, lambda each: _weights(each) if isinstance(each, WrappingScorer) else ())
+
+
+def field_of(scorer: Any) -> str | None:
+    """The field that a scorer reads. A custom scorer may name it, too."""
+    field = getattr(scorer, "reads", None)
+    return field if isinstance(field, str) and field in ContextItem.__dataclass_fields__ else None
+
+
+def _weights(scorer: WrappingScorer) -> Sequence[float]:
+    """The share of each child; none if the scorer has to be judged as a whole."""
+    if isinstance(scorer, CompositeScorer):
+        total = sum([weight for _, weight in scorer.entries])
+        return [weight / total for _, weight in scorer.entries]
+    others = len(scorer.children) - 1
+    if isinstance(scorer, BoostedScorer):
+        return [1.0] + [0.0] * others
+    return () if field_of(scorer) is not None else [1.0 / (1 + others)] * (1 + others)
+
+
+def _resolved(root: Any, weights_of: Callable[[Any], Sequence[float]]) -> Shares:
+    """Shares are passed on from parents to children. A scorer in several positions has the sum of its shares."""
+    order: list[Any] = []
+    seen: set[int] = set()
+
+    def visit(scorer: Any) -> None:
+        if id(scorer) not in seen:
+            seen.add(id(scorer))
+            if weights_of(scorer):
+                for child in reversed(scorer.children):
+                    visit(child)
+            order.append(scorer)
+
+    visit(root)
+    shares = dict.fromkeys(map(id, order), 0.0)
+    shares[id(root)] = 1.0
+    resolved: Shares = []
+    for scorer in reversed(order):
+        weights = weights_of(scorer)
+        for child, weight in zip(scorer.children if weights else (), weights, strict=True):
+            shares[id(child)] += shares[id(scorer)] * weight
+        if not weights:
+            resolved.append((scorer, shares[id(scorer)]))
+    return resolved

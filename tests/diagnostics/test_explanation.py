@@ -1,0 +1,354 @@
+"""`report.why`: one item, found and explained."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pycupel import (
+    CompositeScorer,
+    ContextBudget,
+    ContextItem,
+    DiagnosticTraceCollector,
+    KindScorer,
+    Pipeline,
+    PriorityScorer,
+    QuotaSlice,
+    ReflexiveScorer,
+    ScaledScorer,
+    SelectionReport,
+    select,
+)
+from pycupel.diagnostics import (
+    BudgetExceeded,
+    Deduplicated,
+    ExcludedItem,
+    ExclusionReason,
+    Explanation,
+    Filtered,
+    IncludedItem,
+    InclusionReason,
+    PinnedOverride,
+    ScorePart,
+)
+from pycupel.errors import InvalidArgumentError
+from pycupel.messages import select_messages
+from pycupel.wire import dumps, loads
+
+
+def item(content: str, tokens: int, hint: float = 0.5, **fields: Any) -> ContextItem:
+    return ContextItem(content, tokens, future_relevance_hint=hint, **fields)
+
+
+PINNED = item("You are a pump.", 10, pinned=True, kind="SystemPrompt")
+BEST = item("best", 20, 0.9)
+COPY, SECOND_COPY = item("copy", 20, 0.4), item("copy", 20, 0.3)
+LARGE = item("large", 55, 0.8)
+HUGE = item("huge", 500, 0.1)
+FREE = item("free", 0, 0.2)
+BROKEN = item("broken", -1)
+ITEMS = [BROKEN, PINNED, BEST, COPY, SECOND_COPY, LARGE, HUGE, FREE]
+PIPELINE = Pipeline(ReflexiveScorer())
+REPORT = PIPELINE.dry_run(ITEMS, 60)
+
+
+def refused(report: SelectionReport, x: Any, **options: Any) -> InvalidArgumentError:
+    with pytest.raises(InvalidArgumentError) as caught:
+        report.why(x, **options)
+    return caught.value
+
+
+def made(
+    included: Sequence[tuple[ContextItem, float]],
+    excluded: ExcludedItem,
+    budget: ContextBudget | None = None,
+    reason: InclusionReason = InclusionReason.SCORED,
+) -> SelectionReport:
+    entries = [IncludedItem(each, score, reason) for each, score in included]
+    tokens = sum(each.tokens for each, _ in included) + excluded.item.tokens
+    return SelectionReport((), entries, [excluded], len(entries) + 1, tokens, budget=budget)
+
+
+# --- finding the item
+
+
+def test_an_item_is_found_by_identity_by_equality_by_index_and_by_its_start() -> None:
+    expected = REPORT.why(LARGE)
+    assert expected.item is LARGE
+    assert REPORT.why(dataclasses.replace(LARGE)) == expected
+    assert REPORT.why(5, items=ITEMS) == REPORT.why(-3, items=iter(ITEMS)) == expected
+    assert REPORT.why("la") == expected
+
+
+def test_of_equal_items_the_one_that_is_given_is_explained() -> None:
+    twins = [item("same", 5), item("same", 5)]
+    report = PIPELINE.dry_run(twins, 60)
+    assert [report.why(twin).included for twin in twins] == [True, False]
+    error = refused(report, item("same", 5))
+    assert str(error) == "2 candidates of the run equal this item"
+    assert error.__notes__ == ["Pass one of the candidates themselves."]
+
+
+def test_a_start_of_equal_contents_means_the_selected_one() -> None:
+    assert REPORT.why("cop").item is COPY
+
+
+def test_a_whole_content_counts_before_longer_ones() -> None:
+    report = PIPELINE.dry_run([item("yes, please", 5), item("yes", 5)], 60)
+    assert report.why("yes").item.content == "yes"
+    error = refused(report, "ye")
+    assert str(error) == "2 contents start with 'ye': 'yes, please', 'yes'"
+    assert (error.argument, error.value) == ("x", "ye")
+
+
+def test_many_matches_are_shortened() -> None:
+    report = PIPELINE.dry_run([item(f"log {i} " + "x" * 99, 1) for i in range(7)], 60)
+    error = refused(report, "log")
+    assert str(error).startswith("7 contents start with 'log': 'log 0 xxx")
+    assert str(error).endswith("xx... and 2 more")
+    assert len(str(error)) < 400
+
+
+def test_no_match_suggests_what_is_close() -> None:
+    assert str(refused(REPORT, "lerge")) == "no content starts with 'lerge'; did you mean 'large'?"
+    assert str(refused(REPORT, "zzz")) == "no content starts with 'zzz'"
+    assert str(refused(REPORT, item("other", 1))) == "the item was no candidate of the run"
+
+
+def test_an_index_needs_items_and_has_to_be_in_range() -> None:
+    assert str(refused(REPORT, 3)) == "an index needs the items that it is for: why(3, items=items)"
+    assert str(refused(REPORT, 8, items=ITEMS)) == "there is no items[8]: items has 8"
+    assert str(refused(REPORT, -9, items=ITEMS)) == "there is no items[-9]: items has 8"
+
+
+@pytest.mark.parametrize("x", [None, True, 1.5])
+def test_anything_else_is_refused(x: Any) -> None:
+    with pytest.raises(TypeError, match="x must be an item, an index in items, or the start of a content"):
+        REPORT.why(x, items=ITEMS)
+
+
+# --- what is said about it
+
+
+def test_a_selected_item() -> None:
+    assert REPORT.why(BEST) == Explanation(
+        BEST, True, InclusionReason.SCORED, 0.9, 1, (ScorePart("ReflexiveScorer", 1.0, 0.9),), (), None
+    )
+
+
+def test_an_item_that_did_not_fit() -> None:
+    """Of 50 tokens, 40 are used; both items have to go for 55, but that would not be enough."""
+    told = REPORT.why(LARGE)
+    assert (told.included, told.reason, told.score, told.rank) == (False, PinnedOverride(PINNED.content), 0.8, 2)
+    assert told.instead == ()
+    report = PIPELINE.dry_run(ITEMS, 70)
+    assert report.why(LARGE).instead == (COPY, BEST)
+
+
+def test_ranks_count_what_competed() -> None:
+    ranks = {each.content: REPORT.why(each).rank for each in (BEST, LARGE, COPY, FREE, HUGE)}
+    assert ranks == {"best": 1, "large": 2, "copy": 3, "free": 4, "huge": 5}
+    assert [REPORT.why(each).rank for each in (PINNED, SECOND_COPY, BROKEN)] == [None, None, None]
+    assert REPORT.why(PINNED).parts == REPORT.why(BROKEN).parts == ()
+    assert PIPELINE.dry_run([PINNED], 60).why(PINNED).parts == ()
+    assert REPORT.why(SECOND_COPY).parts == (ScorePart("ReflexiveScorer", 1.0, 0.3),)
+
+
+def test_equal_scores_have_equal_ranks_and_nan_is_last() -> None:
+    first, second, lost = item("a", 1), item("b", 1), item("c", 1)
+    report = made([(first, 0.5), (second, 0.5)], ExcludedItem(lost, float("nan"), BudgetExceeded(1, 0)))
+    assert [report.why(each).rank for each in (first, second, lost)] == [1, 1, 3]
+
+
+def test_what_was_filtered_did_not_compete() -> None:
+    told = made([(BEST, 0.9)], ExcludedItem(LARGE, 0.0, Filtered("me")), ContextBudget(60)).why(LARGE)
+    assert (told.rank, told.instead) == (None, ())
+
+
+# --- the parts of the score
+
+
+class Counted:
+    """A custom scorer that knows how often it was asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        self.asked += 1
+        return 0.5
+
+
+def test_parts_are_the_scores_of_a_composites_scorers_inner_composites_included() -> None:
+    inner = CompositeScorer([(KindScorer({"Message": 0.4}), 1), (ScaledScorer(ReflexiveScorer()), 3)])
+    scorer = CompositeScorer([(ReflexiveScorer(), 1), (inner, 1)])
+    report = Pipeline(scorer).dry_run([item("a", 1, 0.2), item("b", 1, 0.6)], 10)
+    told = report.why("b")
+    assert told.parts == (
+        ScorePart("ReflexiveScorer", 0.5, 0.6),
+        ScorePart("KindScorer", 0.125, 0.4),
+        ScorePart("ScaledScorer", 0.375, 1.0),
+    )
+    assert told.score == pytest.approx(sum(part.weight * part.score for part in told.parts))
+
+
+def test_no_scorer_is_asked_again() -> None:
+    """SC-02."""
+    counted = Counted()
+    report = Pipeline(CompositeScorer([(counted, 1), (PriorityScorer(), 1)])).dry_run(ITEMS, 60)
+    asked = counted.asked
+    assert asked == 6
+    assert [part.scorer for part in report.why(BEST).parts] == ["Counted", "PriorityScorer"]
+    assert "Counted" in report.to_text(parts=True)
+    assert counted.asked == asked
+
+
+class Doubled(CompositeScorer):
+    """A subclass may combine as it likes."""
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        return 2.0 * super().score(item, all_items)
+
+
+def test_a_subclass_of_composite_is_one_part() -> None:
+    report = Pipeline(Doubled([(ReflexiveScorer(), 1), (ReflexiveScorer(), 1)])).dry_run([BEST], 60)
+    assert report.why(BEST).parts == (ScorePart("Doubled", 1.0, 1.8),)
+
+
+def test_every_way_to_a_report_knows_the_parts() -> None:
+    expected = (ScorePart("ReflexiveScorer", 1.0, 0.9),)
+    collector = DiagnosticTraceCollector()
+    PIPELINE.run(ITEMS, 60, collector=collector)
+    reports = [
+        collector.build_report(),
+        select(ITEMS, 60, PIPELINE, explain=True).report,
+        PIPELINE.select(PIPELINE.rank(ITEMS), 60).report,
+    ]
+    assert [report.why(BEST).parts for report in reports] == [expected] * 3
+
+
+def test_a_report_that_was_stored_has_no_parts() -> None:
+    read = loads(SelectionReport, dumps(REPORT))
+    for report in (read, pickle.loads(pickle.dumps(REPORT)), dataclasses.replace(REPORT)):
+        told = report.why("best")
+        assert (told.parts, told.rank) == ((), 1)
+        assert "SCORES" not in report.to_text(parts=True)
+
+
+def test_a_history_knows_them_too_even_if_messages_were_set_aside() -> None:
+    history = [{"role": "user", "content": f"message {i} " * 20} for i in range(6)]
+    history.insert(1, {"role": "tool", "tool_call_id": "x", "content": "an answer to nothing"})
+    selection = select_messages(history, 200, provider="openai", explain=True)
+    report = selection.report
+    assert any(isinstance(each.reason, Filtered) for each in report.excluded)
+    assert report.why(report.excluded[0].item).parts != ()
+
+
+# --- what took the room
+
+
+def test_what_need_not_go_is_not_named() -> None:
+    small, large, lost = item("small", 5), item("large", 60), item("lost", 50)
+    report = made([(small, 0.1), (large, 0.2)], ExcludedItem(lost, 0.9, BudgetExceeded(50, 5)), ContextBudget(70))
+    assert report.why(lost).instead == (large,)
+
+
+def test_at_most_three_are_named_the_lowest_scores_first() -> None:
+    rivals = [(item(f"junk {i}", 10), 0.1 + i / 100) for i in range(10)]
+    lost = item("hit", 100)
+    report = made(rivals[::-1], ExcludedItem(lost, 0.95, BudgetExceeded(100, 0)), ContextBudget(100))
+    assert [each.content for each in report.why(lost).instead] == ["junk 0", "junk 1", "junk 2"]
+
+
+def test_nothing_took_the_room_if_there_was_room() -> None:
+    rival = item("rival", 10)
+    report = made([(rival, 0.1)], ExcludedItem(BEST, 0.9, BudgetExceeded(20, 90)), ContextBudget(100))
+    assert report.why(BEST).instead == ()
+
+
+def test_pinned_items_never_go() -> None:
+    report = made(
+        [(PINNED, 1.0)], ExcludedItem(BEST, 0.9, PinnedOverride("You")), ContextBudget(25), InclusionReason.PINNED
+    )
+    assert report.why(BEST).instead == ()
+
+
+def test_without_a_budget_the_reason_says_what_was_left() -> None:
+    rival = item("rival", 10)
+    assert made([(rival, 0.1)], ExcludedItem(BEST, 0.9, BudgetExceeded(20, 15))).why(BEST).instead == (rival,)
+    assert made([(rival, 0.1)], ExcludedItem(BEST, 0.9, PinnedOverride("x"))).why(BEST).instead == ()
+    assert made([(rival, 0.1)], ExcludedItem(BEST, 0.9, Deduplicated("best"))).why(BEST).instead == ()
+
+
+# --- the smallest budget
+
+
+def test_the_smallest_budget_is_found_with_the_reserves_of_the_run() -> None:
+    assert REPORT.why(LARGE).min_budget is None
+    assert REPORT.why(LARGE, pipeline=PIPELINE).min_budget is None
+    assert REPORT.why(LARGE, pipeline=PIPELINE, items=ITEMS).min_budget == 105
+    assert REPORT.why(HUGE, pipeline=PIPELINE, items=ITEMS).min_budget == 605
+    budget = ContextBudget(80, output_reserve=20, estimation_safety_margin_percent=50, reserved_slots={"Tool": 7})
+    report = PIPELINE.dry_run(ITEMS, budget)
+    found = report.why(HUGE, pipeline=PIPELINE, items=ITEMS).min_budget
+    assert found is not None
+    assert HUGE in PIPELINE.run(ITEMS, budget.resized(found))
+    assert HUGE not in PIPELINE.run(ITEMS, budget.resized(found - 1))
+
+
+def test_there_may_be_none() -> None:
+    """A duplicate, an invalid item, a slicer with quotas (BS-09), a margin of everything."""
+    assert REPORT.why(SECOND_COPY, pipeline=PIPELINE, items=ITEMS).min_budget is None
+    assert REPORT.why(BROKEN, pipeline=PIPELINE, items=ITEMS).min_budget is None
+    quota = Pipeline(ReflexiveScorer(), QuotaSlice([]))
+    assert quota.dry_run(ITEMS, 60).why(LARGE, pipeline=quota, items=ITEMS).min_budget is None
+    nothing = ContextBudget(60, estimation_safety_margin_percent=100)
+    assert PIPELINE.dry_run([LARGE], nothing).why(LARGE, pipeline=PIPELINE, items=[LARGE]).min_budget is None
+
+
+def test_a_stored_report_finds_its_items_by_equality_and_may_have_no_budget() -> None:
+    read = loads(SelectionReport, dumps(dataclasses.replace(REPORT, budget=None)))
+    assert read.why("large", pipeline=PIPELINE, items=ITEMS).min_budget == 105
+    with pytest.raises(InvalidArgumentError, match="target_item must be an element of items"):
+        read.why("large", pipeline=PIPELINE, items=[BEST])
+
+
+# --- as text
+
+
+class Homemade(ExclusionReason):
+    """A reason without fields."""
+
+
+def test_the_text_of_an_item_that_did_not_fit() -> None:
+    pipeline = Pipeline(CompositeScorer([(ReflexiveScorer(), 3), (KindScorer(), 1)]))
+    told = pipeline.dry_run(ITEMS, 70).why(LARGE, pipeline=pipeline, items=ITEMS)
+    assert str(told).splitlines() == [
+        "large",
+        "  Message of 55 tokens, left out: Did not fit (BudgetExceeded), needs 55, 20",
+        "    left",
+        "  score 0.65, rank 2",
+        "    weight  score  scorer",
+        "      0.75   0.80  ReflexiveScorer",
+        "      0.25   0.20  KindScorer",
+        "  selected instead, lowest scores first:",
+        "    20 tokens: copy",
+        "    20 tokens: best",
+        "  smallest budget that selects it: 105",
+    ]
+
+
+def test_the_text_of_others_is_shorter() -> None:
+    assert str(REPORT.why(PINNED)).splitlines() == [
+        "You are a pump.",
+        "  SystemPrompt of 10 tokens, selected: Pinned",
+        "  score 1.00",
+    ]
+    odd = made([(BEST, 0.9)], ExcludedItem(item("x\n\x1b[31m" * 30, 1), 0.0, Homemade())).why("x")
+    assert str(odd).splitlines()[1:] == ["  Message of 1 token, left out: Homemade", "  score 0.00, rank 2"]
+    assert str(odd).replace("\n", "").isprintable()
+    assert max(map(len, str(odd).splitlines())) <= 80

@@ -1,0 +1,388 @@
+"""What a run says about itself: one sentence for what would surprise, and nothing where nothing is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from pycupel import (
+    BoostedScorer,
+    ChronologicalPlacer,
+    CompositeScorer,
+    ContextBudget,
+    ContextItem,
+    CountQuotaEntry,
+    CountQuotaSlice,
+    FramedPlacer,
+    GreedySlice,
+    KindScorer,
+    KnapsackSlice,
+    MetadataTrustScorer,
+    MinScoreSlice,
+    Pipeline,
+    PriorityScorer,
+    QuotaEntry,
+    QuotaSlice,
+    RecencyScorer,
+    ReflexiveScorer,
+    RelevanceScorer,
+    ScaledScorer,
+    UShapedPlacer,
+    select,
+)
+from pycupel.messages import select_messages
+from tests.strategies import NOW
+
+HINTS = ReflexiveScorer()
+
+
+def item(content: str, tokens: int, hint: float | None = None, **fields: Any) -> ContextItem:
+    return ContextItem(content, tokens, future_relevance_hint=hint, **fields)
+
+
+def notes(items: Sequence[ContextItem], budget: ContextBudget | int, *strategies: Any, **options: Any) -> list[str]:
+    return list(select(items, budget, Pipeline(*strategies, **options)).notes)
+
+
+def dated(content: str, minutes: int = 0, **fields: Any) -> ContextItem:
+    return ContextItem(content, 10, timestamp=NOW + timedelta(minutes=minutes), **fields)
+
+
+# --- the best item is out
+
+
+BEST = item("best hit", 120, 0.95)
+JUNK = [item(f"junk {i}", 10, 0.15 + i / 100) for i in range(12)]
+OUT = "the best item that fits was left out (score 0.95, 120 tokens), because "
+
+
+def test_the_best_item_that_fits_is_out() -> None:
+    assert notes([BEST, *JUNK], 120, HINTS) == [
+        f"{OUT}others have more score per token; use GreedySlice(best_first=True)"
+    ]
+    assert notes([BEST, *JUNK], 120, HINTS, KnapsackSlice(1)) == [
+        f"{OUT}others together score more; use GreedySlice(best_first=True)"
+    ]
+    assert len(notes([BEST, *JUNK], 120, HINTS, MinScoreSlice(GreedySlice(), 0.1))) == 1
+
+
+def test_the_remedy_helps() -> None:
+    assert notes([BEST, *JUNK], 120, HINTS, GreedySlice(best_first=True)) == []
+
+
+def test_nothing_is_said_if_the_best_is_in_or_cannot_fit_or_is_equalled() -> None:
+    assert notes([BEST, *JUNK], 240, HINTS) == []
+    assert notes([BEST, *JUNK], 110, HINTS) == []
+    assert notes([BEST], 110, HINTS) == []
+    assert (
+        notes([item("large", 120, 0.5), *(item(f"small {i}", 10, 0.5 - i / 50) for i in range(12))], 120, HINTS) == []
+    )
+
+
+class Whimsical:
+    """A custom slicer selects as it likes."""
+
+    def slice(self, scored_items: Any, budget: ContextBudget, /) -> list[ContextItem]:
+        return [scored_items[-1].item]
+
+
+class Subclassed(KnapsackSlice):
+    """A subclass may mean something else by the options."""
+
+    def slice(self, scored_items: Any, budget: ContextBudget, /) -> list[ContextItem]:
+        return []
+
+
+def test_nothing_is_said_about_what_custom_slicers_do() -> None:
+    assert notes([BEST, *JUNK], 120, HINTS, Whimsical()) == []
+    assert notes([BEST, *JUNK], 50, HINTS, Subclassed()) == []
+    assert notes([BEST, *JUNK], 120, HINTS, MinScoreSlice(Whimsical(), 0.0)) == []
+    counts = CountQuotaSlice([CountQuotaEntry("Message", cap_count=0)])
+    assert notes([BEST, *JUNK], 120, HINTS, counts) == []
+
+
+# --- hints
+
+
+CLAMPED = 'use ReflexiveScorer(rescale="auto"), or rescale_hints(items)'
+
+
+@pytest.mark.parametrize("scorer", [HINTS, ScaledScorer(HINTS), CompositeScorer([(HINTS, 1), (PriorityScorer(), 1)])])
+def test_clamped_hints(scorer: Any) -> None:
+    items = [item("a", 1, 27.4, priority=1), item("b", 1, 0.5, priority=2), item("c", 1, -0.4), item("d", 1)]
+    assert notes(items, 10, scorer) == [f"hints outside the range from 0 to 1 were clamped (2 of 4); {CLAMPED}"]
+
+
+def test_hints_that_are_not_clamped() -> None:
+    inside = [item("a", 1, 0.0), item("b", 1, 1.0), item("c", 1)]
+    strange = [item("a", 1, float("nan")), item("b", 1, float("inf")), item("c", 1, 0.5)]
+    assert notes(inside, 10, HINTS) == notes(strange, 10, HINTS) == []
+    raw = [item("a", 1, 27.4), item("b", 1, 3.1)]
+    assert notes(raw, 10, ReflexiveScorer(rescale="auto")) == []
+    assert notes([item("a", 1, 27.4, priority=1)], 10, PriorityScorer()) == []
+
+
+def equal_hints(*hints: float) -> list[ContextItem]:
+    return [item(f"hit {i}", 10 + i, hint, kind="Document") for i, hint in enumerate(hints)]
+
+
+BLEND = CompositeScorer([(HINTS, 3), (KindScorer(), 1)])
+
+
+def test_hints_that_are_nearly_equal() -> None:
+    fused = equal_hints(0.0164, 0.0161, 0.0159, 0.0156, 0.0154)
+    remedy = "so other scores and the tokens decide; use ScaledScorer(ReflexiveScorer()), or hints that differ"
+    assert notes(fused, 40, BLEND) == [f"all hints lie between 0.0154 and 0.0164, {remedy}"]
+    assert notes(equal_hints(*[0.5] * 6), 40, HINTS) == [f"all hints lie between 0.5 and 0.5, {remedy}"]
+
+
+def test_hints_that_are_an_order() -> None:
+    fused = equal_hints(0.0164, 0.0161, 0.0159, 0.0156, 0.0154)
+    assert notes(fused, 40, HINTS) == []  # alone, they are one
+    assert notes(fused, 1_000, BLEND) == []  # everything is selected
+    assert notes(fused[:4], 40, BLEND) == []  # so few may be equal by chance
+    assert notes(fused, 40, CompositeScorer([(ScaledScorer(HINTS), 3), (KindScorer(), 1)])) == []
+    assert notes(fused, 40, CompositeScorer([(HINTS, 1), (KindScorer(), 3)])) == []
+    assert notes(equal_hints(0.5, 0.9, 0.2, 0.3, 0.5), 40, BLEND) == []
+    assert notes(equal_hints(*[1.0] * 6), 40, BLEND) == []  # a yes is a hint, too
+
+
+# --- fields
+
+
+def test_little_weight_may_read_nothing() -> None:
+    items = [dated("a"), dated("b", 1)]
+    assert notes(items, 100, CompositeScorer([(RecencyScorer(), 3), (PriorityScorer(), 2)])) == []
+    half = CompositeScorer([(RecencyScorer(), 0.1), (PriorityScorer(), 0.1)])
+    assert notes(items, 100, half) == [
+        (
+            "no item sets priority, so PriorityScorer gives every item the same score; "
+            "set it, or choose a policy without that scorer"
+        )
+    ]
+
+
+def test_a_boost_has_no_weight() -> None:
+    assert notes([dated("a")], 100, BoostedScorer(RecencyScorer(), MetadataTrustScorer())) == []
+
+
+def test_relevance_goes_by_the_query_where_there_are_no_hints() -> None:
+    scorer = CompositeScorer([(HINTS, 5), (RelevanceScorer(optional=True), 3), (KindScorer(), 1)])
+    bare = [item("a pump", 10), item("a valve", 10)]
+    pipeline = Pipeline(scorer)
+    assert select(bare, 100, pipeline, query="pump").notes == ()
+    assert select(bare, 100, pipeline).notes == (
+        (
+            "no item sets future_relevance_hint, so ReflexiveScorer gives every item the same score; "
+            "set it, pass query=..., or choose a policy without that scorer"
+        ),
+    )
+    assert select([item("a pump", 10, 0.5), *bare], 100, pipeline).notes == ()
+
+
+# --- kinds
+
+
+def tickets(kind: str = "Ticket") -> list[ContextItem]:
+    return [item(f"ticket {i}", 10, 0.1, kind=kind) for i in range(3)] + [item("document", 10, 0.9, kind="Document")]
+
+
+def test_kinds_that_the_weights_do_not_know() -> None:
+    expected = (
+        "KindScorer has no weight for the kind of items that were left out (3), so it gives them 0; "
+        "add a weight for 'Ticket'"
+    )
+    assert notes(tickets(), 10, BLEND) == [expected]
+    assert notes(tickets()[:3], 10, KindScorer()) == [expected.replace("(3)", "(2)")]
+
+
+def test_kinds_that_do_no_harm() -> None:
+    assert notes(tickets(), 1_000, BLEND) == []  # nothing is left out
+    assert notes(tickets("Message"), 10, BLEND) == []
+    assert notes(tickets()[:3], 10, BLEND) == []  # they compete with each other only
+    known = CompositeScorer([(HINTS, 3), (KindScorer({"Ticket": 0.0, "Document": 1.0}), 1)])
+    assert notes(tickets(), 10, known) == []
+
+
+# --- equal texts in a chat
+
+
+SAID_AGAIN = (
+    "messages with the same text as another one were dropped (1); use deduplication=False to keep what was said twice"
+)
+
+
+def test_equal_texts_in_a_chat() -> None:
+    chat = [dated("ok"), dated("and now?", 1), dated("ok", 2)]
+    assert notes(chat, 100, RecencyScorer()) == [SAID_AGAIN]
+    assert notes(chat, 100, RecencyScorer(), deduplication=False) == []
+    undated = [item("ok", 10), item("and now?", 10), item("ok", 10)]
+    assert notes(undated, 100, RecencyScorer("position")) == [SAID_AGAIN]
+
+
+def test_other_duplicates_are_dropped_without_a_word() -> None:
+    once = dated("ok")
+    assert notes([once, once], 100, RecencyScorer()) == []
+    assert notes([once, dated("ok")], 100, RecencyScorer()) == []
+    assert notes([dated("ok", kind="Document"), dated("ok", 1, kind="Document")], 100, RecencyScorer()) == []
+    assert notes([item("ok", 10, 0.4), item("ok", 10, 0.5)], 100, HINTS) == []
+    prompt = dated("ok", pinned=True)
+    assert notes([prompt, dated("ok", 1)], 100, RecencyScorer(), dedupe_against_pinned=True) == []
+
+
+# --- knapsacks
+
+
+def test_a_knapsack_with_coarse_buckets() -> None:
+    """KN-02."""
+    items = [item("a", 30, 0.5), item("b", 150, 0.9), item("free", 0, 0.5)]
+    assert notes(items, 60, HINTS, KnapsackSlice()) == [
+        "nothing fits into 60 tokens if tokens are counted in buckets of 100; use KnapsackSlice(bucket_size=1)"
+    ]
+    assert notes(items[1:], 199, HINTS, KnapsackSlice()) == [
+        "nothing fits into 199 tokens if tokens are counted in buckets of 100; use KnapsackSlice(bucket_size=1)"
+    ]
+    assert notes(items, 60, HINTS, KnapsackSlice(bucket_size=1)) == []
+    assert notes(items, 100, HINTS, KnapsackSlice()) == []
+
+
+def test_a_knapsack_that_refuses_everything() -> None:
+    """KN-01."""
+    items = [item("a", 10, priority=1), item("b", 10, priority=1)]
+    assert notes(items, 1_000, PriorityScorer(), KnapsackSlice(1)) == [
+        (
+            "nothing was selected, because no item that fits scores 0.0001 or more; "
+            "use KnapsackSlice(fill_free=True), or GreedySlice()"
+        )
+    ]
+    assert notes(items, 1_000, PriorityScorer(), KnapsackSlice(1, fill_free=True)) == []
+    assert notes(items, 5, PriorityScorer(), KnapsackSlice(1)) == []
+    kept = MinScoreSlice(KnapsackSlice(1), 0.0)
+    assert len(notes(items, 1_000, PriorityScorer(), kept)) == 1
+
+
+# --- undated items
+
+
+UNDATED = (
+    "items without a timestamp are placed after those that have one (1); "
+    "set it, or list their kinds in FramedPlacer(first=...)"
+)
+
+
+def test_a_system_prompt_behind_the_messages() -> None:
+    prompt = ContextItem("You are a pump.", 5, kind="SystemPrompt", pinned=True)
+    chat = [prompt, dated("a"), dated("b", 1)]
+    assert notes(chat, 100, RecencyScorer()) == [UNDATED]
+    assert notes(chat, 100, RecencyScorer(), placer=FramedPlacer(first=("Document",))) == [UNDATED]
+    assert notes(chat, 100, RecencyScorer(), placer=FramedPlacer()) == []
+    assert notes(chat, 100, RecencyScorer(), placer=FramedPlacer(FramedPlacer(), first=("Memory",))) == []
+
+
+@pytest.mark.parametrize(
+    "placer", [UShapedPlacer(), FramedPlacer(UShapedPlacer()), FramedPlacer(first=lambda each: each.pinned)]
+)
+def test_other_orders_do_not_care(placer: Any) -> None:
+    prompt = ContextItem("You are a pump.", 5, kind="SystemPrompt", pinned=True)
+    assert notes([prompt, dated("a"), dated("b", 1)], 100, RecencyScorer(), placer=placer) == []
+
+
+def test_all_or_none_may_be_undated() -> None:
+    undated = [item("a", 10, 0.5), item("b", 10, 0.6)]
+    assert notes(undated, 100, HINTS) == notes([dated("a"), dated("b", 1)], 100, RecencyScorer()) == []
+    assert notes([], 100, HINTS) == []
+    only_prompts = [ContextItem("You are a pump.", 5, kind="SystemPrompt", pinned=True)]
+    assert notes(only_prompts, 100, HINTS, placer=FramedPlacer(ChronologicalPlacer())) == []
+
+
+def test_a_missing_timestamp_is_told_once() -> None:
+    told = notes([dated("now", pinned=True), item("a", 10), item("b", 10)], 100, RecencyScorer())
+    assert [note.split(",")[0] for note in told] == ["no item sets timestamp"]
+
+
+# --- quotas
+
+
+def starving(**options: Any) -> list[str]:
+    """The issue's example: 67 per cent of the budget stay empty."""
+    items = [item(f"message {i}", 10, 0.9) for i in range(20)]
+    items += [item(f"memory {i}", 100, 0.5, kind="Memory") for i in range(50)]
+    return notes(items, 1_000, HINTS, QuotaSlice([QuotaEntry("Memory", cap=30)], **options))
+
+
+def test_shares_that_starve() -> None:
+    assert starving() == [
+        (
+            "670 of 1000 tokens stay unused although items that were left out fit (17): "
+            "the share of kind 'Message' was 38 tokens; use QuotaSlice(..., redistribute=True)"
+        )
+    ]
+    assert starving(redistribute=True) == []
+
+
+def test_shares_that_are_used_and_caps_that_are_meant() -> None:
+    items = [item("a", 10, 0.9), item("b", 10, 0.8), item("c", 10, 0.5, kind="Memory"), item("d", 10, kind="Memory")]
+    assert notes(items, 20, HINTS, QuotaSlice([])) == []
+    assert notes(items, 1_000, HINTS, QuotaSlice([])) == []
+    assert notes(items[2:], 100, HINTS, QuotaSlice([QuotaEntry("Memory", cap=10)])) == []
+    assert notes([], 100, HINTS, QuotaSlice([])) == []
+    assert notes(items, 0, HINTS, QuotaSlice([QuotaEntry("Tool", require=10)])) == []
+    # A knapsack has reasons of its own to leave something out.
+    assert notes(items, 1_000, HINTS, QuotaSlice([], KnapsackSlice(1))) == []
+
+
+def test_a_requirement_for_a_kind_that_is_not_there() -> None:
+    items = [item("a", 10, 0.9), item("b", 10, 0.8)]
+    entries = [QuotaEntry("Memery", require=20), QuotaEntry("message", require=10), QuotaEntry("Tool", cap=10)]
+    assert notes(items, 100, HINTS, QuotaSlice(entries, redistribute=True)) == [
+        (
+            "no candidate is of kind 'Memery', for which QuotaSlice requires 20 percent of the budget; "
+            "correct the kind, or leave out the entry"
+        )
+    ]
+
+
+def test_fractions_in_place_of_percentages() -> None:
+    items = [item("a", 1, 0.9), item("b", 1, 0.8)]
+    entries = [QuotaEntry("Message", require=0.3, cap=1), QuotaEntry("Tool", cap=0)]
+    told = notes(items, 1_000, HINTS, QuotaSlice(entries, redistribute=True))
+    assert told == [
+        "QuotaEntry(kind='Message', require=0.3, cap=1.0) means 0.3 percent of the budget; write 30 for that share",
+        "QuotaEntry(kind='Message', require=0.3, cap=1.0) means 1 percent of the budget; write 100 for that share",
+    ]
+    inside = MinScoreSlice(QuotaSlice(entries, redistribute=True), 0.0)
+    assert notes(items, 1_000, HINTS, inside) == told
+
+
+# --- runs where nothing is wrong
+
+
+def test_documents_beside_a_short_history_need_no_timestamps() -> None:
+    history = [{"role": "system", "content": "You are a pump."}, {"role": "user", "content": "What is E42?"}]
+    documents = [f"document {i} about E{i} and a good deal more" for i in range(40)]
+    for policy in (Pipeline(RecencyScorer()), Pipeline(CompositeScorer([(RecencyScorer(), 3), (KindScorer(), 1)]))):
+        selection = select_messages(history, 200, provider="openai", documents=documents, policy=policy)
+        assert selection.dropped_documents
+        assert selection.notes == ()
+
+
+def test_a_history_is_not_placed_by_its_pipeline() -> None:
+    """The items of messages have timestamps, those of documents have none."""
+    history = [{"role": "user", "content": f"message {i} " * 9} for i in range(9)]
+    documents = ["a document", "another document"]
+    policy = Pipeline(RecencyScorer())
+    selection = select_messages(history, 200, provider="openai", documents=documents, policy=policy, explain=True)
+    assert selection.documents
+    assert selection.dropped
+    assert selection.report.notes == selection.notes == ()
+
+
+def test_a_report_has_the_same_notes_whoever_asks() -> None:
+    pipeline = Pipeline(HINTS)
+    expected = select([BEST, *JUNK], 120, pipeline).notes
+    report = pipeline.dry_run([BEST, *JUNK], 120)
+    assert report.notes == pipeline.select(pipeline.rank([BEST, *JUNK]), 120).notes == expected
+    assert pipeline.rank([BEST, *JUNK]).notes == ()

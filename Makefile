@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SHARED_VECTORS := ../shared/conformance
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-pythons test-integrations format format-check lint types layers bench conformance \
+.PHONY: help setup demo test test-pythons test-integrations format format-check lint types layers bench quality conformance \
 	wheel-smoke clean
 
 help: ## show this help
@@ -67,6 +67,9 @@ bench: setup ## measure speed and memory, in multiples of what cannot be avoided
 	@$(BIN)/python -m benchmarks.otel
 	@$(BIN)/python -m benchmarks.messages
 	@$(BIN)/python -m benchmarks.tokens
+
+quality: setup ## measure how much of the evidence each preset keeps
+	@$(BIN)/python -m benchmarks.quality
 
 wheel-smoke: setup ## build the wheel, install it alone into a new environment, use it from outside the tree
 	@sh tools/wheel_smoke.sh $(BIN)/python

@@ -27,9 +27,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
-from benchmarks.presets import PRESETS
 from pycupel import ContextItem, Pipeline, Policy
-from pycupel.scorers._query import bind_query
+from pycupel.policies import PRESETS
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "quality"
 SHARES = (0.02, 0.05, 0.10, 0.20, 0.40)
@@ -143,10 +142,8 @@ def by_score(question: Question, scores: Sequence[float]) -> list[set[int]]:
 
 
 def by_policy(question: Question, policy: Policy, *, query: bool) -> list[set[int]]:
-    if query:
-        policy = replace(policy, scorer=bind_query(policy.scorer, question.query)[0])
     pipeline = Pipeline.from_policy(policy)
-    ranking = pipeline.rank(question.items)
+    ranking = pipeline.rank(question.items, query=question.query if query else None)
     # Of equal contents, one is enough, and it is as good as any.
     indices: dict[str, set[int]] = {}
     for i, item in enumerate(question.items):

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
 from benchmarks.floor import best_of, floor_work
-from benchmarks.presets import PRESETS
 from benchmarks.quality import DATA, read_set
 from pycupel import ContextBudget, ContextItem, Pipeline
+from pycupel.policies import preset
 from pycupel.scorers import clear_caches
-from pycupel.scorers._query import bind_query
 
 SEEN_LIMIT = 15.0
 
@@ -36,20 +36,19 @@ def print_relevance(folder: Path = DATA) -> None:
     budget = ContextBudget(sum(item.tokens for item in items) // 10)
     print(f"\na run with a query, 1 000 paragraphs of {words:.0f} words, in floors, with the limit in brackets")
     for name in ("rag", "document-qa"):
-        policy = PRESETS[name]
-        pipeline = Pipeline.from_policy(replace(policy, scorer=bind_query(policy.scorer, questions[0].query)[0]))
+        run = partial(Pipeline.from_policy(preset(name)).run, query=questions[0].query)
 
-        def run_new(pipeline: Pipeline = pipeline) -> object:
+        def run_new(run: Callable[..., object] = run) -> object:
             clear_caches()
-            return pipeline.run(items, budget)
+            return run(items, budget)
 
         best = best_of(
             {
                 "floor": floor_work(rows),
                 "new": run_new,
-                "seen": partial(pipeline.run, items, budget),
+                "seen": partial(run, items, budget),
                 # Equal strings, but others: what the hash and the comparison cost.
-                "equal": partial(pipeline.run, [_copied(item) for item in items], budget),
+                "equal": partial(run, [_copied(item) for item in items], budget),
             },
             1.0,
         )

@@ -52,12 +52,14 @@ API = {
         ContextItem ContextBudget ContextKind ContextSource ScoredItem OverflowStrategy Pipeline Policy Ranking
         Selection select ExplainedResult
         RecencyScorer PriorityScorer KindScorer TagScorer FrequencyScorer ReflexiveScorer CompositeScorer ScaledScorer
+        RelevanceScorer SimilarityScorer
         MetadataTrustScorer MetadataKeyScorer DecayScorer Exponential Step Window SystemTimeProvider BoostedScorer
-        GreedySlice KnapsackSlice StreamSlice QuotaSlice CountQuotaSlice CountConstrainedKnapsackSlice
-        ChronologicalPlacer UShapedPlacer ScarcityBehavior QuotaEntry CountQuotaEntry ContextResult
+        GreedySlice KnapsackSlice StreamSlice QuotaSlice CountQuotaSlice CountConstrainedKnapsackSlice MinScoreSlice
+        ChronologicalPlacer UShapedPlacer FramedPlacer ScarcityBehavior QuotaEntry CountQuotaEntry ContextResult
         Scorer Slicer Placer TimeProvider TokenCounter SelectionReport CupelError
         TraceCollector NullTraceCollector DiagnosticTraceCollector TraceDetailLevel
     """,
+    "pycupel.scorers": "RelevanceScorer SimilarityScorer clear_caches rescale_hints",
     "pycupel.diagnostics": """
         SelectionReport IncludedItem ExcludedItem InclusionReason
         BudgetExceeded ScoredTooLow Deduplicated QuotaCapExceeded QuotaRequireDisplaced NegativeTokens PinnedOverride
@@ -304,8 +306,16 @@ def test_every_module_says_what_it_is_for(module: str) -> None:
         "selecting.ContextResult(items, notes, report)",
         "slicers.StreamSlice(batch_size, *, replace)",
         "slicers.KnapsackSlice(bucket_size, max_cells, max_states, fill_free)",
+        "slicers.GreedySlice(cost_exponent, best_first)",
+        "slicers.MinScoreSlice(inner, min_score)",
+        "placers.FramedPlacer(inner, first, last)",
+        "placers.ChronologicalPlacer(undated)",
+        "scorers.RelevanceScorer(query, *, k1, b, window, share, group, group_share, length_exponent, optional)",
+        "scorers.SimilarityScorer(embed, query)",
+        "scorers.ReflexiveScorer(rescale)",
+        "scorers.RecencyScorer(undated)",
         "scorers.DecayScorer(time_provider, curve, null_timestamp_score)",
-        "policies.preset(name)",
+        "policies.preset(name, *, upstream)",
         "policies.load_policy(path)",
         "policies.policy_from_dict(data)",
         "policies.policy_to_dict(policy)",

@@ -18,12 +18,14 @@ from pycupel import (
     CountQuotaSlice,
     DecayScorer,
     Exponential,
+    FramedPlacer,
     FrequencyScorer,
     GreedySlice,
     KindScorer,
     KnapsackSlice,
     MetadataKeyScorer,
     MetadataTrustScorer,
+    MinScoreSlice,
     OverflowStrategy,
     Pipeline,
     PriorityScorer,
@@ -31,6 +33,7 @@ from pycupel import (
     QuotaSlice,
     RecencyScorer,
     ReflexiveScorer,
+    RelevanceScorer,
     ScaledScorer,
     ScarcityBehavior,
     ScoredItem,
@@ -44,16 +47,17 @@ from pycupel.conformance import build
 from pycupel.conformance.load import VectorError
 from pycupel.diagnostics import OverflowEvent
 from pycupel.errors import InvalidBudgetError, InvalidItemError, ScorerConfigError
-from pycupel.registry import SCORERS, SLICERS, Registry
+from pycupel.registry import PLACERS, SCORERS, SLICERS, Registry
 
 NOON = datetime(2024, 6, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 
 SCORER_NAMES = [
     *("recency", "priority", "kind", "tag", "frequency", "reflexive", "composite", "scaled"),
-    *("metadata_trust", "decay", "metadata_key", "boosted"),
+    *("metadata_trust", "decay", "metadata_key", "boosted", "relevance"),
 ]
-SLICER_NAMES = ["greedy", "knapsack", "stream", "quota", "count_quota", "count_constrained_knapsack"]
+SLICER_NAMES = ["greedy", "knapsack", "stream", "quota", "count_quota", "count_constrained_knapsack", "min_score"]
+PLACER_NAMES = ["chronological", "u-shaped", "framed"]
 
 
 # --- items and budgets
@@ -193,6 +197,32 @@ def test_an_invalid_budget_is_refused() -> None:
             {"scorers": [{"type": "recency", "weight": 3}, {"type": "priority"}]},
             CompositeScorer([(RecencyScorer(), 3.0), (PriorityScorer(), 1.0)]),
         ),
+        ("relevance", {}, RelevanceScorer()),
+        (
+            "relevance",
+            {
+                "query": "q",
+                "k1": 2,
+                "b": 0.5,
+                "window": 1,
+                "share": 0.25,
+                "group": "file",
+                "group_share": 0.1,
+                "length_exponent": 0.3,
+                "optional": True,
+            },
+            RelevanceScorer(
+                "q",
+                k1=2,
+                b=0.5,
+                window=1,
+                share=0.25,
+                group="file",
+                group_share=0.1,
+                length_exponent=0.3,
+                optional=True,
+            ),
+        ),
     ],
 )
 def test_each_scorer_is_built_with_its_configuration(name: str, config: dict[str, Any], expected: Any) -> None:
@@ -311,6 +341,12 @@ def test_invalid_scorers_are_refused(name: str, config: dict[str, Any]) -> None:
             ),
         ),
         ("count_constrained_knapsack", {}, CountConstrainedKnapsackSlice([])),
+        ("min_score", {"min_score": 0.5}, MinScoreSlice(GreedySlice(), 0.5)),
+        (
+            "min_score",
+            {"min_score": 0.5, "inner_slicer": "knapsack", "bucket_size": 5},
+            MinScoreSlice(KnapsackSlice(5), 0.5),
+        ),
     ],
 )
 def test_each_slicer_is_built_with_its_configuration(name: str, config: dict[str, Any], expected: Any) -> None:
@@ -319,10 +355,26 @@ def test_each_slicer_is_built_with_its_configuration(name: str, config: dict[str
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"), [("chronological", ChronologicalPlacer()), ("u-shaped", UShapedPlacer())]
+    ("name", "config", "expected"),
+    [
+        ("chronological", {}, ChronologicalPlacer()),
+        ("chronological", {"undated": "position"}, ChronologicalPlacer("position")),
+        ("u-shaped", {}, UShapedPlacer()),
+        ("framed", {}, FramedPlacer()),
+        (
+            "framed",
+            {"inner": "u-shaped", "first": ["Memory"], "last": ["Message"]},
+            FramedPlacer(UShapedPlacer(), ["Memory"], ["Message"]),
+        ),
+        (
+            "framed",
+            {"inner": {"type": "chronological", "undated": "position"}},
+            FramedPlacer(ChronologicalPlacer("position")),
+        ),
+    ],
 )
-def test_placers_are_built_by_name(name: str, expected: Any) -> None:
-    assert build.build_placer(name) == expected
+def test_each_placer_is_built_with_its_configuration(name: str, config: dict[str, Any], expected: Any) -> None:
+    assert build.build_placer(name, config) == expected
 
 
 @pytest.mark.parametrize(
@@ -330,7 +382,7 @@ def test_placers_are_built_by_name(name: str, expected: Any) -> None:
     [
         (lambda: build.build_scorer("novelty", {}), "scorer", SCORER_NAMES),
         (lambda: build.build_slicer("novelty", {}), "slicer", SLICER_NAMES),
-        (lambda: build.build_placer("novelty"), "placer", ["chronological", "u-shaped"]),
+        (lambda: build.build_placer("novelty", {}), "placer", PLACER_NAMES),
         (lambda: build.build_scorer("scaled", {"inner_scorer": "novelty"}), "scorer", SCORER_NAMES),
         (lambda: build.build_slicer("quota", {"inner_slicer": "novelty"}), "slicer", SLICER_NAMES),
     ],
@@ -341,7 +393,9 @@ def test_unknown_names_are_refused_with_the_known_ones(action: Any, what: str, k
         action()
 
 
-@pytest.mark.parametrize(("names", "registry"), [(SCORER_NAMES, SCORERS), (SLICER_NAMES, SLICERS)])
+@pytest.mark.parametrize(
+    ("names", "registry"), [(SCORER_NAMES, SCORERS), (SLICER_NAMES, SLICERS), (PLACER_NAMES, PLACERS)]
+)
 def test_vectors_know_every_strategy(names: list[str], registry: Registry) -> None:
     assert {registry[name] for name in names} == {registry[name] for name in registry._built_in}
 
@@ -378,6 +432,13 @@ def test_a_pipeline_may_have_every_option() -> None:
 def test_deduplication_can_be_switched_off() -> None:
     config = {"scorers": [{"type": "recency"}], "deduplication": False}
     assert build.build_pipeline(config).deduplication is False
+
+
+def test_a_pipelines_placer_may_have_options() -> None:
+    """Its fields have a table of their own, because `first` and `inner` would say little beside the slicer's."""
+    table = {"type": "framed", "inner": "u-shaped"}
+    pipeline = build.build_pipeline({"scorers": [{"type": "recency"}], "placer": table})
+    assert pipeline.placer == FramedPlacer(UShapedPlacer())
 
 
 def test_a_single_scorer_is_used_directly() -> None:

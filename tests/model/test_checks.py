@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pycupel.errors import InvalidArgumentError, SlicerConfigError
+from pycupel.model import OverflowStrategy
 from pycupel.model.checks import (
     as_float,
     checked_aware,
@@ -342,3 +343,9 @@ def test_an_unknown_choice_is_refused_with_the_known_ones(value: str) -> None:
 def test_a_choice_of_a_wrong_type_is_a_type_error(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^answer must be a str, not "):
         checked_choice("answer", value, Answer, InvalidArgumentError)
+
+
+def test_a_long_name_is_cut_in_an_error() -> None:
+    with pytest.raises(InvalidArgumentError) as caught:
+        checked_choice("overflow_strategy", "x" * 10_000, OverflowStrategy, InvalidArgumentError)
+    assert str(caught.value).endswith(f"not {'x' * 200!r}...")

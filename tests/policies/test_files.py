@@ -207,13 +207,24 @@ def test_integers_with_more_digits_than_python_converts_are_not_written(form: Po
 
 
 @pytest.mark.parametrize("share", [1, 0.4])
-def test_what_is_nested_too_deeply_is_not_written(share: float) -> None:
+def test_what_is_nested_too_deeply_is_not_written(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it is the dictionary that cannot be made, or the YAML of it, which needs more frames for each level."""
+    monkeypatch.setattr("pycupel.slicers._base.MAX_DEPTH", 10_000)
     slicer: Slicer = GreedySlice()
     for _ in range(int(sys.getrecursionlimit() * share)):
         slicer = QuotaSlice([], slicer)
     with pytest.raises(DocumentError, match=r"^(is nested too deeply|cannot be written as YAML: maximum recursion)"):
         dump_policy(Policy(RecencyScorer(), slicer), "yaml")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_can_be_built_can_be_written_and_read(form: PolicyFormat) -> None:
+    """The deepest slicer that is allowed."""
+    slicer: Slicer = GreedySlice()
+    for _ in range(99):
+        slicer = QuotaSlice([], slicer)
+    policy = Policy(RecencyScorer(), slicer)
+    assert parse_policy(dump_policy(policy, form), form) == policy
 
 
 def test_only_strings_are_texts() -> None:

@@ -44,6 +44,18 @@ _ITEM_FIELDS = (
     "original_tokens",
 )
 
+_RELEVANCE_FIELDS = (
+    "query",
+    "k1",
+    "b",
+    "window",
+    "share",
+    "group",
+    "group_share",
+    "length_exponent",
+    "optional",
+)
+
 
 def build_item(table: Table) -> ContextItem:
     """An item of `[[items]]` or `[[scored_items]]`."""
@@ -75,9 +87,9 @@ def build_slicer(name: str, config: Table) -> Slicer:
     return choose("slicer", name, _SLICERS)(config)
 
 
-def build_placer(name: str) -> Placer:
-    """The placer of that name."""
-    return choose("placer", name, _PLACERS)()
+def build_placer(name: str, config: Table) -> Placer:
+    """The placer of that name, configured by the fields for it."""
+    return choose("placer", name, _PLACERS)(config)
 
 
 def build_pipeline(config: Table, on_overflow: Callable[[OverflowEvent], object] | None = None) -> Pipeline:
@@ -86,7 +98,7 @@ def build_pipeline(config: Table, on_overflow: Callable[[OverflowEvent], object]
     return Pipeline(
         _combined(require(config, "scorers", "[config]")),
         build_slicer(config.get("slicer", "greedy"), config),
-        build_placer(config.get("placer", "chronological")),
+        _placer(config.get("placer", "chronological")),
         overflow_strategy=strategy,
         on_overflow=on_overflow if strategy is OverflowStrategy.PROCEED else None,
         **_present(config, "deduplication", "dedupe_against_pinned"),
@@ -188,6 +200,11 @@ def _inner_slicer(config: Table) -> Slicer:
     return build_slicer(require(inner, "type", "the inner slicer"), inner)
 
 
+def _min_score(config: Table) -> Slicer:
+    [min_score] = _required(config, "min_score", "min_score")
+    return slicers.MinScoreSlice(_inner_slicer(config), min_score)
+
+
 def _quota(config: Table) -> Slicer:
     entries = [
         QuotaEntry(require(entry, "kind", "a quota"), **_present(entry, "require", "cap"))
@@ -220,6 +237,17 @@ def _scarcity(config: Table) -> Any:
     return config.get("scarcity_behavior", "degrade")
 
 
+def _placer(entry: Table | str) -> Placer:
+    """A name, or a table with a type and that placer's own fields."""
+    if isinstance(entry, str):
+        return build_placer(entry, {})
+    return build_placer(require(entry, "type", "the placer"), entry)
+
+
+def _framed(config: Table) -> Placer:
+    return placers.FramedPlacer(_placer(config.get("inner", "chronological")), **_present(config, "first", "last"))
+
+
 _CURVES: Mapping[str, Callable[[Table], Curve]] = {
     "exponential": lambda table: scorers.Exponential(_seconds(table, "half_life_secs")),
     "window": lambda table: scorers.Window(_seconds(table, "max_age_secs")),
@@ -239,6 +267,7 @@ _SCORERS: Mapping[str, Callable[[Table], Scorer]] = {
     "decay": _decay,
     "metadata_key": _metadata_key,
     "boosted": _boosted,
+    "relevance": lambda config: scorers.RelevanceScorer(**_present(config, *_RELEVANCE_FIELDS)),
 }
 
 _SLICERS: Mapping[str, Callable[[Table], Slicer]] = {
@@ -248,9 +277,11 @@ _SLICERS: Mapping[str, Callable[[Table], Slicer]] = {
     "quota": _quota,
     "count_quota": _count_quota,
     "count_constrained_knapsack": _count_constrained,
+    "min_score": _min_score,
 }
 
-_PLACERS: Mapping[str, Callable[[], Placer]] = {
-    "chronological": placers.ChronologicalPlacer,
-    "u-shaped": placers.UShapedPlacer,
+_PLACERS: Mapping[str, Callable[[Table], Placer]] = {
+    "chronological": lambda config: placers.ChronologicalPlacer(**_present(config, "undated")),
+    "u-shaped": lambda _: placers.UShapedPlacer(),
+    "framed": _framed,
 }

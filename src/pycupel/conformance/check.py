@@ -157,7 +157,7 @@ def _compare_slice(vector: Table, outcome: SliceOutcome) -> None:
 
 
 def _build_placer(vector: Table) -> Placer:
-    return build.build_placer(require(vector["test"], "placer", "[test]"))
+    return build.build_placer(require(vector["test"], "placer", "[test]"), vector.get("config", {}))
 
 
 def _run_placer(vector: Table) -> list[str]:

@@ -192,7 +192,7 @@ def checked_choice(name: str, value: Any, choices: type[_Choice], error: _Error)
         if name_key(choice.value) == key:
             return choice
     known = ", ".join(repr(choice.value) for choice in choices)
-    raise error(f"{name} must be one of {known}, not {value!r}", argument=argument_of(name), value=value)
+    raise error(f"{name} must be one of {known}, not {quoted(value)}", argument=argument_of(name), value=value)
 
 
 def is_aware(value: Any) -> bool:

@@ -8,9 +8,10 @@ the name.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import checked_bool, checked_str
+from pycupel.model.checks import checked_bool, checked_str, quoted
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.names import name_key, suggestion
 from pycupel.pipeline import Policy
@@ -124,7 +125,7 @@ def _upstream() -> dict[str, Policy]:
     """What the .NET implementation has under the names."""
     by_age, by_kind, by_priority = RecencyScorer(), KindScorer(), PriorityScorer()
     by_hint = ReflexiveScorer()
-    return {
+    policies = {
         "chat": Policy(CompositeScorer([(by_age, 3), (by_kind, 1)])),
         "code-review": Policy(CompositeScorer([(by_kind, 2), (by_priority, 2), (by_age, 1)])),
         "rag": Policy(CompositeScorer([(by_hint, 3), (by_kind, 1)]), placer=UShapedPlacer()),
@@ -137,6 +138,7 @@ def _upstream() -> dict[str, Policy]:
         "long-running": Policy(CompositeScorer([(by_age, 3), (FrequencyScorer(), 1), (by_kind, 1)])),
         "debugging": Policy(CompositeScorer([(by_priority, 3), (by_kind, 2), (by_age, 1)])),
     }
+    return {name: replace(policy, name=PRESETS[name].name) for name, policy in policies.items()}
 
 
 _NAMES = {name_key(name): name for name in PRESETS}
@@ -156,7 +158,7 @@ def preset(name: str, *, upstream: bool = False) -> Policy:
     known = _NAMES.get(name_key(checked_str("policy", name)))
     if known is None:
         raise InvalidArgumentError(
-            f"unknown preset {name!r}; choose from {', '.join(PRESETS)}{suggestion(name, PRESETS)}",
+            f"unknown preset {quoted(name)}; choose from {', '.join(PRESETS)}{suggestion(name, PRESETS)}",
             argument="policy",
             value=name,
         )

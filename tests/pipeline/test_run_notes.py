@@ -345,13 +345,22 @@ def test_a_requirement_for_a_kind_that_is_not_there() -> None:
     ]
 
 
+def test_several_requirements_are_told_in_one_sentence() -> None:
+    entries = [QuotaEntry("x" * 900, require=20), QuotaEntry("y", require=10)]
+    (note,) = notes([item("a", 10, 0.9)], 100, HINTS, QuotaSlice(entries, redistribute=True))
+    assert "requires 20 percent of the budget (and 1 more like it); correct" in note
+    assert len(note) < 250
+
+
 def test_fractions_in_place_of_percentages() -> None:
     items = [item("a", 1, 0.9), item("b", 1, 0.8)]
     entries = [QuotaEntry("Message", require=0.3, cap=1), QuotaEntry("Tool", cap=0)]
     told = notes(items, 1_000, HINTS, QuotaSlice(entries, redistribute=True))
     assert told == [
-        "QuotaEntry(kind='Message', require=0.3, cap=1.0) means 0.3 percent of the budget; write 30 for that share",
-        "QuotaEntry(kind='Message', require=0.3, cap=1.0) means 1 percent of the budget; write 100 for that share",
+        (
+            "QuotaEntry(kind='Message', require=0.3, cap=1.0) means 0.3 percent of the budget (and 1 more like it); "
+            "write 30 for 30 percent"
+        )
     ]
     inside = MinScoreSlice(QuotaSlice(entries, redistribute=True), 0.0)
     assert notes(items, 1_000, HINTS, inside) == told

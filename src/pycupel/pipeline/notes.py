@@ -11,6 +11,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from pycupel.model import ContextItem, ContextKind
+from pycupel.model.checks import shortened
 from pycupel.placers import ChronologicalPlacer, FramedPlacer
 from pycupel.protocols import Scorer
 from pycupel.scorers import KindScorer, ReflexiveScorer
@@ -151,7 +152,7 @@ def _unknown_kinds(selection: Selection, parts: Parts) -> Iterator[str]:
         out = compress(ranking.items, [not selected for selected in selection.sliced.is_selected])
         unknown = Counter(item.kind for item in out if item.kind not in scorer.weights)
         if unknown and (weight >= 0.5 or any(column)):
-            names = ", ".join(repr(kind.value) for kind, _ in unknown.most_common(_MOST_KINDS))
+            names = ", ".join(shortened(kind.value) for kind, _ in unknown.most_common(_MOST_KINDS))
             yield (
                 f"KindScorer has no weight for the kind of items that were left out ({unknown.total()}), so it gives "
                 f"them 0; add a weight for {names}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import ClassVar, NamedTuple
@@ -12,7 +12,7 @@ from pycupel.diagnostics import CountRequirementShortfall
 from pycupel.errors import SlicerConfigError, digits
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, QuotaConstraintMode, QuotaEntry
 from pycupel.model.brief import brief_repr
-from pycupel.model.checks import checked_bool
+from pycupel.model.checks import checked_bool, shortened
 from pycupel.model.percent import percent_of
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import IndexedSlicer, IndexSlice, check_nesting, delegate, exclusion_notes, restricted
@@ -113,25 +113,33 @@ class QuotaSlice(IndexedSlicer):
     def _distribute(
         self, partitions: dict[str, list[int]], items: Sequence[ContextItem], target: int
     ) -> dict[str, _Share]:
-        """DISTRIBUTE-BUDGET: percentages become tokens, rounded down; the rest goes by token mass (QS-07, QS-08)."""
+        """The share of each kind, with its candidates."""
+        mass = {key: sum([items[i].tokens for i in members]) for key, members in partitions.items()}
+        limits = self._limits(mass, target)
+        return {key: _Share(members, *limits[key]) for key, members in partitions.items()}
+
+    def _limits(self, mass: Mapping[str, int], target: int) -> dict[str, tuple[int, int]]:
+        """The tokens of the share and of the cap of each kind, from the tokens of its candidates.
+
+        DISTRIBUTE-BUDGET: percentages become tokens, rounded down; the rest goes by token mass (QS-07, QS-08).
+        """
         require: dict[str, int] = {}
         for key, entry in self._by_requirement:
             require[key] = percent_of(target, entry.require)
             # Those that follow require no more, and a small target has no token for any of them.
             if not require[key]:
                 break
-        present = self._by_key.keys() & partitions.keys()
+        present = self._by_key.keys() & mass.keys()
         cap = {key: percent_of(target, self._by_key[key].cap) for key in present}
-        mass = {key: sum(items[i].tokens for i in members) for key, members in partitions.items()}
         unassigned = max(0, target - sum(require.values()))
-        grows = {key for key in partitions if cap.get(key, target) > require.get(key, 0)}
+        grows = {key for key in mass if cap.get(key, target) > require.get(key, 0)}
         total_mass = sum(mass[key] for key in grows)
-        shares: dict[str, _Share] = {}
-        for key, members in partitions.items():
-            proportional = unassigned * mass[key] // total_mass if total_mass > 0 and key in grows else 0
+        limits: dict[str, tuple[int, int]] = {}
+        for key, tokens in mass.items():
+            proportional = unassigned * tokens // total_mass if total_mass > 0 and key in grows else 0
             limit = cap.get(key, target)
-            shares[key] = _Share(members, min(require.get(key, 0) + proportional, limit), limit)
-        return shares
+            limits[key] = min(require.get(key, 0) + proportional, limit), limit
+        return limits
 
     def _slice_share(
         self, key: str, share: _Share, items: Sequence[ContextItem], scores: Sequence[float]
@@ -189,20 +197,22 @@ class QuotaSlice(IndexedSlicer):
         is_selected: Sequence[int],
     ) -> Iterator[str]:
         """Shares that starve, requirements for kinds that are not there, and fractions in place of percentages."""
-        for entry in self.entries:
-            for percent in (entry.require, entry.cap):
-                if 0.0 < percent <= 1.0:
-                    yield f"{entry!r} means {percent:g} percent of the budget; write {percent * 100:g} for that share"
+        small = [(entry, each) for entry in self.entries for each in (entry.require, entry.cap) if 0.0 < each <= 1.0]
+        for entry, percent in small[:1]:
+            yield (
+                f"{shortened(entry, 100)} means {percent:g} percent of the budget{_more(small)}; "
+                f"write {percent * 100:g} for {percent * 100:g} percent"
+            )
         if not items or budget.target_tokens <= 0:
             return
         required = [entry for entry in self.entries if entry.require > 0.0]
         present = {item.kind.key for item in items} if required else ()
-        for entry in required:
-            if entry.kind.key not in present:
-                yield (
-                    f"no candidate is of kind {entry.kind.value!r}, for which QuotaSlice requires {entry.require:g} "
-                    "percent of the budget; correct the kind, or leave out the entry"
-                )
+        absent = [entry for entry in required if entry.kind.key not in present]
+        for entry in absent[:1]:
+            yield (
+                f"no candidate is of kind {shortened(entry.kind.value)}, for which QuotaSlice requires "
+                f"{entry.require:g} percent of the budget{_more(absent)}; correct the kind, or leave out the entry"
+            )
         if not self.redistribute and type(self.inner) is GreedySlice:
             yield from self._unused(items, budget.target_tokens, is_selected)
 
@@ -213,16 +223,20 @@ class QuotaSlice(IndexedSlicer):
         fitting = [item for item, taken in pairs if 0 < item.tokens <= rest and not taken]
         if not fitting:
             return
-        shares = self._distribute(partition_by_kind(items), items, target)
-        room = {key: share.cap for key, share in shares.items()}
+        mass: dict[str, int] = defaultdict(int)
+        for item in items:
+            mass[item.kind.key] += item.tokens
+        limits = self._limits(mass, target)
+        room = {key: cap for key, (_, cap) in limits.items()}
         for item in compress(items, is_selected):
             room[item.kind.key] -= item.tokens
         starved = Counter([item.kind.key for item in fitting if item.tokens <= room[item.kind.key]])
         for key, _ in starved.most_common(1):
-            kind = items[shares[key].members[0]].kind.value
+            kind = next(item.kind.value for item in fitting if item.kind.key == key)
             yield (
                 f"{rest} of {target} tokens stay unused although items that were left out fit ({starved.total()}): "
-                f"the share of kind {kind!r} was {shares[key].tokens} tokens; use QuotaSlice(..., redistribute=True)"
+                f"the share of kind {shortened(kind)} was {limits[key][0]} tokens; "
+                "use QuotaSlice(..., redistribute=True)"
             )
 
     def for_kind(self, key: str) -> IndexedSlicer:
@@ -233,3 +247,7 @@ class QuotaSlice(IndexedSlicer):
     def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
         """The count requirements for kinds without any candidate."""
         return self.inner.judge_absent(present) if isinstance(self.inner, IndexedSlicer) else ()
+
+
+def _more(entries: Sequence[object]) -> str:
+    return f" (and {len(entries) - 1} more like it)" if len(entries) > 1 else ""

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from pycupel import CompositeScorer, Policy, RecencyScorer, RelevanceScorer
+from pycupel import CompositeScorer, ContextItem, Policy, RecencyScorer, RelevanceScorer
 from pycupel.messages import select_messages
+from pycupel.messages.scoring import scorer_for
+from pycupel.scorers._base import score_all
 
 HISTORY: list[dict[str, Any]] = [
     {"role": "user", "content": "Where can I park?"},
@@ -67,3 +69,11 @@ def test_a_query_that_changes_nothing_is_noted() -> None:
 def test_a_query_is_a_string() -> None:
     with pytest.raises(TypeError, match="query must be a str"):
         select_messages(HISTORY, 1_000, documents=DOCUMENTS, query=5)  # type: ignore[call-overload]
+
+
+def test_one_score_is_that_of_all() -> None:
+    items = [ContextItem(text, 10) for text in (*DOCUMENTS, "Where can I park?", "How do I reset my password?")]
+    scorer, notes = scorer_for(RelevanceScorer(), items[:3], None, "When is lunch?")
+    scores = score_all(scorer, items)
+    assert scores == [scorer.score(item, items) for item in items]
+    assert (scores[0], scores[3:], notes) == (1.0, [0.0, 0.0], ())

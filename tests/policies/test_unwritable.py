@@ -15,11 +15,13 @@ from pycupel import (
     CountQuotaEntry,
     CountQuotaSlice,
     DecayScorer,
+    FramedPlacer,
     KindScorer,
     MetadataKeyScorer,
     Policy,
     QuotaSlice,
     RecencyScorer,
+    RelevanceScorer,
     ScaledScorer,
     SystemTimeProvider,
     TagScorer,
@@ -28,7 +30,7 @@ from pycupel import (
 from pycupel.policies import policy_from_dict, policy_to_dict
 from pycupel.registry import CLOCKS
 from tests import registries
-from tests.policies.samples import HOUR, SHARE_ENTRIES, decay, refused
+from tests.policies.samples import HOUR, SHARE_ENTRIES, decay, mistakes, refused
 from tests.strategies import NOW, FixedClock
 
 
@@ -124,6 +126,26 @@ def test_lone_surrogates_are_not_written(policy: Policy, path: str) -> None:
     error = refused(lambda: policy_to_dict(policy))
     assert error.path == path
     assert "has a lone surrogate at index" in str(error)
+
+
+def test_a_question_is_neither_written_nor_read() -> None:
+    text = "scorers[0].query: a question belongs to a call, not to a policy: pass query= to select or Pipeline.run"
+    bound = Policy(RelevanceScorer()).for_query("Where?")
+    assert str(refused(lambda: policy_to_dict(bound))) == text
+    assert mistakes({"scorers": [{"type": "relevance", "query": "Where?"}]}) == [text]
+    assert policy_from_dict({"scorers": [{"type": "relevance", "query": None}]}) == Policy(RelevanceScorer())
+
+
+def is_pinned(item: ContextItem) -> bool:
+    return item.pinned
+
+
+@pytest.mark.parametrize(
+    ("placer", "end"), [(FramedPlacer(first=is_pinned), "first"), (FramedPlacer(last=is_pinned), "last")]
+)
+def test_a_function_that_picks_items_is_not_written(placer: FramedPlacer, end: str) -> None:
+    error = refused(lambda: policy_to_dict(Policy(RecencyScorer(), placer=placer)))
+    assert str(error) == f"placer.{end}: a function cannot be written to a file; name kinds instead"
 
 
 @pytest.mark.parametrize("age", [timedelta.max, timedelta(days=999_999, microseconds=1)])

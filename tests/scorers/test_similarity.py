@@ -120,3 +120,10 @@ def test_keeps_the_contract_of_scorers_and_is_a_value() -> None:
     scorer = SimilarityScorer(embed, "north")
     check_scorer(scorer)
     assert pickle.loads(pickle.dumps(scorer)) == scorer
+
+
+def test_an_empty_question_is_similar_to_nothing_and_embeds_nothing() -> None:
+    def refuse(texts: list[str]) -> list[list[float]]:
+        raise AssertionError(texts)
+
+    assert SimilarityScorer(refuse, "").score_all([ContextItem("a", 1)]) == [0.0]

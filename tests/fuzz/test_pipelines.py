@@ -9,5 +9,5 @@ from tests.fuzz.pipelines import fuzz
 
 def test_invariants_hold_for_random_pipelines() -> None:
     """Each input once, within the budget, `run == dry_run == select`, the same twice."""
-    runs = int(os.environ.get("PYCUPEL_FUZZ_RUNS", "300"))
+    runs = int(os.environ.get("PYCUPEL_FUZZ_RUNS", "120"))
     assert fuzz(runs) >= runs

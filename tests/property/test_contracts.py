@@ -50,7 +50,7 @@ def account(report: SelectionReport) -> list[tuple[int, str, object]]:
     return [*included, *excluded, (0, "shortfalls", report.count_requirement_shortfalls)]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(strategies.pipelines(), strategies.item_lists(), strategies.budgets())
 def test_every_item_is_accounted_for_exactly_once(
     pipeline: Pipeline, items: list[ContextItem], budget: ContextBudget
@@ -72,7 +72,7 @@ def test_every_item_is_accounted_for_exactly_once(
     assert scores == sorted(scores, reverse=True), "excluded items are sorted by score"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(strategies.pipelines(), strategies.item_lists(), strategies.budgets())
 def test_the_budget_is_respected(pipeline: Pipeline, items: list[ContextItem], budget: ContextBudget) -> None:
     """EB-05: always under Throw; under Truncate up to what is pinned."""
@@ -86,7 +86,7 @@ def test_the_budget_is_respected(pipeline: Pipeline, items: list[ContextItem], b
     assert pinned <= budget.max_tokens - budget.output_reserve
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(strategies.pipelines(), strategies.item_lists(), strategies.budgets())
 def test_runs_repeat_themselves_and_leave_everything_as_it_was(
     pipeline: Pipeline, items: list[ContextItem], budget: ContextBudget

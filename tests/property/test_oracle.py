@@ -22,7 +22,7 @@ ERRORS: dict[str, type[Exception]] = {
 }
 
 
-@settings(max_examples=700, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(strategies.pipelines(), strategies.item_lists(), strategies.budgets())
 def test_a_run_selects_what_the_pseudocode_selects_and_gives_its_reasons(
     pipeline: Pipeline, items: list[ContextItem], budget: ContextBudget

@@ -54,7 +54,7 @@ from pycupel.registry import CLOCKS, SCORERS
 from tests import registries, strategies
 
 FORMATS: list[PolicyFormat] = ["json", "toml", "yaml"]
-SLOW = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.fixture(scope="module", autouse=True)

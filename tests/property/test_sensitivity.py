@@ -26,7 +26,7 @@ def compared(
         reject()
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(strategies.item_lists(), strategies.budgets(), VARIANTS)
 def test_the_differences_follow_from_the_variants(
     items: list[ContextItem], budget: ContextBudget, variants: list[tuple[str, Pipeline]]
@@ -45,7 +45,7 @@ def test_the_differences_follow_from_the_variants(
     assert [*report.diffs] == expected
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     strategies.item_lists(),
     strategies.budgets(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from pycupel.errors import CycleError, ScorerConfigError
 from pycupel.model import ContextItem, ContextKind
@@ -42,7 +42,7 @@ def score_one(scorer: Scorer, item: ContextItem, all_items: Sequence[ContextItem
 
 def score_all(scorer: Scorer, items: Sequence[ContextItem]) -> list[float]:
     """The scores of all items: through the scorer's `score_all`, or by asking once for each item, in order (SC-02)."""
-    batch, trusted = _batch_method(type(scorer))
+    batch, trusted, _ = _batch_method(scorer.__class__)
     if batch is None:
         return [_as_score(scorer, scorer.score(item, items)) for item in items]
     scores: list[float] = batch(scorer, items)
@@ -72,23 +72,25 @@ def combined(scorer: WrappingScorer, items: Sequence[ContextItem], known: dict[i
 
 def score_once(child: Scorer, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[float]:
     """The scores of all items, and in `known` those of the scorers inside, by their ids."""
-    if isinstance(child, WrappingScorer) and _batch_method(type(child))[1]:
-        return combined(child, items, known)
-    return score_all(child, items)
+    batch, trusted, wraps = _batch_method(child.__class__)
+    if wraps:
+        return combined(cast(WrappingScorer, child), items, known)
+    return cast(Any, batch)(child, items) if trusted else score_all(child, items)
 
 
 @lru_cache(maxsize=512)
-def _batch_method(cls: type[Any]) -> tuple[Callable[[Any, Sequence[ContextItem]], Any] | None, bool]:
-    """The class's `score_all`, and whether it is ours.
+def _batch_method(cls: type[Any]) -> tuple[Callable[[Any, Sequence[ContextItem]], Any] | None, bool, bool]:
+    """The class's `score_all`, whether it is ours, and whether it is that of a scorer of ours that wraps others.
 
     For a subclass that overrides `score` alone it is None: the inherited `score_all` would ignore that method.
     """
     for owner in cls.__mro__:
         if "score_all" in vars(owner):
-            return cls.score_all, owner.__module__.startswith("pycupel.scorers.")
+            is_ours = owner.__module__.startswith("pycupel.scorers.")
+            return cls.score_all, is_ours, is_ours and issubclass(cls, WrappingScorer)
         if "score" in vars(owner):
             break
-    return None, False
+    return None, False, False
 
 
 def _as_score(scorer: Scorer, value: Any) -> float:

@@ -12,7 +12,7 @@ from pycupel.kernels.blend import weighted_sum
 from pycupel.model import ContextItem
 from pycupel.model.checks import as_float, checked_pairs
 from pycupel.protocols import Scorer, checked_scorer
-from pycupel.scorers._base import WrappingScorer, check_nesting, combined, score_one
+from pycupel.scorers._base import WrappingScorer, check_nesting, combined, score_all, score_one
 from pycupel.scorers._weights import bad_weight
 
 __all__ = ["CompositeScorer"]
@@ -33,6 +33,7 @@ class CompositeScorer(WrappingScorer):
 
     entries: tuple[tuple[Scorer, float], ...]
     _normalized: tuple[float, ...] = field(init=False, repr=False, compare=False)
+    _is_flat: bool = field(init=False, repr=False, compare=False)
 
     def __init__(self, entries: Iterable[tuple[Scorer, float]]) -> None:
         checked: list[tuple[Scorer, float]] = []
@@ -46,12 +47,15 @@ class CompositeScorer(WrappingScorer):
             raise ScorerConfigError("the sum of all weights must be finite", argument="entries")
         object.__setattr__(self, "entries", tuple(checked))
         object.__setattr__(self, "_normalized", tuple(weight / total_weight for _, weight in checked))
+        scorers = self.children
+        distinct = len(set(map(id, scorers))) == len(scorers)
+        object.__setattr__(self, "_is_flat", distinct and not any(isinstance(s, WrappingScorer) for s in scorers))
         check_nesting(self)
 
     @property
     def children(self) -> tuple[Scorer, ...]:
         """The scorers inside."""
-        return tuple(scorer for scorer, _ in self.entries)
+        return tuple([scorer for scorer, _ in self.entries])
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         """The weighted average of the scores of one item."""
@@ -62,6 +66,9 @@ class CompositeScorer(WrappingScorer):
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
         """The scores of all items, equal to `score` bit for bit."""
+        if self._is_flat:
+            # Nothing can be asked twice, so there is nothing to remember.
+            return self.combine([score_all(scorer, items) for scorer, _ in self.entries])
         return combined(self, items, {})
 
     def combine(self, columns: list[list[float]]) -> list[float]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import deepcopy
+from dataclasses import fields
 from itertools import zip_longest
 from math import isnan
-from typing import Any, NamedTuple, TypeVar
+from operator import attrgetter
+from typing import Any, NamedTuple, TypeVar, cast
 
 from pycupel.errors import CountRequirementError, TableTooLargeError
 from pycupel.kernels.identity import indices_by_identity
@@ -23,6 +25,8 @@ _Value = TypeVar("_Value")
 
 # One string for each score or item, so that answers can be compared and shown.
 _Answer = list[str]
+
+_PLAIN_FIELDS = attrgetter(*(field.name for field in fields(ContextItem) if field.name != "metadata"))
 
 _STRANGER = "an item that it was not given"
 
@@ -107,14 +111,14 @@ class _Contract(ABC):
 
     def _ask_with_copies(self, sample: Sample, expected: _Answer) -> None:
         copied = sample.copied()
-        before = repr(copied)
+        before = _state(copied)
         answer = self._attempt(self.strategy, copied)
-        if repr(copied) == before:
+        if _state(copied) == before:
             # If repeated calls differ anyway, a different answer to equal arguments shows nothing more.
             if not self.broken.keys() & {"answers", "independent"}:
                 self.expect(expected, answer, "by value", "but for equal arguments", sample)
             self._compare_optional(copied, answer)
-        if repr(copied) != before:
+        if _state(copied) != before:
             self.report("hands off", "an argument has been changed", sample)
 
     def _compare_optional(self, sample: Sample, answer: _Answer) -> None:
@@ -237,6 +241,16 @@ def _names(returned: Sequence[object], items: Sequence[ContextItem]) -> _Answer:
     """The returned items by their indices, each index at most once."""
     indices = indices_by_identity(items)
     return [f"item {indices[id(item)].pop()}" if indices.get(id(item)) else _STRANGER for item in returned]
+
+
+def _state(sample: Sample) -> list[object]:
+    """All that a strategy could change about its arguments. Only metadata can be changed in place."""
+    values = [
+        (*_PLAIN_FIELDS(item), repr(item.metadata) if item.metadata else "")
+        for item in sample.items
+        if isinstance(cast(Any, item), ContextItem)
+    ]
+    return [*sample.items, *sample.scored, *values]
 
 
 def _spread(values: Sequence[_Value]) -> Sequence[_Value]:

@@ -28,8 +28,10 @@ from typing import NamedTuple
 __all__ = ["StateLimitError", "solve"]
 
 _SWAP_WINDOW = 10
-# What making and judging a state costs, in cells of a table.
+# What making and judging a state costs, in cells of a table; and how many states always pay, because a table has to
+# be set up.
 _CELLS_A_STATE = 64
+_FREE_STATES = 64
 
 # A state is (weight, -value, set), all relative to the greedy fill, so that tuples sort by weight first, then best
 # first.
@@ -87,7 +89,7 @@ def solve(
     chosen = [i for i in before if i not in bits]
     left = capacity - sum([weights[i] for i in chosen])
     cells = len(core) * (left + 1)
-    allowed = cells // _CELLS_A_STATE if cells <= max_cells else max_states
+    allowed = max(_FREE_STATES, cells // _CELLS_A_STATE) if cells <= max_cells else max_states
     try:
         best = _Core(removals, additions, bits, slack, unit, price, allowed).best(gain)
     except StateLimitError:

@@ -9,7 +9,7 @@ from math import isfinite
 from pycupel.kernels.scale import min_max
 from pycupel.model import ContextItem
 from pycupel.protocols import Scorer, checked_scorer
-from pycupel.scorers._base import WrappingScorer, check_nesting, combined, score_one
+from pycupel.scorers._base import WrappingScorer, check_nesting, score_all, score_one
 
 __all__ = ["ScaledScorer"]
 
@@ -57,7 +57,7 @@ class ScaledScorer(WrappingScorer):
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
         """The scores of all items, equal to `score` bit for bit."""
-        return combined(self, items, {})
+        return self.combine([score_all(self.inner, items)])
 
     def combine(self, columns: list[list[float]]) -> list[float]:
         """The only column, scaled."""

@@ -67,6 +67,7 @@ bench: setup ## measure speed and memory, in multiples of what cannot be avoided
 	@$(BIN)/python -m benchmarks.otel
 	@$(BIN)/python -m benchmarks.messages
 	@$(BIN)/python -m benchmarks.tokens
+	@$(BIN)/python -m benchmarks.growth
 
 quality: setup ## measure how much of the evidence each preset keeps
 	@$(BIN)/python -m benchmarks.quality

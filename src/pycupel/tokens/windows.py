@@ -11,9 +11,8 @@ __all__ = ["window_of"]
 _M = 1_000_000
 _MI = 1_048_576
 
-# By how a model's name starts; the longest start that fits counts. Sources, November 2026: the model pages of OpenAI,
-# Anthropic, Google, Mistral, DeepSeek, Moonshot, Alibaba, xAI, Cohere, Z.ai and Amazon; the model cards of open models;
-# checked against the table of litellm 1.106, which has the prompt's part alone for some of OpenAI's.
+# By how a model's name starts; the longest start that fits counts. Checked in November 2026 against the table of
+# litellm 1.106, which has the prompt's part alone for some of OpenAI's. Where sources differ, the smaller one counts.
 _WINDOWS = {
     "gpt-3.5-turbo": 16_385,
     "gpt-3.5-turbo-instruct": 4_096,

@@ -73,7 +73,7 @@ def _counts_with_rare_labels(
                 united |= members
             else:
                 rare.append(members)
-        found: set[int] = set().union(*rare)
+        found = set[int]().union(*rare)
         count = len(found)
         if united:
             # A row found by a rare label counts unless a common label has found it already.

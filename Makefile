@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SHARED_VECTORS := ../shared/conformance
+# Many random examples and large inputs: measuring coverage would take longer than the tests, and show nothing new.
+UNMEASURED := tests/property tests/fuzz tests/test_worst_cases.py
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-pythons test-integrations format format-check lint types layers bench quality conformance \
@@ -30,9 +32,9 @@ demo: $(VENV)/.core ## select context for a bundled agent session, and say why
 	@$(BIN)/python examples/demo.py
 
 test: setup ## run all tests with coverage, the documentation's examples and the project's own vectors
-	@$(BIN)/python -m pytest -n 2 --cov --cov-report= --ignore=tests/property
+	@$(BIN)/python -m pytest -n 2 --cov --cov-report= $(foreach tests,$(UNMEASURED),--ignore=$(tests))
 	@$(BIN)/python -m coverage report
-	@$(BIN)/python -m pytest -n 2 tests/property
+	@$(BIN)/python -m pytest -n 2 $(UNMEASURED)
 	@$(BIN)/python -m pycupel.conformance vectors
 
 test-pythons: ## run all tests on Python 3.11, 3.12 and 3.13

@@ -17,7 +17,6 @@ from pycupel import (
     CountQuotaEntry,
     CountQuotaSlice,
     FrequencyScorer,
-    GreedySlice,
     KnapsackSlice,
     Pipeline,
     QuotaSlice,
@@ -26,8 +25,6 @@ from pycupel import (
     Scorer,
     Slicer,
 )
-from pycupel.analytics import find_min_budget_for
-from pycupel.errors import InvalidArgumentError
 from pycupel.scorers._base import score_all
 from pycupel.slicers import StreamSlice
 
@@ -93,18 +90,6 @@ def test_as_many_count_entries_as_items_take_seconds_at_most(slicer: Slicer) -> 
     """CQ-03: a partition asks for its own entry only, and an entry for its own candidates."""
     scored = [ScoredItem(ContextItem("-", 5, kind=f"kind{i}"), 0.5) for i in range(10_000)]
     assert seconds(lambda: slicer.slice(scored, ContextBudget(30_000))) < 3.0
-
-
-def test_an_exhaustive_search_for_a_budget_ends() -> None:
-    """BS-01: a ceiling of 10**12 sizes; an answer within the first ones is an answer."""
-    pipeline = Pipeline(ReflexiveScorer(), GreedySlice())
-    target = ContextItem("target", 5, future_relevance_hint=0.9)
-    others = [ContextItem(f"{i}", 10, future_relevance_hint=0.1, pinned=True) for i in range(10_000)]
-    with pytest.raises(InvalidArgumentError, match="lower search_ceiling to 5004, or leave exhaustive out") as caught:
-        find_min_budget_for(pipeline, [target, *others], target, 10**12, exhaustive=True)
-    assert caught.value.argument == "search_ceiling"
-    assert find_min_budget_for(pipeline, [target, *others], target, 5_004, exhaustive=True) is None
-    assert find_min_budget_for(pipeline, [target], target, 10**12, exhaustive=True) == 5
 
 
 @pytest.mark.parametrize(

@@ -294,3 +294,15 @@ def test_exhaustive_is_brute_force_and_bisection_finds_a_size_that_selects(
     assert find_min_budget_for(GREEDY, items, target, ceiling, exhaustive=True) == brute
     found = find_min_budget_for(GREEDY, items, target, ceiling)
     assert found is None or (brute is not None and selects(found) and found >= brute)
+
+
+def test_an_exhaustive_search_for_a_budget_ends() -> None:
+    """BS-01: a ceiling of 10**12 sizes; an answer within the first ones is an answer."""
+    pipeline = Pipeline(ReflexiveScorer(), GreedySlice())
+    target = ContextItem("target", 5, future_relevance_hint=0.9)
+    others = [ContextItem(f"{i}", 10, future_relevance_hint=0.1, pinned=True) for i in range(10_000)]
+    with pytest.raises(InvalidArgumentError, match="lower search_ceiling to 5004, or leave exhaustive out") as caught:
+        find_min_budget_for(pipeline, [target, *others], target, 10**12, exhaustive=True)
+    assert caught.value.argument == "search_ceiling"
+    assert find_min_budget_for(pipeline, [target, *others], target, 5_004, exhaustive=True) is None
+    assert find_min_budget_for(pipeline, [target], target, 10**12, exhaustive=True) == 5

@@ -167,3 +167,9 @@ def test_only_a_str_is_a_name(value: Any) -> None:
     for function in (normalized_model, family_of, vocabulary_of, window_of):
         with pytest.raises(TypeError, match="model must be a str"):
             function(value)
+
+
+@pytest.mark.parametrize("model", ["gpt-44o", "gpt-4oo", "claude-33-opus"])
+def test_a_name_that_only_begins_like_a_known_one_is_unknown(model: str) -> None:
+    with pytest.raises(InvalidArgumentError, match="unknown model"):
+        window_of(model)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pycupel.model import ContextItem
+from pycupel.pipeline.notes import IGNORED_QUERY
 from pycupel.protocols import Scorer
 from pycupel.scorers._base import score_all, score_one
 from pycupel.scorers._query import bind_query
@@ -16,7 +17,6 @@ __all__ = ["QueryNotes", "scorer_for"]
 QueryNotes = tuple[str, ...]
 
 _NO_DOCUMENTS = "the query ranks documents only, and there are none; the history is ranked without it"
-_NOT_READ = "no scorer of the policy reads the query; add a RelevanceScorer, or choose a policy that has one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def scorer_for(
     # An empty question has no answer, so scorers that ask for one say nothing about the history.
     history, count = bind_query(scorer, "")
     if not count:
-        return scorer, () if query is None else (_NOT_READ,)
+        return scorer, () if query is None else (IGNORED_QUERY,)
     if not documents:
         return history, () if query is None else (_NO_DOCUMENTS,)
     asked, _ = bind_query(scorer, last_question if query is None else query)

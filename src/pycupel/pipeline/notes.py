@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 Parts = Sequence[tuple[Scorer, float, Sequence[float]]]
 
-__all__ = ["ranking_notes", "selection_notes"]
+__all__ = ["IGNORED_QUERY", "ranking_notes", "selection_notes"]
 
-_IGNORED_QUERY = "no scorer of the policy reads the query; add a RelevanceScorer, or choose a policy that has one"
+IGNORED_QUERY = "no scorer of the policy reads the query; add a RelevanceScorer, or choose a policy that has one"
 
 # With fewer items, equal hints may be a coincidence.
 _SEVERAL = 5
@@ -49,7 +49,7 @@ def ranking_notes(ranking: Ranking, *, fields: bool = True) -> tuple[str, ...]:
         notes = scorer_notes(leaves, items)
     return (
         *(notes if fields else ()),
-        *((_IGNORED_QUERY,) if sources.ignores_query else ()),
+        *((IGNORED_QUERY,) if sources.ignores_query else ()),
         *clamping_notes(leaves, items),
         *_repeated_messages(ranking, in_order=is_conversational(leaves)),
     )

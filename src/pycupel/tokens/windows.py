@@ -181,7 +181,8 @@ def window_of(model: str) -> int:
         InvalidArgumentError: the model is unknown.
     """
     name = normalized_model(model)
-    known = [start for start in _WINDOWS if name.startswith(start)]
+    # A name goes on with a version or a variant, not in the middle of a word: `gpt-44o` is no `gpt-4`.
+    known = [start for start in _WINDOWS if name.startswith(start) and not name[len(start) : len(start) + 1].isalnum()]
     if known:
         return _WINDOWS[max(known, key=len)]
     family = family_of(model)

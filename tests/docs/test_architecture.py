@@ -34,6 +34,6 @@ def test_the_layers_are_those_that_are_checked() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     (contract,) = settings["tool"]["importlinter"]["contracts"]
     checked = [layer.replace("(", "").replace(")", "") for layer in contract["layers"]]
-    block = re.search(r"```text\n(integrations .*?)```", PAGE, re.DOTALL)
+    block = re.search(r"```text\n(__main__ .*?)```", PAGE, re.DOTALL)
     assert block is not None
     assert [re.split(r" {2,}", line)[0] for line in block[1].splitlines()] == checked

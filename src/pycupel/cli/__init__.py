@@ -21,8 +21,8 @@ from pycupel.cli.exits import guarded
 __all__ = ["VERBS", "main"]
 
 VERBS = {
-
-
+    "context": "where the window of a logged session goes, and what to do about it",
+    "replay": "what policies would have sent at each call of logged sessions",
     "select": "select the items that fit into a budget",
     "explain": "say why items are in or out",
     "sweep": "what other budgets would select",

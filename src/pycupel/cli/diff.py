@@ -28,7 +28,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Any, screen: Screen) -> int:
     """Write the differences."""
-    names = options.policy or []
+    names: list[str] = options.policy or []
     if len(names) < 2:
         raise InputError("diff compares policies: give at least two, like -p chat -p rag.toml")
     budget, policies = budget_of(options), [(name, policy_of(name)) for name in names]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO, Any, NamedTuple
 
@@ -34,14 +34,14 @@ _MOST_WARNINGS = 5
 
 
 @contextmanager
-def open_text(path: str) -> Iterator[Iterable[str]]:
+def open_text(path: str) -> Generator[Iterable[str]]:
     """The lines of a file, or of stdin for `-`; an error about them names it."""
     with open_bytes(path) as file:
         yield io.TextIOWrapper(file, encoding="utf-8-sig")
 
 
 @contextmanager
-def open_bytes(path: str) -> Iterator[IO[bytes]]:
+def open_bytes(path: str) -> Generator[IO[bytes]]:
     """A file, or stdin for `-`; an error about what is in it names it."""
     name = "stdin" if path == _STDIN else path
     file = sys.stdin.buffer if path == _STDIN else open_binary(path)

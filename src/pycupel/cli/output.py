@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ __all__ = ["Screen", "visible"]
 
 _NARROWEST = 40
 _BLOCKS = " ▏▎▍▌▋▊▉█"
+_COLUMNS = " ▁▂▃▄▅▆▇█"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,8 @@ class Screen:
         """The screen of this process, as its streams and its environment describe it."""
         is_terminal = sys.stdout.isatty()
         color = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-        width = max(_NARROWEST, shutil.get_terminal_size().columns)
         unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-        return cls(sys.stdout, sys.stderr, width, color, unicode, quiet)
+        return cls(sys.stdout, sys.stderr, _width(), color, unicode, quiet)
 
     def warn(self, text: str) -> None:
         """Write a warning to stderr, even if quiet."""
@@ -93,6 +92,22 @@ class Screen:
             return "#" * round(part * room)
         eighths = round(part * room * 8)
         return "█" * (eighths // 8) + _BLOCKS[eighths % 8].strip()
+
+    def column(self, height: float) -> str:
+        """A character that is full up to a height from 0 to 1."""
+        eighths = min(8, max(0, round(height * 8)))
+        return _COLUMNS[eighths] if self.unicode else " .:#"[(eighths + 2) // 3]
+
+
+def _width() -> int:
+    """What COLUMNS says, or the terminal: as `shutil.get_terminal_size`, whose import takes too long."""
+    asked = os.environ.get("COLUMNS", "")
+    if asked.isdecimal() and int(asked) > 0:
+        return max(_NARROWEST, int(asked))
+    try:
+        return max(_NARROWEST, os.get_terminal_size(sys.__stdout__.fileno()).columns)  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):
+        return 80
 
 
 def visible(text: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from pathlib import Path
 from typing import IO, Any
 
 from pycupel.errors import InvalidArgumentError
@@ -22,14 +21,13 @@ def open_binary(path: str | os.PathLike[str]) -> IO[bytes]:
         OSError: it cannot be opened.
         InvalidArgumentError: its name ends with .zst, which Python cannot read.
     """
-    file = Path(path)
-    suffix = file.suffix.lower()
+    # Without pathlib, whose import takes as long as that of the whole model.
+    name = os.fspath(path)
+    suffix = os.path.splitext(name)[1].lower()  # noqa: PTH122
     if suffix == ".zst":
-        raise InvalidArgumentError(f"{file}: decompress it first, with `zstd -d`", argument="path", value=file)
-    if suffix not in _OPENERS:
-        return file.open("rb")
-    module: Any = import_module(_OPENERS[suffix])
-    opened: IO[bytes] = module.open(file, "rb")
+        raise InvalidArgumentError(f"{name}: decompress it first, with `zstd -d`", argument="path", value=name)
+    opener: Any = import_module(_OPENERS[suffix]).open if suffix in _OPENERS else open
+    opened: IO[bytes] = opener(name, "rb")
     return opened
 
 

@@ -21,7 +21,7 @@ from pycupel.cli.exits import guarded
 __all__ = ["VERBS", "main"]
 
 VERBS = {
-    "context": "where the window of a logged session goes, and what to do about it",
+    "context": "where the window of a logged session goes",
     "replay": "what policies would have sent at each call of logged sessions",
     "select": "select the items that fit into a budget",
     "explain": "say why items are in or out",
@@ -49,16 +49,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(given: list[str]) -> int:
-    from importlib import import_module  # noqa: PLC0415 - after `guarded` is in place
-
-    from pycupel.cli.parsers import main_parser, verb_parser  # noqa: PLC0415
+    from pycupel.cli.parsers import load_verb, main_parser, verb_parser  # noqa: PLC0415 - after `guarded` is in place
 
     if not given or given[0] not in VERBS:
         return main_parser(VERBS).answer(given)
     name, *rest = given
-    verb = import_module(f"pycupel.cli.{name}")
+    verb = load_verb(name)
     options = verb_parser(name, VERBS[name], verb).parse_args(rest)
     from pycupel.cli.output import Screen  # noqa: PLC0415
 
-    code: int = verb.run(options, Screen.of_process(quiet=options.quiet))
-    return code
+    return verb.run(options, Screen.of_process(quiet=options.quiet))

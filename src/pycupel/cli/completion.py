@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 from pycupel.cli import VERBS
 from pycupel.cli.exits import FINE
 from pycupel.cli.output import Screen
-from pycupel.cli.parsers import Parser, verb_parser
+from pycupel.cli.parsers import Parser, load_verb, verb_parser
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]
 
@@ -60,7 +59,7 @@ def run(options: Any, screen: Screen) -> int:
 
 def _words(name: str) -> list[str]:
     """The options of a verb, and the words that it takes."""
-    parser = verb_parser(name, VERBS[name], import_module(f"pycupel.cli.{name}"))
+    parser = verb_parser(name, VERBS[name], load_verb(name))
     words: list[str] = []
     for action in parser._actions:  # noqa: SLF001 - argparse has no other way to ask
         words += action.option_strings or map(str, action.choices or ())

@@ -22,6 +22,7 @@ from pycupel.replay import (
     context_usage,
     replay,
 )
+from pycupel.replay.shapes import as_dict
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]
 
@@ -149,14 +150,17 @@ def _told(part: Part) -> str:
     if not part.tool:
         return visible(f"{part.kind}: {part.text}")
     asked = part.call.removeprefix(part.tool).strip()
-    try:
-        arguments = json.loads(asked)
-    except ValueError:
-        arguments = None
-    if isinstance(arguments, dict):
-        telling = [arguments[name] for name in _TELLING if isinstance(arguments.get(name), str)]
-        asked = _shortened_path(telling[0]) if telling else asked
+    arguments = _arguments(asked)
+    telling = [str(arguments[name]) for name in _TELLING if arguments.get(name)]
+    asked = _shortened_path(telling[0]) if telling else asked
     return visible(f"{'call of ' if part.is_call else ''}{part.tool}: {asked}")
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    try:
+        return as_dict(json.loads(text))
+    except ValueError:
+        return {}
 
 
 def _shortened_path(text: str) -> str:

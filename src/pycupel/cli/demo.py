@@ -55,10 +55,10 @@ _PIPELINE = Pipeline(
 
 _NEXT = """
 TRY NEXT
-  pycupel demo transcript > session.jsonl     a logged session of an agent
-  pycupel context session.jsonl               where its window goes
-  pycupel replay session.jsonl -b 12000       what policies would have sent instead
-  pycupel demo items > items.jsonl            the items of this demonstration
+  pycupel demo transcript > session.jsonl    a logged session of an agent
+  pycupel context session.jsonl              where its window goes
+  pycupel replay session.jsonl -b 12000      what policies would have sent
+  pycupel demo items > items.jsonl           the items of this demonstration
   pycupel explain items.jsonl -b 2000 -p rag -q 'why do payments fail twice?'
   pycupel diff items.jsonl -b 2000 -p chat -p debugging
 Your own sessions are in ~/.claude/projects and ~/.codex/sessions.

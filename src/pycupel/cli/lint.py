@@ -10,7 +10,7 @@ from pycupel.cli.inputs import read_conversations
 from pycupel.cli.output import Screen, visible
 from pycupel.cli.parsers import Parser, add_json, add_provider
 from pycupel.messages import Finding, lint_messages
-from pycupel.render._layout import ALARM, QUIET, Line, Span, paragraph
+from pycupel.render._layout import ALARM, QUIET, Line, Span, paragraph, plural
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]
 
@@ -41,7 +41,7 @@ def run(options: Any, screen: Screen) -> int:
             prefix = f"record {number}, " if len(conversations) > 1 else ""
             screen.lines(_lines(prefix, finding, screen.width))
     messages = sum(len(each.messages) for each in conversations)
-    screen.note(f"{len(found):,} findings in {messages:,} messages")
+    screen.note(f"{plural(len(found), 'finding')} in {plural(messages, 'message')}")
     return FINDINGS if found else FINE
 
 

@@ -9,7 +9,7 @@ from pycupel.cli.exits import InputError
 from pycupel.cli.inputs import open_bytes
 from pycupel.cli.output import Screen, visible
 from pycupel.cli.parsers import Parser, policy_of
-from pycupel.render._layout import ALARM, QUIET, Row, Span, count
+from pycupel.render._layout import ALARM, QUIET, Row, Span, count, plural
 from pycupel.replay import AS_LOGGED, NEWEST_FIRST, CacheRates, Log, PolicyReplay, read_log
 
 __all__ = ["USUAL", "add_rates", "document", "policies_of", "policy_rows", "progress_bar", "rates_of", "read"]
@@ -29,11 +29,11 @@ def read(path: str, screen: Screen) -> Log:
     with open_bytes(path) as file:
         log = read_log(file)
     name = "stdin" if path == "-" else path
-    skipped = f"{log.skipped_lines:,} lines are not JSON objects" if log.skipped_lines else ""
+    skipped = f"{plural(log.skipped_lines, 'line')} skipped, which could not be read as JSON"
     if not log.histories:
-        raise InputError(f"{name}: no conversation found{f': {skipped}' if skipped else ''}")
-    if skipped:
-        screen.warn(f"{name}: {skipped}, and were skipped")
+        raise InputError(f"{name}: no conversation found{f'; {skipped}' if log.skipped_lines else ''}")
+    if log.skipped_lines:
+        screen.warn(f"{name}: {skipped}")
     return log
 
 

@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any, NoReturn, Protocol
 
 from pycupel import __version__
@@ -22,6 +23,7 @@ __all__ = [
     "add_provider",
     "add_query",
     "budget_of",
+    "load_verb",
     "main_parser",
     "percent_or_tokens",
     "policy_of",
@@ -90,6 +92,13 @@ class _MainParser(Parser):
 def main_parser(verbs: Mapping[str, str]) -> _MainParser:
     """The parser for a command line without a verb: the help, the version, or a mistake."""
     return _MainParser(verbs)
+
+
+def load_verb(name: str) -> Verb:
+    """The module with a verb."""
+    verb: Any = import_module(f"pycupel.cli.{name}")
+    loaded: Verb = verb
+    return loaded
 
 
 def verb_parser(name: str, summary: str, verb: Verb) -> Parser:

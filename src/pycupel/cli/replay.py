@@ -8,6 +8,7 @@ from pycupel.cli import logs
 from pycupel.cli.exits import FINE
 from pycupel.cli.output import Screen
 from pycupel.cli.parsers import Parser, add_budget, add_counter, add_json, add_policy, budget_of
+from pycupel.render._layout import Span, plural
 from pycupel.replay import PolicyReplay, replay
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]
@@ -16,7 +17,7 @@ EXAMPLE = "pycupel demo transcript | pycupel replay - -b 12000 -p newest-first -
 
 _LEGEND = """
 reused   the share of the tokens that began the prompt as in the call before
-cost     in tokens at the usual price: {read:g} for a reused token, {write:g} for any other
+cost     in tokens at the usual price: {read:g} for a reused one, {write:g} for others
 refused  calls that the provider would have refused, or that could not be sent
 lost     the share of what the agent needed later that was gone, of {needed:,}
 """
@@ -46,7 +47,9 @@ def run(options: Any, screen: Screen) -> int:
     if options.json:
         screen.json({"budget": budget, "sessions": sessions, "policies": [logs.document(each) for each in results]})
         return FINE
-    screen.heading(f"{results[0].calls:,} calls in {sessions:,} conversations, at {budget:,} tokens each")
+    calls, conversations = plural(results[0].calls, "call"), plural(sessions, "conversation")
+    screen.heading(f"{calls} in {conversations}, at {budget:,} tokens each")
     logs.policy_rows(results, screen)
-    screen.text(_LEGEND.format(**rates._asdict(), needed=results[0].needed).rstrip())
+    legend = _LEGEND.format(**rates._asdict(), needed=results[0].needed).rstrip()
+    screen.lines([Span(line)] for line in legend.splitlines())
     return FINE

@@ -119,10 +119,10 @@ class _Text:
                 value, self._at = _DECODE(self._held, self._at)
             except JSONDecodeError as error:
                 # An error at the very end may just mean that there is more to come.
-                is_torn = error.pos >= len(self._held.rstrip(_SPACE)) and not within_line
-                if is_torn and self._read_on(len(self._held) - self._at):
+                end = len(self._held.rstrip(_SPACE))
+                if error.pos >= end and not within_line and self._read_on(len(self._held) - self._at):
                     continue
-                self._at = error.pos
+                self._at = min(error.pos, end)
                 raise self.error(error.msg) from None
             except (ValueError, RecursionError) as error:
                 raise self.error(str(error)) from None

@@ -279,6 +279,11 @@ def test_count_can_be_told_what_a_file_is(call: Call) -> None:
     assert counts["items"] < counts["messages"] < counts["text"]
 
 
+def test_count_says_what_is_wrong_with_messages(call: Call) -> None:
+    done = call("count", "-", "--as", "messages", "--provider", "opnai", text='[{"role": "user", "content": "hello"}]')
+    assert (done.code, "did you mean 'openai'?" in done.err) == (2, True)
+
+
 def test_count_adds_up(call: Call, items: str, tmp_path: Path) -> None:
     done = call("count", items, items.replace("items.jsonl", ".") + "/items.jsonl", "--counter", "o200k_base")
     assert done.out.splitlines()[-1].split() == ["22", "total"] or "total" in done.out.splitlines()[-1]

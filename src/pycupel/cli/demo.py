@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -135,13 +136,12 @@ def _demonstrate(screen: Screen) -> None:
 
 def _newest_first(items: list[ContextItem], target: int) -> list[ContextItem]:
     """The usual way: what is pinned, then the newest items until one does not fit."""
-    chosen = [item for item in items if item.pinned]
+    pinned = [item for item in items if item.pinned]
     dated = [item for item in items if item.timestamp and not item.pinned and item.tokens >= 0]
-    for item in sorted(dated, key=_age, reverse=True):
-        if sum(each.tokens for each in chosen) + item.tokens > target:
-            break
-        chosen.append(item)
-    return chosen
+    newest = sorted(dated, key=_age, reverse=True)
+    sums = accumulate([item.tokens for item in newest], initial=sum(item.tokens for item in pinned))
+    next(sums)
+    return [*pinned, *(item for item, used in zip(newest, sums, strict=True) if used <= target)]
 
 
 def _age(item: ContextItem) -> datetime:

@@ -166,10 +166,10 @@ def memoised(counter: Counter) -> Counter:
 
 
 def call_indices(history: History) -> list[int]:
-    """Where a model was called: as logged, or else before each of its replies."""
+    """Where a model was called: as logged, or else before each of its replies and behind what has none yet."""
     if history.calls:
         return [call.index for call in history.calls if call.index]
-    replies = [_is_reply(message) for message in history.messages]
+    replies = [*map(_is_reply, history.messages), True]
     return [index for index in range(1, len(replies)) if replies[index] and not replies[index - 1]]
 
 

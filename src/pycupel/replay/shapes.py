@@ -6,6 +6,9 @@ from typing import Any, cast
 
 __all__ = ["as_dict", "as_dicts", "text_of"]
 
+# Where parts keep their text.
+_TEXTS = ("text", "content", "parts", "output")
+
 
 def as_dict(value: object) -> dict[str, Any]:
     """The value if it is an object, or else an empty one."""
@@ -24,5 +27,4 @@ def text_of(value: Any) -> str:
         return value
     if value.__class__ is list:
         return "\n".join(filter(None, map(text_of, value)))
-    parts = as_dict(value)
-    return next((text for name in ("text", "content", "parts", "output") if (text := text_of(parts.get(name)))), "")
+    return next((text_of(value[name]) for name in _TEXTS if as_dict(value).get(name)), "")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Iterable
 from contextlib import suppress
-from inspect import isawaitable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem
 from pycupel.model.checks import as_float, wrong_type
 from pycupel.pipeline.stream import close_async
+
+if TYPE_CHECKING:
+    import asyncio
 
 __all__ = ["MergedSources", "Source", "merge_sources"]
 
@@ -51,8 +52,8 @@ class MergedSources:
     """
 
     def __init__(self, sources: tuple[Source, ...], timeout: float | None, source_timeout: float | None) -> None:
-        for i, source in enumerate(sources):
-            if isinstance(source, str) or not (isinstance(source, AsyncIterable | Iterable) or isawaitable(source)):
+        for i, source in enumerate(cast("tuple[Any, ...]", sources)):
+            if isinstance(source, str) or not (isinstance(source, AsyncIterable | Iterable | Awaitable)):
                 raise wrong_type(
                     f"sources[{i}]", "an async iterable of items, an iterable, or an awaitable of one", source
                 )
@@ -90,6 +91,8 @@ class MergedSources:
         return self._items
 
     async def _merged(self) -> AsyncIterator[ContextItem]:
+        import asyncio  # noqa: PLC0415 - it takes longer to load than pycupel, and its users have loaded it
+
         # One waiting item for each source: a slow consumer holds the sources back.
         arrived: asyncio.Queue[ContextItem] = asyncio.Queue(max(1, len(self._sources)))
         tasks = {asyncio.ensure_future(self._read(i, arrived)): i for i in range(len(self._sources))}
@@ -124,6 +127,8 @@ class MergedSources:
 
     async def _read(self, i: int, arrived: asyncio.Queue[ContextItem]) -> None:
         """Pass on the items of one source."""
+        import asyncio  # noqa: PLC0415 - see above
+
         try:
             iterator = _iterate(self._sources[i])
             try:
@@ -147,8 +152,10 @@ class MergedSources:
             self._errors[i] = error
 
 
-async def _iterate_plain(source: Any) -> AsyncIterator[ContextItem]:
-    for item in (await source) if isawaitable(source) else source:
+async def _iterate_plain(
+    source: Iterable[ContextItem] | Awaitable[Iterable[ContextItem]],
+) -> AsyncIterator[ContextItem]:
+    for item in (await source) if isinstance(source, Awaitable) else source:
         yield item
 
 

@@ -23,7 +23,6 @@ from pycupel.pipeline.sort import sort_items
 from pycupel.pipeline.trace import UNTRACED, NoteSources, TimedTrace, Trace
 from pycupel.placers._base import reads_positions
 from pycupel.protocols import Scorer
-from pycupel.scorers._query import bind_query
 
 __all__ = ["Pipeline"]
 
@@ -46,7 +45,7 @@ class Pipeline(Policy):
 
     def __post_init__(self) -> None:
         Policy.__post_init__(self)
-        object.__setattr__(self, "_note_sources", NoteSources.of(self.scorer, self.slicer, self.placer))
+        object.__setattr__(self, "_note_sources", NoteSources(self.scorer, self.slicer, self.placer))
         object.__setattr__(self, "_reads_positions", reads_positions(self.placer))
         if self.on_overflow is not None:
             if not callable(cast(Any, self.on_overflow)):
@@ -179,10 +178,7 @@ class Pipeline(Policy):
 
     def _sources(self, query: str | None) -> NoteSources:
         """The scorer, with the question if there is one, and who else may have notes about a run."""
-        if query is None:
-            return self._note_sources
-        scorer, count = bind_query(self.scorer, query)
-        return self._note_sources._replace(scorer=scorer, ignores_query=not count)
+        return self._note_sources if query is None else self._note_sources.for_query(query)
 
     def _run(self, items: Iterable[ContextItem], budget: ContextBudget, scorer: Scorer, trace: Trace) -> Selection:
         try:

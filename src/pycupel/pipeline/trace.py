@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pycupel.pipeline.classify import Classified
 from pycupel.pipeline.explain import slice_notes
@@ -16,7 +16,8 @@ from pycupel.pipeline.place import Placement
 from pycupel.pipeline.slice import Sliced
 from pycupel.protocols import Placer, Scorer, Slicer
 from pycupel.scorers._notes import scorer_notes
-from pycupel.scorers._parts import leaves_of
+from pycupel.scorers._parts import Shares, leaves_of, parts_of
+from pycupel.scorers._query import bind_query
 
 if TYPE_CHECKING:
     from pycupel.pipeline.rank import Ranking
@@ -25,20 +26,59 @@ if TYPE_CHECKING:
 __all__ = ["UNTRACED", "NoteSources", "TimedTrace", "Trace"]
 
 
-class NoteSources(NamedTuple):
-    """What notes about a run are made from. Those of custom code are gathered during it, ours made at any time."""
+class NoteSources:
+    """What notes about a run are made from. Those of custom code are gathered during it, ours made at any time.
 
-    scorer: Scorer
-    slicer: Slicer
-    placer: Placer
-    has_custom_scorer: bool
-    has_custom_slicer: bool
-    ignores_query: bool = False
+    A pipeline keeps one for all its runs.
 
-    @classmethod
-    def of(cls, scorer: Scorer, slicer: Slicer, placer: Placer) -> NoteSources:
-        """Find out whether custom code is involved, inner scorers and slicers included."""
-        return cls(scorer, slicer, placer, not _is_built_in(scorer), not _is_built_in(slicer))
+    Attributes:
+        scorer: The scorer, with the question if there is one.
+        slicer: The slicer.
+        placer: The placer.
+        has_custom_scorer: Whether the scorer or one inside it is custom code.
+        has_custom_slicer: Whether the slicer or one inside it is.
+        ignores_query: Whether there is a question that no scorer reads.
+    """
+
+    __slots__ = (
+        "_leaves",
+        "_parts",
+        "has_custom_scorer",
+        "has_custom_slicer",
+        "ignores_query",
+        "placer",
+        "scorer",
+        "slicer",
+    )
+
+    def __init__(self, scorer: Scorer, slicer: Slicer, placer: Placer, *, ignores_query: bool = False) -> None:
+        self.scorer = scorer
+        self.slicer = slicer
+        self.placer = placer
+        self.has_custom_scorer = not _is_built_in(scorer)
+        self.has_custom_slicer = not _is_built_in(slicer)
+        self.ignores_query = ignores_query
+        self._leaves: Shares | None = None
+        self._parts: Shares | None = None
+
+    def for_query(self, query: str) -> NoteSources:
+        """The same for a run with a question."""
+        scorer, count = bind_query(self.scorer, query)
+        return NoteSources(scorer, self.slicer, self.placer, ignores_query=not count)
+
+    @property
+    def leaves(self) -> Shares:
+        """The innermost scorers, each with its share of the weight. Resolved when first asked for."""
+        if self._leaves is None or self.has_custom_scorer:  # custom code may change
+            self._leaves = leaves_of(self.scorer)
+        return self._leaves
+
+    @property
+    def parts(self) -> Shares:
+        """The scorers whose weighted sum the score is, likewise."""
+        if self._parts is None:
+            self._parts = parts_of(self.scorer)
+        return self._parts
 
 
 class Trace:
@@ -110,7 +150,7 @@ class TimedTrace(Trace):
         """Take the time, and ask a custom scorer for its notes."""
         self._lap(perf_counter(), len(scores))
         if self.sources.has_custom_scorer:
-            self.scorer_notes = scorer_notes(leaves_of(self.sources.scorer), classified.scoreable)
+            self.scorer_notes = scorer_notes(self.sources.leaves, classified.scoreable)
             self._mark = perf_counter()
 
     def deduplicated(self, classified: Classified, scores: Sequence[float], dropped: Sequence[int]) -> None:  # noqa: ARG002

@@ -6,6 +6,7 @@ The stages know nothing of this, and a plain `Pipeline.run` reads no clock.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,6 @@ from pycupel.pipeline.slice import Sliced
 from pycupel.protocols import Placer, Scorer, Slicer
 from pycupel.scorers._notes import scorer_notes
 from pycupel.scorers._parts import Shares, leaves_of, parts_of
-from pycupel.scorers._query import bind_query
 
 if TYPE_CHECKING:
     from pycupel.pipeline.rank import Ranking
@@ -26,45 +26,35 @@ if TYPE_CHECKING:
 __all__ = ["UNTRACED", "NoteSources", "TimedTrace", "Trace"]
 
 
+@dataclass(slots=True, eq=False)
 class NoteSources:
     """What notes about a run are made from. Those of custom code are gathered during it, ours made at any time.
 
-    A pipeline keeps one for all its runs.
+    A pipeline keeps one for all its runs; `dataclasses.replace` makes that of a run with a question.
 
     Attributes:
         scorer: The scorer, with the question if there is one.
         slicer: The slicer.
         placer: The placer.
+        ignores_query: Whether there is a question that no scorer reads.
+        remarks: Further notes.
         has_custom_scorer: Whether the scorer or one inside it is custom code.
         has_custom_slicer: Whether the slicer or one inside it is.
-        ignores_query: Whether there is a question that no scorer reads.
     """
 
-    __slots__ = (
-        "_leaves",
-        "_parts",
-        "has_custom_scorer",
-        "has_custom_slicer",
-        "ignores_query",
-        "placer",
-        "scorer",
-        "slicer",
-    )
+    scorer: Scorer
+    slicer: Slicer
+    placer: Placer
+    ignores_query: bool = False
+    remarks: tuple[str, ...] = ()
+    has_custom_scorer: bool = field(init=False)
+    has_custom_slicer: bool = field(init=False)
+    _leaves: Shares | None = field(init=False, default=None)
+    _parts: Shares | None = field(init=False, default=None)
 
-    def __init__(self, scorer: Scorer, slicer: Slicer, placer: Placer, *, ignores_query: bool = False) -> None:
-        self.scorer = scorer
-        self.slicer = slicer
-        self.placer = placer
-        self.has_custom_scorer = not _is_built_in(scorer)
-        self.has_custom_slicer = not _is_built_in(slicer)
-        self.ignores_query = ignores_query
-        self._leaves: Shares | None = None
-        self._parts: Shares | None = None
-
-    def for_query(self, query: str) -> NoteSources:
-        """The same for a run with a question."""
-        scorer, count = bind_query(self.scorer, query)
-        return NoteSources(scorer, self.slicer, self.placer, ignores_query=not count)
+    def __post_init__(self) -> None:
+        self.has_custom_scorer = not _is_built_in(self.scorer)
+        self.has_custom_slicer = not _is_built_in(self.slicer)
 
     @property
     def leaves(self) -> Shares:
@@ -117,6 +107,9 @@ class Trace:
     def placed(self, ranking: Ranking, placement: Placement) -> None:
         """Place has completed."""
 
+    def resume(self, seconds: float) -> None:
+        """The next stage to complete has taken so long already."""
+
     def completed(self, selection: Selection) -> None:
         """The run has completed."""
 
@@ -167,6 +160,10 @@ class TimedTrace(Trace):
     def placed(self, ranking: Ranking, placement: Placement) -> None:  # noqa: ARG002
         """Take the time."""
         self._lap(perf_counter(), len(placement.order))
+
+    def resume(self, seconds: float) -> None:
+        """Move the start of the stage back."""
+        self._mark = perf_counter() - seconds
 
     def _lap(self, now: float, count: int) -> None:
         self.laps.append((now - self._mark, count))

@@ -66,7 +66,7 @@ def test_lists_and_structs() -> None:
 def test_errors_are_rows() -> None:
     batch = pa.RecordBatch.from_pylist(
         [
-            {"id": None, "items": "not json", "budget": 5},
+            {"id": None, "items": "not json", "budget": "5"},
             {"id": "b", "items": json.dumps([{"content": "x", "tokens": 2**63}]), "budget": None},
             {"id": "c", "items": json.dumps([{"content": "x", "tokens": 2**63, "pinned": True}]), "budget": "9" * 30},
         ],

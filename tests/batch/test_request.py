@@ -64,7 +64,11 @@ def test_chat_histories() -> None:
 
 
 def test_items_without_tokens_are_counted() -> None:
-    asked = {"id": "a", "items": [{"content": "some words"}, {"content": "more words", "tokens": 5}], "budget": 100}
+    asked = {
+        "id": "a",
+        "items": [{"content": "some words"}, {"content": "more"}, {"content": "known", "tokens": 5}],
+        "budget": 100,
+    }
     row = select_request(asked, "rag")
     assert row["error"] is None
     assert row["tokens"] > 5

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from pycupel import Policy, ReflexiveScorer
 from pycupel.batch import BatchSummary, chunks, run_batch, select_request
 from pycupel.batch.output import Output
 from pycupel.errors import InvalidArgumentError, MissingExtraError
@@ -175,6 +176,14 @@ def test_two_policies_over_a_whole_log(log: Path, tmp_path: Path) -> None:
     assert "slowest" not in manifest["summary"], "it holds no times"
 
 
+def test_messages_that_swing_are_told_by_their_beginning(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text(json.dumps(request(4)), encoding="utf-8")
+    summary = run_batch([log], "chat", tmp_path / "out", workers=1, compare=Policy(ReflexiveScorer()))
+    assert summary.differing == 1
+    assert all(swing.content.startswith('{"role": ') for swing in summary.swings)
+
+
 def test_an_error_under_one_policy_only_is_a_difference(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     asked = {"id": 1, "items": [{"content": "a", "tokens": 1}], "budget": 5}
@@ -218,7 +227,7 @@ def test_wrong_arguments(log: Path, tmp_path: Path) -> None:
 
     refused("inputs must name at least one file")
     refused("engine must be 'local' or 'dask', not 'spark'", log, engine="spark")
-    refused("workers must be positive", log, workers=0)
+    refused("workers must be greater than 0", log, workers=0)
     refused("scheduler is for the engine dask only", log, scheduler="tcp://127.0.0.1:1")
     with pytest.raises(FileNotFoundError):
         run_batch([tmp_path / "missing"], "rag", tmp_path / "out")

@@ -47,8 +47,8 @@ def select_batch(record_batch: Any, policy: Policy | PresetName) -> Any:
     """`select_request` over an Arrow record batch: a row for each request, in the same order.
 
     Args:
-        record_batch: A `pyarrow.RecordBatch` with the columns `id`, `budget`, and `items` or `messages`, perhaps `query`
-            and `provider`. Items, messages and budgets may also be texts in JSON.
+        record_batch: A `pyarrow.RecordBatch` with the columns `id`, `budget`, and `items` or `messages`, perhaps
+            `query` and `provider`. Items, messages and budgets may also be texts in JSON.
         policy: A policy, a pipeline, or the name of a preset.
 
     Returns:
@@ -110,7 +110,7 @@ def _to_requests(record_batch: Any) -> Iterator[dict[str, Any]]:
     """The rows of a batch as requests. What is null is absent."""
     names = record_batch.schema.names
     for start in range(record_batch.num_rows):
-        values = {name: record_batch.column(i)[start].as_py() for i, name in enumerate(names)}
+        values = {name: record_batch.column(i)[start].as_py(maps_as_pydicts="lossy") for i, name in enumerate(names)}
         yield {name: _plain(name, value) for name, value in values.items() if value is not None}
 
 
@@ -120,19 +120,17 @@ def _plain(name: str, value: Any) -> Any:
         try:
             return parse_json(value)
         except DocumentError:
+            # What is wrong with it is said where it is read.
             return value
     return _without_types(value) if name in _NESTED else value
 
 
 def _without_types(value: Any) -> Any:
-    """Nested values with times as texts, maps as objects, and without nulls."""
+    """Nested values with times as texts, and without nulls."""
     if isinstance(value, datetime):
         return value.isoformat()
     if is_object(value):
         return {key: _without_types(each) for key, each in value.items() if each is not None}
     if is_array(value):
-        # A map is a list of pairs.
-        if value and all(isinstance(each, tuple) for each in value):
-            return {key: _without_types(each) for key, each in value}
         return [_without_types(each) for each in value]
     return value

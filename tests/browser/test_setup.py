@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.launch import launched, missing
+from tests.browser.launch import missing
 
 
-def test_the_browser_is_set_up() -> None:
+def test_the_browser_is_set_up(request: pytest.FixtureRequest) -> None:
     lacking = missing()
     if lacking:
         pytest.skip(f"all tests in a browser are left out: {lacking} not found; `make setup-browser` installs it")
-    with launched() as browser:
-        assert int(browser.version.partition(".")[0]) >= 123, "the page needs light-dark()"
+    browser = request.getfixturevalue("browser")
+    assert int(browser.version.partition(".")[0]) >= 123, "the page needs light-dark()"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pycupel import Policy, ReflexiveScorer
+from pycupel import KnapsackSlice, Policy, ReflexiveScorer
 from pycupel.batch import BatchSummary, chunks, run_batch, select_request
 from pycupel.batch.output import Output
 from pycupel.errors import InvalidArgumentError, MissingExtraError
@@ -179,7 +179,7 @@ def test_two_policies_over_a_whole_log(log: Path, tmp_path: Path) -> None:
 def test_messages_that_swing_are_told_by_their_beginning(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     log.write_text(json.dumps(request(4)), encoding="utf-8")
-    summary = run_batch([log], "chat", tmp_path / "out", workers=1, compare=Policy(ReflexiveScorer()))
+    summary = run_batch([log], "chat", tmp_path / "out", workers=1, compare=Policy(ReflexiveScorer(), KnapsackSlice()))
     assert summary.differing == 1
     assert all(swing.content.startswith('{"role": ') for swing in summary.swings)
 

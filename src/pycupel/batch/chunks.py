@@ -165,7 +165,8 @@ def fastest_loads() -> Callable[[bytes], Any]:
 
 
 def _to_lines(rows: Iterable[dict[str, Any]]) -> bytes:
-    return "".join([json.dumps(row, separators=(",", ":")) + "\n" for row in rows]).encode("ascii")
+    encode = json.JSONEncoder(separators=(",", ":")).encode
+    return "".join([encode(row) + "\n" for row in rows]).encode("ascii")
 
 
 def _labels(request: Any) -> Callable[[int], str]:

@@ -35,7 +35,8 @@ def main() -> int:
     """Print the table, and return 1 if a limit is exceeded."""
     with tempfile.TemporaryDirectory() as directory:
         items = Path(directory, "items.jsonl")
-        items.write_text("".join(f'{{"content": "item {i}", "tokens": {i + 1}}}\n' for i in range(10)), encoding="utf-8")
+        lines = (f'{{"content": "item {i}", "tokens": {i + 1}}}\n' for i in range(10))
+        items.write_text("".join(lines), encoding="utf-8")
         pycupel = [sys.executable, "-m", "pycupel"]
         commands = {
             "python -c pass": [sys.executable, "-c", "pass"],

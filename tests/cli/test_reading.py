@@ -48,9 +48,8 @@ def test_files_may_be_compressed(call: Call, tmp_path: Path) -> None:
             "stdin: record 1, line 1: content: is missing; 'contents' is unknown: did you mean 'content'?",
         ),
         (
-            f'{ITEM}\n{{"content": "a", "tokens": 1, "timestamp": "today"}}',
-            "stdin: record 2, line 2: timestamp: must be a time with its zone, like 2026-01-05T12:00:00Z, not 'today' "
-            "(str)",
+            f'{ITEM}\n{{"content": "a", "tokens": 1, "pinned": "x"}}',
+            "stdin: record 2, line 2: pinned: must be true or false, not 'x' (str)",
         ),
     ],
 )

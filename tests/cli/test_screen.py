@@ -25,7 +25,7 @@ class Terminal(io.StringIO):
 
 
 class Encoded(Terminal):
-    encoding = "utf-8"  # type: ignore[assignment]
+    encoding = "utf-8"
 
 
 def screen_for(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, **environment: str) -> Screen:

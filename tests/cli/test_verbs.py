@@ -312,7 +312,7 @@ def test_policies_are_shown_converted_and_checked(call: Call, tmp_path: Path) ->
 def test_all_files_are_checked_and_all_mistakes_told(call: Call, tmp_path: Path) -> None:
     wrong = tmp_path / "five.json"
     wrong.write_text(
-        '{"scorers": [{"type": "recencyy", "weight": -1}], "slicerTyp": "", "placerType": "x", "deduplicationEnabled": 3}',
+        '{"scorers": [{"type": "recencyy", "weight": -1}], "slicerTyp": 0, "placerType": 1, "deduplicationEnabled": 3}',
         encoding="utf-8",
     )
     right = tmp_path / "rag.json"

@@ -4,9 +4,7 @@ The code is in ``src/pycupel/cli/demo.py``. The session is invented: an engineer
 checkout service, and have gathered far more text than the model should read.
 """
 
-import sys
-
 from pycupel.cli import main
 
 if __name__ == "__main__":
-    sys.exit(main(["demo"]))
+    main(["demo"])

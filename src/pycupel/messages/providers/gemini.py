@@ -44,13 +44,14 @@ def _read(messages: Sequence[Any], content: ContentReader) -> list[MessageView]:
             calls = list(_calls(parts, index))
             pending = calls.copy() or pending
             thinks = bool(parts) and field(parts[0], "thought") is True
-            views.append(MessageView(index, role, text, tokens, tuple(call.id for call in calls), (), False, thinks))
+            ids = tuple(call.id for call in calls)
+            views.append(MessageView(index, role, text, tokens, ids, (), False, thinks, shares=content.shares))
         else:
             results = tuple(_results(parts, pending, index))
             if results and len(results) == len(parts):
                 views.append(MessageView(index, "tool", text, tokens, (), results))
             else:
-                views.append(MessageView(index, role, text, tokens, (), results, True))
+                views.append(MessageView(index, role, text, tokens, (), results, True, shares=content.shares))
     return views
 
 
@@ -137,5 +138,5 @@ GEMINI = Provider(
     _read,
     partial(pair_adjacent, one_message=True),
     (first_not_user, _call_after_model, ends_with_assistant),
-    prices=Prices(message=2, image=258, small_image=258),
+    prices=Prices(message=2, call=12, image=1120, small_image=280, audio=3200),
 )

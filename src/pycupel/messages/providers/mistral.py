@@ -10,17 +10,18 @@ from pycupel.messages.fields import field
 from pycupel.messages.providers._base import Finding, MessageView, Provider
 from pycupel.messages.providers._pairing import pair_adjacent
 from pycupel.messages.providers._rules import PREFIX, ends_with_assistant, system_neighbours
-from pycupel.messages.providers.openai import read_openai
+from pycupel.messages.providers.openai import read_message
 
 __all__ = ["MISTRAL"]
 
 
 def _read(messages: Sequence[Any], content: ContentReader) -> list[MessageView]:
-    views = read_openai(messages, content)
-    for index, message in enumerate(messages):
-        if field(message, "prefix") is True:
-            views[index] = views[index]._replace(marks=(PREFIX,))
-    return views
+    return [_read_message(message, index, content) for index, message in enumerate(messages)]
+
+
+def _read_message(message: Any, index: int, content: ContentReader) -> MessageView:
+    view = read_message(message, index, content)
+    return view._replace(marks=(PREFIX,)) if field(message, "prefix") is True else view
 
 
 def _starts_with_call(views: Sequence[MessageView]) -> Iterator[Finding]:
@@ -81,5 +82,6 @@ MISTRAL = Provider(
     pair_adjacent,
     (_starts_with_call, _misplaced_prefix, _misplaced_system, ends_with_assistant),
     _needs,
-    Prices(image=1024, small_image=1024),
+    # As tokenizers of version 3 write calls: as JSON, with ids. Later ones need less.
+    Prices(call=60, tool=24, tools=2, image=1406, small_image=1406, audio=1250, escapes=True),
 )

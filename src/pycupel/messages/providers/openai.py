@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pycupel.messages.content import ContentReader
+from pycupel.messages.content import TOOL_CALLS, ContentReader, Prices
 from pycupel.messages.fields import field
 from pycupel.messages.providers._base import MessageView, Provider, check_content, entries, id_of, role_of
 from pycupel.messages.providers._pairing import pair_adjacent
 
-__all__ = ["LANGCHAIN_ROLES", "OPENAI", "read_openai"]
+__all__ = ["LANGCHAIN_ROLES", "OPENAI", "PRICES", "read_message", "read_openai"]
 
 _SPOKEN = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _ROLES = {**_SPOKEN, "tool": "tool", "function": "function"}
@@ -33,7 +33,8 @@ LANGCHAIN_ROLES = {
 def read_openai(messages: Sequence[Any], content: ContentReader) -> list[MessageView]:
     """One view for each message."""
     return [
-        (_read_plain(message, index, content) if message.__class__ is dict else None) or _read(message, index, content)
+        (_read_plain(message, index, content) if message.__class__ is dict else None)
+        or read_message(message, index, content)
         for index, message in enumerate(messages)
     ]
 
@@ -56,8 +57,10 @@ def _read_plain(message: Any, index: int, content: ContentReader) -> MessageView
 
 
 def _read_plain_calls(calls: list[Any], text: str | None, index: int, content: ContentReader) -> MessageView | None:
+    said = 0 if not text else content.count(text)
     texts = [text] if text else []
     ids: list[str] = []
+    tokens = len(calls) * content.prices.call
     for call in calls:
         function: Any = call.get("function") if call.__class__ is dict else None
         if function.__class__ is not dict:
@@ -67,11 +70,13 @@ def _read_plain_calls(calls: list[Any], text: str | None, index: int, content: C
             return None
         ids.append(call_id)
         texts += (name, arguments)
-    tokens = content.overhead + sum(map(content.count, texts))
-    return MessageView(index, "assistant", "\n".join(texts), tokens, tuple(ids))
+        tokens += content.count(name) + content.count(arguments)
+    total = content.overhead + said + tokens
+    return MessageView(index, "assistant", "\n".join(texts), total, tuple(ids), shares=((TOOL_CALLS, tokens),))
 
 
-def _read(message: Any, index: int, content: ContentReader) -> MessageView:
+def read_message(message: Any, index: int, content: ContentReader) -> MessageView:
+    """A view of a message of any make."""
     role = _role(message, index)
     check_content(field(message, "content"), index, required=role in ("system", "user"))
     calls: tuple[str, ...] = ()
@@ -82,7 +87,7 @@ def _read(message: Any, index: int, content: ContentReader) -> MessageView:
         results = (id_of(field(message, "tool_call_id"), index, "tool_call_id"),)
     elif role == "function":
         role, results = "tool", (_function_id(message, index, "name"),)
-    return MessageView(index, role, *content(message), calls, results, role == "user")
+    return MessageView(index, role, *content(message), calls, results, role == "user", shares=content.shares)
 
 
 def _role(message: Any, index: int) -> str:
@@ -108,4 +113,7 @@ def _function_id(value: Any, index: int, key: str) -> str:
     return "function " + id_of(field(value, "name"), index, key)
 
 
-OPENAI = Provider("openai", read_openai, pair_adjacent)
+# OpenAI's published formula: 3 for a message, 1 for its role, 1 for a name, and 3 for the reply.
+PRICES = Prices(message=4, name=1, tools=12, file=2265)
+
+OPENAI = Provider("openai", read_openai, pair_adjacent, prices=PRICES)

@@ -14,6 +14,7 @@ from pycupel.messages.content import ContentReader
 from pycupel.messages.fields import field
 from pycupel.messages.providers._base import Finding, MessageView, Pairing, Provider, check_content, id_of, role_of
 from pycupel.messages.providers._pairing import orphan, repeated, repeated_calls, unanswered, waiting
+from pycupel.messages.providers.openai import PRICES
 from pycupel.model.checks import describe
 
 __all__ = ["RESPONSES"]
@@ -49,7 +50,16 @@ def _read_item(item: Any, index: int, content: ContentReader) -> MessageView:
         role, calls = "assistant", tuple(_call_id(item, kind, index))
     else:
         raise MessageShapeError(f"unknown item type {kind!r}", index, "type")
-    return MessageView(index, role, *content(item), calls, results, role == "user", kind == "reasoning")
+    return MessageView(
+        index,
+        role,
+        *content(item),
+        calls,
+        results,
+        role == "user",
+        kind == "reasoning",
+        shares=content.shares,
+    )
 
 
 def _result_id(item: Any, kind: str, index: int) -> Iterator[str]:
@@ -153,4 +163,4 @@ def _pair(views: Sequence[MessageView]) -> Pairing:
     return pairs.finish(last)
 
 
-RESPONSES = Provider("responses", _read, _pair)
+RESPONSES = Provider("responses", _read, _pair, prices=PRICES)

@@ -96,7 +96,7 @@ def usage_of(budget: ContextBudget | int, beside: Beside, views: Iterable[Messag
 
 def _by_kind(views: Iterable[MessageView]) -> dict[str, int]:
     """The tokens of these messages by kind."""
-    found = dict.fromkeys(KINDS, 0)
+    found: dict[str, int] = dict.fromkeys(KINDS, 0)
     for view in views:
         kind = _KINDS_OF_ROLES[view.role]
         found[kind] += view.tokens

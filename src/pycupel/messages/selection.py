@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any, Literal, get_args, overload
 
 from pycupel.diagnostics import ExclusionReason, SelectionReport
-from pycupel.errors import UnitTooLargeError
+from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.messages.choice import choose
 from pycupel.messages.counting import count_beside, resolve_counter
 from pycupel.messages.detect import resolve_provider
@@ -130,7 +130,7 @@ def select_messages(
         UnitTooLargeError: what must stay does not fit; or something else does not, and `too_large` is "error".
         MessageShapeError: a message has a shape that the provider does not know.
         ProviderAmbiguousError: the provider is "auto" and cannot be determined.
-        InvalidArgumentError: an option has an invalid value.
+        InvalidArgumentError: an option has an invalid value, or the provider would refuse every message.
     """
     refuses_large = checked_name("too_large", too_large, get_args(TooLarge)) == "error"
     if previous is not None and not isinstance(previous, MessageSelection):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -142,6 +142,7 @@ def select_messages(
     count = resolve_counter(counter, known_provider, model)
     beside = count_beside(known_provider, count, system, tools)
     history = read_history(source, known_provider, unit, count, pin)
+    _refuse_broken(history)
     given = [] if documents is None else checked_list("documents", documents)
     hits, replaced = newest_of_each(read_documents(given, count))
     known = previous if previous is not None and previous.continues(source) else None
@@ -176,6 +177,17 @@ def select_messages(
 
 def _type_of(report: SelectionReport | None) -> type[MessageSelection]:
     return MessageSelection if report is None else ExplainedSelection
+
+
+def _refuse_broken(history: History) -> None:
+    """An empty list would be refused, too, and would not say why."""
+    problems = [unit.problem for unit in history.units]
+    if problems and None not in problems:
+        raise InvalidArgumentError(
+            f"{history.provider.name} would refuse every message; {problems[0]}",
+            argument="messages",
+            hint="lint_messages lists everything that is wrong.",
+        )
 
 
 def _refuse_too_large(history: History, plan: Plan) -> None:

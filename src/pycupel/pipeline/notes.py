@@ -50,6 +50,7 @@ def ranking_notes(ranking: Ranking, *, fields: bool = True) -> tuple[str, ...]:
     return (
         *(notes if fields else ()),
         *((IGNORED_QUERY,) if sources.ignores_query else ()),
+        *sources.remarks,
         *clamping_notes(leaves, items),
         *_repeated_messages(ranking, in_order=is_conversational(leaves)),
     )

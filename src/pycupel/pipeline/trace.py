@@ -34,6 +34,7 @@ class NoteSources(NamedTuple):
     has_custom_scorer: bool
     has_custom_slicer: bool
     ignores_query: bool = False
+    remarks: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, scorer: Scorer, slicer: Slicer, placer: Placer) -> NoteSources:
@@ -76,6 +77,9 @@ class Trace:
 
     def placed(self, ranking: Ranking, placement: Placement) -> None:
         """Place has completed."""
+
+    def resume(self, seconds: float) -> None:
+        """The next stage to complete has taken so long already."""
 
     def completed(self, selection: Selection) -> None:
         """The run has completed."""
@@ -127,6 +131,10 @@ class TimedTrace(Trace):
     def placed(self, ranking: Ranking, placement: Placement) -> None:  # noqa: ARG002
         """Take the time."""
         self._lap(perf_counter(), len(placement.order))
+
+    def resume(self, seconds: float) -> None:
+        """Move the start of the stage back."""
+        self._mark = perf_counter() - seconds
 
     def _lap(self, now: float, count: int) -> None:
         self.laps.append((now - self._mark, count))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import zip_longest
 from typing import Any
 
 from mistral_common.exceptions import MistralCommonException
@@ -12,8 +14,9 @@ from mistral_common.protocol.instruct.validator import (
     MistralRequestValidatorV13,
     ValidationMode,
 )
+from mistral_common.tokens.tokenizers.mistral import MistralTokenizer
 
-__all__ = ["rejected_by_mistral"]
+__all__ = ["counted_by_mistral", "rejected_by_mistral"]
 
 _LENIENT = MistralRequestValidatorV13(mode=ValidationMode.test)
 _STRICT = MistralRequestValidatorV13(mode=ValidationMode.serving)
@@ -34,3 +37,32 @@ def rejected_by_mistral(
     except MistralCommonException as error:
         return str(error)
     return None
+
+
+@cache
+def _tokenizer() -> Any:
+    return MistralTokenizer.v3(is_tekken=True)
+
+
+def counted_by_mistral(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] | None = None) -> int:
+    """How many tokens Mistral's own tokenizer makes of a request.
+
+    The version that needs the most takes no text beside or directly before calls, so that is counted apart.
+    """
+    apart: list[str] = []
+    sent: list[dict[str, Any]] = []
+    for message, following in zip_longest(messages, messages[1:], fillvalue={}):
+        text = message["content"] or ""
+        if message.get("tool_calls"):
+            apart.append(text)
+            sent.append({**message, "content": None})
+        elif message["role"] == "assistant" and following.get("tool_calls"):
+            apart.append(text)
+        else:
+            sent.append(dict(message))
+    request: Any = ChatCompletionRequest(model="any", messages=sent, tools=None if tools is None else list(tools))
+    tokenizer = _tokenizer()
+    encode = tokenizer.instruct_tokenizer.tokenizer.encode
+    return len(tokenizer.encode_chat_completion(request).tokens) + sum(
+        len(encode(each, False, False)) for each in apart
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import zip_longest
 from typing import Any
 
 from mistral_common.exceptions import MistralCommonException
@@ -51,15 +50,12 @@ def counted_by_mistral(messages: Sequence[Mapping[str, Any]], tools: Sequence[Ma
     """
     apart: list[str] = []
     sent: list[dict[str, Any]] = []
-    for message, following in zip_longest(messages, messages[1:], fillvalue={}):
-        text = message["content"] or ""
-        if message.get("tool_calls"):
-            apart.append(text)
-            sent.append({**message, "content": None})
-        elif message["role"] == "assistant" and following.get("tool_calls"):
-            apart.append(text)
-        else:
-            sent.append(dict(message))
+    before_calls = False
+    for message in reversed(messages):
+        before_calls = bool(message.get("tool_calls")) or (before_calls and message["role"] == "assistant")
+        apart += [message["content"] or ""] if before_calls else []
+        if message.get("tool_calls") or not before_calls:
+            sent.insert(0, {**message, "content": None if before_calls else message["content"]})
     request: Any = ChatCompletionRequest(model="any", messages=sent, tools=None if tools is None else list(tools))
     tokenizer = _tokenizer()
     encode = tokenizer.instruct_tokenizer.tokenizer.encode

@@ -25,7 +25,7 @@ from tests.messages.histories import Message, histories
 from tests.messages.mistral_oracle import counted_by_mistral
 
 BUDGETS = 10
-TRIMS = int(os.environ.get("TRIMS", "250"))
+TRIMS = int(os.environ.get("TRIMS", "80"))
 SOME = settings(
     deadline=None,
     max_examples=-(-TRIMS // BUDGETS),
@@ -54,7 +54,7 @@ def enriched(value: Any, draw: Random) -> Any:
     changed = {name: enriched(each, draw) for name, each in value.items()}
     for name in ("content", "text", "output"):
         if isinstance(value.get(name), str) and value[name] and draw.random() < 0.5:
-            changed[name] = value[name] + draw.choice(PIECES) * draw.choice((1, 1, 2, 5, 20))
+            changed[name] = value[name] + draw.choice(PIECES) * draw.choice((1, 1, 2, 5))
     if isinstance(value.get("arguments"), str):
         changed["arguments"] = json.dumps({"q": draw.choice(PIECES)}, ensure_ascii=draw.random() < 0.5)
     return changed

@@ -16,7 +16,16 @@ from pycupel.tokens.counter import Counter
 from pycupel.tokens.estimate import estimate_tokens
 from pycupel.tokens.models import family_of, normalized_model, vocabulary_of
 
-__all__ = ["ENCODINGS", "ESTIMATOR", "FamilyEstimate", "best_counter", "counter_for", "exact_counter", "model_counter"]
+__all__ = [
+    "ENCODINGS",
+    "ESTIMATES",
+    "ESTIMATOR",
+    "FamilyEstimate",
+    "best_counter",
+    "counter_for",
+    "exact_counter",
+    "model_counter",
+]
 
 # What is estimated can be too low, so this much of a budget should stay free.
 MARGIN_PERCENT = 5.0
@@ -61,7 +70,7 @@ _SINCE_4_7 = re.compile(r"claude-(?:(?:[a-z]+-)?(?:4-(?:[7-9]|[1-9]\d)|[5-9]|[1-
 # The tokenizer is not known: as the most demanding of those that are.
 _UNKNOWN = FamilyEstimate(119, single_digits=True, margin_percent=10.0)
 
-_ESTIMATES = {
+ESTIMATES = {
     "openai": _PLAIN,
     "anthropic": _CLAUDE,
     "gemini": _GEMMA,
@@ -118,7 +127,7 @@ def counter_for(provider: str, model: str | None) -> Counter:
 
 def _estimate(family: str, model: str) -> Counter:
     """The estimate for a family, or for a model of it with a tokenizer of its own."""
-    estimate = _ESTIMATES.get(vocabulary_of(model) or "", _ESTIMATES.get(family, _UNKNOWN))
+    estimate = ESTIMATES.get(vocabulary_of(model) or "", ESTIMATES.get(family, _UNKNOWN))
     if family == "anthropic" and _SINCE_4_7.match(normalized_model(model)):
         estimate = _CLAUDE_SINCE_4_7
     if estimate is _PLAIN:

@@ -1,7 +1,7 @@
 """`python -m benchmarks.token_families`: how far off the estimates for other families of models are.
 
 Claude's is measured by the provider's own counts in the transcripts of `../shared/histories`: the difference between
-two calls is the size of what was appended in between. Gemini's and Mistral's are measured by the vocabularies of Gemma 3
+two calls is the size of what was appended. Gemini's and Mistral's are measured by the vocabularies of Gemma 3
 and Tekken, on the texts of `benchmarks.tokens`.
 """
 

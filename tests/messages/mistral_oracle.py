@@ -56,7 +56,7 @@ def counted_by_mistral(messages: Sequence[Mapping[str, Any]], tools: Sequence[Ma
         apart += [message["content"] or ""] if before_calls else []
         if message.get("tool_calls") or not before_calls:
             sent.insert(0, {**message, "content": None if before_calls else message["content"]})
-    request: Any = ChatCompletionRequest(model="any", messages=sent, tools=None if tools is None else list(tools))
+    request: Any = ChatCompletionRequest.model_validate({"model": "any", "messages": sent, "tools": tools})
     tokenizer = _tokenizer()
     encode = tokenizer.instruct_tokenizer.tokenizer.encode
     return len(tokenizer.encode_chat_completion(request).tokens) + sum(

@@ -38,5 +38,5 @@ def to_items(
         ProviderAmbiguousError: the provider is "auto" and cannot be determined.
     """
     history = read_history(checked_list("messages", messages), provider, unit, get_counter(counter), pin)
-    whole = [i for i, each in enumerate(history.units) if each.problem is None]
-    return list(items_at(history, whole, history.pinned, named=True).values())
+    whole = history.whole
+    return list(items_at(history, whole, history.staying().must, named=True).values())

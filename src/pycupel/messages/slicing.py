@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pycupel.kernels.order import descending
 from pycupel.messages.ties import with_needs
-from pycupel.model import ContextBudget, ContextItem, QuotaConstraintMode
+from pycupel.model import ContextBudget, ContextItem, ContextKind, QuotaConstraintMode
 from pycupel.protocols import Slicer
 from pycupel.slicers import CountQuotaSlice, GreedySlice, QuotaSlice, StreamSlice
 from pycupel.slicers._base import IndexedSlicer, IndexSlice, exclusion_notes, slice_by_index
@@ -19,6 +19,8 @@ __all__ = ["TiedSlice", "document_share", "inner_slicer"]
 
 # What documents may take of the target before the history gets the rest, if the policy's quotas say nothing about it.
 _DOCUMENT_PERCENT = 30.0
+
+_HISTORY_KINDS = frozenset({ContextKind.SYSTEM_PROMPT.key, ContextKind.MESSAGE.key, ContextKind.TOOL_OUTPUT.key})
 
 _CUT = "what it belongs to does not fit, or the cut is made where the messages around it end"
 
@@ -35,38 +37,49 @@ class TiedSlice(IndexedSlicer):
         inner: The slicer whose choice is narrowed.
         units: The index of the unit of each item of the history, by the item's identity. Other items are documents.
         ties: For each unit, the indices of those that it is tied to. One that is not a candidate is pinned.
-        share: The part of the target that documents get before the history does. Later they get what it leaves.
-        whole: Whether the history stays as a whole, so that only documents are selected.
+        reserve: What is kept free for documents.
+        answered: The questions that had answers: they are not taken if all of those go.
+        staying: The units that stay, if that has been decided before; then only documents are selected.
     """
 
     inner: Slicer | None
     units: Mapping[int, int]
     ties: Sequence[Sequence[int]]
-    share: float = 0.0
-    whole: bool = False
+    reserve: int = 0
+    answered: Container[int] = ()
+    staying: Container[int] | None = None
 
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
-        """The documents' share first, then the history, then more documents."""
+        """The history first, then as many documents as there is room for."""
         units = [self.units.get(id(item)) for item in items]
         order = descending(scores)
         outcome = IndexSlice(order)
         if self.inner is not None:
             outcome = slice_by_index(self.inner, items, scores, budget)
             chosen = set(outcome.selected)
-            order = [i for i in order if i in chosen or (self.whole and units[i] is not None)]
-        documents: list[int] = []
-        history = order
-        if None in units:
-            documents = [i for i in order if units[i] is None]
-            history = [i for i in order if units[i] is not None]
+            order = [i for i in order if i in chosen or (self.staying is not None and units[i] is not None)]
         target = budget.target_tokens
         fill = _Fill(items, self._ties_between(units))
-        fill.take(documents, int(target * self.share))
-        fill.take(history, target, in_one_piece=self.inner is None)
-        fill.take(documents, target)
+        if self.staying is None:
+            fill.take(
+                [i for i in order if units[i] is not None], target - self.reserve, in_one_piece=self.inner is None
+            )
+            fill.leave(self._unanswered(units, fill.taken))
+        else:
+            fill.take([i for i in order if units[i] in self.staying], target)
+        fill.take([i for i in order if units[i] is None], target)
         return outcome._replace(selected=sorted(fill.taken))
+
+    def _unanswered(self, units: Sequence[int | None], taken: Iterable[int]) -> list[int]:
+        """The questions among those taken that had answers, of which none is left."""
+        alone = {unit: i for i in taken for unit in (units[i],) if unit is not None and unit in self.answered}
+        if alone:
+            for i in taken:
+                for need in self.ties[units[i] or 0]:
+                    alone.pop(need, None)
+        return list(alone.values())
 
     def _ties_between(self, units: Sequence[int | None]) -> Callable[[int], list[int]]:
         """The ties by index in the list of candidates."""
@@ -112,6 +125,12 @@ class _Fill:
             elif in_one_piece and 2 * self._used > limit:
                 return
 
+    def leave(self, left: Iterable[int]) -> None:
+        """Takes these back."""
+        for i in left:
+            self.taken.remove(i)
+            self._used -= self._items[i].tokens
+
 
 def inner_slicer(slicer: Slicer) -> Slicer | None:
     """A policy's slicer as the inner one of a `TiedSlice`, which does by score what `GreedySlice` does by density."""
@@ -128,13 +147,16 @@ def _by_score(slicer: Any) -> Slicer:
     return changed
 
 
-def document_share(slicer: Slicer, documents: Iterable[ContextItem]) -> float:
-    """The part that documents get before the history does: what quotas require for their kinds, within the caps."""
+def document_share(slicer: Slicer) -> float:
+    """The part that documents get before the history does: what quotas require for their kinds, within the caps.
+
+    It does not depend on the documents of one call, because the cut would move with them.
+    """
     quotas = {
-        each.kind.key: each for each in quota_constraints_of(slicer) if each.mode is QuotaConstraintMode.PERCENTAGE
+        each.kind.key: each
+        for each in quota_constraints_of(slicer)
+        if each.mode is QuotaConstraintMode.PERCENTAGE and each.kind.key not in _HISTORY_KINDS
     }
-    require = cap = 0.0
-    for key in dict.fromkeys(item.kind.key for item in documents):
-        require += quotas[key].require if key in quotas else 0.0
-        cap += quotas[key].cap if key in quotas else 100.0
+    require = sum([each.require for each in quotas.values()])
+    cap = sum([each.cap for each in quotas.values()]) if ContextKind.DOCUMENT.key in quotas else 100.0
     return min(max(_DOCUMENT_PERCENT, require), cap) / 100.0

@@ -29,7 +29,7 @@ def pair_adjacent(views: Sequence[MessageView], *, one_message: bool = False, id
             if not ids_once:
                 used.clear()
             end = _end_of_results(views, position)
-            is_open = end == len(views) and not views[-1].opens_turn
+            is_open = end == len(views) and views[-1].role != "user"
             findings += _pair(view, views[position:end], groups, one_message=one_message, is_open=is_open)
             position = end
     return Pairing(groups, findings)
@@ -39,7 +39,7 @@ def _end_of_results(views: Sequence[MessageView], position: int) -> int:
     """The position after the run of results that starts here. A message that says more than results ends it."""
     while position < len(views) and views[position].results:
         position += 1
-        if views[position - 1].opens_turn:
+        if views[position - 1].role == "user":
             break
     return position
 

@@ -47,10 +47,8 @@ def _read(messages: Sequence[Any], content: ContentReader) -> list[MessageView]:
             views.append(MessageView(index, role, text, tokens, tuple(call.id for call in calls), (), False, thinks))
         else:
             results = tuple(_results(parts, pending, index))
-            if results and len(results) == len(parts):
-                views.append(MessageView(index, "tool", text, tokens, (), results))
-            else:
-                views.append(MessageView(index, role, text, tokens, (), results, True))
+            only_results = bool(results) and len(results) == len(parts)
+            views.append(MessageView(index, "tool" if only_results else role, text, tokens, (), results, not results))
     return views
 
 

@@ -12,7 +12,16 @@ from typing import Any
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentReader
 from pycupel.messages.fields import field
-from pycupel.messages.providers._base import Finding, MessageView, Pairing, Provider, check_content, id_of, role_of
+from pycupel.messages.providers._base import (
+    LASTING,
+    Finding,
+    MessageView,
+    Pairing,
+    Provider,
+    check_content,
+    id_of,
+    role_of,
+)
 from pycupel.messages.providers._pairing import orphan, repeated, repeated_calls, unanswered, waiting
 from pycupel.model.checks import describe
 
@@ -49,7 +58,8 @@ def _read_item(item: Any, index: int, content: ContentReader) -> MessageView:
         role, calls = "assistant", tuple(_call_id(item, kind, index))
     else:
         raise MessageShapeError(f"unknown item type {kind!r}", index, "type")
-    return MessageView(index, role, *content(item), calls, results, role == "user", kind == "reasoning")
+    marks = (LASTING,) if kind in _LASTING else ()
+    return MessageView(index, role, *content(item), calls, results, role == "user", kind == "reasoning", marks)
 
 
 def _result_id(item: Any, kind: str, index: int) -> Iterator[str]:

@@ -40,9 +40,12 @@ def tied(
         needed = [each for tied_to in (needs or {}).values() for each in tied_to]
         units = [each for each in dict.fromkeys([*candidates, *needed]) if each not in documents]
         ties = [[units.index(need) for need in (needs or {}).get(unit, ())] for unit in units]
-        return TiedSlice(options.get("inner"), {id(unit): i for i, unit in enumerate(units)}, ties, *others)
+        chosen = {
+            name: {units.index(each) for each in options[name]} for name in ("answered", "staying") if name in options
+        }
+        unit_of = {id(unit): i for i, unit in enumerate(units)}
+        return TiedSlice(options.get("inner"), unit_of, ties, options.get("reserve", 0), **chosen)
 
-    others = options.get("share", 0.0), options.get("whole", False)
     return slicer
 
 
@@ -119,50 +122,61 @@ def test_what_another_slicer_chose_need_not_be_in_one_piece() -> None:
 # Documents
 
 
-def test_documents_get_their_share_before_the_history_and_what_it_leaves() -> None:
+def test_what_is_reserved_stays_free_and_documents_get_what_the_history_leaves() -> None:
     hits = [item(name, 10, "Document") for name in "123456"]
     scored = [(A, 0.9), (B, 0.8), *((hit, 0.5) for hit in hits)]
-    slicer = tied(documents=hits, share=0.3)
+    slicer = tied(documents=hits, reserve=10)
     assert select(slicer, [(each, 0.9) for each in (A, B, C, D)] + scored[2:], 40) == "abc1"
+    assert select(slicer, [(each, 0.9) for each in (A, B, C, D)], 40) == "abc"
     assert select(slicer, scored, 100) == "ab123456"
     assert select(slicer, scored, 40) == "ab12"
+    assert select(slicer, scored, 9) == ""
 
 
 def test_a_document_that_does_not_fit_makes_room_for_a_smaller_one() -> None:
     hits = [item("1", 50, "Document"), item("2", 5, "Document")]
-    assert select(tied(documents=hits, share=1.0), [(hits[0], 0.9), (hits[1], 0.1)], 30) == "2"
+    assert select(tied(documents=hits), [(hits[0], 0.9), (hits[1], 0.1)], 30) == "2"
 
 
 def test_a_whole_history_stays_and_quotas_are_for_documents_alone() -> None:
     hits = [item(name, 10, "Document") for name in "123456"]
     scored = [(hit, 0.9) for hit in hits] + [(A, 0.2), (B, 0.1)]
     inner = QuotaSlice([QuotaEntry("Document", cap=20), QuotaEntry("Message", cap=5)])
-    assert select(tied(documents=hits, share=0.2, inner=inner, whole=True), scored, 100) == "12ab"
-    assert select(tied(documents=hits, share=0.2, inner=inner), scored, 100) == "12"
+    assert select(tied(documents=hits, inner=inner, staying=[A, B]), scored, 100) == "12ab"
+    assert select(tied(documents=hits, inner=inner, staying=[B]), scored, 100) == "12b"
+    assert select(tied(documents=hits, inner=inner), scored, 100) == "12"
+
+
+# Questions
+
+
+def test_a_question_goes_with_the_last_of_its_answers() -> None:
+    scored = [(A, 0.9), (B, 0.8), (C, 0.7)]
+    large = item("x", 25)
+    assert select(tied({large: [B]}, answered=[B]), [*scored, (large, 0.1)], 40) == "ac"
+    assert select(tied({A: [B]}, answered=[B]), scored, 40) == "abc"
+    assert select(tied(), scored, 40) == "abc"
 
 
 @pytest.mark.parametrize(
-    ("quotas", "kinds", "share"),
+    ("quotas", "share"),
     [
-        ([], ["Document"], 0.3),
-        ([], ["Document", "Memory"], 0.3),
-        ([], [], 0.0),
-        ([QuotaEntry("document", require=50)], ["Document"], 0.5),
-        ([QuotaEntry("Document", cap=20)], ["Document"], 0.2),
-        ([QuotaEntry("Document", cap=20)], ["Document", "Memory"], 0.3),
-        ([QuotaEntry("Document", 20, 40), QuotaEntry("Memory", 25, 30)], ["Memory", "Document", "Memory"], 0.45),
-        ([QuotaEntry("Document", 20, 40), QuotaEntry("Memory", 25, 30)], ["Memory"], 0.3),
-        ([QuotaEntry("Message", require=90)], ["Document"], 0.3),
+        ([], 0.3),
+        ([QuotaEntry("document", require=50)], 0.5),
+        ([QuotaEntry("Document", cap=20)], 0.2),
+        ([QuotaEntry("Document", 20, 40), QuotaEntry("Memory", 25, 30)], 0.45),
+        ([QuotaEntry("Memory", 25, 30)], 0.3),
+        ([QuotaEntry("Message", require=90)], 0.3),
     ],
 )
-def test_the_share_of_documents_is_what_quotas_say(quotas: list[QuotaEntry], kinds: list[str], share: float) -> None:
-    assert document_share(QuotaSlice(quotas), [item("x", 1, kind) for kind in kinds]) == share
+def test_the_share_of_documents_is_what_quotas_say(quotas: list[QuotaEntry], share: float) -> None:
+    assert document_share(QuotaSlice(quotas)) == share
 
 
 def test_counts_are_no_shares() -> None:
     slicer = CountQuotaSlice([CountQuotaEntry("Document", cap_count=2)])
-    assert document_share(slicer, [item("x", 1, "Document")]) == 0.3
-    assert document_share(GreedySlice(), [item("x", 1, "Document")]) == 0.3
+    assert document_share(slicer) == 0.3
+    assert document_share(GreedySlice()) == 0.3
 
 
 # The policy's slicer
@@ -182,7 +196,7 @@ def test_quotas_split_the_target_between_kinds() -> None:
     memories = [item(name, 10, "Memory") for name in "567"]
     inner = QuotaSlice([QuotaEntry("Document", cap=20), QuotaEntry("Memory", require=10, cap=10)])
     scored = [(A, 0.9), (B, 0.8), (C, 0.7), (D, 0.6), *((each, 0.5) for each in hits + memories)]
-    slicer = tied(documents=hits + memories, share=0.3, inner=inner_slicer(inner))
+    slicer = tied(documents=hits + memories, inner=inner_slicer(inner))
     assert select(slicer, scored, 100) == "abcd125"
 
 

@@ -118,18 +118,17 @@ def select_messages(
     refuses_large = checked_name("too_large", too_large, get_args(TooLarge)) == "error"
     if previous is not None and not isinstance(previous, MessageSelection):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise wrong_type("previous", "a MessageSelection", previous)
+    unit_name = checked_name("unit", unit, get_args(UnitName))
     ranking_policy = as_policy(policy)
     source = tuple(checked_list("messages", messages))
     count = get_counter(counter)
-    history = read_history(source, provider, unit, count, pin)
+    history = read_history(source, provider, unit_name, count, pin)
     given = [] if documents is None else checked_list("documents", documents)
     hits, replaced = newest_of_each(read_documents(given, count))
     share = 0.0 if documents is None else document_share(ranking_policy.slicer)
     plan = make_plan(limits_of(budget, count.margin_percent), hits, share, stable=checked_bool("stable", stable))
     cutter = HistoryCutter(history, plan, ranking_policy)
-    record = Record(
-        history, source, (*plan.facts, unit, stable, repr(ranking_policy.scorer), repr(ranking_policy.slicer))
-    )
+    record = Record(history, source, (*plan.facts, unit_name, repr(ranking_policy.scorer), repr(ranking_policy.slicer)))
     known = previous if previous is not None and record.continues(previous) else None
     replayed = (
         replay(history, plan, cutter, record.state_of(known)) if plan.is_stable else select_once(history, plan, cutter)

@@ -20,11 +20,12 @@ from pycupel.messages.documents import DocumentItem
 from pycupel.messages.history import History, item_of, items_at
 from pycupel.messages.plan import Plan
 from pycupel.messages.scoring import scorer_for
-from pycupel.messages.slicing import TiedSlice, inner_slicer
+from pycupel.messages.slicing import BesideSlice, fill, inner_slicer, without_lone_questions
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline import Pipeline, Policy, Selection
 from pycupel.pipeline.notes import ranking_notes
 from pycupel.scorers._base import score_all
+from pycupel.slicers._base import slice_by_index
 
 __all__ = ["Choice", "HistoryCutter", "choose"]
 
@@ -38,7 +39,6 @@ class HistoryCutter:
         self._scorer, _ = scorer_for(policy.scorer, (), None, "")
         self._inner = inner_slicer(policy.slicer)
         self._items: dict[int, ContextItem] = {}
-        self._units: dict[int, int] = {}
         # For each unit that opens a turn, the first that follows in it.
         self._answers: dict[int, int] = {}
         for i, unit in enumerate(history.units):
@@ -47,29 +47,28 @@ class HistoryCutter:
 
     def __call__(self, candidates: Candidates) -> dict[int, ExclusionReason]:
         """What goes, and why."""
-        pinned, begun = candidates.pinned, candidates.begun
+        pinned, sizes, ties = candidates.pinned, self._history.sizes, self._history.ties
         room, reserve = self._plan.goal(candidates.pinned_tokens)
         # At equal scores, what comes first stays, and that is the newest.
         units = [i for i in reversed(candidates.units) if i not in pinned]
         items = [self._items.get(i) or self._item(i) for i in units]
         scores = score_all(self._scorer, tuple(items))
         order = descending(scores)
-        answered = {i for i in units if self._answers.get(i, begun) < begun}
-        slicer = TiedSlice(self._inner, self._units, self._history.ties, reserve, answered)
-        ranked = [items[n] for n in order]
-        outcome = slicer.slice_indices(ranked, [scores[n] for n in order], ContextBudget(room))
-        taken = set(outcome.selected)
-        left = room - sum([ranked[n].tokens for n in taken])
-        capped = dict(outcome.cap_excluded)
-        return {
-            units[order[n]]: capped.get(n) or BudgetExceeded(item.tokens, left)
-            for n, item in enumerate(ranked)
-            if n not in taken
-        }
+        ranked = [units[n] for n in order]
+        capped: dict[int, ExclusionReason] = {}
+        wanted = ranked
+        if self._inner is not None:
+            ranked_items = [items[n] for n in order]
+            outcome = slice_by_index(self._inner, ranked_items, [scores[n] for n in order], ContextBudget(room))
+            wanted = [ranked[n] for n in sorted(outcome.selected)]
+            capped = {ranked[n]: reason for n, reason in outcome.cap_excluded}
+        taken = fill(wanted, sizes, ties, room - reserve, in_one_piece=self._inner is None)
+        taken = without_lone_questions(taken, ties, self._answers, candidates.begun)
+        left = room - sum([sizes[i] for i in taken])
+        return {i: capped.get(i) or BudgetExceeded(sizes[i], left) for i in ranked if i not in taken}
 
     def _item(self, unit_index: int) -> ContextItem:
         item = self._items[unit_index] = item_of(self._history, unit_index)
-        self._units[id(item)] = unit_index
         return item
 
 
@@ -131,7 +130,7 @@ def choose(
     unit_of = dict(zip(map(id, items.values()), items, strict=True))
     document_of = {id(hit.item): hit.index for hit in hits}
     inner = inner_slicer(policy.slicer) if hits else None
-    slicer = TiedSlice(inner, unit_of, history.ties, staying=frozenset(kept))
+    slicer = BesideSlice(inner, unit_of, frozenset(kept))
     # Repeated messages are repeated on purpose.
     pipeline = Pipeline(scorer, slicer, deduplication=False)
     run = pipeline.select(pipeline.rank([*items.values(), *(hit.item for hit in hits)]), ContextBudget(window))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
+from itertools import accumulate
 from marshal import dumps
 from typing import Any
 
 from pycupel.messages.fields import as_json, as_plain, is_list, is_mapping
 from pycupel.messages.units import Unit
 
-__all__ = ["as_bytes", "fingerprint", "shape_of"]
+__all__ = ["Fingerprints", "as_bytes", "owners_of", "shape_of"]
 
 # It marks what the provider should cache, is moved from call to call, and is not part of what is said.
 _CACHE_CONTROL = "cache_control"
@@ -20,12 +21,11 @@ _FORMAT = 2
 
 def as_bytes(messages: Sequence[Any]) -> list[bytes]:
     """Each message as bytes, which are the same for equal messages, also in another process."""
+    mark = _CACHE_CONTROL.encode()
     written = list(map(_written, messages))
-    if _CACHE_CONTROL.encode() in b"".join(written):
-        return [
-            _written(_without_cache_control(message)) if _CACHE_CONTROL.encode() in each else each
-            for message, each in zip(messages, written, strict=True)
-        ]
+    for n, each in enumerate(written):
+        if mark in each:
+            written[n] = _written(_without_cache_control(messages[n]))
     return written
 
 
@@ -48,23 +48,40 @@ def _without_cache_control(value: Any) -> Any:
     return plain
 
 
-def fingerprint(written: Sequence[bytes], *facts: Any) -> str:
-    """A fingerprint of messages and of plain facts about them."""
-    return sha256(b"".join([*written, dumps(facts, _FORMAT)])).hexdigest()
+class Fingerprints:
+    """Fingerprints of a list of messages, and of as many of its first messages as needed."""
+
+    def __init__(self, messages: Sequence[Any]) -> None:
+        written = as_bytes(messages)
+        self._bytes = memoryview(b"".join(written))
+        self._ends = list(accumulate(map(len, written), initial=0))
+        self._hash = sha256()
+        self._done = 0
+
+    def of_first(self, count: int, *facts: Any) -> str:
+        """The fingerprint of the first messages and of plain facts about them. Must be asked for in ascending order."""
+        end = self._ends[count]
+        self._hash.update(self._bytes[self._done : end])
+        self._done = end
+        finished = self._hash.copy()
+        finished.update(dumps(facts, _FORMAT))
+        return finished.hexdigest()
 
 
-def shape_of(units: Sequence[Unit], end: int) -> str:
-    """A fingerprint of which messages before `end` belong together, and which of them are broken.
+def owners_of(units: Iterable[Unit], count: int) -> list[int]:
+    """For each message, the first one of those that it belongs with; the complement of that if they are broken."""
+    owners = [0] * count
+    for unit in units:
+        first = unit.indices[0]
+        owner = first if unit.problem is None else ~first
+        for n in unit.indices:
+            owners[n] = owner
+    return owners
+
+
+def shape_of(owners: list[int]) -> str:
+    """A fingerprint of which messages belong together, and which of them are broken.
 
     That may change with what follows: a call that is open at first may be answered, or be left without an answer.
     """
-    owners = [0] * end
-    for unit in units:
-        first = unit.indices[0]
-        if first >= end:
-            break
-        owner = first if unit.problem is None else ~first
-        for n in unit.indices:
-            if n < end:
-                owners[n] = owner
-    return fingerprint((), owners)
+    return sha256(dumps(owners, _FORMAT)).hexdigest()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pycupel.messages.cuts import Replayed, State
-from pycupel.messages.fingerprints import as_bytes, fingerprint, shape_of
+from pycupel.messages.fingerprints import Fingerprints, owners_of, shape_of
 from pycupel.messages.history import History
 from pycupel.messages.result import Checkpoint, MessageSelection
 
@@ -22,22 +22,24 @@ class Record:
     def __init__(self, history: History, messages: Sequence[Any], facts: tuple[object, ...]) -> None:
         self._history = history
         self._facts = (history.provider.name, *facts)
-        self._written = as_bytes(messages)
+        self._count = len(messages)
+        self._fingerprints = Fingerprints(messages)
+        self._owners = owners_of(history.units, self._count)
 
     @property
     def fingerprint(self) -> str:
         """The fingerprint of the whole history and the arguments."""
-        return self._fingerprint(len(self._written))
+        return self._fingerprint(self._count)
 
     def _fingerprint(self, end: int) -> str:
         # Counters and pins may be functions; what they say about the messages can be compared.
         tokens, pins = self._history.tokens[:end], self._history.pins
-        return fingerprint(self._written[:end], tokens, pins[: bisect_left(pins, end)], self._facts)
+        return self._fingerprints.of_first(end, tokens, pins[: bisect_left(pins, end)], self._facts)
 
     def continues(self, previous: MessageSelection) -> bool:
         """Whether the selection was made from the start of this history, with the same arguments."""
         end = previous.history_length
-        return end <= len(self._written) and previous.fingerprint == self._fingerprint(end)
+        return end <= self._count and previous.fingerprint == self._fingerprint(end)
 
     def state_of(self, previous: MessageSelection | None) -> State:
         """Where the replay may go on: at the last checkpoint of an earlier selection that is also a point here."""
@@ -48,20 +50,19 @@ class Record:
         reasons = {each.index: each.reason for each in previous.dropped}
         for checkpoint in reversed(previous.checkpoints):
             end = checkpoint.end
-            if end in points and end < len(self._written) and checkpoint.shape == shape_of(history.units, end):
-                gone = frozenset(checkpoint.gone)
-                return State(
-                    end,
-                    {i: reasons[unit.indices[0]] for i, unit in enumerate(history.units) if unit.indices[0] in gone},
-                )
+            if end in points and end < self._count and checkpoint.shape == shape_of(self._owners[:end]):
+                firsts = [unit.indices[0] for unit in history.units]
+                return State(end, {bisect_left(firsts, n): reasons[n] for n in checkpoint.gone})
         return _START
 
     def checkpoints(self, replayed: Replayed) -> tuple[Checkpoint, ...]:
         """The last point before the end, and the end, which may turn out to be one."""
         before = replayed.before
-        now = State(len(self._written), {**replayed.gone, **replayed.dropped})
+        now = State(self._count, {**replayed.gone, **replayed.dropped})
         return tuple(self._checkpoint(state) for state in (before, now))
 
     def _checkpoint(self, state: State) -> Checkpoint:
         units = self._history.units
-        return Checkpoint(state.end, tuple(sorted(units[i].indices[0] for i in state.gone)), shape_of(units, state.end))
+        return Checkpoint(
+            state.end, tuple(sorted([units[i].indices[0] for i in state.gone])), shape_of(self._owners[: state.end])
+        )

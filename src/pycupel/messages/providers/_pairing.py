@@ -25,10 +25,16 @@ def pair_adjacent(views: Sequence[MessageView], *, one_message: bool = False, id
         if view.results:
             findings += (orphan(view.index, each) for each in view.results)
         if view.calls:
-            findings += repeated_calls(view, used)
+            if ids_once or len(view.calls) > 1:
+                findings += repeated_calls(view, used)
             if not ids_once:
                 used.clear()
             end = _end_of_results(views, position)
+            if end == position + 1 and views[position].results == view.calls and len({*view.calls}) == len(view.calls):
+                # Most calls are answered in one message.
+                groups[-1].append(views[position].index)
+                position = end
+                continue
             is_open = end == len(views) and views[-1].role != "user"
             findings += _pair(view, views[position:end], groups, one_message=one_message, is_open=is_open)
             position = end

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from pycupel.diagnostics import (
@@ -39,11 +40,15 @@ class HistoryCutter:
         self._scorer, _ = scorer_for(policy.scorer, (), None, "")
         self._inner = inner_slicer(policy.slicer)
         self._items: dict[int, ContextItem] = {}
-        # For each unit that opens a turn, the first that follows in it.
-        self._answers: dict[int, int] = {}
-        for i, unit in enumerate(history.units):
+
+    @cached_property
+    def _answers(self) -> dict[int, int]:
+        """For each unit that opens a turn, the first that follows in it."""
+        answers: dict[int, int] = {}
+        for i, unit in enumerate(self._history.units):
             if unit.anchor is not None and unit.problem is None:
-                self._answers.setdefault(unit.anchor, i)
+                answers.setdefault(unit.anchor, i)
+        return answers
 
     def __call__(self, candidates: Candidates) -> dict[int, ExclusionReason]:
         """What goes, and why."""

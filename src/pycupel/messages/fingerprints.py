@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from itertools import accumulate
 from marshal import dumps
 from typing import Any
 
 from pycupel.messages.fields import as_json, as_plain, is_list, is_mapping
 from pycupel.messages.units import Unit
 
-__all__ = ["Fingerprints", "as_bytes", "owners_of", "shape_of"]
+__all__ = ["Fingerprints", "owners_of", "shape_of"]
 
 # It marks what the provider should cache, is moved from call to call, and is not part of what is said.
 _CACHE_CONTROL = "cache_control"
@@ -19,17 +18,8 @@ _CACHE_CONTROL = "cache_control"
 _FORMAT = 2
 
 
-def as_bytes(messages: Sequence[Any]) -> list[bytes]:
-    """Each message as bytes, which are the same for equal messages, also in another process."""
-    mark = _CACHE_CONTROL.encode()
-    written = list(map(_written, messages))
-    for n, each in enumerate(written):
-        if mark in each:
-            written[n] = _written(_without_cache_control(messages[n]))
-    return written
-
-
 def _written(message: Any) -> bytes:
+    """A message as bytes that are the same for equal messages, also in another process."""
     try:
         return dumps(message, _FORMAT)
     except ValueError:
@@ -52,17 +42,20 @@ class Fingerprints:
     """Fingerprints of a list of messages, and of as many of its first messages as needed."""
 
     def __init__(self, messages: Sequence[Any]) -> None:
-        written = as_bytes(messages)
-        self._bytes = memoryview(b"".join(written))
-        self._ends = list(accumulate(map(len, written), initial=0))
+        written = [_written(message) for message in messages]
+        mark = _CACHE_CONTROL.encode()
+        if mark in b"".join(written):
+            for n, each in enumerate(written):
+                if mark in each:
+                    written[n] = _written(_without_cache_control(messages[n]))
+        self._written = written
         self._hash = sha256()
         self._done = 0
 
     def of_first(self, count: int, *facts: Any) -> str:
         """The fingerprint of the first messages and of plain facts about them. Must be asked for in ascending order."""
-        end = self._ends[count]
-        self._hash.update(self._bytes[self._done : end])
-        self._done = end
+        self._hash.update(b"".join(self._written[self._done : count]))
+        self._done = count
         finished = self._hash.copy()
         finished.update(dumps(facts, _FORMAT))
         return finished.hexdigest()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from pycupel.kernels.records import maker
 from pycupel.messages.providers import Provider
 from pycupel.messages.providers._base import CALL_OPEN, ERROR, LASTING, Finding, MessageView
 
@@ -40,6 +41,9 @@ class Unit(NamedTuple):
     remark: bool = False
 
 
+_unit = maker(Unit)
+
+
 def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Unit]:
     """The units of a whole history, in order of their first messages. Every message is in exactly one."""
     groups, findings = provider.pair(views)
@@ -71,7 +75,7 @@ def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Uni
         needs = others.get(unit_index, ())
         needs = needs if anchor is None else (anchor, *needs)
         state = states.get(unit_index, "complete")
-        units.append(Unit(tuple(group), role, anchor, state, problems.get(unit_index), text, needs, remark))
+        units.append(_unit((tuple(group), role, anchor, state, problems.get(unit_index), text, needs, remark)))
         if opens_turn and unit_index not in problems:
             opener = unit_index
     return units

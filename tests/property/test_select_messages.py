@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from pycupel import ContextBudget, wire
-from pycupel.errors import UnitTooLargeError
+from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.messages import MessageSelection, lint_messages, select_messages, to_items
 from pycupel.messages.options import ProviderName, UnitName
 from pycupel.messages.plan import limits_of
@@ -87,13 +87,13 @@ def check_units(kept: set[int], units: Sequence[Unit]) -> None:
     users = [unit for unit in sound(units) if unit.role == "user" or unit.remark]
     reminders = [unit for unit in sound(units) if unit.role == "reminder"]
     assert all(kept.issuperset(unit.indices) for unit in users[-1:] + reminders[-1:])
-    assert kept or not sound(units)
+    assert kept or not units
 
 
 def selected(
     messages: Sequence[Message], budget: ContextBudget | int, provider: ProviderName, unit: UnitName, **options: Any
 ) -> MessageSelection | None:
-    """The selection, or None if what must stay does not fit. The history is not changed."""
+    """The selection, or None if what must stay does not fit, or if nothing is whole. The history is not changed."""
     before = deepcopy(list(messages))
     selection: MessageSelection
     try:
@@ -101,6 +101,9 @@ def selected(
     except UnitTooLargeError:
         pin = options.get("pin", ())
         assert must_stay(messages, provider, unit, pin) > window_of(budget)
+        return None
+    except InvalidArgumentError:
+        assert not sound(units_of(messages, provider))
         return None
     finally:
         assert list(messages) == before

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
+from datetime import date
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from pycupel import ContextBudget, ContextItem, CountQuotaEntry, CountQuotaSlice, Policy, RecencyScorer, wire
+from pycupel import ContextItem, CountQuotaEntry, CountQuotaSlice, Policy, RecencyScorer, wire
 from pycupel.diagnostics import BudgetExceeded, CountCapExceeded, Filtered
 from pycupel.errors import DocumentError, InvalidArgumentError, UnitTooLargeError
 from pycupel.messages import Dropped, MessageSelection, lint_messages, select_messages
@@ -128,26 +129,40 @@ def test_documents_that_come_and_go_do_not_change_the_history() -> None:
     assert len(select(history, 600).kept) > len(select(history, 600, documents=[]).kept)
 
 
-def test_what_is_new_brings_back_what_it_needs() -> None:
+def test_thoughts_stay_as_long_as_what_follows_needs_them() -> None:
     """Anthropic: what is said without thoughts needs the last thoughts of its turn."""
     writer = WRITERS["anthropic"]
-    history = writer.user("Go.", picture=False)
-    history += writer.exchange(Exchange((("call99999", "read"),), (0,), thinks=True))
-    history += writer.exchange(Exchange((("call99998", "read"),), (0,), "x" * 600, thinks=True))
-    for n in range(3):
-        history += writer.user("And?", picture=False)
-        history += writer.exchange(Exchange(((f"call{n:05d}", "read"),), (0,), "x" * 300))
-    first = select(history, ContextBudget(900, 500))
-    assert first.dropped
-    assert errors(first.messages, "anthropic") == []
     history = [*writer.user("Go.", picture=False), *writer.assistant("Hm, " * 100, thinks=True)]
-    for n in range(12):
-        history += writer.exchange(Exchange(((f"call{n:05d}", "read"),), (0,), "x" * 80, thinks=n == 11))
-        if n == 10:
-            assert 1 in select(history, 1_000).kept
-    # The thoughts of the last exchange are enough from now on, and the old ones go at the next cut.
+    for n in range(30):
+        history += writer.exchange(Exchange(((f"call{n:05d}", "read"),), (0,), "x" * 80))
+        selection = select(history, 1_000)
+        assert selection.kept[:2] == (0, 1)
+        assert errors(selection.messages, "anthropic") == []
     history += writer.exchange(Exchange((("callzzzz1", "read"),), (0,), "x" * 600, thinks=True))
-    assert 1 not in select(history, 1_000).kept
+    assert select(history, 1_000).kept == (0, len(history) - 2, len(history) - 1)
+
+
+def test_what_has_begun_and_is_not_finished_stays() -> None:
+    """Responses: a program may make calls of its own before its result comes."""
+    history: list[Message] = [system(), question("Go.")]
+    for n in range(20):
+        history += [
+            {"type": "function_call", "call_id": f"p{n}", "name": "program", "arguments": "x" * 40},
+            *({"type": "function_call", "call_id": f"a{n}{i}", "name": "read", "arguments": "{}"} for i in range(2)),
+            {"type": "function_call_output", "call_id": f"a{n}0", "output": "x" * 40},
+            question("And?"),
+            answer("Wait."),
+            {"type": "function_call_output", "call_id": f"a{n}1", "output": "x" * 40},
+            {"type": "function_call_output", "call_id": f"p{n}", "output": "x" * 40},
+            answer("So."),
+        ]
+    previous: MessageSelection | None = None
+    for end in range(2, len(history) + 1):
+        selection = select(history[:end], 900, provider="responses", previous=previous)
+        assert_same(selection, select(history[:end], 900, provider="responses"))
+        assert errors(selection.messages, "responses") == []
+        previous = selection
+    assert len(dropped(selection)) > 50
 
 
 # The cache
@@ -256,6 +271,8 @@ def test_objects_are_compared_by_what_they_hold() -> None:
     first = select(history(30), 400)
     assert select(history(30), 400, previous=first).notes == ()
     assert select(history(30, "other"), 400, previous=first).notes == (IGNORED,)
+    dated = [{**message, "at": date(2026, 1, 5)} for message in small_talk(30)]
+    assert select(deepcopy(dated), 400, previous=select(dated, 400)).notes == ()
 
 
 def test_what_belongs_together_may_turn_out_differently() -> None:
@@ -271,6 +288,18 @@ def test_what_belongs_together_may_turn_out_differently() -> None:
     )
     spoken = [*history, answer("Never mind.")]
     assert_same(select(spoken, 600, previous=first), select(spoken, 600))
+
+
+def test_or_even_at_the_last_point_before_the_end() -> None:
+    """Responses: a call that waits while others are made and answered, and is then given up."""
+    made = [{"type": "function_call", "call_id": each, "name": "read", "arguments": "{}"} for each in "pab"]
+    done = [{"type": "function_call_output", "call_id": each, "output": "x"} for each in "ab"]
+    history = [*small_talk(20), made[0], made[1], done[0], made[2], done[1]]
+    first = select(history, 300, provider="responses")
+    later = [*history, question("Stop.")]
+    second = select(later, 300, provider="responses", previous=first)
+    assert second.notes == ()
+    assert_same(second, select(later, 300, provider="responses"))
 
 
 def test_the_stable_prefix_is_what_both_selections_start_with() -> None:

@@ -45,7 +45,9 @@ def test_for_an_int_65_percent_of_what_must_stay_leaves_are_the_target() -> None
     assert limits_of(1_000, 0.0) == Limits(ContextBudget(1_000), 1_000, None)
     assert limits_of(10**400, 0.0).window == 10**400
     plan = make_plan(limits_of(1_000, 0.0), [], 0.0, stable=True)
-    assert [plan.goal(pinned)[0] for pinned in (0, 100, 900, 1_000)] == [650, 585, 65, 0]
+    assert [plan.target(must) for must in (0, 100, 900, 1_000)] == [650, 685, 965, 1_000]
+    assert plan.goal(700, 100) == (0, 0)
+    assert plan.goal(500, 100) == (185, 0)
     history = small_talk(40)
     selection = select(history, cost(history) - 1)
     must = cost([history[0], history[-1]])
@@ -153,6 +155,16 @@ def test_a_call_that_waits_must_fit_beside_them() -> None:
     assert select(history, budget, documents=[note]).messages == history
     with pytest.raises(UnitTooLargeError):
         select(history, budget - 1, documents=[note])
+
+
+def test_the_share_of_documents_is_a_part_of_what_must_stay_leaves() -> None:
+    """With a large system prompt, less is kept free, and the history is not cut before it has to be."""
+    history = [system("x" * 800), *small_talk(60)[1:]]
+    for end in range(2, 30, 2):
+        tokens = cost(history[:end])
+        must = cost([history[0], history[end - 1]])
+        selection = select(history[:end], 1_000, documents=[])
+        assert bool(selection.dropped) == (tokens > 1_000 - int(0.3 * (1_000 - must)))
 
 
 def test_the_last_exchange_makes_room_for_them_once_its_turn_is_over() -> None:

@@ -53,7 +53,7 @@ class HistoryCutter:
     def __call__(self, candidates: Candidates) -> dict[int, ExclusionReason]:
         """What goes, and why."""
         pinned, sizes, ties = candidates.pinned, self._history.sizes, self._history.ties
-        room, reserve = self._plan.goal(candidates.pinned_tokens)
+        room, reserve = self._plan.goal(candidates.pinned_tokens, candidates.must_tokens)
         # At equal scores, what comes first stays, and that is the newest.
         units = [i for i in reversed(candidates.units) if i not in pinned]
         items = [self._items.get(i) or self._item(i) for i in units]

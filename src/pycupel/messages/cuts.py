@@ -8,7 +8,6 @@ and only there something has to be chosen: all cuts together look at each messag
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import deque
 from collections.abc import Callable, Mapping
 from itertools import accumulate
 from typing import NamedTuple
@@ -18,7 +17,6 @@ from pycupel.errors import UnitTooLargeError
 from pycupel.messages.history import History
 from pycupel.messages.plan import Plan
 from pycupel.messages.staying import Staying
-from pycupel.messages.ties import with_needs
 
 __all__ = ["Candidates", "Replayed", "State", "replay", "select_once"]
 
@@ -45,12 +43,14 @@ class Candidates(NamedTuple):
         begun: The number of units that have begun, gone ones included.
         pinned: Those that stay.
         pinned_tokens: What they cost.
+        must_tokens: What those of them cost that must stay, whether there is room or not.
     """
 
     units: list[int]
     begun: int
     pinned: frozenset[int]
     pinned_tokens: int
+    must_tokens: int
 
 
 class Replayed(NamedTuple):
@@ -89,21 +89,19 @@ def replay(history: History, plan: Plan, cut: Cutter, start: State) -> Replayed:
     points = history.points
     end = start.end
     for end in points[bisect_right(points, start.end) :]:
-        past.restore_needed(end)
         if past.tokens(end) <= fits_always:
             continue
         staying = past.staying(end)
         if history.tokens_of(staying.must, end) + plan.held <= plan.limits.window:
             candidates = past.candidates(end, staying, plan)
-            if not plan.fits(past.tokens(end), candidates.pinned_tokens):
+            if not plan.fits(past.tokens(end), candidates.must_tokens):
                 past.drop(cut(candidates))
     before = State(end, dict(past.gone))
     end = len(history.tokens)
-    past.restore_needed(end)
     staying = past.staying(end)
     _check(history, staying, plan)
     candidates = past.candidates(end, staying, plan)
-    fits = plan.fits(past.tokens(end), candidates.pinned_tokens)
+    fits = plan.fits(past.tokens(end), candidates.must_tokens)
     return Replayed(before, candidates, {} if fits else cut(candidates), past.gone)
 
 
@@ -147,12 +145,6 @@ class _Past:
                     sizes[n] = 0
         self._sums = list(accumulate(sizes, initial=0))
         self._gone_tokens = history.tokens_of(self.gone)
-        # Only a few units need more than what opened their turn, which stays as long as it is the last.
-        self._needy = deque(
-            i
-            for i, unit in enumerate(history.units)
-            if unit.needs and unit.needs != (unit.anchor,) and unit.problem is None and i >= self._grown
-        )
 
     def _whole(self, start: int, end: int) -> list[int]:
         units = self._history.units
@@ -169,27 +161,14 @@ class _Past:
         begun = bisect_left(self._firsts, end)
         self._units += self._whole(self._grown, begun)
         self._grown = begun
-        pinned = staying.must | staying.should
-        tokens = self._history.tokens_of(pinned, end)
-        if tokens + plan.held > plan.limits.window:
-            pinned = staying.must
-            tokens = self._history.tokens_of(pinned, end)
-        return Candidates(self._units, begun, pinned, tokens)
+        must_tokens = self._history.tokens_of(staying.must, end)
+        tokens = must_tokens + self._history.tokens_of(staying.should, end)
+        if tokens + plan.held <= plan.limits.window:
+            return Candidates(self._units, begun, staying.must | staying.should, tokens, must_tokens)
+        return Candidates(self._units, begun, staying.must, must_tokens, must_tokens)
 
     def drop(self, dropped: Gone) -> None:
-        if dropped:
-            self.gone |= dropped
-            self._gone_tokens += self._history.tokens_of(dropped)
-            self._units = [i for i in self._units if i not in dropped]
-
-    def restore_needed(self, end: int) -> None:
-        """What is gone stays gone, unless the provider would refuse what is new without it."""
-        units = self._history.units
-        while self._needy and self._firsts[self._needy[0]] < end:
-            new = self._needy.popleft()
-            needed = [i for i in with_needs((new,), lambda i: units[i].needs) if i in self.gone]
-            if needed:
-                self._gone_tokens -= self._history.tokens_of(needed)
-                self._units = sorted([*self._units, *needed])
-                for i in needed:
-                    del self.gone[i]
+        # What is gone is not needed again: what a later message may need is what the newest unit needs, which stays.
+        self.gone |= dropped
+        self._gone_tokens += self._history.tokens_of(dropped)
+        self._units = [i for i in self._units if i not in dropped]

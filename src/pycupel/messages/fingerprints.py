@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from marshal import dumps
 from typing import Any
@@ -33,9 +33,9 @@ def _without_cache_control(value: Any) -> Any:
     if is_list(value):
         return [_without_cache_control(each) for each in value]
     plain = value if is_mapping(value) else as_plain(value)
-    if isinstance(plain, Mapping):
-        return {name: _without_cache_control(each) for name, each in plain.items() if name != _CACHE_CONTROL}
-    return plain
+    if not is_mapping(plain):
+        return plain
+    return {name: _without_cache_control(each) for name, each in plain.items() if name != _CACHE_CONTROL}
 
 
 class Fingerprints:

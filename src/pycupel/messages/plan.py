@@ -66,16 +66,21 @@ class Plan(NamedTuple):
         window = self.limits.window
         return window - self._reserve(window)
 
-    def fits(self, tokens: int, pinned_tokens: int) -> bool:
-        """Whether a history of so many tokens fits, documents included."""
+    def fits(self, tokens: int, must_tokens: int) -> bool:
+        """Whether a history of so many tokens fits, documents included, if `must_tokens` of them must stay."""
         window = self.limits.window
-        return tokens + self._reserve(window - pinned_tokens) <= window
+        return tokens + self._reserve(window - must_tokens) <= window
 
-    def goal(self, pinned_tokens: int) -> tuple[int, int]:
-        """How much a cut leaves beside what is pinned, and how much of that is kept free for documents."""
+    def target(self, must_tokens: int) -> int:
+        """How far to cut, documents included."""
         window, target = self.limits.window, self.limits.target
-        rest = window - pinned_tokens
-        rest = rest * TARGET_PERCENT // 100 if target is None else min(rest, max(0, target - pinned_tokens))
+        if target is None:
+            return must_tokens + (window - must_tokens) * TARGET_PERCENT // 100
+        return min(window, max(target, must_tokens))
+
+    def goal(self, pinned_tokens: int, must_tokens: int) -> tuple[int, int]:
+        """How much a cut leaves beside what is pinned, and how much of that is kept free for documents."""
+        rest = max(0, self.target(must_tokens) - pinned_tokens)
         return rest, self._reserve(rest)
 
     @property
@@ -89,9 +94,9 @@ class Plan(NamedTuple):
         """What decides about cuts."""
         return (self.limits.window, self.limits.target, self.share, self.held, self.is_stable)
 
-    def budget(self, pinned_tokens: int, *, is_cut: bool) -> ContextBudget:
+    def budget(self, must_tokens: int, *, is_cut: bool) -> ContextBudget:
         """The budget as a selection reports it: with the target that the cut had, or without one."""
-        target = pinned_tokens + self.goal(pinned_tokens)[0] if is_cut else self.limits.budget.available_tokens
+        target = self.target(must_tokens) if is_cut else self.limits.budget.available_tokens
         return replace(self.limits.budget, target_tokens=target)
 
     def _reserve(self, rest: int) -> int:

@@ -158,7 +158,7 @@ def select_messages(
         kept=tuple(kept),
         stable_prefix_tokens=_stable_prefix(history.tokens, kept, known),
         report=choice.report,
-        budget=plan.budget(replayed.candidates.pinned_tokens, is_cut=bool(replayed.dropped)),
+        budget=plan.budget(replayed.candidates.must_tokens, is_cut=bool(replayed.dropped)),
         counter=str(count),
         provider=history.provider.name,
         notes=notes,

@@ -28,6 +28,7 @@ from tests.messages.chats import (
     result,
     small_talk,
     system,
+    window,
 )
 from tests.messages.histories import WRITERS, Exchange
 
@@ -379,9 +380,9 @@ def test_later_system_messages_age_and_a_note_says_so() -> None:
 
 def test_a_cut_says_what_it_removed_and_what_has_to_be_read_anew() -> None:
     history = small_talk(60)
-    whole = select(history[:40], cost(history[:40]))
+    whole = select(history[:40], window(history[:40]))
     assert whole.cut is None
-    selection = select(history[:40], cost(history[:40]) - 1)
+    selection = select(history[:40], window(history[:40]) - 1)
     kept = cost(selection.messages)
     assert selection.cut == Cut(cost(history[:40]) - kept, kept - cost(history[:1]))
     once = select(history, 500, stable=False)

@@ -5,12 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 
 from pycupel import ContextBudget, ContextItem, KnapsackSlice, Policy, RecencyScorer
 from pycupel.errors import PinnedExceedsBudgetError, UnitTooLargeError
 from pycupel.messages import MessageSelection, select_messages
-from pycupel.messages.plan import Limits, limits_of, make_plan
-from tests.messages.chats import answer, calls, cost, dropped, errors, exchange, long_turn, question, small_talk, system
+from pycupel.messages.plan import limits_of, make_plan
+from tests.messages.chats import (
+    answer,
+    calls,
+    cost,
+    dropped,
+    errors,
+    exchange,
+    long_turn,
+    question,
+    small_talk,
+    system,
+    window,
+)
 
 BY_RECENCY = Policy(RecencyScorer())
 
@@ -25,7 +38,7 @@ def select(messages: Any, budget: Any, **options: Any) -> MessageSelection:
 
 def test_nothing_is_dropped_until_the_history_passes_the_high_mark() -> None:
     history = small_talk(40)
-    whole = cost(history)
+    whole = window(history)
     assert select(history, whole).messages == history
     assert select(history, ContextBudget(whole, whole // 10)).messages == history
     assert select(history, ContextBudget(whole + 500, 0, output_reserve=500)).messages == history
@@ -42,14 +55,15 @@ def test_then_it_is_cut_to_the_target() -> None:
 
 
 def test_for_an_int_65_percent_of_what_must_stay_leaves_are_the_target() -> None:
-    assert limits_of(1_000, 0.0) == Limits(ContextBudget(1_000), 1_000, None)
-    assert limits_of(10**400, 0.0).window == 10**400
-    plan = make_plan(limits_of(1_000, 0.0), [], 0.0, stable=True)
-    assert [plan.target(must) for must in (0, 100, 900, 1_000)] == [650, 685, 965, 1_000]
+    assert limits_of(1_000, 0.0) == ContextBudget(1_000, 650)
+    assert limits_of(7, 0.0) == ContextBudget(7, 4)
+    assert limits_of(10**400, 0.0) == ContextBudget(10**400, 65 * 10**398)
+    plan = make_plan(limits_of(1_000, 0.0), [], 0.0, has_target=False, stable=True)
+    assert [plan.target_for(must) for must in (0, 100, 900, 1_000)] == [650, 685, 965, 1_000]
     assert plan.goal(700, 100) == (0, 0)
     assert plan.goal(500, 100) == (185, 0)
     history = small_talk(40)
-    selection = select(history, cost(history) - 1)
+    selection = select(history, window(history) - 1)
     must = cost([history[0], history[-1]])
     goal = must + (cost(history) - 1 - must) * 65 // 100
     assert goal - 2 * cost(history[1:2]) < selection.total_tokens <= goal == selection.budget.target_tokens
@@ -90,20 +104,19 @@ def test_what_is_pinned_may_exceed_the_target_but_not_the_window() -> None:
 
 def test_reserved_slots_and_the_margin_lower_the_high_mark() -> None:
     history = small_talk(40)
-    whole = cost(history)
+    whole = window(history)
     assert select(history, ContextBudget(whole + 49, reserved_slots={"Memory": 50})).dropped
     assert not select(history, ContextBudget(whole + 50, reserved_slots={"Memory": 50})).dropped
     assert select(history, ContextBudget(whole, estimation_safety_margin_percent=10)).dropped
 
 
 def test_an_estimate_needs_a_margin_unless_the_caller_has_set_one() -> None:
-    budget = ContextBudget(1_000, estimation_safety_margin_percent=5.0)
-    assert limits_of(1_000, 5.0) == Limits(budget, 952, None)
+    assert limits_of(1_000, 5.0) == ContextBudget(952, 618)
     mine = ContextBudget(1_000, estimation_safety_margin_percent=2.0)
-    assert limits_of(mine, 5.0) == Limits(mine, 980, 1_000)
-    assert limits_of(ContextBudget(1_000), 0.0) == Limits(ContextBudget(1_000), 1_000, 1_000)
+    assert limits_of(mine, 5.0) == ContextBudget(980)
+    assert limits_of(ContextBudget(1_000), 0.0) == ContextBudget(1_000)
     selection = select_messages(small_talk(3), 1_000, counter="estimator")
-    assert selection.budget.estimation_safety_margin_percent == 5.0
+    assert selection.budget.max_tokens == 952 - 3
     assert "estimator" in selection.counter
 
 
@@ -111,7 +124,7 @@ def test_stable_is_false_to_fill_the_window() -> None:
     history = small_talk(60)
     for end in range(40, len(history)):
         selection = select(history[:end], 500, stable=False)
-        assert 500 - 2 * cost(history[1:2]) < selection.total_tokens <= 500
+        assert 497 - 2 * cost(history[1:2]) < selection.total_tokens <= 497
         assert selection.checkpoints == ()
         # A target that leaves no room to grow is the same.
         assert selection.kept == select(history[:end], ContextBudget(500)).kept
@@ -120,9 +133,23 @@ def test_stable_is_false_to_fill_the_window() -> None:
 def test_documents_of_which_there_are_few_do_not_keep_a_window_empty_that_should_be_filled() -> None:
     history = small_talk(60)
     filled = select(history, 500, stable=False, documents=["x" * 40])
-    assert 500 - 2 * cost(history[1:2]) < filled.total_tokens <= 500
+    assert 497 - 2 * cost(history[1:2]) < filled.total_tokens <= 497
     assert filled.documents == ["x" * 40]
     assert cost(select(history, 500, stable=False, documents=["x" * 400]).messages) <= 0.75 * 500
+
+
+@given(st.integers(0, 10**6), st.floats(0.0, 100.0), st.integers(0, 10**6))
+def test_everything_with_its_margin_fits_into_the_window(size: int, margin: float, beside: int) -> None:
+    room = limits_of(ContextBudget(size + 7, output_reserve=7), margin, beside).available_tokens
+    assert not room or (room + beside) * (1 + margin / 100) <= size
+
+
+def test_what_travels_beside_the_messages_comes_off_the_window() -> None:
+    assert limits_of(1_000, 0.0, 100) == ContextBudget(900, 585)
+    assert limits_of(ContextBudget(1_000, 700, output_reserve=100), 0.0, 300) == ContextBudget(
+        700, 600, output_reserve=100
+    )
+    assert limits_of(1_000, 0.0, 1_001) == ContextBudget(0)
 
 
 def test_other_slicers_select_within_the_target_as_well() -> None:
@@ -151,7 +178,7 @@ def test_pinned_documents_take_their_room_from_the_history() -> None:
 def test_a_call_that_waits_must_fit_beside_them() -> None:
     history = [question(), calls("c1")]
     note = ContextItem("note", 50, pinned=True)
-    budget = cost(history) + 50
+    budget = window(history) + 50
     assert select(history, budget, documents=[note]).messages == history
     with pytest.raises(UnitTooLargeError):
         select(history, budget - 1, documents=[note])
@@ -164,12 +191,12 @@ def test_the_share_of_documents_is_a_part_of_what_must_stay_leaves() -> None:
         tokens = cost(history[:end])
         must = cost([history[0], history[end - 1]])
         selection = select(history[:end], 1_000, documents=[])
-        assert bool(selection.dropped) == (tokens > 1_000 - int(0.3 * (1_000 - must)))
+        assert bool(selection.dropped) == (tokens > 997 - int(0.3 * (997 - must)))
 
 
 def test_the_last_exchange_makes_room_for_them_once_its_turn_is_over() -> None:
     history = [*small_talk(10), *exchange("c1", "x" * 100), answer(), question("next")]
     note = ContextItem("note", 100, pinned=True)
-    budget = cost([history[0], history[-1]]) + cost(history[-4:-2]) + 99
+    budget = window([history[0], history[-1]]) + cost(history[-4:-2]) + 99
     assert len(history) - 3 not in select(history, budget, documents=[note]).kept
     assert len(history) - 3 in select(history, budget).kept

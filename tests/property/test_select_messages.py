@@ -20,6 +20,8 @@ from tests.messages.histories import PROVIDERS, Message, histories
 from tests.messages.mistral_oracle import rejected_by_mistral
 from tests.messages.reading import units_of
 
+# What every provider's reply costs before it starts.
+REPLY = 3
 EITHER = st.booleans()
 UNITS = st.sampled_from(("auto", "turn"))
 POLICIES = st.sampled_from(("chat", "rag", "document-qa", "tool-use", "long-running"))
@@ -49,8 +51,14 @@ def budgets(
     return ContextBudget(window + reserve, target, output_reserve=reserve, estimation_safety_margin_percent=margin)
 
 
-def window_of(budget: ContextBudget | int) -> int:
-    return limits_of(budget, 0.0).window
+def high_mark(budget: ContextBudget | int) -> int:
+    return budget if isinstance(budget, int) else budget.max_tokens - budget.output_reserve
+
+
+def fits(selection: MessageSelection, budget: ContextBudget | int) -> bool:
+    """With the start of the reply, and with the margin of the budget."""
+    margin = 0.0 if isinstance(budget, int) else budget.estimation_safety_margin_percent
+    return (selection.total_tokens + REPLY) * (1 + margin / 100) <= high_mark(budget)
 
 
 def as_sent(messages: Sequence[Message]) -> list[Message]:
@@ -70,7 +78,7 @@ def check_selection(selection: MessageSelection, messages: Sequence[Message], pr
     assert kept == sorted(set(kept))
     assert all(given is messages[i] for given, i in zip(selection.messages, kept, strict=True))
     assert sorted(kept + dropped) == list(range(len(messages)))
-    assert selection.total_tokens <= window_of(selection.budget)
+    assert selection.total_tokens <= high_mark(selection.budget)
     check_units(set(kept), units_of(messages, provider))
 
 
@@ -100,7 +108,7 @@ def selected(
         selection = select_messages(messages, budget, provider=provider, unit=unit, counter=len, **options)
     except UnitTooLargeError:
         pin = options.get("pin", ())
-        assert must_stay(messages, provider, unit, pin) > window_of(budget)
+        assert must_stay(messages, provider, unit, pin) > limits_of(budget, 0.0, REPLY).available_tokens
         return None
     except InvalidArgumentError:
         assert not sound(units_of(messages, provider))
@@ -122,6 +130,7 @@ def test_any_history_and_any_budget(
     if selection is None:
         return
     check_selection(selection, messages, provider)
+    assert fits(selection, budget) or not messages
     again = selected(deepcopy(messages), budget, provider, unit, policy=policy)
     assert again == selection
     explained = selected(messages, budget, provider, unit, policy=policy, explain=True)

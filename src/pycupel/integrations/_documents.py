@@ -31,7 +31,7 @@ def select_documents(
     """
     counts = get_counter(counter)
     hits = _ranked(read_documents(documents, counts))
-    limits = limits_of(ContextBudget.of(budget), counts.margin_percent).budget
+    limits = limits_of(ContextBudget.of(budget), counts.margin_percent)
     result = select([hit.item for hit in hits], limits, policy, explain=on_selection is not None)
     if on_selection is not None:
         on_selection(result)

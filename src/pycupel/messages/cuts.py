@@ -92,7 +92,7 @@ def replay(history: History, plan: Plan, cut: Cutter, start: State) -> Replayed:
         if past.tokens(end) <= fits_always:
             continue
         staying = past.staying(end)
-        if history.tokens_of(staying.must, end) + plan.held <= plan.limits.window:
+        if history.tokens_of(staying.must, end) + plan.held <= plan.window:
             candidates = past.candidates(end, staying, plan)
             if not plan.fits(past.tokens(end), candidates.must_tokens):
                 past.drop(cut(candidates))
@@ -115,7 +115,7 @@ def select_once(history: History, plan: Plan, cut: Cutter) -> Replayed:
 
 
 def _check(history: History, staying: Staying, plan: Plan) -> None:
-    must, window = staying.must, plan.limits.window
+    must, window = staying.must, plan.window
     needed = history.tokens_of(must) + plan.held
     if needed > window and must:
         largest = max(sorted(must), key=history.sizes.__getitem__)
@@ -124,7 +124,7 @@ def _check(history: History, staying: Staying, plan: Plan) -> None:
             history.units[largest].indices,
             tokens,
             max(0, window - (needed - tokens)),
-            hint=f"It must stay: what must stay needs {needed} tokens, and the budget has room for {window}. "
+            hint=f"It must stay: what must stay needs {needed} tokens, and the budget leaves {window}. "
             "Raise the budget, pin less, or shorten that message.",
         )
 
@@ -163,7 +163,7 @@ class _Past:
         self._grown = begun
         must_tokens = self._history.tokens_of(staying.must, end)
         tokens = must_tokens + self._history.tokens_of(staying.should, end)
-        if tokens + plan.held <= plan.limits.window:
+        if tokens + plan.held <= plan.window:
             return Candidates(self._units, begun, staying.must | staying.should, tokens, must_tokens)
         return Candidates(self._units, begun, staying.must, must_tokens, must_tokens)
 

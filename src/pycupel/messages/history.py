@@ -12,8 +12,7 @@ from typing import Any, NamedTuple, get_args
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import UnitName, checked_name
-from pycupel.messages.providers import Provider
-from pycupel.messages.providers._base import MessageView
+from pycupel.messages.providers import MessageView, Provider
 from pycupel.messages.staying import Landmarks, Staying, landmarks_of, staying_at
 from pycupel.messages.units import Unit, group_messages, turns
 from pycupel.model import ContextItem, ContextKind, ContextSource
@@ -38,6 +37,7 @@ class History(NamedTuple):
 
     Attributes:
         provider: Whose history it is.
+        views: The messages as they were read.
         units: The units, or whole turns as units, in order of their first message.
         tokens: What each message costs.
         sizes: What each unit costs.
@@ -49,6 +49,7 @@ class History(NamedTuple):
     """
 
     provider: Provider
+    views: list[MessageView]
     units: list[Unit]
     tokens: list[int]
     sizes: list[int]
@@ -92,7 +93,7 @@ def read_history(messages: Sequence[Any], provider: Any, unit: Any, count: Calla
     units, unit_of = _whole_turns(singles) if is_turns else (singles, _same)
     sizes = [_size(each.indices, tokens) for each in units]
     landmarks = landmarks_of(singles, pins, len(messages), unit_of, units)
-    return History(known, units, tokens, sizes, _ties(units), landmarks, _points(views), pins)
+    return History(known, views, units, tokens, sizes, _ties(units), landmarks, _points(views), pins)
 
 
 def items_at(

@@ -9,20 +9,32 @@ from typing import Any, Literal, get_args, overload
 from pycupel.diagnostics import ExclusionReason, SelectionReport
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.messages.choice import HistoryCutter, choose
+from pycupel.messages.counting import count_beside, resolve_counter
 from pycupel.messages.cuts import Candidates, replay, select_once
+from pycupel.messages.detect import resolve_provider
 from pycupel.messages.documents import newest_of_each, read_documents
 from pycupel.messages.history import History, read_history
-from pycupel.messages.options import Pin, ProviderName, TooLarge, UnitName, checked_list, checked_name
+from pycupel.messages.options import (
+    BudgetLike,
+    Pin,
+    ProviderName,
+    TooLarge,
+    UnitName,
+    as_budget,
+    checked_list,
+    checked_name,
+)
 from pycupel.messages.plan import Plan, limits_of, make_plan
 from pycupel.messages.record import Record
 from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection
 from pycupel.messages.slicing import document_share
 from pycupel.messages.units import Unit
+from pycupel.messages.usage import usage_of
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_bool, wrong_type
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
-from pycupel.tokens.counters import CounterLike, get_counter
+from pycupel.tokens.counters import CounterLike
 
 __all__ = ["select_messages"]
 
@@ -32,9 +44,10 @@ _NOT_USED = "previous was not used: it was not made with the same arguments from
 @overload
 def select_messages(
     messages: Iterable[Any],
-    budget: ContextBudget | int,
+    budget: BudgetLike,
     *,
     provider: ProviderName = "auto",
+    model: str | None = None,
     policy: Policy | PresetName = "chat",
     query: str | None = None,
     unit: UnitName = "auto",
@@ -42,6 +55,8 @@ def select_messages(
     pin: Pin | None = None,
     previous: MessageSelection | None = None,
     documents: Iterable[Any] | None = None,
+    system: Any = None,
+    tools: Iterable[Any] | None = None,
     stable: bool = True,
     too_large: TooLarge = "drop",
     explain: Literal[True],
@@ -49,9 +64,10 @@ def select_messages(
 @overload
 def select_messages(
     messages: Iterable[Any],
-    budget: ContextBudget | int,
+    budget: BudgetLike,
     *,
     provider: ProviderName = "auto",
+    model: str | None = None,
     policy: Policy | PresetName = "chat",
     query: str | None = None,
     unit: UnitName = "auto",
@@ -59,15 +75,18 @@ def select_messages(
     pin: Pin | None = None,
     previous: MessageSelection | None = None,
     documents: Iterable[Any] | None = None,
+    system: Any = None,
+    tools: Iterable[Any] | None = None,
     stable: bool = True,
     too_large: TooLarge = "drop",
     explain: bool = False,
 ) -> MessageSelection: ...
 def select_messages(
     messages: Iterable[Any],
-    budget: ContextBudget | int,
+    budget: BudgetLike,
     *,
     provider: ProviderName = "auto",
+    model: str | None = None,
     policy: Policy | PresetName = "chat",
     query: str | None = None,
     unit: UnitName = "auto",
@@ -75,6 +94,8 @@ def select_messages(
     pin: Pin | None = None,
     previous: MessageSelection | None = None,
     documents: Iterable[Any] | None = None,
+    system: Any = None,
+    tools: Iterable[Any] | None = None,
     stable: bool = True,
     too_large: TooLarge = "drop",
     explain: bool = False,
@@ -90,18 +111,23 @@ def select_messages(
 
     Args:
         messages: The history: dicts or the SDK's objects, which are only read.
-        budget: The limits, or a number of tokens. A history that has outgrown that number is cut to what must stay and
-            65 % of what that leaves.
+        budget: The limits; or a number of tokens, where a history that has outgrown it is cut to what must stay and
+            65 % of what that leaves; or, as a text such as "75%", a share of the model's window.
         provider: openai, responses, anthropic, gemini or mistral; auto tells them apart by their fields.
+        model: The model's name, as `pycupel.tokens.get_counter` takes it. It decides how tokens are counted, and whose
+            rules count where the messages fit several providers.
         policy: What ranks the history: a policy, a pipeline, or the name of a preset.
         query: What the documents should be relevant to; the last user message, unless given. It does not rank the
             history, because the cut would move with every question.
         unit: "auto" drops exchanges and messages one by one, "turn" whole turns.
-        counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes.
+        counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes. With "auto",
+            the model or else the provider decides: exact where that is possible, else an estimate with a margin.
         pin: More messages that must stay: their indices, or a function that is asked about each.
         previous: The selection from the last call with this history and these arguments. It only saves time.
         documents: Retrieved texts that share the budget; see `documents` of the result. Their share is kept free as
             long as this is not None.
+        system: The system prompt that is sent beside the messages: a text, blocks, or Gemini's `system_instruction`.
+        tools: The definitions of tools that are sent beside the messages, in the provider's shape or MCP's.
         stable: Whether the start of the prompt should stay the same from call to call. If not, the window is filled.
         too_large: What happens to an old unit that is larger than the budget: "drop" or "error".
         explain: Whether the result should have a report.
@@ -121,13 +147,21 @@ def select_messages(
     unit_name = checked_name("unit", unit, get_args(UnitName))
     ranking_policy = as_policy(policy)
     source = tuple(checked_list("messages", messages))
-    count = get_counter(counter)
-    history = read_history(source, provider, unit_name, count, pin)
+    limits = as_budget(budget, model)
+    known_provider = resolve_provider(source, provider, model)
+    count = resolve_counter(counter, known_provider, model)
+    beside = count_beside(known_provider, count, system, tools)
+    history = read_history(source, known_provider, unit_name, count, pin)
     _refuse_broken(history)
     given = [] if documents is None else checked_list("documents", documents)
     hits, replaced = newest_of_each(read_documents(given, count))
-    share = 0.0 if documents is None else document_share(ranking_policy.slicer)
-    plan = make_plan(limits_of(budget, count.margin_percent), hits, share, stable=checked_bool("stable", stable))
+    plan = make_plan(
+        limits_of(limits, count.margin_percent, sum(beside)),
+        hits,
+        0.0 if documents is None else document_share(ranking_policy.slicer),
+        has_target=isinstance(limits, ContextBudget),
+        stable=checked_bool("stable", stable),
+    )
     cutter = HistoryCutter(history, plan, ranking_policy)
     record = Record(history, source, (*plan.facts, unit_name, repr(ranking_policy.scorer), repr(ranking_policy.slicer)))
     known = previous if previous is not None and record.continues(previous) else None
@@ -138,7 +172,7 @@ def select_messages(
         _refuse_too_large(history, plan, replayed.candidates)
     choice = choose(
         history,
-        plan.limits.window,
+        plan.window,
         replayed,
         hits,
         replaced,
@@ -147,11 +181,13 @@ def select_messages(
         explain=checked_bool("explain", explain),
     )
     kept = sorted([n for i in choice.units for n in history.units[i].indices])
-    document_tokens = {hit.index: hit.item.tokens for hit in hits}
+    tokens_of = {hit.index: hit.item.tokens for hit in hits}
+    document_tokens = sum([tokens_of[i] for i in choice.documents])
+    usage = usage_of(limits, beside, [history.views[n] for n in kept], document_tokens)
     notes = (*choice.notes, *_forgotten(history, choice.reasons), *((_NOT_USED,) if previous is not known else ()))
     return _type_of(choice.report)(
         messages=[source[n] for n in kept],
-        total_tokens=sum([history.tokens[n] for n in kept]) + sum([document_tokens[i] for i in choice.documents]),
+        total_tokens=sum([history.tokens[n] for n in kept]) + document_tokens,
         dropped=_dropped((history.units[i].indices, reason) for i, reason in choice.reasons.items()),
         documents=[given[i] for i in choice.documents],
         dropped_documents=_dropped(((i,), reason) for i, reason in choice.document_reasons.items()),
@@ -161,6 +197,7 @@ def select_messages(
         budget=plan.budget(replayed.candidates.must_tokens, is_cut=bool(replayed.dropped)),
         counter=str(count),
         provider=history.provider.name,
+        usage=usage,
         notes=notes,
         cut=_cut(history, replayed.dropped, kept),
         fingerprint=record.fingerprint,
@@ -206,7 +243,7 @@ def _refuse_broken(history: History) -> None:
 
 
 def _refuse_too_large(history: History, plan: Plan, candidates: Candidates) -> None:
-    room = plan.limits.window - candidates.pinned_tokens
+    room = plan.window - candidates.pinned_tokens
     for i, (unit, tokens) in enumerate(zip(history.units, history.sizes, strict=True)):
         if tokens > room and i not in candidates.pinned and unit.problem is None:
             raise UnitTooLargeError(unit.indices, tokens, room, hint='To drop it instead, pass too_large="drop".')

@@ -7,12 +7,13 @@ from functools import partial
 from typing import Any
 
 from pycupel.codecs.base import Codec
-from pycupel.codecs.containers import list_of
+from pycupel.codecs.containers import list_of, map_of
 from pycupel.codecs.records import Field, Record
 from pycupel.codecs.scalars import INTEGER, JSON, TEXT, choice
 from pycupel.diagnostics import ExclusionReason, SelectionReport
 from pycupel.messages.providers import PROVIDERS
 from pycupel.messages.result import Checkpoint, Cut, Dropped, ExplainedSelection, MessageSelection
+from pycupel.messages.usage import Usage
 from pycupel.wire import reports
 from pycupel.wire.items import BUDGET
 
@@ -21,6 +22,15 @@ __all__ = ["CODECS"]
 _DROPPED = Record(Dropped, [Field("index", INTEGER), Field("reason", reports.CODECS[ExclusionReason])])
 _CUT = Record(Cut, [Field("removed", INTEGER), Field("rewritten", INTEGER)])
 _CHECKPOINT = Record(Checkpoint, [Field("end", INTEGER), Field("gone", list_of(INTEGER)), Field("shape", TEXT)])
+
+_USAGE = Record(
+    Usage,
+    [
+        *(Field(name, INTEGER) for name in ("window", "system", "tools")),
+        Field("history", map_of(TEXT, INTEGER)),
+        *(Field(name, INTEGER) for name in ("documents", "reply", "free")),
+    ],
+)
 
 _FIELDS = [
     Field("messages", list_of(JSON, build=list)),
@@ -33,6 +43,7 @@ _FIELDS = [
     Field("budget", BUDGET),
     Field("counter", TEXT),
     Field("provider", choice(PROVIDERS)),
+    Field("usage", _USAGE),
     Field("notes", list_of(TEXT), ()),
     Field("cut", _CUT, None),
     Field("fingerprint", TEXT),
@@ -53,5 +64,6 @@ CODECS: Mapping[type[Any], Codec] = {
     Dropped: _DROPPED,
     Cut: _CUT,
     Checkpoint: _CHECKPOINT,
+    Usage: _USAGE,
 }
 """The codec of each public class of a selection."""

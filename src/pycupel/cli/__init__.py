@@ -33,6 +33,7 @@ VERBS = {
     "trim": "trim a chat history to a budget",
     "lint": "find what a provider would refuse in a chat history",
     "count": "count the tokens of texts, items and chat histories",
+    "batch": "select the context of every request in a log",
     "policy": "list, show, check and convert policies",
     "conformance": "run conformance vectors",
     "completion": "print the completion script for bash or zsh",

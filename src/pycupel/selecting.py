@@ -9,11 +9,13 @@ from typing import ClassVar, Literal, overload
 from pycupel.diagnostics import SelectionReport
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_bool
+from pycupel.model.frozen import sealed
 from pycupel.pipeline import Pipeline, Policy, PresetName
 
 __all__ = ["ContextResult", "ExplainedResult", "select"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class ContextResult:
     """What `select` selected. It holds a list, so it is not hashable.
@@ -40,6 +42,7 @@ class ContextResult:
         return f"<{type(self).__name__}: {len(self.items)} items, {self.total_tokens} tokens{notes}>"
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class ExplainedResult(ContextResult):
     """What `select` selected with `explain=True`.

@@ -11,6 +11,7 @@ from pycupel.diagnostics import SelectionReport
 from pycupel.errors import CupelError, InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_iterable, checked_pairs, checked_str
+from pycupel.model.frozen import sealed
 from pycupel.pipeline import Pipeline, Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 
@@ -38,6 +39,7 @@ class PolicySensitivityDiffEntry(NamedTuple):
     statuses: tuple[tuple[str, ItemStatus], ...]
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class PolicySensitivityReport:
     """What each variant selects, and where they differ. `print` shows it as a table.

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from pycupel.errors import DocumentError
 from pycupel.model.checks import describe
+from pycupel.model.frozen import sealed
 
 __all__ = [
     "INVALID",
@@ -80,6 +81,7 @@ class Codec(Protocol):
         ...
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class FunctionCodec:
     """A codec made of two functions. Most scalars use one for both: then nothing can be read that cannot be written."""

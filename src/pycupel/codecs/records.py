@@ -21,6 +21,7 @@ from pycupel.codecs.base import (
     raise_mistakes,
 )
 from pycupel.errors import CupelError, DocumentError
+from pycupel.model.frozen import sealed
 from pycupel.model.names import suggestion
 
 __all__ = ["OPTIONAL", "REQUIRED", "Field", "Record", "camel", "snake", "tagged_schema"]
@@ -43,6 +44,7 @@ def camel(name: str) -> str:
     return first + "".join(map(str.title, others))
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Field:
     """A field of an object.

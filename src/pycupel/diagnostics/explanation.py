@@ -18,6 +18,7 @@ from pycupel.diagnostics.reasons import (
 from pycupel.errors import InvalidArgumentError, NonMonotonicSlicerError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import shortened, wrong_type
+from pycupel.model.frozen import sealed
 from pycupel.model.names import suggestion
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class ScoreParts(NamedTuple):
         return tuple(ScorePart(type(scorer).__name__, weight, column[row]) for scorer, weight, column in self.columns)
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """Why one item was selected or left out: what `SelectionReport.why` returns. `str` gives it in a few lines.

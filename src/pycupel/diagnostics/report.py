@@ -13,6 +13,7 @@ from pycupel.diagnostics.explanation import Explanation, ScoreParts, explain
 from pycupel.diagnostics.reasons import ExclusionReason, InclusionReason
 from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model import ContextBudget, ContextItem, ContextKind
+from pycupel.model.frozen import sealed
 
 if TYPE_CHECKING:
     from pycupel.pipeline.policy import Policy, PresetName
@@ -96,6 +97,7 @@ class _Deferred:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False)
 class SelectionReport(_Deferred):
     """The complete account of one run. Every candidate is in `included` or in `excluded`, exactly once.

@@ -9,10 +9,12 @@ from typing import Any, ClassVar
 from pycupel.diagnostics import ExclusionReason, SelectionReport
 from pycupel.messages.options import ProviderName
 from pycupel.model import ContextBudget
+from pycupel.model.frozen import sealed
 
 __all__ = ["Dropped", "ExplainedSelection", "MessageSelection"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Dropped:
     """A message or document that was left out.
@@ -26,6 +28,7 @@ class Dropped:
     reason: ExclusionReason
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class MessageSelection:
     """What `select_messages` selected. It holds lists, so it is not hashable.
@@ -80,6 +83,7 @@ class MessageSelection:
         )
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class ExplainedSelection(MessageSelection):
     """What `select_messages` selected with `explain=True`: its `report` is never None."""

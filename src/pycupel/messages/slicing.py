@@ -10,6 +10,7 @@ from typing import Any
 from pycupel.kernels.order import descending
 from pycupel.messages.ties import with_needs
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraintMode
+from pycupel.model.frozen import sealed
 from pycupel.protocols import Slicer
 from pycupel.slicers import CountQuotaSlice, GreedySlice, QuotaSlice, StreamSlice
 from pycupel.slicers._base import IndexedSlicer, IndexSlice, exclusion_notes, slice_by_index
@@ -23,6 +24,7 @@ _DOCUMENT_PERCENT = 30.0
 _CUT = "what it belongs to does not fit, or the cut is made where the messages around it end"
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class TiedSlice(IndexedSlicer):
     """Takes what `inner` selects, or everything if there is none, from the best score down.

@@ -16,7 +16,7 @@ from pycupel.model.checks import (
     shortened,
     wrong_type,
 )
-from pycupel.model.frozen import FrozenDict
+from pycupel.model.frozen import FrozenDict, sealed
 from pycupel.model.kind import ContextKind
 from pycupel.model.percent import without_percent
 
@@ -25,6 +25,7 @@ __all__ = ["ContextBudget"]
 _NO_SLOTS: Mapping[ContextKind, int] = FrozenDict()
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class ContextBudget:
     """How many tokens a selection may use. Budgets are immutable, and checked when they are built.

@@ -20,7 +20,7 @@ from pycupel.model.checks import (
     shortened,
     wrong_type,
 )
-from pycupel.model.frozen import FrozenDict
+from pycupel.model.frozen import FrozenDict, sealed
 from pycupel.model.kind import ContextKind, ContextSource
 
 __all__ = ["ContextItem", "ScoredItem", "split_scored"]
@@ -34,6 +34,7 @@ _SHOWN_OPTION = 100
 
 
 @final
+@sealed
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class ContextItem:
     """One piece of context: a message, a document, the output of a tool, a memory.
@@ -115,10 +116,6 @@ class ContextItem:
 
     def __init_subclass__(cls) -> Never:
         raise TypeError("ContextItem cannot be subclassed; put what you want to carry along into metadata")
-
-    def __getnewargs__(self) -> tuple[str, int]:
-        # For pickle and copy, which set the other fields afterwards.
-        return self.content, self.tokens
 
     def __repr__(self) -> str:
         content = repr(self.content)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 
 from pycupel.errors import InvalidItemError
 from pycupel.model.checks import argument_of, checked_str, wrong_type
+from pycupel.model.frozen import sealed
 from pycupel.model.names import fold
 
 __all__ = ["ContextKind", "ContextSource"]
@@ -21,6 +22,7 @@ _REMEMBERED_LENGTH = 64
 _MAX_LENGTH = 1_000
 
 
+@sealed
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
 class _FoldedName:
     """A name that keeps its spelling and is compared without regard to ASCII case."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
+from pycupel.model.frozen import sealed
+
 __all__ = ["Optionless", "short_repr"]
 
 
@@ -14,6 +16,7 @@ def short_repr(value: Any) -> str:
     return f"{type(value).__name__}({', '.join(options)})"
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Optionless:
     """A value that is all in its class: two instances are equal if their classes are the same.

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from pycupel.errors import SlicerConfigError
 from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_choice, checked_count, checked_float, shortened
+from pycupel.model.frozen import sealed
 from pycupel.model.kind import ContextKind
 
 __all__ = ["CountQuotaEntry", "QuotaConstraint", "QuotaConstraintMode", "QuotaEntry"]
@@ -17,6 +18,7 @@ __all__ = ["CountQuotaEntry", "QuotaConstraint", "QuotaConstraintMode", "QuotaEn
 _Number = TypeVar("_Number", int, float)
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False)
 class QuotaEntry:
     """The share of the budget, in percent, that `QuotaSlice` gives to a kind.
@@ -46,6 +48,7 @@ class QuotaEntry:
         object.__setattr__(self, "cap", most)
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False)
 class CountQuotaEntry:
     """How many items of a kind a count slicer selects. With both counts 0, the kind is excluded.
@@ -85,6 +88,7 @@ class QuotaConstraintMode(StrEnum):
     """Numbers of items."""
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False)
 class QuotaConstraint:
     """How much of a kind a slicer selects, in percent of the tokens or in items.

@@ -8,12 +8,14 @@ from typing import Literal
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem
+from pycupel.model.frozen import sealed
 from pycupel.model.optionless import short_repr
 from pycupel.placers._base import IndexedPlacer
 
 __all__ = ["ChronologicalPlacer"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class ChronologicalPlacer(IndexedPlacer):
     """Oldest first, items without a timestamp last. Equal timestamps keep their order; scores do not matter.

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from pycupel.messages.options import ProviderName
+from pycupel.model.frozen import sealed
 from pycupel.replay.shapes import as_dict
 
 __all__ = ["Call", "Compaction", "History", "Log"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Call:
     """A model call.
@@ -61,6 +63,7 @@ def _number(*values: object) -> int | None:
     return next((value for value in values if isinstance(value, int) and not isinstance(value, bool)), None)
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Compaction:
     """A point where a summary replaced everything before it in the prompt.
@@ -74,6 +77,7 @@ class Compaction:
     summary: str
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class History:
     """One conversation.
@@ -98,6 +102,7 @@ class History:
     dropped_blocks: int = 0
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Log:
     """What a log file holds.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem, ContextKind
 from pycupel.model.checks import duplicate_kind
-from pycupel.model.frozen import FrozenDict
+from pycupel.model.frozen import FrozenDict, sealed
 from pycupel.scorers._weights import checked_weight, weight_items
 
 __all__ = ["KindScorer"]
@@ -24,6 +24,7 @@ DEFAULT_WEIGHTS: FrozenDict[ContextKind, float] = FrozenDict(
 )
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False)
 class KindScorer:
     """The weight of the item's kind; 0.0 for a kind without a weight.

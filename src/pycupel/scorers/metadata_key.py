@@ -10,12 +10,14 @@ from typing import ClassVar
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
 from pycupel.model.checks import as_float, checked_str
+from pycupel.model.frozen import sealed
 
 __all__ = ["MetadataKeyScorer"]
 
 _NEUTRAL = 1.0
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class MetadataKeyScorer:
     """A multiplier: `boost` where `metadata[key]` is `value`, else 1.0.

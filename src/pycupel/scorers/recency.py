@@ -9,12 +9,14 @@ from typing import Literal
 from pycupel.errors import ScorerConfigError
 from pycupel.kernels.ranks import rank_shares
 from pycupel.model import ContextItem
+from pycupel.model.frozen import sealed
 from pycupel.model.optionless import short_repr
 from pycupel.scorers._base import CONVERSATION
 
 __all__ = ["RecencyScorer"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class RecencyScorer:
     """The rank of the timestamp: the newest item scores 1.0, the oldest 0.0, and items without a timestamp 0.0.

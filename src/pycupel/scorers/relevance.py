@@ -10,12 +10,14 @@ from pycupel.errors import ScorerConfigError
 from pycupel.kernels.relevance import Analysis, bm25, divided_by_max, share_with_group, share_with_neighbours
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_bool, checked_float, checked_int, checked_str
+from pycupel.model.frozen import sealed
 from pycupel.scorers._base import CONVERSATION
 from pycupel.scorers._query import bound_query
 
 __all__ = ["RelevanceScorer", "clear_caches"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class RelevanceScorer:
     """Relevance of the content to a question: BM25, shared with neighbours and groups. The best item has 1.0.

@@ -10,13 +10,14 @@ from typing import ClassVar
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_bool, checked_str
-from pycupel.model.frozen import FrozenDict
+from pycupel.model.frozen import FrozenDict, sealed
 from pycupel.model.names import fold
 from pycupel.scorers._weights import checked_weight, weight_items
 
 __all__ = ["TagScorer"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False)
 class TagScorer:
     """The weight of the item's tags, divided by the weight of all tags; at most 1.0.

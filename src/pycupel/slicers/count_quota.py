@@ -11,6 +11,7 @@ from pycupel.kernels.order import descending
 from pycupel.model import CountQuotaEntry, ScarcityBehavior
 from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_choice
+from pycupel.model.frozen import sealed
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import IndexedSlicer, check_nesting, restricted
 from pycupel.slicers._counts import CountingSlicer
@@ -21,6 +22,7 @@ from pycupel.slicers.knapsack import KnapsackSlice
 __all__ = ["CountQuotaSlice"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False)
 class CountQuotaSlice(CountingSlicer):
     """Selects the best items of kinds that require some, adds more with `inner`, then removes what exceeds a cap.

@@ -10,6 +10,7 @@ from pycupel.kernels.fill import fill
 from pycupel.kernels.knapsack import StateLimitError, solve
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_bool, checked_positive
+from pycupel.model.frozen import sealed
 from pycupel.slicers._base import IndexedSlicer, IndexSlice
 
 __all__ = ["KnapsackSlice"]
@@ -18,6 +19,7 @@ _UNITS = 10_000
 _MAX_CELLS = 50_000_000
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class KnapsackSlice(IndexedSlicer):
     """Selects the combination with the highest total score.

@@ -9,6 +9,7 @@ from pycupel.diagnostics import CountRequirementShortfall, ScoredTooLow
 from pycupel.errors import SlicerConfigError
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint
 from pycupel.model.checks import checked_float
+from pycupel.model.frozen import sealed
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import IndexedSlicer, IndexSlice, advice_of, delegate, exclusion_notes, restricted
 from pycupel.slicers.constraints import quota_constraints_of
@@ -16,6 +17,7 @@ from pycupel.slicers.constraints import quota_constraints_of
 __all__ = ["MinScoreSlice"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class MinScoreSlice(IndexedSlicer):
     """Lets `inner` select among the items that score at least `min_score`, even if there is room for more.

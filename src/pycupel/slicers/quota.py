@@ -13,6 +13,7 @@ from pycupel.errors import SlicerConfigError, digits
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, QuotaConstraintMode, QuotaEntry
 from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_bool, shortened
+from pycupel.model.frozen import sealed
 from pycupel.model.percent import percent_of
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import IndexedSlicer, IndexSlice, check_nesting, delegate, exclusion_notes, restricted
@@ -31,6 +32,7 @@ class _Share(NamedTuple):
     cap: int
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False)
 class QuotaSlice(IndexedSlicer):
     """Gives every kind, listed or not, a fixed share of the budget, and lets `inner` select within each share.

@@ -11,6 +11,7 @@ from pycupel.kernels.order import descending
 from pycupel.kernels.sums import RankedSums
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_bool, checked_positive
+from pycupel.model.frozen import sealed
 from pycupel.slicers._base import IndexedSlicer, IndexSlice
 
 __all__ = ["StreamSlice"]
@@ -19,6 +20,7 @@ __all__ = ["StreamSlice"]
 _MANY_BATCHES = 64
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class StreamSlice(IndexedSlicer):
     """Takes items in batches: of each batch what fits, by score and not by score per token, until the budget is full.

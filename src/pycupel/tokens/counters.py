@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from pycupel.errors import CupelError, InvalidArgumentError
 from pycupel.model.checks import as_float, checked_int, checked_positive, describe, wrong_type
+from pycupel.model.frozen import sealed
 from pycupel.model.names import name_key, suggestion
 from pycupel.tokens.estimate import estimate_tokens
 
@@ -40,6 +41,7 @@ _ENCODINGS = ("o200k_base", "cl100k_base")
 _MOST = 4
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Counter:
     """Counts the tokens of a text: `counter(text)`. Its other fields say how.
@@ -109,6 +111,7 @@ class Counter:
         return f"{self.name} ({self.version})" if self.version else self.name
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class _Scaled:
     counter: Counter

@@ -11,6 +11,7 @@ from pycupel.messages.content import ContentReader, Prices
 from pycupel.messages.fields import field, is_list
 from pycupel.messages.options import ProviderName
 from pycupel.model.checks import describe
+from pycupel.model.frozen import sealed
 
 __all__ = [
     "CALL_OPEN",
@@ -54,6 +55,7 @@ class MessageView(NamedTuple):
     marks: tuple[str, ...] = ()
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something in a history that the provider refuses.
@@ -81,6 +83,7 @@ class Pairing(NamedTuple):
     findings: list[Finding]
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Provider:
     """How one provider writes messages, what it demands of a history, and what it charges.

@@ -21,6 +21,7 @@ from pycupel.codecs.base import (
     raise_mistakes,
 )
 from pycupel.errors import CupelError, DocumentError
+from pycupel.model.checks import shortened
 from pycupel.model.frozen import sealed
 from pycupel.model.names import suggestion
 
@@ -121,6 +122,9 @@ class Record:
             raise
         except Exception as error:
             raise BuildError(error) from error
+        except SystemExit as error:
+            # A plug-in must not end the program.
+            raise DocumentError(f"raised {shortened(error)} when it was built") from error
 
     def read_fields(self, value: Any, context: Context, mistakes: list[DocumentError]) -> dict[str, Any]:
         """The fields that are there, by attribute. One with a mistake, which is added to the mistakes, is INVALID."""

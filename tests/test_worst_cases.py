@@ -19,12 +19,14 @@ from pycupel import (
     FrequencyScorer,
     KnapsackSlice,
     Pipeline,
+    QuotaEntry,
     QuotaSlice,
     ReflexiveScorer,
     ScoredItem,
     Scorer,
     Slicer,
 )
+from pycupel.errors import TableTooLargeError
 from pycupel.scorers._base import score_all
 from pycupel.slicers import StreamSlice
 
@@ -68,6 +70,21 @@ def test_scores_in_proportion_to_tokens_are_no_trap_for_a_knapsack(count: int, t
     assert seconds(lambda: slicer.slice(scored, budget)) < 6.0
 
 
+@pytest.mark.parametrize(("count", "target"), [(1_000, 60_000), (10_000, 1_000_000)])
+def test_a_knapsack_beyond_all_limits_is_refused_in_time(count: int, target: int) -> None:
+    """KN-03: 2 s and 6 s before, when every score is in proportion and nobody limits the table."""
+    dice = random.Random(1)
+    items = [ContextItem("-", dice.randint(5, 600)) for _ in range(count)]
+    scored = [ScoredItem(item, item.tokens / 1_000) for item in items]
+    slicer, budget = KnapsackSlice(bucket_size=1, max_cells=None), ContextBudget(target)
+
+    def refused() -> None:
+        with pytest.raises(TableTooLargeError, match="more than max_states=2000000"):
+            slicer.slice(scored, budget)
+
+    assert seconds(refused) < 1.0
+
+
 def test_replacing_in_a_stream_takes_no_walk_for_each_batch() -> None:
     """StreamSlice: 30 s before."""
     dice = random.Random(1)
@@ -90,6 +107,14 @@ def test_as_many_count_entries_as_items_take_seconds_at_most(slicer: Slicer) -> 
     """CQ-03: a partition asks for its own entry only, and an entry for its own candidates."""
     scored = [ScoredItem(ContextItem("-", 5, kind=f"kind{i}"), 0.5) for i in range(10_000)]
     assert seconds(lambda: slicer.slice(scored, ContextBudget(30_000))) < 3.0
+
+
+def test_as_many_requirements_as_items_in_nested_quotas_take_seconds_at_most() -> None:
+    """QS-07: equal percentages are summed once."""
+    kinds = [f"kind{i}" for i in range(5_000)]
+    slicer = QuotaSlice([], QuotaSlice([QuotaEntry(kind, 99 / len(kinds)) for kind in kinds]))
+    scored = [ScoredItem(ContextItem("-", 500, kind=kind), 0.5) for kind in kinds]
+    assert seconds(lambda: slicer.slice(scored, ContextBudget(2_000_000_000))) < 3.0
 
 
 @pytest.mark.parametrize(

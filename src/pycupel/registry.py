@@ -13,7 +13,7 @@ from threading import RLock, Thread
 from typing import Any, TypeVar
 
 from pycupel import placers, scorers, slicers
-from pycupel.errors import InvalidArgumentError
+from pycupel.errors import InvalidArgumentError, cut
 from pycupel.model.checks import checked_str, quoted, shortened, wrong_type
 from pycupel.model.names import name_key
 from pycupel.scorers.decay import checked_clock
@@ -66,7 +66,9 @@ class Registry(Mapping[str, Any]):
         key = name_key(checked_str("name", name))
         self._check(f"the {self.what} {quoted(name)}", entry)
         if not key:
-            raise InvalidArgumentError(f"name must have letters or digits, not {name!r}", argument="name", value=name)
+            raise InvalidArgumentError(
+                f"name must have letters or digits, not {quoted(name)}", argument="name", value=name
+            )
         with self._lock:
             present = self._entries.get(key)
             if key in self._built_in or (present is not None and not _same(present, entry)):
@@ -88,7 +90,7 @@ class Registry(Mapping[str, Any]):
         try:
             return self._entries[key]
         except KeyError:
-            raise KeyError(name) from None
+            raise KeyError(cut(name)) from None
 
     def __iter__(self) -> Iterator[str]:
         names = {key: self._names[key] for key in list(self._entries)}

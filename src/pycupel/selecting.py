@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal, overload
 
 from pycupel.diagnostics import SelectionReport
+from pycupel.errors import digits
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_bool
 from pycupel.model.frozen import sealed
@@ -39,7 +40,7 @@ class ContextResult:
 
     def __repr__(self) -> str:
         notes = f", notes: {len(self.notes)}" if self.notes else ""
-        return f"<{type(self).__name__}: {len(self.items)} items, {self.total_tokens} tokens{notes}>"
+        return f"<{type(self).__name__}: {len(self.items)} items, {digits(self.total_tokens)} tokens{notes}>"
 
 
 @sealed

@@ -174,20 +174,34 @@ def changed_values(draw: st.DrawFn, *names: str, nasty: tuple[Any, ...] = NASTY)
         holder, key = spots[draw(_SPOTS) % len(spots)]
         action = draw(st.sampled_from(("replace", "replace", "remove", "repeat", "move", "add")))
         if action == "replace" or holder is root:
-            holder[key] = nasty[draw(st.integers(0, len(nasty) - 1))]
+            holder[key] = _one_of(draw, nasty)
         elif action == "remove":
             del holder[key]
         elif action == "repeat" and isinstance(holder, list):
-            holder.insert(key, copy.copy(holder[key]))
+            holder.insert(key, holder[key] if id(holder[key]) in _KEPT else copy.copy(holder[key]))
         elif action == "add" and isinstance(holder, dict):
-            holder[draw(st.sampled_from(("type", "role", "content", "id", "name", "")))] = nasty[
-                draw(st.integers(0, len(nasty) - 1))
-            ]
+            holder[draw(st.sampled_from(("type", "role", "content", "id", "name", "")))] = _one_of(draw, nasty)
         else:
             source, other = spots[draw(_SPOTS) % len(spots)]
-            # A copy, so that nothing contains itself by this.
-            holder[key] = json.loads(json.dumps(source[other], default=str)) if source is not root else None
+            holder[key] = _copied(source[other])
     return Drawn(root[0])
+
+
+def _copied(value: Any) -> Any:
+    """A copy, so that nothing contains itself by it; None of what is no JSON."""
+    try:
+        return json.loads(json.dumps(value))
+    except Exception:  # noqa: BLE001 - whatever it raises
+        return None
+
+
+def _one_of(draw: st.DrawFn, values: tuple[Any, ...]) -> Any:
+    """One of the values; a copy, if it can be changed later."""
+    value = values[draw(st.integers(0, len(values) - 1))]
+    return value if id(value) in _KEPT else copy.deepcopy(value)
+
+
+_KEPT = set(map(id, HOSTILE))
 
 
 def _spots(root: list[Any]) -> list[tuple[Any, Any]]:
@@ -197,7 +211,7 @@ def _spots(root: list[Any]) -> list[tuple[Any, Any]]:
     seen: set[int] = set()
     while stack and len(found) < 2_000:
         holder = stack.pop()
-        if id(holder) in seen:
+        if id(holder) in seen or id(holder) in _KEPT:
             continue
         seen.add(id(holder))
         members = list(holder.items() if type(holder) is dict else enumerate(holder))

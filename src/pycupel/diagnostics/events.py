@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pycupel.diagnostics.stages import PipelineStage
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.brief import record_repr
 
 if TYPE_CHECKING:
     from pycupel.diagnostics.report import ExcludedItem
@@ -58,6 +59,8 @@ class TraceEvent(NamedTuple):
     item_count: int
     message: str | None = None
 
+    __repr__ = record_repr
+
 
 class OverflowEvent(NamedTuple):
     """The selection exceeds the budget and is accepted, because the strategy is `OverflowStrategy.PROCEED`.
@@ -71,6 +74,8 @@ class OverflowEvent(NamedTuple):
     tokens_over_budget: int
     overflowing_items: tuple[ContextItem, ...]
     budget: ContextBudget
+
+    __repr__ = record_repr
 
 
 class StageTraceSnapshot(NamedTuple):
@@ -89,3 +94,5 @@ class StageTraceSnapshot(NamedTuple):
     item_count_out: int
     duration_ms: float
     excluded: tuple[ExcludedItem, ...]
+
+    __repr__ = record_repr

@@ -17,6 +17,7 @@ from pycupel.diagnostics.reasons import (
 )
 from pycupel.errors import InvalidArgumentError, NonMonotonicSlicerError
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import shortened, wrong_type
 from pycupel.model.frozen import sealed
 from pycupel.model.names import suggestion
@@ -95,6 +96,8 @@ class Explanation:
     parts: tuple[ScorePart, ...]
     instead: tuple[ContextItem, ...]
     min_budget: int | None
+
+    __repr__ = record_repr
 
     def __str__(self) -> str:
         from pycupel.render.explanation import render_explanation  # noqa: PLC0415 - as for reports

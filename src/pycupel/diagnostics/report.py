@@ -13,6 +13,7 @@ from pycupel.diagnostics.explanation import Explanation, ScoreParts, explain
 from pycupel.diagnostics.reasons import ExclusionReason, InclusionReason
 from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model import ContextBudget, ContextItem, ContextKind
+from pycupel.model.brief import record_repr
 from pycupel.model.frozen import sealed
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ class CountRequirementShortfall(NamedTuple):
     kind: ContextKind
     required_count: int
     satisfied_count: int
+
+    __repr__ = record_repr
 
 
 class _Deferred:

@@ -13,6 +13,7 @@ from pycupel.model.checks import (
     checked_int,
     checked_mapping,
     duplicate_kind,
+    quoted,
     shortened,
     wrong_type,
 )
@@ -170,5 +171,5 @@ def _slots(value: Any) -> FrozenDict[ContextKind, int]:
         kind = ContextKind.of(name, "reserved_slots: kind")
         if kind in slots:
             raise duplicate_kind("reserved_slots", kind.value, InvalidBudgetError)
-        slots[kind] = checked_count(f"reserved_slots[{kind.value!r}]", tokens, InvalidBudgetError)
+        slots[kind] = checked_count(f"reserved_slots[{quoted(kind.value)}]", tokens, InvalidBudgetError)
     return FrozenDict(slots)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from pycupel.errors import InvalidItemError
-from pycupel.model.checks import argument_of, checked_str, wrong_type
+from pycupel.model.checks import argument_of, checked_str, quoted, wrong_type
 from pycupel.model.frozen import sealed
 from pycupel.model.names import fold
 
@@ -80,7 +80,7 @@ class _FoldedName:
         return self.value
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.value!r})"
+        return f"{type(self).__name__}({quoted(self.value)})"
 
 
 class ContextKind(_FoldedName):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from pycupel.errors import SlicerConfigError
-from pycupel.model.brief import brief_repr
+from pycupel.errors import SlicerConfigError, plain
+from pycupel.model.brief import brief_repr, record_repr
 from pycupel.model.checks import checked_choice, checked_count, checked_float, shortened
 from pycupel.model.frozen import sealed
 from pycupel.model.kind import ContextKind
@@ -110,6 +110,8 @@ class QuotaConstraint:
     require: float
     cap: float
 
+    __repr__ = record_repr
+
     def __init__(self, kind: ContextKind | str, mode: QuotaConstraintMode | str, require: float, cap: float) -> None:
         chosen = checked_choice("mode", mode, QuotaConstraintMode, SlicerConfigError)
         named = ContextKind.of(kind, "kind")
@@ -134,6 +136,8 @@ def _limits(kind: ContextKind, check: Callable[[str, Any], _Number], **given: An
     (low, least), (high, most) = ((name, check(name, value)) for name, value in given.items())
     if least > most:
         raise SlicerConfigError(
-            f"{kind}: {low} ({shortened(least)}) must not exceed {high} ({shortened(most)})", argument=low, value=least
+            f"{plain(kind.value)}: {low} ({shortened(least)}) must not exceed {high} ({shortened(most)})",
+            argument=low,
+            value=least,
         )
     return least, most

@@ -20,7 +20,7 @@ from pycupel.codecs.base import (
 )
 from pycupel.codecs.containers import list_of
 from pycupel.codecs.records import REQUIRED, Field, Record, camel, snake, tagged_schema
-from pycupel.errors import DocumentError
+from pycupel.errors import DocumentError, plain
 from pycupel.model.checks import quoted, shortened
 from pycupel.model.names import suggestion
 from pycupel.policies.derive import derive_fields
@@ -64,7 +64,7 @@ class _Name:
 
 
 def _qualname(value: Any) -> str:
-    return getattr(value, "__qualname__", None) or shortened(value, 200)
+    return plain(getattr(value, "__qualname__", "")) or shortened(value, 200)
 
 
 def _spellings(name: str) -> list[str]:
@@ -134,13 +134,13 @@ class Strategy:
         try:
             return {"type": name, **self.record(type(value)).write(value, context)}
         except AttributeError as error:
-            text = f"{type(value).__qualname__} does not keep its options as attributes: {error}"
+            text = f"{_qualname(type(value))} does not keep its options as attributes: {error}"
             raise DocumentError(text) from error
         except (DocumentError, RecursionError):
             raise
         except Exception as error:
             # Somebody else's comparison, for example.
-            raise DocumentError(f"{type(value).__qualname__} cannot be written: {shortened(error, 200)}") from error
+            raise DocumentError(f"{_qualname(type(value))} cannot be written: {shortened(error, 200)}") from error
 
     def schema(self) -> Schema:
         """Return a reference to the definition."""

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import as_float, checked_str
 from pycupel.model.frozen import sealed
 
@@ -40,6 +41,8 @@ class MetadataKeyScorer:
     key: str
     value: str
     boost: float
+
+    __repr__ = record_repr
 
     def __post_init__(self) -> None:
         checked_str("key", self.key)

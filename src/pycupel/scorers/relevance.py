@@ -9,6 +9,7 @@ from typing import Any, Self
 from pycupel.errors import ScorerConfigError
 from pycupel.kernels.relevance import Analysis, bm25, divided_by_max, share_with_group, share_with_neighbours
 from pycupel.model import ContextItem
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_bool, checked_float, checked_int, checked_str
 from pycupel.model.frozen import sealed
 from pycupel.scorers._base import CONVERSATION
@@ -57,6 +58,8 @@ class RelevanceScorer:
     group_share: float = 0.2
     length_exponent: float = 0.0
     optional: bool = False
+
+    __repr__ = record_repr
 
     def __post_init__(self) -> None:
         if self.query is not None:

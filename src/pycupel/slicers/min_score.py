@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pycupel.diagnostics import CountRequirementShortfall, ScoredTooLow
 from pycupel.errors import SlicerConfigError
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_float
 from pycupel.model.frozen import sealed
 from pycupel.protocols import Slicer, checked_slicer
@@ -36,6 +37,8 @@ class MinScoreSlice(IndexedSlicer):
 
     inner: Slicer
     min_score: float
+
+    __repr__ = record_repr
 
     def __post_init__(self) -> None:
         checked_slicer("inner", self.inner)

@@ -12,7 +12,7 @@ from pycupel.diagnostics import CountRequirementShortfall
 from pycupel.errors import SlicerConfigError, digits
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, QuotaConstraintMode, QuotaEntry
 from pycupel.model.brief import brief_repr
-from pycupel.model.checks import checked_bool, shortened
+from pycupel.model.checks import checked_bool, quoted, shortened
 from pycupel.model.frozen import sealed
 from pycupel.model.percent import percent_of
 from pycupel.protocols import Slicer, checked_slicer
@@ -190,7 +190,7 @@ class QuotaSlice(IndexedSlicer):
             )
             for position, i in enumerate(members):
                 limit = digits(share.cap if self.redistribute else share.tokens)
-                text = f"kind {kind!r} {'may use' if self.redistribute else 'has a share of'} {limit} tokens"
+                text = f"kind {quoted(kind)} {'may use' if self.redistribute else 'has a share of'} {limit} tokens"
                 notes[i] = f"{text}; {inner[position]}" if position in inner else text
         return notes
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from pycupel.errors import CupelError, InvalidArgumentError
-from pycupel.model.checks import as_float, checked_int, checked_positive, describe, wrong_type
+from pycupel.model.checks import as_float, checked_int, checked_positive, describe, quoted, wrong_type
 from pycupel.model.frozen import sealed
 from pycupel.model.names import name_key, suggestion
 from pycupel.tokens.estimate import estimate_tokens
@@ -165,7 +165,7 @@ def _named(given: str) -> Counter:
             return _exact(encoding)
     known = ["auto", "estimator", *_ENCODINGS, "gpt-4o", "gpt-4", "gpt-5", "o3", "claude", "gemini", "mistral"]
     raise InvalidArgumentError(
-        f"unknown counter {given!r}; choose from {', '.join(known)}{suggestion(key, known)}",
+        f"unknown counter {quoted(given)}; choose from {', '.join(known)}{suggestion(key, known)}",
         argument="counter",
         value=given,
     )

@@ -59,7 +59,7 @@ REFUSED: dict[str, Callable[[], object]] = {
     "type": lambda: policy(type=LONG),
     "option": lambda: policy(type="tag", tagWeights={LONG: -1}),
     "unregistered": lambda: policy_to_dict(Policy(type(LONG, (), {"score": lambda *_: 0.0})())),
-    "instance": lambda: Policy(type(LONG, (), {})()),  # type: ignore[arg-type]
+    "instance": lambda: Policy(type(LONG, (), {})()),
     "class": lambda: Policy(type(LONG, (), {})),  # type: ignore[arg-type]
     "overflow": lambda: Policy(RecencyScorer(), overflow_strategy=LONG),  # type: ignore[arg-type]
     "unknown field": lambda: wire.from_dict(ContextItem, {"content": "x", "tokens": 1, LONG: 1}, strict=True),

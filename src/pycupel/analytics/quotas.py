@@ -36,7 +36,8 @@ class KindQuotaUtilization(NamedTuple):
     actual: float
     utilization: float
 
-    __repr__ = record_repr
+    def __repr__(self) -> str:
+        return record_repr(self)
 
 
 def quota_utilization(

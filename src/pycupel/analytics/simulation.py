@@ -189,7 +189,8 @@ class BudgetPoint(NamedTuple):
     utilization: float = 0.0
     score: float = 0.0
 
-    __repr__ = record_repr
+    def __repr__(self) -> str:
+        return record_repr(self)
 
 
 def sweep_budgets(

@@ -59,7 +59,8 @@ class TraceEvent(NamedTuple):
     item_count: int
     message: str | None = None
 
-    __repr__ = record_repr
+    def __repr__(self) -> str:
+        return record_repr(self)
 
 
 class OverflowEvent(NamedTuple):
@@ -75,7 +76,8 @@ class OverflowEvent(NamedTuple):
     overflowing_items: tuple[ContextItem, ...]
     budget: ContextBudget
 
-    __repr__ = record_repr
+    def __repr__(self) -> str:
+        return record_repr(self)
 
 
 class StageTraceSnapshot(NamedTuple):
@@ -95,4 +97,5 @@ class StageTraceSnapshot(NamedTuple):
     duration_ms: float
     excluded: tuple[ExcludedItem, ...]
 
-    __repr__ = record_repr
+    def __repr__(self) -> str:
+        return record_repr(self)

@@ -75,7 +75,8 @@ class CountRequirementShortfall(NamedTuple):
     required_count: int
     satisfied_count: int
 
-    __repr__ = record_repr
+    def __repr__(self) -> str:
+        return record_repr(self)
 
 
 class _Deferred:

@@ -4,34 +4,21 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import importlib
 import pickle
-import pkgutil
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 import pycupel
-from pycupel import ContextItem, ContextKind
+from pycupel import ContextItem, ContextKind, analytics, diagnostics, model, replay
 
-# These run something, or need a library that is not installed here.
-_UNIMPORTED = ("__main__", "integrations")
-
-
-def modules() -> list[ModuleType]:
-    found = pkgutil.walk_packages(pycupel.__path__, "pycupel.")
-    return [importlib.import_module(each.name) for each in found if not set(_UNIMPORTED) & set(each.name.split("."))]
+PACKAGES = (pycupel, analytics, diagnostics, model, replay)
 
 
 def values() -> list[type[Any]]:
-    """Every frozen dataclass with slots."""
-    classes = {
-        each
-        for module in modules()
-        for each in vars(module).values()
-        if isinstance(each, type) and each.__module__ == module.__name__ and "__dataclass_params__" in vars(each)
-    }
+    """Every public frozen dataclass with slots."""
+    public = {getattr(package, name) for package in PACKAGES for name in package.__all__}
+    classes = [each for each in public if isinstance(each, type) and "__dataclass_params__" in vars(each)]
     found = [each for each in classes if vars(each)["__dataclass_params__"].frozen and "__slots__" in vars(each)]
     return sorted(found, key=lambda each: each.__qualname__)
 

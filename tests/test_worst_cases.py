@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import time
 from collections.abc import Callable
@@ -27,6 +28,7 @@ from pycupel import (
     Slicer,
 )
 from pycupel.errors import TableTooLargeError
+from pycupel.replay import Log, read_log
 from pycupel.scorers._base import score_all
 from pycupel.slicers import StreamSlice
 
@@ -128,3 +130,27 @@ def test_one_scorer_shared_at_every_level_is_asked_once(wrap: Callable[[Scorer],
     items = [ContextItem("a", 1, future_relevance_hint=1.0), ContextItem("b", 1)]
     report = Pipeline(scorer).dry_run(items, 10)
     assert sorted(included.score for included in report.included) == [0.0, 1.0]
+
+
+def requests(count: int) -> list[str]:
+    """Conversations that begin with the same message, and go on once."""
+    system = {"role": "system", "content": "Be brief."}
+    first = [[system, {"role": "user", "content": f"question {i}"}] for i in range(count)]
+    second = [[*messages, {"role": "assistant", "content": "Yes."}] for messages in first]
+    return [json.dumps({"messages": messages}) for messages in (*first, *second)]
+
+
+def test_each_of_many_conversations_is_found_without_a_search() -> None:
+    """`read_log` compared a request with every conversation before it: 20,000 took a minute."""
+    lines = requests(10_000)
+    logs: list[Log] = []
+    assert seconds(lambda: logs.append(read_log(lines))) < 5.0
+    assert [len(history.messages) for history in logs[0].histories] == [3] * 10_000
+
+
+def test_many_summaries_at_one_point_of_a_session_are_no_trap() -> None:
+    row = {"type": "user", "sessionId": "s", "message": {"role": "user", "content": "x"}}
+    lines = [json.dumps({**row, "isCompactSummary": True})] * 50_000
+    logs: list[Log] = []
+    assert seconds(lambda: logs.append(read_log([*lines, json.dumps(row)]))) < 5.0
+    assert len(logs[0].histories[0].compactions) == 50_000

@@ -42,6 +42,17 @@ def test_lines_that_are_no_objects_are_counted_and_skipped() -> None:
     assert log.skipped_lines == 6
 
 
+def test_a_line_that_is_nested_too_deeply_is_skipped_wherever_that_is_found() -> None:
+    """In parsing it, or in telling conversations apart; how deep that is depends on the stack."""
+    found = set()
+    for depth in (10, *range(700, 1_000, 2), 5_000, 100_000):
+        line = f'{{"messages": [{{"role": "user", "content": {"[" * depth}{"]" * depth}}}]}}'
+        log = read_log([line, LINE])
+        assert (HELLO,) in [history.messages for history in log.histories]
+        found.add(log.skipped_lines)
+    assert found == {0, 1}
+
+
 def test_an_empty_log_has_no_histories() -> None:
     assert read_log([]) == Log(())
 

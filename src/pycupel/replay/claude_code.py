@@ -6,6 +6,7 @@ a block each, and the results of its first calls may stand between them.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -108,11 +109,11 @@ class _Conversation:
     def history(self) -> History:
         """What the provider accepts of the messages."""
         before = sum(len(message.blocks) for message in self.messages)
-        kept, calls, compactions, summaries = list[dict[str, Any]](), list[Call](), list[Compaction](), self.summaries
+        kept, calls, compactions = list[dict[str, Any]](), list[Call](), list[Compaction]()
+        summaries = deque(self.summaries)
         for index, blocks in enumerate(_accepted(self.messages)):
             while summaries and summaries[0][0] <= index:
-                compactions.append(Compaction(len(kept), summaries[0][1]))
-                summaries = summaries[1:]
+                compactions.append(Compaction(len(kept), summaries.popleft()[1]))
             message = self.messages[index]
             if blocks and (kept or message.role == "user"):
                 if message.role == "assistant":

@@ -109,7 +109,7 @@ class Log:
 
     Attributes:
         histories: The conversations in the order of their first messages; sidechains after all the others.
-        skipped_lines: The number of lines that are not a JSON object, such as half-written ones.
+        skipped_lines: The number of lines that are not a JSON object, such as half-written ones, or nested too deeply.
     """
 
     histories: tuple[History, ...]

@@ -163,7 +163,8 @@ def _as_tags(value: Any) -> tuple[str, ...]:
     tags = tuple(given)
     for tag in tags:
         if type(tag) is not str:
-            checked_str(f"tags[{tags.index(tag)}]", tag)
+            index = next(i for i, each in enumerate(tags) if each is tag)
+            checked_str(f"tags[{index}]", tag)
     return tags
 
 

@@ -59,7 +59,11 @@ class MetadataKeyScorer:
         raw = item.metadata.get(self.key)
         if raw is None:
             return _NEUTRAL
-        text = raw if isinstance(raw, str) else str(raw)
+        try:
+            # The characters themselves, whatever a subclass says about them.
+            text = str.__str__(raw if isinstance(raw, str) else str(raw))
+        except Exception:  # noqa: BLE001 - it is somebody else's object, and matches nothing
+            return _NEUTRAL
         return self.boost if text == self.value else _NEUTRAL
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:

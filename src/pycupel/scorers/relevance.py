@@ -180,10 +180,10 @@ def _checked_window(value: Any) -> int:
 
 
 def _number(value: Any, numbers: dict[Any, int]) -> int | None:
-    """The group's number; what cannot be hashed, such as a list, is no group."""
+    """The group's number; what cannot be hashed or compared, such as a list, is no group."""
     try:
         return numbers.setdefault(value, len(numbers))
-    except TypeError:
+    except Exception:  # noqa: BLE001 - it is somebody else's object
         return None
 
 

@@ -20,20 +20,19 @@ def shown(value: Any) -> str:
         return digits(value)
     if type(value) is str:
         return quoted(value)
-    if type(value) is tuple:
-        members: tuple[Any, ...] = value
-        return f"({', '.join(map(shown, members))}{',' if len(members) == 1 else ''})"
+    container: Any = value
     if isinstance(value, dict):
-        pairs: dict[Any, Any] = value
-        return f"{{{', '.join(f'{shown(key)}: {shown(member)}' for key, member in pairs.items())}}}"
-    return repr(value)
+        return f"{{{', '.join(f'{shown(key)}: {shown(member)}' for key, member in container.items())}}}"
+    if type(value) is tuple:
+        return f"({', '.join(map(shown, container))}{',' if len(container) == 1 else ''})"
+    return repr(container)
 
 
 def record_repr(self: object) -> str:
     """The call that builds a dataclass or a named tuple, with all fields."""
     value: Any = self
-    names = value._fields if isinstance(self, tuple) else [field.name for field in fields(value) if field.repr]
-    return f"{type(self).__name__}({', '.join(f'{name}={shown(getattr(self, name))}' for name in names)})"
+    names = getattr(value, "_fields", None) or [field.name for field in fields(value) if field.repr]
+    return f"{type(value).__name__}({', '.join(f'{name}={shown(getattr(value, name))}' for name in names)})"
 
 
 def brief_repr(self: object) -> str:

@@ -16,6 +16,7 @@ from pycupel.model.frozen import sealed
 __all__ = [
     "CALL_OPEN",
     "ERROR",
+    "LASTING",
     "WARNING",
     "Finding",
     "MessageView",
@@ -35,6 +36,9 @@ WARNING: Severity = "warning"
 
 CALL_OPEN = "open-tool-call"
 
+# The mark of a system message that changes how everything after it is read, so that it stays.
+LASTING = "lasting"
+
 _PRICES = Prices()
 
 
@@ -43,8 +47,10 @@ class MessageView(NamedTuple):
 
     `role` is "system", "user", "assistant" or "tool"; a user message that holds nothing but tool results is "tool".
     `text` is what a reader would read, thoughts and the arguments of calls included, pictures and files not; `tokens`
-    is what the whole message costs. `calls` and `results` are ids. `reasoning` says that the message starts with
-    thoughts that belong to what follows. `marks` are for the rules of one provider.
+    is what the whole message costs. `calls` and `results` are ids. A message with results never opens a turn, even if
+    the user says something in it, too. `reasoning` says that the message starts with thoughts that belong to what
+    follows. `marks` are for the rules of one provider. `shares` are the parts of the tokens that are calls, results or
+    thoughts, each with its kind.
     """
 
     index: int  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -56,6 +62,7 @@ class MessageView(NamedTuple):
     opens_turn: bool = False
     reasoning: bool = False
     marks: tuple[str, ...] = ()
+    shares: tuple[tuple[str, int], ...] = ()
 
 
 @sealed
@@ -127,9 +134,9 @@ class Provider:
         return sorted(findings, key=lambda finding: finding.index)
 
     def price(self, messages: Iterable[Any], count: Callable[[str], int]) -> int:
-        """What the messages and the start of the reply cost. Any shape will do: what is not known costs nothing."""
+        """What the messages cost. Any shape will do: what is not known costs nothing."""
         content = ContentReader(count, self.prices)
-        return self.prices.reply + sum([content(message)[1] for message in messages])
+        return sum([content(message)[1] for message in messages])
 
 
 def role_of(message: Any, index: int, roles: Mapping[str, str], hint: str | None = None) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Callable, Iterable
-from dataclasses import KW_ONLY, dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from pycupel.diagnostics import OverflowEvent, SelectionReport
@@ -49,7 +50,7 @@ class Pipeline(Policy):
 
     def __post_init__(self) -> None:
         Policy.__post_init__(self)
-        object.__setattr__(self, "_note_sources", NoteSources.of(self.scorer, self.slicer, self.placer))
+        object.__setattr__(self, "_note_sources", NoteSources(self.scorer, self.slicer, self.placer))
         object.__setattr__(self, "_reads_positions", reads_positions(self.placer))
         if self.on_overflow is not None:
             if not callable(cast(Any, self.on_overflow)):
@@ -69,6 +70,8 @@ class Pipeline(Policy):
             TypeError: it is none of these.
             InvalidArgumentError: there is no such preset.
         """
+        if type(policy) is str:
+            return cast(Self, _of_preset(cls, policy))
         choices = as_policy(policy)
         if isinstance(choices, cls):
             return choices
@@ -256,7 +259,7 @@ class Pipeline(Policy):
         if query is None:
             return self._note_sources
         scorer, count = bind_query(self.scorer, query)
-        return self._note_sources._replace(scorer=scorer, ignores_query=not count)
+        return replace(self._note_sources, scorer=scorer, ignores_query=not count)
 
     def _run(self, items: Iterable[ContextItem], budget: ContextBudget, scorer: Scorer, trace: Trace) -> Selection:
         try:
@@ -295,3 +298,9 @@ class Pipeline(Policy):
         )
         trace.placed(ranking, placement)
         return Selection(ranking, sliced, placement, budget, trace)
+
+
+@lru_cache(maxsize=64)
+def _of_preset(cls: type[Pipeline], name: str) -> Pipeline:
+    """The pipeline of a preset: both are immutable, so one will do for all calls."""
+    return cls.from_policy(as_policy(name))

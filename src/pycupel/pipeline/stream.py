@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from math import isnan
 from time import perf_counter
@@ -57,14 +58,12 @@ def streaming_sources(sources: NoteSources) -> NoteSources:
         inner = getattr(inner, "inner", None)
     scorer = bind_stream(sources.scorer)
     if isinstance(slicer, StreamSlice):
-        return sources._replace(scorer=scorer)
+        return replace(sources, scorer=scorer)
     note = (
         f"{type(slicer).__name__} has to see all items, so the stream was selected with StreamSlice(); "
         "pass a StreamSlice, with replace=True if the answer is only needed at the end"
     )
-    return sources._replace(
-        scorer=scorer, slicer=StreamSlice(), has_custom_slicer=False, remarks=(*sources.remarks, note)
-    )
+    return replace(sources, scorer=scorer, slicer=StreamSlice(), remarks=(*sources.remarks, note))
 
 
 class Stream:

@@ -85,7 +85,7 @@ def _with_children(scorer: WrappingScorer, children: tuple[Scorer, ...]) -> Scor
     new: Any = copy(scorer)
     if isinstance(scorer, CompositeScorer):
         weights = [weight for _, weight in scorer.entries]
-        object.__setattr__(new, "entries", tuple(zip(children, weights, strict=True)))
+        new._hold(zip(children, weights, strict=True))  # noqa: SLF001
     else:
         object.__setattr__(new, "inner", children[0])
         if isinstance(scorer, BoostedScorer):

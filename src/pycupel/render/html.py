@@ -98,15 +98,17 @@ def _candidates(report: SelectionReport, items: Iterable[ContextItem]) -> list[C
     return candidates
 
 
-def render_panels(title: str, panels: Iterable[Panel], *, subtitle: str = "") -> str:
+def render_panels(title: str, panels: Iterable[Panel], *, subtitle: str = "", quiet: Sequence[str] = ()) -> str:
     """A page of panels, such as tables and pictures, from plain rows.
 
     Args:
         title: The title of the page.
         panels: What it shows, in order.
         subtitle: A sentence below the title.
+        quiet: Groups of bars and lives that are grey, such as what is not known.
     """
-    return render_page(title, {"subtitle": subtitle, "panels": [panel_data(panel) for panel in panels]})
+    shown = [panel_data(panel) for panel in panels]
+    return render_page(title, {"subtitle": subtitle, "quiet": [*quiet], "panels": shown})
 
 
 def render_page(title: str, data: Mapping[str, Any], *, summary: str = "", connect: str = "'none'") -> str:

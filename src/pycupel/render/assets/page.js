@@ -4,6 +4,8 @@
    It reads the JSON in #data and fills #app. Data becomes text nodes and attributes of numbers, never markup. */
 
 (() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+
   // ---------------------------------------------------------------- elements
 
   /** An element: `el("p", {class: "quiet"}, "text", child)`. Properties that begin with `on` are listeners. */
@@ -117,6 +119,8 @@
       }));
       this.table = el("table", { role: "grid", "aria-label": label }, cols,
         el("thead", {}, el("tr", { role: "row", "aria-rowindex": "1" }, this.heads)), this.body);
+      // Columns that must have some width of their own would otherwise leave nothing for the others.
+      if (!className) this.table.style.minWidth = `${columns.reduce((sum, column) => sum + (column.width || 180), 0)}px`;
       this.empty = el("p", { class: "nothing", hidden: true }, "Nothing matches.");
       this.node = el("div", { class: `scroll ${className}`, tabindex: "-1" }, this.table, this.empty);
       this.node.addEventListener("scroll", () => this.draw(), { passive: true });
@@ -858,9 +862,13 @@ split);
 
   // ---------------------------------------------------------------- panels from plain rows
 
+  // One colour for one group, on the whole page.
+  const groups = new Map();
+
   function groupColors(names) {
-    const groups = [...new Set(names)];
-    return new Map(groups.map((name, i) => [name, colorOf(i)]));
+    const quiet = data.quiet || [];
+    for (const name of names) if (!groups.has(name)) groups.set(name, quiet.includes(name) ? colorOf(COLORS) : colorOf(groups.size));
+    return new Map(names.map((name) => [name, groups.get(name)]));
   }
 
   const panelMakers = {
@@ -883,21 +891,31 @@ split);
     growth: growthPanel,
 
     rows(panel) {
-      const numeric = panel.columns.map((_, i) => panel.rows.every((cells) => typeof cells[i] !== "string"));
-      const table = new VirtualTable({
-        label: panel.title,
-        columns: panel.columns.map((title, i) => ({
-          key: `c${i}`, title, numeric: numeric[i], width: numeric[i] ? 110 : null,
-          cell: (row) => { const value = panel.rows[row][i]; return value === null ? "\u2013" : typeof value === "string" ? el("bdi", { title: oneLine(value) }, oneLine(value)) : Number.isInteger(value) ? count(value) : score(value); },
-          sort: (row) => { const value = panel.rows[row][i]; return typeof value === "string" ? value.toLowerCase() : value; },
-        })),
-      });
+      const table = new VirtualTable({ label: panel.title, columns: panel.columns.map((title, i) => plainColumn(title, panel.rows.map((cells) => cells[i]), i)) });
       const rows = panel.rows.map((_, row) => row);
       const textOf = (row) => panel.rows[row].join("\n").toLowerCase();
       const body = panel.rows.length > 12 ? searchable(table, rows, textOf, "row") : (table.show(rows), [table.node]);
       return card(panel.title, visible(panel.note), ...body);
     },
   };
+
+  const PERCENT = /^[\d.,]+%$/;
+
+  /** A column of plain values: numbers and percentages to the right, short texts no wider than they are. */
+  function plainColumn(title, values, i) {
+    const numeric = values.every((value) => typeof value !== "string" || PERCENT.test(value));
+    const longest = values.reduce((most, value) => Math.max(most, typeof value === "string" ? value.length : 8), title.length);
+    return {
+      key: `c${i}`, title, numeric, width: numeric || longest < 24 ? 30 + 8 * Math.min(longest, 24) : null,
+      cell: (row) => {
+        const value = values[row];
+        if (value === null) return "\u2013";
+        if (typeof value === "string") return numeric ? value : el("bdi", { title: oneLine(value) }, oneLine(value));
+        return Number.isInteger(value) ? count(value) : score(value);
+      },
+      sort: (row) => (typeof values[row] !== "string" ? values[row] : numeric ? parseFloat(values[row]) : values[row].toLowerCase()),
+    };
+  }
 
   /** Bands for everything that is part of the whole for a while, stacked; the line is the whole. */
   function growthPanel(panel) {
@@ -921,8 +939,8 @@ split);
       const step = (width - left) / Math.max(1, points);
       const at = (i) => left + i * step;
       const bands = lives.map((life, k) => {
-        const path = svg("path", { class: `band ${colors.get(life.group)}`, d: bandPath(life, at, y), "data-k": k });
-        return path;
+        const thick = y(0) - y(life.size) > 4 ? " thick" : "";
+        return svg("path", { class: `band ${colors.get(life.group)}${thick}`, d: bandPath(life, at, y), "data-k": k });
       });
       const known = panel.totals.map((total, i) => (total === null ? "" : `${i && panel.totals[i - 1] !== null ? "H" : `M${at(i).toFixed(1)} ${y(num(total)).toFixed(1)}H`}${at(i).toFixed(1)}V${y(num(total)).toFixed(1)}H${at(i + 1).toFixed(1)}`)).join("");
       const marks = panel.marks.flatMap(([index, label]) => [
@@ -1241,7 +1259,7 @@ split);
 
   // ---------------------------------------------------------------- start
 
-  function makePage(data) {
+  function makePage() {
     if (data.play) return new Play(data).node;
     const header = el("header", { class: "top" }, el("h1", {}, visible(data.title)), themeButton());
     const subtitle = data.subtitle ? el("p", { class: "quiet" }, visible(data.subtitle)) : "";
@@ -1249,6 +1267,6 @@ split);
     return el("main", { class: "page", id: "app" }, header, subtitle, ...panels);
   }
 
-  document.getElementById("app").replaceWith(makePage(JSON.parse(document.getElementById("data").textContent)));
+  document.getElementById("app").replaceWith(makePage());
   document.documentElement.dataset.ready = "true";
 })();

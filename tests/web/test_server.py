@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from pycupel import ContextItem
+from pycupel.errors import InvalidArgumentError
 from pycupel.policies import policy_to_dict
 from pycupel.web import Bench, Limits, Playground, play
 
@@ -252,6 +253,11 @@ class TestErrors:
     def test_a_port_in_use(self, server: Playground) -> None:
         with pytest.raises(OSError, match="in use"):
             Playground(Bench(ITEMS), server.server_port)
+
+    @pytest.mark.parametrize("port", [-1, 65_536])
+    def test_a_port_that_does_not_exist(self, port: int) -> None:
+        with pytest.raises(InvalidArgumentError, match="port must"):
+            Playground(Bench(ITEMS), port)
 
 
 class TestPlay:

@@ -22,12 +22,14 @@ from typing import Any, NamedTuple, cast
 
 from pycupel import __version__
 from pycupel.codecs.jsontext import parse_json
-from pycupel.errors import DocumentError
+from pycupel.errors import DocumentError, InvalidArgumentError
+from pycupel.model.checks import checked_count
 from pycupel.web.bench import Bench
 
 __all__ = ["Limits", "Playground", "play"]
 
 _LOOPBACK = "127.0.0.1"
+_LAST_PORT = 65_535
 _HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "frame-ancestors 'none'",
@@ -165,15 +167,21 @@ class Playground(ThreadingHTTPServer):
 
     Raises:
         OSError: the port is in use.
+        InvalidArgumentError: there is no such port.
     """
 
     daemon_threads = True
 
     def __init__(self, bench: Bench, port: int = 0, *, limits: Limits = _LIMITS) -> None:
+        number = checked_count("port", port, InvalidArgumentError)
+        if number > _LAST_PORT:
+            raise InvalidArgumentError(
+                f"port must be at most {_LAST_PORT}, but is {number}", argument="port", value=port
+            )
         self.bench, self.limits = bench, limits
         self.token = secrets.token_urlsafe(24)
         self._places = threading.BoundedSemaphore(limits.requests)
-        super().__init__((_LOOPBACK, port), _Handler)
+        super().__init__((_LOOPBACK, number), _Handler)
         self.hosts = frozenset(f"{name}:{self.server_port}" for name in (_LOOPBACK, "localhost"))
 
     def server_bind(self) -> None:
@@ -217,6 +225,7 @@ def play(bench: Bench, port: int = 0, *, browser: bool = True, tell: Callable[[s
 
     Raises:
         OSError: the port is in use.
+        InvalidArgumentError: there is no such port.
     """
     with Playground(bench, port) as server:
         tell(server.address)

@@ -12,4 +12,4 @@ if [ "$(cat "$environment/.installed" 2>/dev/null || true)" != "$(cat tools/engi
         --requirement tools/engines.txt --editable '.[batch,dask]'
     cat tools/engines.txt pyproject.toml | cksum >"$environment/.installed"
 fi
-"$environment/bin/python" -m pytest -q -p no:cacheprovider tests/engines_env/test_engines.py
+"$environment/bin/python" -m pytest -q -W default -p no:cacheprovider tests/engines_env/test_engines.py

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from pycupel.cli import logs
@@ -63,7 +64,8 @@ def run(options: Any, screen: Screen) -> int:
         else ()
     )
     if options.html is not None:
-        name = "stdin" if options.file == "-" else options.file
+        # A page may be shared, and a path says more than the name of the file.
+        name = "stdin" if options.file == "-" else Path(options.file).name
         write_page(options.html, context_page(name, usage, _found(usage), budget, results, _told), screen)
     if options.json:
         screen.json(_document(usage, budget, results))

@@ -31,6 +31,7 @@ VERBS = {
     "trim": "trim a chat history to a budget",
     "lint": "find what a provider would refuse in a chat history",
     "count": "count the tokens of texts, items and chat histories",
+    "batch": "select the context of every request in a log",
     "play": "try policies and budgets in a browser",
     "policy": "list, show, check and convert policies",
     "conformance": "run conformance vectors",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from pycupel.cli.width import screen_width
+from pycupel.model.frozen import sealed
 
 __all__ = ["Screen", "visible"]
 
@@ -16,6 +17,7 @@ _BLOCKS = " ▏▎▍▌▋▊▉█"
 _COLUMNS = " ▁▂▃▄▅▆▇█"
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Screen:
     """Where a verb writes: data to `out`, everything else to `err`.

@@ -14,6 +14,8 @@ from pycupel.diagnostics.explanation import Explanation, ScoreParts, explain
 from pycupel.diagnostics.reasons import ExclusionReason, InclusionReason
 from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model import ContextBudget, ContextItem, ContextKind
+from pycupel.model.brief import record_repr
+from pycupel.model.frozen import sealed
 
 if TYPE_CHECKING:
     from pycupel.pipeline.policy import Policy, PresetName
@@ -75,6 +77,9 @@ class CountRequirementShortfall(NamedTuple):
     required_count: int
     satisfied_count: int
 
+    def __repr__(self) -> str:
+        return record_repr(self)
+
 
 class _Deferred:
     """Fields that are made when they are first looked at.
@@ -98,6 +103,7 @@ class _Deferred:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False)
 class SelectionReport(_Deferred):
     """The complete account of one run. Every candidate is in `included` or in `excluded`, exactly once.

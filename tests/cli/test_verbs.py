@@ -270,12 +270,22 @@ def test_lint_names_the_record_if_there_are_several(call: Call) -> None:
         ("7", "text", 1),
         (ITEMS, "3 items", 11),
         ('[{"role": "user", "content": "hello"}]', "1 message", 8),
-        ('{"messages": [{"role": "user", "content": "hello"}], "tools": [{"name": "f"}]}', "1 message", 38),
     ],
 )
 def test_count_knows_what_a_file_is(call: Call, text: str, what: str, tokens: int) -> None:
     found = json.loads(call("count", "-", "--json", "--counter", "estimator", text=text).out)
     assert (found["files"][0]["what"], abs(found["total"] - tokens) <= 2) == (what, True)
+
+
+def test_count_counts_what_stands_beside_the_messages(call: Call) -> None:
+    request: dict[str, object] = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hello"}]}
+    beside = {"tools": [{"name": "f"}], "system": "Be brief."}
+    alone, whole = (
+        json.loads(call("count", "-", "--json", "--counter", "estimator", text=json.dumps(each)).out)
+        for each in (request, {**request, **beside})
+    )
+    assert alone["files"][0]["what"] == whole["files"][0]["what"] == "1 message"
+    assert alone["total"] + 10 < whole["total"]
 
 
 def test_count_can_be_told_what_a_file_is(call: Call) -> None:

@@ -172,7 +172,7 @@ class ContentReader:
         if how == "nested":
             return self._nested(name, value, members, texts)
         if how == "sealed":
-            return len(value) // _SEALED_CHARACTERS
+            return len(value) // _SEALED_CHARACTERS if isinstance(value, (str, bytes)) else 0
         if how == "json":
             texts.append(as_json(value))
             return self._escapes(value) if self.prices.escapes and name == "arguments" else 0

@@ -209,4 +209,4 @@ def test_notes_say_why_something_is_left_out_although_there_is_room() -> None:
     ]
     quota = tied(inner=QuotaSlice([QuotaEntry("Message", cap=50)]))
     report = Pipeline(ReflexiveScorer(), quota([a, b])).dry_run([a, b], ContextBudget(20))
-    assert any("kind 'Message' has a share of 10 tokens" in (event.message or "") for event in report.events)
+    assert any("the share of kind 'Message' was 10 tokens" in (event.message or "") for event in report.events)

@@ -178,14 +178,15 @@ class QuotaSlice(IndexedSlicer):
         notes: dict[int, str] = {}
         for key, share in self._distribute(partition_by_kind(items), items, budget.target_tokens).items():
             members = share.members
-            kind = items[members[0]].kind.value
+            kind = shortened(items[members[0]].kind.value)
             within = ContextBudget(max(share.cap, share.tokens, 0), max(share.tokens, 0))
             inner = exclusion_notes(
                 restricted(self.inner, key), [items[i] for i in members], [scores[i] for i in members], within
             )
             for position, i in enumerate(members):
-                limit = digits(share.cap if self.redistribute else share.tokens)
-                text = f"kind {kind!r} {'may use' if self.redistribute else 'has a share of'} {limit} tokens"
+                text = f"the share of kind {kind} was {digits(share.tokens)} tokens"
+                if self.redistribute:
+                    text = f"kind {kind} may use {digits(share.cap)} tokens"
                 notes[i] = f"{text}; {inner[position]}" if position in inner else text
         return notes
 

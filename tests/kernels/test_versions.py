@@ -22,7 +22,7 @@ class Instance(NamedTuple):
     required: int | None = None
 
     def solved(self) -> Choice:
-        return choose(*self)
+        return choose(self.weights, self.values, self.capacity, () if self.required is None else (self.required,))
 
     def weight(self, chosen: list[int]) -> int:
         return sum(self.weights[i][k] for i, k in enumerate(chosen) if k >= 0)
@@ -123,8 +123,8 @@ def test_ties_and_edges(weights: list[list[int]], values: list[list[int]], capac
 
 
 def test_a_required_item_is_chosen_without_value_but_not_beyond_the_capacity() -> None:
-    assert choose([[5, 3], [5]], [[0, 0], [9]], 5, required=0).versions == [0, -1]
-    assert choose([[9], [5]], [[9], [9]], 5, required=0).versions == [-1, 0]
+    assert choose([[5, 3], [5]], [[0, 0], [9]], 5, required=[0]).versions == [0, -1]
+    assert choose([[9], [5]], [[9], [9]], 5, required=[0]).versions == [-1, 0]
 
 
 def test_prices_that_floats_cannot_tell_apart() -> None:

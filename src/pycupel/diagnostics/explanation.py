@@ -19,6 +19,7 @@ from pycupel.errors import InvalidArgumentError, NonMonotonicSlicerError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import shortened, wrong_type
 from pycupel.model.names import suggestion
+from pycupel.model.version import is_version_of
 
 if TYPE_CHECKING:
     from pycupel.diagnostics.report import ExcludedItem, IncludedItem, SelectionReport
@@ -60,6 +61,8 @@ class ScoreParts(NamedTuple):
         """The parts of one item's score; none if it was not scored."""
         row = next((i for i, each in enumerate(self.items) if each is item), None)
         if row is None:
+            row = next((i for i, each in enumerate(self.items) if is_version_of(item, each)), None)
+        if row is None:
             return ()
         return tuple(ScorePart(type(scorer).__name__, weight, column[row]) for scorer, weight, column in self.columns)
 
@@ -69,7 +72,7 @@ class Explanation:
     """Why one item was selected or left out: what `SelectionReport.why` returns. `str` gives it in a few lines.
 
     Attributes:
-        item: The item.
+        item: The item; its shorter version if that was selected.
         included: Whether it was selected.
         reason: Why, as in the report.
         score: Its score, as in the report.
@@ -149,6 +152,7 @@ def _by_item(entries: Sequence[IncludedItem | ExcludedItem], item: ContextItem) 
         if entry.item is item:
             return entry
     equal = [entry for entry in entries if entry.item == item]
+    equal = equal or [entry for entry in entries if is_version_of(entry.item, item)]
     if len(equal) == 1:
         return equal[0]
     raise InvalidArgumentError(

@@ -17,7 +17,7 @@ first; and a selection replaces another only if it is worth more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from pycupel.kernels.table import best_options
@@ -64,7 +64,7 @@ class Choice(NamedTuple):
 
 
 def choose(
-    weights: Sequence[Sequence[int]], values: Sequence[Sequence[int]], capacity: int, required: int | None = None
+    weights: Sequence[Sequence[int]], values: Sequence[Sequence[int]], capacity: int, required: Collection[int] = ()
 ) -> Choice:
     """Choose at most one version of each item.
 
@@ -73,13 +73,14 @@ def choose(
 
     Args:
         weights: For each item the weights of its versions, not negative.
-        values: Their values, not negative. A version without value is only chosen of the required item.
+        values: Their values, not negative. A version without value is only chosen of a required item.
         capacity: What the chosen versions may weigh together.
-        required: The item of which a version has to be chosen, if one of them fits.
+        required: The items of which a version has to be chosen, if one of them fits. Together they may exceed the
+            capacity: then the lightest of each is chosen, and nothing else.
     """
     many = len(weights) > EXACT_ITEMS
     corners = [
-        _hull(sizes, worths, capacity, is_required=item == required)
+        _hull(sizes, worths, capacity, is_required=item in required)
         for item, (sizes, worths) in enumerate(zip(weights, values, strict=True))
     ]
     greedy = _fill(corners, capacity)
@@ -199,7 +200,7 @@ class _Core:
         weights: Sequence[Sequence[int]],
         values: Sequence[Sequence[int]],
         capacity: int,
-        required: int | None,
+        required: Collection[int],
         greedy: _Greedy,
         items: Sequence[int],
     ) -> None:
@@ -223,7 +224,7 @@ class _Core:
                 for k, (weight, worth) in enumerate(zip(weights[item], values[item], strict=True))
                 if weight <= capacity
             ]
-            if item != required or not gains:
+            if item not in required or not gains:
                 gains.append((0, 0, -1))
             gain, weight, version = next(each for each in gains if each[2] == self.best[item])
             best = max(gains)

@@ -18,12 +18,14 @@ from pycupel.pipeline.policy import Policy, PresetName, as_policy
 from pycupel.pipeline.rank import Ranking, input_positions
 from pycupel.pipeline.score import score_items
 from pycupel.pipeline.selection import Selection
+from pycupel.pipeline.shorten import versions_of
 from pycupel.pipeline.slice import slice_items
 from pycupel.pipeline.sort import sort_items
 from pycupel.pipeline.trace import UNTRACED, NoteSources, TimedTrace, Trace
 from pycupel.placers._base import reads_positions
-from pycupel.protocols import Scorer
+from pycupel.protocols import Scorer, Slicer
 from pycupel.scorers._query import bind_query
+from pycupel.slicers._versions import VersionSlice, with_versions
 
 __all__ = ["Pipeline"]
 
@@ -46,7 +48,8 @@ class Pipeline(Policy):
 
     def __post_init__(self) -> None:
         Policy.__post_init__(self)
-        object.__setattr__(self, "_note_sources", NoteSources.of(self.scorer, self.slicer, self.placer))
+        slicer = self.slicer if self.shorten is None else with_versions(self.slicer, VersionSlice({}))
+        object.__setattr__(self, "_note_sources", NoteSources.of(self.scorer, slicer, self.placer))
         object.__setattr__(self, "_reads_positions", reads_positions(self.placer))
         if self.on_overflow is not None:
             if not callable(cast(Any, self.on_overflow)):
@@ -207,12 +210,13 @@ class Pipeline(Policy):
 
     def _select(self, ranking: Ranking, budget: ContextBudget, trace: Trace) -> Selection:
         classified, items, scores = ranking.classified, ranking.items, ranking.scores
-        sliced = slice_items(items, scores, budget, classified.pinned_tokens, self.slicer)
+        slicer = self.slicer if self.shorten is None else self._version_slicer(ranking, budget)
+        sliced = slice_items(items, scores, budget, classified.pinned_tokens, slicer)
         trace.sliced(ranking, sliced)
-        chosen = sliced.selected
+        chosen, versions = sliced.selected, sliced.versions
         placement = place_items(
             classified.pinned,
-            list(map(items.__getitem__, chosen)),
+            [versions.get(i, items[i]) for i in chosen] if versions else list(map(items.__getitem__, chosen)),
             list(map(scores.__getitem__, chosen)),
             budget,
             self.overflow_strategy,
@@ -221,3 +225,11 @@ class Pipeline(Policy):
         )
         trace.placed(ranking, placement)
         return Selection(ranking, sliced, placement, budget, trace)
+
+    def _version_slicer(self, ranking: Ranking, budget: ContextBudget) -> Slicer:
+        """The slicer that chooses among versions. No version is made if everything fits."""
+        target = budget.effective(ranking.classified.pinned_tokens).target_tokens
+        fits = sum([item.tokens for item in ranking.items]) <= target
+        by_id = {} if fits or self.shorten is None else versions_of(self.shorten, ranking)
+        slicer: Slicer = with_versions(self.slicer, VersionSlice(by_id))
+        return slicer

@@ -26,6 +26,7 @@ _NAMES = {
     "model": "ContextBudget ContextItem ContextKind ContextSource CountQuotaEntry OverflowStrategy QuotaEntry "
     "ScarcityBehavior ScoredItem",
     "pipeline": "Pipeline Policy Ranking Selection",
+    "pipeline.sources": "merge_sources",
     "placers": "ChronologicalPlacer FramedPlacer UShapedPlacer",
     "protocols": "Placer Scorer SliceOutcome Slicer TimeProvider TokenCounter",
     "scorers": "BoostedScorer CompositeScorer DecayScorer Exponential FrequencyScorer KindScorer MetadataKeyScorer "
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
         Ranking as Ranking,
         Selection as Selection,
     )
+    from pycupel.pipeline.sources import merge_sources as merge_sources
     from pycupel.placers import (
         ChronologicalPlacer as ChronologicalPlacer,
         FramedPlacer as FramedPlacer,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
 
 from pycupel.errors import MessageShapeError, ProviderAmbiguousError
-from pycupel.messages import Finding, lint_messages
+from pycupel.messages import Finding, lint_messages, select_messages
 from pycupel.messages.options import ProviderName
 from tests.messages.mistral_oracle import rejected_by_mistral
 
@@ -20,13 +20,18 @@ USER: Message = {"role": "user", "content": "u"}
 SAID: Message = {"role": "assistant", "content": "a"}
 
 
-def calls(*ids: str) -> Message:
+def nine(name: str) -> str:
+    """An id that Mistral accepts, too."""
+    return f"{name:0<9}"
+
+
+def calls(*names: str) -> Message:
     function = {"name": "f", "arguments": "{}"}
-    return {"role": "assistant", "content": None, "tool_calls": [{"id": i, "function": function} for i in ids]}
+    return {"role": "assistant", "content": None, "tool_calls": [{"id": nine(n), "function": function} for n in names]}
 
 
-def result(call_id: str) -> Message:
-    return {"role": "tool", "tool_call_id": call_id, "content": "r"}
+def result(name: str) -> Message:
+    return {"role": "tool", "tool_call_id": nine(name), "content": "r"}
 
 
 def uses(*ids: str, first: tuple[Message, ...] = ()) -> Message:
@@ -248,6 +253,137 @@ def test_the_order_of_mistral(messages: list[Message], expected: list[tuple[int,
     assert (rejected_by_mistral(messages) is not None) == bool(expected)
 
 
+@pytest.mark.parametrize(
+    ("call_id", "is_odd"),
+    [("call_1", True), ("callcall12", True), ("call_1234", True), ("cäll12345", True), ("aB3456789", False)],
+)
+def test_ids_of_mistral_are_nine_letters_and_digits(call_id: str, is_odd: bool) -> None:
+    """Row 8: the validator for older models demands it, and the one for newer models does not."""
+    call = {"id": call_id, "function": {"name": "f", "arguments": "{}"}}
+    answer = {"role": "tool", "tool_call_id": call_id, "content": "r"}
+    messages = [USER, {"role": "assistant", "tool_calls": [call]}, answer]
+    findings = lint_messages(messages, "mistral")
+    assert [(each.index, each.rule, each.severity) for each in findings] == [
+        (index, "odd-id", "warning") for index in (1, 2) if is_odd
+    ]
+    assert all(repr(call_id) in each.message for each in findings)
+    assert rejected_by_mistral(messages) is None
+    assert (rejected_by_mistral(messages, old=True) is not None) == is_odd
+
+
+def cached(count: int) -> list[Message]:
+    return [{"type": "text", "text": str(n), "cache_control": {"type": "ephemeral"}} for n in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        ([{"role": "user", "content": cached(4)}], []),
+        ([{"role": "user", "content": cached(5)}], [0]),
+        ([{"role": "user", "content": cached(1)}, USER] * 6, [8, 10]),
+        ([USER, uses("a"), {"role": "user", "content": [{**results("a")["content"][0], "content": cached(5)}]}], [2]),
+        ([{"role": "user", "content": [{**each, "cache_control": None} for each in cached(5)]}], []),
+    ],
+)
+def test_no_more_than_four_blocks_have_cache_control_for_anthropic(
+    messages: list[Message], expected: list[int]
+) -> None:
+    assert found(messages, "anthropic") == [(index, "excess-cache-control") for index in expected]
+    # No message is to blame alone, so none is dropped.
+    assert select_messages(messages, 10_000, provider="anthropic").messages == messages
+
+
+def said(content: Any, role: str = "assistant") -> Message:
+    return {"role": role, "content": content}
+
+
+NO_MESSAGE, NO_TEXT = ("empty-message", "error"), ("empty-text", "warning")
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        (said(None), [NO_MESSAGE]),
+        (said([]), [NO_MESSAGE]),
+        (said([], "user"), [NO_MESSAGE]),
+        ({"role": "assistant"}, [NO_MESSAGE]),
+        ({**said(None), "tool_calls": []}, [NO_MESSAGE]),
+        (said(""), [NO_TEXT]),
+        (said("", "user"), [NO_TEXT]),
+        (said("", "system"), [NO_TEXT]),
+        (said([""]), [NO_TEXT]),
+        (said([{"type": "text", "text": "a"}, {"type": "text", "text": ""}], "user"), [NO_TEXT]),
+        (said([{"type": "text"}], "user"), [NO_TEXT]),
+        ({**said(""), "refusal": "No."}, []),
+        ({**said(None), "refusal": "No."}, []),
+        ({**said(None), "audio": {"id": "x"}}, []),
+        (said([{"type": "image_url", "image_url": {"url": "x"}}], "user"), []),
+        (said(" ", "user"), []),
+    ],
+)
+def test_what_says_nothing_to_openai(message: Message, expected: list[tuple[str, str]]) -> None:
+    findings = lint_messages([USER, message, USER], "openai")
+    assert [(each.rule, each.severity) for each in findings] == expected
+    assert {each.index for each in findings} <= {1}
+
+
+@pytest.mark.parametrize("content", [None, "", []])
+def test_calls_and_results_need_no_text(content: Any) -> None:
+    call = {**calls("a"), "content": content}
+    assert found([USER, call, {**result("a"), "content": content or ""}, USER], "openai") == []
+
+
+@pytest.mark.parametrize("content", [None, [], ""])
+def test_what_says_nothing_to_mistral(content: Any) -> None:
+    """Row 8: the validator for older models refuses it."""
+    messages = [USER, said(content), USER]
+    assert found(messages, "mistral") == [(1, "empty-text" if content == "" else "empty-message")]
+    assert rejected_by_mistral(messages, old=True) is not None
+
+
+@pytest.mark.parametrize(
+    ("content", "is_empty"),
+    [
+        ("", True),
+        ([], True),
+        ([{"type": "output_text", "text": ""}], True),
+        ("a", False),
+        ([{"type": "refusal"}], False),
+    ],
+)
+def test_what_says_nothing_to_responses(content: Any, is_empty: bool) -> None:
+    findings = lint_messages([USER, said(content)], "responses")
+    assert [(each.index, each.rule, each.severity) for each in findings] == [(1, *NO_TEXT)] * is_empty
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ([], [NO_MESSAGE]),
+        (None, [NO_MESSAGE]),
+        ([{}], [("empty-part", "error")]),
+        ([{"text": "a"}, {"text": None, "thought": True}], [("empty-part", "error")]),
+        ([SimpleNamespace(text=None, function_call=None)], [("empty-part", "error")]),
+        ([{"text": ""}], [NO_TEXT]),
+        ([""], [NO_TEXT]),
+        (["a"], []),
+        ([{"text": "", "thoughtSignature": "x"}], []),
+        ([SimpleNamespace(text="", thought_signature=b"x")], []),
+        ([{"inline_data": {"mime_type": "image/png", "data": "x"}}], []),
+    ],
+)
+def test_what_says_nothing_to_gemini(parts: Any, expected: list[tuple[str, str]]) -> None:
+    findings = lint_messages([ASKED, {"role": "model", "parts": parts}, ASKED], "gemini")
+    assert [(each.rule, each.severity) for each in findings] == expected
+
+
+def test_a_name_in_a_finding_is_cut_at_200_characters() -> None:
+    for call_id in ("c" * 200, "c" * 10_000_000):
+        [finding] = lint_messages([USER, {"role": "tool", "tool_call_id": call_id, "content": "r"}], "openai")
+        assert "c" * 200 + "'" in finding.message
+        assert len(finding.message) < 300
+
+
 @pytest.mark.parametrize("provider", ["openai", "responses", "anthropic", "gemini", "mistral"])
 def test_an_empty_history_has_nothing_wrong(provider: ProviderName) -> None:
     assert lint_messages([], provider) == []
@@ -258,7 +394,7 @@ def test_findings_say_where_what_and_what_to_do() -> None:
     assert finding == Finding(
         1,
         "orphan-tool-result",
-        "the tool result 'c1' matches no pending tool call",
+        "the tool result 'c10000000' matches no pending tool call",
         "Put it directly after the message that makes the call, or drop it.",
         "error",
     )

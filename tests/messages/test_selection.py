@@ -116,10 +116,28 @@ def test_a_report_of_what_fits_asks_no_slicer() -> None:
 
 
 def test_the_result_says_by_whose_rules_and_with_which_counter() -> None:
-    selection = select(WRITERS["anthropic"].exchange(Exchange((("c1", "read"),), ())), 1_000)
+    selection = select([question(), *WRITERS["anthropic"].exchange(Exchange((("c1", "read"),), ()))], 1_000)
     assert selection.provider == "anthropic"
     assert selection.counter == "len"
     assert selection.budget == ContextBudget(1_000)
+
+
+@pytest.mark.parametrize(
+    ("provider", "history", "problem"),
+    [
+        ("openai", [result("c1")], "messages[0]: the tool result 'c1' matches no pending tool call"),
+        ("anthropic", [answer(), answer()], "messages[0]: the assistant speaks before the first user message"),
+    ],
+)
+def test_a_history_of_which_nothing_can_be_sent_is_an_error(
+    provider: ProviderName, history: list[Message], problem: str
+) -> None:
+    with pytest.raises(InvalidArgumentError) as caught:
+        select(history, 1_000, provider=provider)
+    assert str(caught.value) == f"{provider} would refuse every message; {problem}"
+    assert caught.value.argument == "messages"
+    assert select([], 1_000, provider=provider).messages == []
+    assert select([*history, question()], 1_000, provider=provider).messages == [question()]
 
 
 def test_equal_histories_give_equal_results() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from pycupel import ContextBudget
-from pycupel.errors import UnitTooLargeError
+from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.messages import MessageSelection, lint_messages, select_messages, to_items
 from pycupel.messages.options import ProviderName, UnitName
 from pycupel.messages.units import Unit
@@ -84,13 +84,13 @@ def check_units(kept: set[int], units: Sequence[Unit]) -> None:
             assert kept.issuperset(units[unit.anchor].indices)
     users = [unit for unit in sound(units) if unit.role == "user"]
     assert all(kept.issuperset(unit.indices) for unit in users[-1:])
-    assert kept or not sound(units)
+    assert kept or not units
 
 
 def selected(
     messages: Sequence[Message], budget: ContextBudget | int, provider: ProviderName, unit: UnitName, **options: Any
 ) -> MessageSelection | None:
-    """The selection, or None if what must stay does not fit. The history is not changed."""
+    """The selection, or None if what must stay does not fit, or if nothing is whole. The history is not changed."""
     before = deepcopy(list(messages))
     selection: MessageSelection
     try:
@@ -98,6 +98,9 @@ def selected(
     except UnitTooLargeError:
         needed = must_stay(messages, provider, unit)
         assert needed > high_mark(budget)
+        return None
+    except InvalidArgumentError:
+        assert not sound(units_of(messages, provider))
         return None
     finally:
         assert list(messages) == before

@@ -65,15 +65,16 @@ def detect_provider(messages: Sequence[Any]) -> Provider:
 def _plain_mark(message: dict[str, Any]) -> str | None:
     """The provider that a dict looks like. Most are a role and a text, which says nothing, or calls, or results."""
     role = message.get("role")
-    if len(message) == 2 and role.__class__ is str and role != "model" and message.get("content").__class__ is str:
+    if role.__class__ is not str:
+        return _mark(message)
+    if len(message) == 2 and role != "model" and message.get("content").__class__ is str:
         return None
     has_tools = message.get("tool_call_id" if role == "tool" else "tool_calls")
     return "openai" if has_tools and role in ("assistant", "tool") else _mark(message)
 
 
 def _mark(message: Any) -> str | None:
-    role, kind = field(message, "role"), field(message, "type")
-    kind = kind if isinstance(kind, str) else None
+    role, kind = (each if isinstance(each, str) else None for each in (field(message, "role"), field(message, "type")))
     if role == "model" or field(message, "parts") is not None:
         return "gemini"
     if kind == "chat" or (role is None and kind in LANGCHAIN_ROLES):

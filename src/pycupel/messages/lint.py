@@ -10,6 +10,10 @@
     4    split-results           warning   anthropic    the results of parallel calls are in one message
     5    first-not-user          error     ant gem mis  the user speaks first (Mistral: no call comes first)
     5    empty-text              error     anthropic    no text is empty or whitespace only
+                                 warning   others       no text is empty (some models and servers refuse it)
+    *    empty-message           error     oai gem mis  a message has a content, parts or calls
+    7    empty-part              error     gemini       a part holds data
+    *    excess-cache-control    error     anthropic    no more than four blocks have cache_control
     5    system-first            warning   anthropic    the first system prompt is a parameter of the request
     5 8  system-misplaced        error     ant mis      Anthropic: between a user message and its answer, or at the
                                                         end; Mistral: at the start, or after a user message
@@ -17,6 +21,7 @@
     6    thinking-not-first      warning   anthropic    with thinking, the last turn starts with a thinking block
     7    call-after-model        error     gemini       a call follows a user message or results
     8    prefix-not-last         error     mistral      a message with prefix=True is the last one
+    8    odd-id                  warning   mistral      ids of calls are nine letters and digits (older models)
     5-8  ends-with-assistant     warning   ant gem mis  the last message is the user's or a tool's
 
 Rows 1 and 2 are OpenAI's: the results are in the messages directly after the call (autogen#3178, litellm#10696). Row 3
@@ -25,7 +30,8 @@ reasoning cannot be seen. Rows 4 to 6 are Anthropic's: results in the next messa
 (claude-code#8612, #28515, anthropic-sdk-typescript#653), texts and the positions of system messages (claude-code#23440,
 #73821), thinking (n8n#22550). Row 7 is Gemini's: all the results in the next message (gemini-cli#11814,
 langchain#27799, python-genai#529). Row 8 is Mistral's, as the validator of mistral-common has it: OpenAI's, with a
-stricter order.
+stricter order. Rows with a star are what the APIs answer: "[] is too short - 'messages.0.content'", "A maximum of 4
+blocks with cache_control may be provided".
 """
 
 from __future__ import annotations

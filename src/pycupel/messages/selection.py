@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any, Literal, get_args, overload
 
 from pycupel.diagnostics import ExclusionReason, SelectionReport
-from pycupel.errors import UnitTooLargeError
+from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.messages.choice import choose
 from pycupel.messages.documents import newest_of_each, read_documents
 from pycupel.messages.history import History, read_history
@@ -104,7 +104,7 @@ def select_messages(
         UnitTooLargeError: what must stay does not fit; or something else does not, and `too_large` is "error".
         MessageShapeError: a message has a shape that the provider does not know.
         ProviderAmbiguousError: the provider is "auto" and cannot be determined.
-        InvalidArgumentError: an option has an invalid value.
+        InvalidArgumentError: an option has an invalid value, or the provider would refuse every message.
     """
     refuses_large = checked_name("too_large", too_large, get_args(TooLarge)) == "error"
     if previous is not None and not isinstance(previous, MessageSelection):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -113,6 +113,7 @@ def select_messages(
     source = tuple(checked_list("messages", messages))
     count = get_counter(counter)
     history = read_history(source, provider, unit, count, pin)
+    _refuse_broken(history)
     given = [] if documents is None else checked_list("documents", documents)
     hits, replaced = newest_of_each(read_documents(given, count))
     known = previous if previous is not None and previous.continues(source) else None
@@ -144,6 +145,17 @@ def select_messages(
 
 def _type_of(report: SelectionReport | None) -> type[MessageSelection]:
     return MessageSelection if report is None else ExplainedSelection
+
+
+def _refuse_broken(history: History) -> None:
+    """An empty list would be refused, too, and would not say why."""
+    problems = [unit.problem for unit in history.units]
+    if problems and None not in problems:
+        raise InvalidArgumentError(
+            f"{history.provider.name} would refuse every message; {problems[0]}",
+            argument="messages",
+            hint="lint_messages lists everything that is wrong.",
+        )
 
 
 def _refuse_too_large(history: History, plan: Plan) -> None:

@@ -41,13 +41,10 @@ class Unit(NamedTuple):
 def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Unit]:
     """The units of a whole history, in order of their first messages. Every message is in exactly one."""
     groups, findings = provider.pair(views)
-    problems: dict[int, str] = {}
-    states: dict[int, str] = {}
-    if findings or provider.rules:
-        unit_of = {index: unit_index for unit_index, group in enumerate(groups) for index in group}
-        problems = _problems(views, findings, provider, unit_of)
-        states = {unit_of[finding.index]: "open" for finding in findings if finding.rule == CALL_OPEN}
-        states |= dict.fromkeys(problems, "broken")
+    unit_of = {index: unit_index for unit_index, group in enumerate(groups) for index in group}
+    problems = _problems(views, findings, provider, unit_of)
+    states = {unit_of[finding.index]: "open" for finding in findings if finding.rule == CALL_OPEN}
+    states |= dict.fromkeys(problems, "broken")
     others: Mapping[int, tuple[int, ...]] = {}
     if provider.needs is not None:
         others = provider.needs({i: [views[n] for n in group] for i, group in enumerate(groups) if i not in problems})

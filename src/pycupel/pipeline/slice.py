@@ -10,7 +10,7 @@ from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.kernels.records import maker
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.protocols import Slicer
-from pycupel.slicers._base import slice_by_index
+from pycupel.slicers._base import NO_VERSIONS, slice_by_index
 
 __all__ = ["Sliced", "slice_items"]
 
@@ -28,8 +28,8 @@ class Sliced(NamedTuple):
     is_selected: bytearray
     shortfalls: tuple[CountRequirementShortfall, ...]
     cap_excluded: dict[int, ExclusionReason]
-    versions: Mapping[int, ContextItem]
-    notes: tuple[str, ...]
+    versions: Mapping[int, ContextItem] = NO_VERSIONS
+    notes: tuple[str, ...] = ()
 
 
 _sliced = maker(Sliced)

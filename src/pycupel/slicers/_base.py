@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.errors import SlicerConfigError, SlicerContractError
 from pycupel.kernels.identity import indices_by_identity
+from pycupel.kernels.records import maker
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
 from pycupel.model.checks import checked_iterable, describe, wrong_type
 from pycupel.model.frozen import FrozenDict
@@ -17,19 +18,21 @@ from pycupel.model.item import split_scored
 from pycupel.protocols import SliceOutcome, Slicer
 
 __all__ = [
+    "NO_VERSIONS",
     "IndexSlice",
     "IndexedSlicer",
     "advice_of",
     "check_nesting",
     "delegate",
     "exclusion_notes",
+    "index_slice",
     "restricted",
     "slice_by_index",
 ]
 
 MAX_DEPTH = 100
 
-_NO_VERSIONS: Mapping[int, ContextItem] = FrozenDict()
+NO_VERSIONS: Mapping[int, ContextItem] = FrozenDict()
 
 
 class IndexSlice(NamedTuple):
@@ -41,7 +44,7 @@ class IndexSlice(NamedTuple):
     selected: list[int]
     shortfalls: tuple[CountRequirementShortfall, ...] = ()
     cap_excluded: tuple[tuple[int, ExclusionReason], ...] = ()
-    versions: Mapping[int, ContextItem] = _NO_VERSIONS
+    versions: Mapping[int, ContextItem] = NO_VERSIONS
     notes: tuple[str, ...] = ()
 
     def tokens(self, items: Sequence[ContextItem]) -> int:
@@ -58,6 +61,10 @@ class IndexSlice(NamedTuple):
             {indices[i]: version for i, version in self.versions.items()},
             self.notes,
         )
+
+
+# Takes a plain tuple of all three, in less time than the class.
+index_slice = maker(IndexSlice)
 
 
 class IndexedSlicer(ABC):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from pycupel.messages.providers._base import WARNING, Finding, MessageView
-from pycupel.messages.providers._rules import system_neighbours
+from pycupel.messages.providers._base import ERROR, WARNING, Finding, MessageView
+from pycupel.messages.providers._rules import EMPTY_TEXT, Fault, faults_by_mark, system_neighbours
 
 __all__ = [
-    "EMPTY_TEXT",
+    "CACHED",
     "TEXT_BEFORE_RESULT",
     "UNSIGNED_THINKING",
+    "excess_cache_control",
     "faults",
     "misplaced_system",
     "needs",
@@ -19,32 +20,48 @@ __all__ = [
     "thinking_not_first",
 ]
 
-# The names of the rules that a message can break by itself are also the marks of its view.
-EMPTY_TEXT = "empty-text"
+# The mark of each block with cache_control.
+CACHED = "cached"
 TEXT_BEFORE_RESULT = "text-before-result"
 UNSIGNED_THINKING = "unsigned-thinking"
 
-_FAULTS = {
+_MOST_CACHED = 4
+
+_FAULTS: dict[str, Fault] = {
     EMPTY_TEXT: (
         "the message has an empty or whitespace-only text block",
         "Remove the text block, or the whole message if it holds nothing else.",
+        ERROR,
     ),
     TEXT_BEFORE_RESULT: (
         "other content precedes the tool results in the message",
         "Move the tool results to the start of the message.",
+        ERROR,
     ),
     UNSIGNED_THINKING: (
         "the message has a thinking block without its signature",
         "Send thinking blocks back unchanged, or not at all.",
+        ERROR,
     ),
 }
 
 
-def faults(views: Sequence[MessageView]) -> Iterator[Finding]:
+faults = faults_by_mark(_FAULTS)
+
+
+def excess_cache_control(views: Sequence[MessageView]) -> Iterator[Finding]:
+    """The messages behind the fourth block with cache_control that have one, too."""
+    count = 0
     for view in views:
-        for mark in view.marks:
-            if mark in _FAULTS:
-                yield Finding(view.index, mark, *_FAULTS[mark])
+        cached = view.marks.count(CACHED)
+        count += cached
+        if cached and count > _MOST_CACHED:
+            yield Finding(
+                view.index,
+                "excess-cache-control",
+                f"the history has more than {_MOST_CACHED} blocks with cache_control",
+                "Keep cache_control on the last blocks only; system and tools count, too.",
+            )
 
 
 def split_results(views: Sequence[MessageView]) -> Iterator[Finding]:

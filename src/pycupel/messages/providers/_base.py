@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentReader, Prices
@@ -20,14 +20,17 @@ __all__ = [
     "MessageView",
     "Pairing",
     "Provider",
+    "Severity",
     "check_content",
     "entries",
     "id_of",
     "role_of",
 ]
 
-ERROR: Literal["error"] = "error"
-WARNING: Literal["warning"] = "warning"
+Severity: TypeAlias = Literal["error", "warning"]
+
+ERROR: Severity = "error"
+WARNING: Severity = "warning"
 
 CALL_OPEN = "open-tool-call"
 
@@ -71,7 +74,7 @@ class Finding:
     rule: str
     message: str
     remedy: str
-    severity: Literal["error", "warning"] = ERROR
+    severity: Severity = ERROR
 
 
 class Pairing(NamedTuple):
@@ -93,6 +96,8 @@ class Provider:
         needs: Which units a unit cannot do without, besides the one that opens its turn. It is given the views of each
             unit that is not broken, by unit index. None if there are no such ties.
         prices: What it adds to the tokens of the text.
+        request_rules: What it demands of the whole history, so that no single message is to blame: the linter reports
+            it, and the selection drops nothing for it.
     """
 
     name: ProviderName
@@ -101,6 +106,7 @@ class Provider:
     rules: tuple[Callable[[Sequence[MessageView]], Iterator[Finding]], ...] = ()
     needs: Callable[[Mapping[int, Sequence[MessageView]]], dict[int, tuple[int, ...]]] | None = None
     prices: Prices = _PRICES
+    request_rules: tuple[Callable[[Sequence[MessageView]], Iterator[Finding]], ...] = ()
 
     def read(self, messages: Sequence[Any], count: Callable[[str], int] = len) -> list[MessageView]:
         """One view for each message. Where the tokens do not matter, they are just the lengths of the texts.
@@ -113,7 +119,7 @@ class Provider:
     def check(self, views: Sequence[MessageView]) -> list[Finding]:
         """Everything that the provider would refuse, in order of the messages."""
         findings = self.pair(views).findings
-        for rule in self.rules:
+        for rule in (*self.rules, *self.request_rules):
             findings += rule(views)
         return sorted(findings, key=lambda finding: finding.index)
 
@@ -154,8 +160,13 @@ def check_content(content: Any, index: int, key: str = "content", *, required: b
             raise MessageShapeError("the message has no content", index, key, hint="An empty text is ''.")
         return
     for n, part in enumerate(entries(content, index, key)):
-        if not isinstance(part, str) and field(part, "type") is None and not _is_text(part):
+        if isinstance(part, str):
+            continue
+        kind = field(part, "type")
+        if kind is None and not _is_text(part):
             raise MessageShapeError(f"every part needs a type, and this is {describe(part)}", index, f"{key}[{n}].type")
+        if kind is not None and not isinstance(kind, str):
+            raise MessageShapeError(f"must be the type of a part, not {describe(kind)}", index, f"{key}[{n}].type")
 
 
 def _is_text(part: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pycupel.messages.providers._base import CALL_OPEN, WARNING, Finding, MessageView, Pairing
+from pycupel.model.checks import quoted
 
 __all__ = ["orphan", "pair_adjacent", "repeated", "repeated_calls", "unanswered", "waiting"]
 
@@ -50,6 +51,7 @@ def _pair(
     """Adds the answers to the group of their call, which is the last one, or as new groups after it."""
     group = groups[-1]
     pending = dict.fromkeys(view.calls)
+    made = frozenset(pending)
     for n, answer in enumerate(answers):
         accepted = {} if one_message and n > 0 else pending
         if accepted.keys().isdisjoint(answer.results):
@@ -59,7 +61,7 @@ def _pair(
         for each in answer.results:
             if each in accepted:
                 del accepted[each]
-            elif each in pending or each not in view.calls:
+            elif each in pending or each not in made:
                 yield orphan(answer.index, each)
             else:
                 yield repeated(answer.index, each)
@@ -79,7 +81,7 @@ def orphan(index: int, call_id: str) -> Finding:
     return Finding(
         index,
         "orphan-tool-result",
-        f"the tool result {call_id!r} matches no pending tool call",
+        f"the tool result {quoted(call_id)} matches no pending tool call",
         "Put it directly after the message that makes the call, or drop it.",
     )
 
@@ -88,7 +90,7 @@ def repeated(index: int, call_id: str) -> Finding:
     return Finding(
         index,
         "duplicate-id",
-        f"the tool call id {call_id!r} was used before",
+        f"the tool call id {quoted(call_id)} was used before",
         "Give each call an id of its own, and each call one result.",
     )
 
@@ -97,7 +99,7 @@ def unanswered(index: int, call_id: str) -> Finding:
     return Finding(
         index,
         "unanswered-tool-call",
-        f"the tool call {call_id!r} has no result where it should follow",
+        f"the tool call {quoted(call_id)} has no result where it should follow",
         "Put a result directly after the message that makes the call (an error result is fine), or drop the call.",
     )
 
@@ -106,7 +108,7 @@ def waiting(index: int, call_id: str) -> Finding:
     return Finding(
         index,
         CALL_OPEN,
-        f"the tool call {call_id!r} is not answered yet",
+        f"the tool call {quoted(call_id)} is not answered yet",
         "Append its result before you send the history.",
         WARNING,
     )

@@ -2,14 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
-from pycupel.messages.providers._base import WARNING, Finding, MessageView
+from pycupel.messages.fields import field, is_list
+from pycupel.messages.providers._base import ERROR, WARNING, Finding, MessageView, Severity
 
-__all__ = ["PREFIX", "ends_with_assistant", "first_not_user", "system_neighbours"]
+__all__ = [
+    "EMPTY_MESSAGE",
+    "EMPTY_TEXT",
+    "PREFIX",
+    "Fault",
+    "empty_message",
+    "empty_text",
+    "ends_with_assistant",
+    "faults_by_mark",
+    "first_not_user",
+    "has_empty_text",
+    "system_neighbours",
+]
+
+# What is wrong, what to do about it, and how bad it is.
+Fault = tuple[str, str, Severity]
+
+# The names of the rules that a message can break by itself are also the marks of its view.
+EMPTY_MESSAGE = "empty-message"
+EMPTY_TEXT = "empty-text"
+
+_TEXTS = frozenset({"text", "input_text", "output_text"})
 
 # The mark of an assistant message that the model is asked to continue.
 PREFIX = "prefix"
+
+
+def faults_by_mark(faults: Mapping[str, Fault]) -> Callable[[Sequence[MessageView]], Iterator[Finding]]:
+    """A rule that reports the marks of the views that it knows."""
+
+    def rule(views: Sequence[MessageView]) -> Iterator[Finding]:
+        for view in views:
+            for mark in view.marks:
+                if mark in faults:
+                    yield Finding(view.index, mark, *faults[mark])
+
+    return rule
+
+
+def empty_message(parts: str) -> Fault:
+    """A message that holds nothing at all is refused."""
+    return f"the message has neither {parts}", "Drop the message.", ERROR
+
+
+def empty_text() -> Fault:
+    """A warning, because an empty text is accepted by some models and servers, and refused by others."""
+    return "the message has an empty text, which not every model accepts", "Drop the text, or the message.", WARNING
+
+
+def has_empty_text(content: Any) -> bool:
+    """Whether a content is an empty text, or has one among its parts."""
+    if not is_list(content):
+        return not content
+    return not content or any(
+        not part if isinstance(part, str) else field(part, "type") in _TEXTS and not field(part, "text")
+        for part in content
+    )
 
 
 def system_neighbours(roles: Sequence[str]) -> Iterator[tuple[int, int | None, int | None]]:

@@ -7,11 +7,12 @@ from typing import Any
 
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentReader, Prices
-from pycupel.messages.fields import field
+from pycupel.messages.fields import field, is_list
 from pycupel.messages.providers._anthropic_rules import (
-    EMPTY_TEXT,
+    CACHED,
     TEXT_BEFORE_RESULT,
     UNSIGNED_THINKING,
+    excess_cache_control,
     faults,
     misplaced_system,
     needs,
@@ -20,7 +21,7 @@ from pycupel.messages.providers._anthropic_rules import (
 )
 from pycupel.messages.providers._base import MessageView, Pairing, Provider, entries, id_of, role_of
 from pycupel.messages.providers._pairing import orphan, pair_adjacent
-from pycupel.messages.providers._rules import ends_with_assistant, first_not_user
+from pycupel.messages.providers._rules import EMPTY_TEXT, ends_with_assistant, first_not_user
 from pycupel.model.checks import describe
 
 __all__ = ["ANTHROPIC"]
@@ -87,6 +88,8 @@ def _marks(blocks: Sequence[Any], kinds: Sequence[str], results: int) -> Iterato
         yield TEXT_BEFORE_RESULT
     if "thinking" in kinds and not all(_fields("signature", "thinking", kinds, blocks)):
         yield UNSIGNED_THINKING
+    nested = [each for block in _fields("content", "tool_result", kinds, blocks) if is_list(block) for each in block]
+    yield from (CACHED for block in (*blocks, *nested) if field(block, "cache_control"))
     if any("_tool_" in kind for kind in kinds):
         yield from _server_marks(blocks, kinds)
 
@@ -99,10 +102,11 @@ def _fields(name: str, kind: str, kinds: Sequence[str], blocks: Sequence[Any]) -
 def _server_marks(blocks: Sequence[Any], kinds: Sequence[str]) -> Iterator[str]:
     """The calls of server tools that a message leaves unanswered, and the results of such calls in earlier ones."""
     pairs = list(zip(kinds, blocks, strict=True))
-    uses = [field(block, "id") for kind, block in pairs if kind.endswith("_tool_use")]
-    ends = [field(block, "tool_use_id") for kind, block in pairs if kind.endswith("_tool_result")]
-    yield from (_BEGINS + str(each) for each in uses if each not in ends)
-    yield from (_ENDS + str(each) for each in ends if each not in uses)
+    uses = [str(field(block, "id")) for kind, block in pairs if kind.endswith("_tool_use")]
+    ends = [str(field(block, "tool_use_id")) for kind, block in pairs if kind.endswith("_tool_result")]
+    begun, ended = set(uses), set(ends)
+    yield from (_BEGINS + each for each in uses if each not in ended)
+    yield from (_ENDS + each for each in ends if each not in begun)
 
 
 def _pair(views: Sequence[MessageView]) -> Pairing:
@@ -129,11 +133,11 @@ def _merge_spans(groups: list[list[int]], spans: Mapping[int, int]) -> list[list
     end = -1
     for group in groups:
         if group[0] <= end:
-            whole[-1] = sorted(whole[-1] + group)
+            whole[-1] += group
         else:
             whole.append(group)
         end = max(end, *(spans.get(index, -1) for index in group))
-    return whole
+    return [sorted(group) for group in whole]
 
 
 ANTHROPIC = Provider(
@@ -143,4 +147,5 @@ ANTHROPIC = Provider(
     (faults, first_not_user, misplaced_system, split_results, thinking_not_first, ends_with_assistant),
     needs,
     Prices(image=1600, small_image=1600, tool=16),
+    (excess_cache_control,),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -9,14 +10,27 @@ from typing import Any, NamedTuple
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentReader, Prices
 from pycupel.messages.fields import field, is_mapping
-from pycupel.messages.providers._base import Finding, MessageView, Provider, entries, id_of, role_of
+from pycupel.messages.providers._base import ERROR, Finding, MessageView, Provider, entries, id_of, role_of
 from pycupel.messages.providers._pairing import pair_adjacent
-from pycupel.messages.providers._rules import ends_with_assistant, first_not_user
+from pycupel.messages.providers._rules import (
+    EMPTY_MESSAGE,
+    EMPTY_TEXT,
+    Fault,
+    empty_message,
+    empty_text,
+    ends_with_assistant,
+    faults_by_mark,
+    first_not_user,
+)
 from pycupel.model.checks import describe
 
 __all__ = ["GEMINI"]
 
 _ROLES = {"user": "user", "model": "assistant", "function": "user", "tool": "user"}
+# Fields of a part that say something about its data, and are none.
+_SIGNED = ("thought_signature", "thoughtSignature")
+_SIDE = frozenset({"thought", *_SIGNED, "video_metadata", "videoMetadata", "media_resolution", "mediaResolution"})
+_EMPTY_PART = "empty-part"
 
 
 class _Call(NamedTuple):
@@ -26,31 +40,62 @@ class _Call(NamedTuple):
     name: str
     has_id: bool
 
-    def is_answered_by(self, result: Any) -> bool:
-        result_id = field(result, "id")
-        if self.has_id and result_id:
-            return bool(self.id == result_id)
-        return bool(self.name == field(result, "name"))
+
+class _Pending:
+    """The calls that are not answered yet. Results are found by id, or by name where call or result has no id."""
+
+    def __init__(self, calls: Sequence[_Call] = ()) -> None:
+        self._calls = calls
+        self._answered: set[int] = set()
+        # A name is not an id, and calls with an id are answered by name only if the result has no id.
+        self._queues: dict[tuple[str, str], deque[int]] = {}
+        for n, call in enumerate(calls):
+            if call.has_id:
+                self._queues.setdefault(("id", call.id), deque()).append(n)
+            self._queues.setdefault(("named" if call.has_id else "nameless", call.name), deque()).append(n)
+
+    def answer(self, result: Any) -> _Call | None:
+        """The first call that this result answers, which is no longer pending; None if there is none."""
+        result_id, name = (_text(field(result, key)) for key in ("id", "name"))
+        keys = (("id", result_id) if result_id else ("named", name), ("nameless", name))
+        found = min((n for n in map(self._first, keys) if n is not None), default=None)
+        if found is None:
+            return None
+        self._answered.add(found)
+        return self._calls[found]
+
+    def _first(self, key: tuple[str, str]) -> int | None:
+        queue = self._queues.get(key)
+        while queue and queue[0] in self._answered:
+            queue.popleft()
+        return queue[0] if queue else None
+
+
+def _text(value: Any) -> str:
+    """An id or a name; what is neither is left out."""
+    return value if isinstance(value, str) else ""
 
 
 def _read(messages: Sequence[Any], content: ContentReader) -> list[MessageView]:
     views: list[MessageView] = []
-    pending: list[_Call] = []
+    pending = _Pending()
     for index, message in enumerate(messages):
         role = _role(message, index)
         parts = _parts(message, role, index)
         text, tokens = content(message)
+        marks = tuple(_marks(parts))
         if role == "assistant":
             calls = list(_calls(parts, index))
-            pending = calls.copy() or pending
+            pending = _Pending(calls) if calls else pending
             thinks = bool(parts) and field(parts[0], "thought") is True
-            views.append(MessageView(index, role, text, tokens, tuple(call.id for call in calls), (), False, thinks))
+            ids = tuple(call.id for call in calls)
+            views.append(MessageView(index, role, text, tokens, ids, (), False, thinks, marks))
         else:
             results = tuple(_results(parts, pending, index))
             if results and len(results) == len(parts):
-                views.append(MessageView(index, "tool", text, tokens, (), results))
+                views.append(MessageView(index, "tool", text, tokens, (), results, marks=marks))
             else:
-                views.append(MessageView(index, role, text, tokens, (), results, True))
+                views.append(MessageView(index, role, text, tokens, (), results, True, marks=marks))
     return views
 
 
@@ -74,6 +119,28 @@ def _parts(message: Any, role: str, index: int) -> Sequence[Any]:
     return parts
 
 
+def _marks(parts: Sequence[Any]) -> Iterator[str]:
+    if not parts:
+        yield EMPTY_MESSAGE
+    if any(map(_is_empty, parts)):
+        yield _EMPTY_PART
+    if any(map(_has_empty_text, parts)):
+        yield EMPTY_TEXT
+
+
+def _is_empty(part: Any) -> bool:
+    """Whether no field holds data. What is neither a dict nor an object with a dict of its own is not looked into."""
+    members = part if is_mapping(part) else getattr(part, "__dict__", None)
+    return members is not None and all(value is None or name in _SIDE for name, value in members.items())
+
+
+def _has_empty_text(part: Any) -> bool:
+    """The model itself sends empty texts that carry a signature, and wants them back."""
+    if isinstance(part, str):
+        return not part
+    return field(part, "text") == "" and not any(field(part, name) for name in _SIGNED)
+
+
 def _either(part: Any, name: str, wire_name: str) -> Any:
     """The objects and the JSON of the API spell names differently."""
     value = field(part, name)
@@ -93,21 +160,22 @@ def _calls(parts: Sequence[Any], index: int) -> Iterator[_Call]:
         call = _call_of(part)
         if call is not None:
             name = id_of(field(call, "name"), index, f"parts[{n}].function_call.name")
-            call_id = field(call, "id")
+            call_id = _text(field(call, "id"))
             yield _Call(call_id or f"{name} ({index}.{n})", name, bool(call_id))
 
 
-def _results(parts: Sequence[Any], pending: list[_Call], index: int) -> Iterator[str]:
+def _results(parts: Sequence[Any], pending: _Pending, index: int) -> Iterator[str]:
     """The ids of the calls that are answered, which are no longer pending."""
     for n, part in enumerate(parts):
         result = _result_of(part)
         if result is None:
             continue
-        call = next((call for call in pending if call.is_answered_by(result)), None)
+        call = pending.answer(result)
         if call is None:
-            yield id_of(field(result, "id") or field(result, "name"), index, f"parts[{n}].function_response.name")
+            yield id_of(
+                _text(field(result, "id")) or field(result, "name"), index, f"parts[{n}].function_response.name"
+            )
         else:
-            pending.remove(call)
             yield call.id
 
 
@@ -132,10 +200,16 @@ def _spoken_before_call(view: MessageView) -> Finding:
     )
 
 
+_FAULTS: dict[str, Fault] = {
+    EMPTY_MESSAGE: empty_message("text nor other parts"),
+    EMPTY_TEXT: empty_text(),
+    _EMPTY_PART: ("the message has a part that holds nothing", "Drop the part, or the message.", ERROR),
+}
+
 GEMINI = Provider(
     "gemini",
     _read,
     partial(pair_adjacent, one_message=True),
-    (first_not_user, _call_after_model, ends_with_assistant),
+    (faults_by_mark(_FAULTS), first_not_user, _call_after_model, ends_with_assistant),
     prices=Prices(message=2, image=258, small_image=258),
 )

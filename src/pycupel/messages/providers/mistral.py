@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pycupel.messages.content import ContentReader, Prices
 from pycupel.messages.fields import field
-from pycupel.messages.providers._base import Finding, MessageView, Provider
+from pycupel.messages.providers._base import WARNING, Finding, MessageView, Provider
 from pycupel.messages.providers._pairing import pair_adjacent
 from pycupel.messages.providers._rules import PREFIX, ends_with_assistant, system_neighbours
-from pycupel.messages.providers.openai import read_openai
+from pycupel.messages.providers.openai import empty_faults, read_openai
+from pycupel.model.checks import quoted
 
 __all__ = ["MISTRAL"]
+
+_ID = re.compile("[a-zA-Z0-9]{9}")
 
 
 def _read(messages: Sequence[Any], content: ContentReader) -> list[MessageView]:
     views = read_openai(messages, content)
     for index, message in enumerate(messages):
         if field(message, "prefix") is True:
-            views[index] = views[index]._replace(marks=(PREFIX,))
+            views[index] = views[index]._replace(marks=(PREFIX, *views[index].marks))
     return views
 
 
@@ -60,6 +64,20 @@ def _misplaced_prefix(views: Sequence[MessageView]) -> Iterator[Finding]:
             )
 
 
+def _odd_ids(views: Sequence[MessageView]) -> Iterator[Finding]:
+    """A warning, because the tokenizers of newer models take any id."""
+    for view in views:
+        for each in (*view.calls, *view.results):
+            if not _ID.fullmatch(each):
+                yield Finding(
+                    view.index,
+                    "odd-id",
+                    f"the tool call id {quoted(each)} is not nine letters and digits, which many models demand",
+                    "Give the call and its result the same id of nine letters and digits.",
+                    WARNING,
+                )
+
+
 def _needs(units: Mapping[int, Sequence[MessageView]]) -> dict[int, tuple[int, ...]]:
     """A system message needs the user message before it, and calls at the start need what precedes them."""
     needs: dict[int, tuple[int, ...]] = {}
@@ -79,7 +97,7 @@ MISTRAL = Provider(
     "mistral",
     _read,
     pair_adjacent,
-    (_starts_with_call, _misplaced_prefix, _misplaced_system, ends_with_assistant),
+    (empty_faults, _odd_ids, _starts_with_call, _misplaced_prefix, _misplaced_system, ends_with_assistant),
     _needs,
     Prices(image=1024, small_image=1024),
 )

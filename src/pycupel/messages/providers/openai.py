@@ -9,8 +9,16 @@ from pycupel.messages.content import ContentReader
 from pycupel.messages.fields import field
 from pycupel.messages.providers._base import MessageView, Provider, check_content, entries, id_of, role_of
 from pycupel.messages.providers._pairing import pair_adjacent
+from pycupel.messages.providers._rules import (
+    EMPTY_MESSAGE,
+    EMPTY_TEXT,
+    empty_message,
+    empty_text,
+    faults_by_mark,
+    has_empty_text,
+)
 
-__all__ = ["LANGCHAIN_ROLES", "OPENAI", "read_openai"]
+__all__ = ["LANGCHAIN_ROLES", "OPENAI", "empty_faults", "read_openai"]
 
 _SPOKEN = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _ROLES = {**_SPOKEN, "tool": "tool", "function": "function"}
@@ -28,6 +36,11 @@ LANGCHAIN_ROLES = {
     "function": "function",
     "FunctionMessageChunk": "function",
 }
+# What a message may hold besides its content.
+_BESIDE = ("tool_calls", "invalid_tool_calls", "function_call", "refusal", "audio", "additional_kwargs")
+_EMPTY = (EMPTY_TEXT,)
+
+empty_faults = faults_by_mark({EMPTY_MESSAGE: empty_message("content nor calls"), EMPTY_TEXT: empty_text()})
 
 
 def read_openai(messages: Sequence[Any], content: ContentReader) -> list[MessageView]:
@@ -41,18 +54,25 @@ def read_openai(messages: Sequence[Any], content: ContentReader) -> list[Message
 def _read_plain(message: Any, index: int, content: ContentReader) -> MessageView | None:
     """What most messages are: a role and a text, calls, or a result. Reading them here takes a quarter of the time."""
     role, text = message.get("role"), message.get("content")
-    if text.__class__ is str and role.__class__ is str:
+    if role.__class__ is not str:
+        return None
+    if text.__class__ is str:
         if len(message) == 2 and role in _SPOKEN:
             return MessageView(
-                index, _SPOKEN[role], text, content.overhead + content.count(text), (), (), role == "user"
+                index,
+                _SPOKEN[role],
+                text,
+                content.overhead + content.count(text),
+                opens_turn=role == "user",
+                marks=() if text else _EMPTY,
             )
         call_id = message.get("tool_call_id")
         if role == "tool" and len(message) == 3 and call_id.__class__ is str and call_id:
             return MessageView(index, role, text, content.overhead + content.count(text), (), (call_id,))
     calls = message.get("tool_calls")
-    if role == "assistant" and len(message) == 3 and calls.__class__ is list and (not text or text.__class__ is str):
-        return _read_plain_calls(calls, text, index, content)
-    return None
+    if calls.__class__ is not list or not calls or role != "assistant" or len(message) != 3:
+        return None
+    return _read_plain_calls(calls, text, index, content) if text is None or text.__class__ is str else None
 
 
 def _read_plain_calls(calls: list[Any], text: str | None, index: int, content: ContentReader) -> MessageView | None:
@@ -82,7 +102,18 @@ def _read(message: Any, index: int, content: ContentReader) -> MessageView:
         results = (id_of(field(message, "tool_call_id"), index, "tool_call_id"),)
     elif role == "function":
         role, results = "tool", (_function_id(message, index, "name"),)
-    return MessageView(index, role, *content(message), calls, results, role == "user")
+    marks = () if results else tuple(_marks(message))
+    return MessageView(index, role, *content(message), calls, results, role == "user", marks=marks)
+
+
+def _marks(message: Any) -> Iterator[str]:
+    said = field(message, "content")
+    if not said and any(field(message, name) for name in _BESIDE):
+        return
+    if not said and not isinstance(said, str):
+        yield EMPTY_MESSAGE
+    elif has_empty_text(said):
+        yield EMPTY_TEXT
 
 
 def _role(message: Any, index: int) -> str:
@@ -108,4 +139,4 @@ def _function_id(value: Any, index: int, key: str) -> str:
     return "function " + id_of(field(value, "name"), index, key)
 
 
-OPENAI = Provider("openai", read_openai, pair_adjacent)
+OPENAI = Provider("openai", read_openai, pair_adjacent, (empty_faults,))

@@ -14,7 +14,8 @@ from pycupel.messages.content import ContentReader
 from pycupel.messages.fields import field
 from pycupel.messages.providers._base import Finding, MessageView, Pairing, Provider, check_content, id_of, role_of
 from pycupel.messages.providers._pairing import orphan, repeated, repeated_calls, unanswered, waiting
-from pycupel.model.checks import describe
+from pycupel.messages.providers._rules import EMPTY_TEXT, empty_text, faults_by_mark, has_empty_text
+from pycupel.model.checks import describe, quoted
 
 __all__ = ["RESPONSES"]
 
@@ -35,11 +36,13 @@ def _read_item(item: Any, index: int, content: ContentReader) -> MessageView:
         kind = "item_reference"
     calls: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    if kind is not None and not isinstance(kind, str):
+        raise MessageShapeError(f"must be the type of an item, not {describe(kind)}", index, "type")
     if kind is None or kind == "message":
         role = role_of(item, index, _ROLES)
         check_content(field(item, "content"), index, required=True)
-    elif not isinstance(kind, str):
-        raise MessageShapeError(f"must be the type of an item, not {describe(kind)}", index, "type")
+        marks = (EMPTY_TEXT,) if has_empty_text(field(item, "content")) else ()
     elif kind in _LASTING:
         role = "system"
     elif kind.endswith(("_output", "_response")):
@@ -48,8 +51,8 @@ def _read_item(item: Any, index: int, content: ContentReader) -> MessageView:
     elif kind in _SPOKEN or kind.endswith("_call"):
         role, calls = "assistant", tuple(_call_id(item, kind, index))
     else:
-        raise MessageShapeError(f"unknown item type {kind!r}", index, "type")
-    return MessageView(index, role, *content(item), calls, results, role == "user", kind == "reasoning")
+        raise MessageShapeError(f"unknown item type {quoted(kind)}", index, "type")
+    return MessageView(index, role, *content(item), calls, results, role == "user", kind == "reasoning", marks)
 
 
 def _result_id(item: Any, kind: str, index: int) -> Iterator[str]:
@@ -131,8 +134,9 @@ class _Pairs:
 
     def finish(self, last: int) -> Pairing:
         """`last` is the last item that is not a result. Calls made together with it may still be answered."""
+        newest = next((group for group in reversed(self.groups) if last in group), None)
         for each, (index, group) in self._waiting.items():
-            self.findings.append((waiting if last in group else unanswered)(index, each))
+            self.findings.append((waiting if group is newest else unanswered)(index, each))
         return Pairing(self.groups, self.findings)
 
 
@@ -153,4 +157,4 @@ def _pair(views: Sequence[MessageView]) -> Pairing:
     return pairs.finish(last)
 
 
-RESPONSES = Provider("responses", _read, _pair)
+RESPONSES = Provider("responses", _read, _pair, (faults_by_mark({EMPTY_TEXT: empty_text()}),))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import ContextItem
@@ -45,10 +46,10 @@ def make_version(item: ContextItem, content: str, tokens: int, maker: str, units
     return replace(item, content=content, tokens=tokens, original_tokens=item.tokens, metadata=metadata)
 
 
-def version_mark(item: ContextItem) -> Any:
+def version_mark(item: ContextItem) -> Mapping[str, Any] | None:
     """The mark of a version; None for a whole item."""
     mark: Any = item.metadata.get(VERSION_KEY)
-    return mark if isinstance(mark, dict) else None
+    return cast(dict[str, Any], mark) if isinstance(mark, dict) else None
 
 
 def is_version_of(version: ContextItem, item: ContextItem) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from pycupel.errors import ShortenerContractError
 from pycupel.model import ContextItem
@@ -39,7 +39,7 @@ def _versions(shortener: Any, item: ContextItem, context: ShortenContext) -> Ite
             "an empty one means that it cannot be shortened"
         )
     shorter: list[ContextItem] = []
-    for version in returned:
+    for version in cast(Sequence[Any], returned):
         if not isinstance(version, ContextItem):
             raise ShortenerContractError(f"{name}.shorten must return items for {about}, not {describe(version)}")
         if not 0 <= version.tokens < item.tokens:

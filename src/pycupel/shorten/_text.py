@@ -72,9 +72,15 @@ def _outside_character(text: str, index: int) -> int:
 def _joins(text: str, index: int) -> bool:
     """Whether the character at an index belongs to the one before it."""
     here, before = text[index], text[index - 1]
-    if combining(here) or _JOINING.match(here) or before == "\u200d":
+    if combining(here) or _JOINING.match(here) or before == "\u200d" or (here, before) == ("\n", "\r"):
         return True
-    return (bool(_FLAG.match(here)) and bool(_FLAG.match(before))) or (here, before) == ("\n", "\r")
+    if not _FLAG.match(here):
+        return False
+    # A flag is a pair of letters, and several may follow each other.
+    start = index
+    while start > 0 and _FLAG.match(text[start - 1]):
+        start -= 1
+    return (index - start) % 2 == 1
 
 
 def _outside_escape(text: str, index: int) -> int:

@@ -13,7 +13,7 @@ from pycupel.shorten._text import head_end, is_binary, tail_start
 
 __all__ = ["HeadAndTail"]
 
-_TRIES = 6
+_TRIES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,17 @@ class HeadAndTail:
         text = item.content
         if item.tokens <= self.tokens or is_binary(text):
             return []
-        each_side = len(text) * self.tokens // item.tokens // 2
+        room = self.tokens - context.count(item, _missing(text, 0, len(text)))
+        each_side = len(text) * room // item.tokens // 2
         for _ in range(_TRIES):
             head, tail = head_end(text, each_side), tail_start(text, len(text) - each_side)
+            if each_side <= 0 or not 0 < head < tail < len(text):
+                break
             shown = f"{text[:head]}{_missing(text, head, tail)}{text[tail:]}"
             tokens = context.count(item, shown)
             if tokens <= self.tokens:
-                return [make_version(item, shown, tokens, f"HeadAndTail({self.tokens})")] if head < tail else []
-            each_side = each_side * self.tokens // (tokens + 1)
+                return [make_version(item, shown, tokens, f"HeadAndTail({self.tokens})")]
+            each_side = each_side * 3 // 4
         return []
 
 

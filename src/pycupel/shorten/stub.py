@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from pycupel.model import ContextItem
 from pycupel.model.version import make_version
 from pycupel.protocols import ShortenContext
 from pycupel.shorten.superseded import main_argument
 
-__all__ = ["Stub", "stub_text"]
+__all__ = ["Stub", "call_origin", "stub_text"]
 
 # Where an item may say how to get it again, the first of them that it has.
 _KEYS = ("key", "path", "file_path", "url", "uri", "id", "title", "name")
@@ -47,8 +47,9 @@ def call_origin(name: str, arguments: Any) -> str:
 
 
 def _origin(item: ContextItem) -> str:
-    call: Any = item.metadata.get("call")
-    if isinstance(call, Mapping) and isinstance(call.get("name"), str):
+    given: Any = item.metadata.get("call")
+    call = cast(Mapping[str, Any], given if isinstance(given, Mapping) else {})
+    if isinstance(call.get("name"), str):
         return call_origin(call["name"], call.get("arguments"))
     for key in _KEYS:
         value: Any = item.metadata.get(key)

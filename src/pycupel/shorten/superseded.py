@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from pycupel.model.names import name_key
 
@@ -80,7 +80,7 @@ def _mapping(arguments: Any) -> Mapping[str, Any]:
             arguments = json.loads(arguments)
         except (ValueError, RecursionError):
             return {"input": arguments}
-    return arguments if isinstance(arguments, Mapping) else {}
+    return cast(Mapping[str, Any], arguments) if isinstance(arguments, Mapping) else {}
 
 
 def _canonical(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -51,14 +51,17 @@ class Versions:
         object.__setattr__(self, "shorter", tuple(versions))
 
 
-def unpacked(items: Any, maker: Shortener | None) -> tuple[Any, Shortener | None]:
+def unpacked(items: Iterable[Any], maker: Shortener | None) -> tuple[Any, Shortener | None]:
     """The whole items, and a shortener that knows the versions of some of them and asks `maker` for the others'."""
-    if not isinstance(items, list):
-        items = list(checked_iterable("items", "an iterable of ContextItem", items))
-    if Versions not in set(map(type, items)):
-        return items, maker
-    given = {id(each.item): each.shorter for each in items if isinstance(each, Versions)}
-    return [each.item if isinstance(each, Versions) else each for each in items], _Given(given, maker)
+    candidates: list[Any] = items if isinstance(items, list) else _listed(items)
+    if Versions not in set(map(type, candidates)):
+        return candidates, maker
+    given = {id(each.item): each.shorter for each in candidates if isinstance(each, Versions)}
+    return [each.item if isinstance(each, Versions) else each for each in candidates], _Given(given, maker)
+
+
+def _listed(items: Any) -> list[Any]:
+    return list(checked_iterable("items", "an iterable of ContextItem", items))
 
 
 class _Given:
@@ -76,8 +79,8 @@ class _Given:
         return made
 
     def units(self, item: ContextItem, context: ShortenContext, /) -> float:
-        units = getattr(self._maker, "units", None)
-        return float(units(item, context)) if callable(units) else 1.0
+        own: Callable[..., float] | None = getattr(self._maker, "units", None)
+        return 1.0 if own is None else own(item, context)
 
 
 def _completed(item: ContextItem, version: ContextItem) -> ContextItem:

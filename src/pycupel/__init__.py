@@ -37,13 +37,14 @@ _NAMES = {
     "StreamSlice",
 }
 _MODULES = (
-    "analytics conformance diagnostics errors messages model pipeline placers policies protocols registry render "
+    "analytics batch conformance diagnostics errors messages model pipeline placers policies protocols registry render "
     "replay scorers slicers testing tokens wire"
 )
 
 if TYPE_CHECKING:
     from pycupel import (
         analytics as analytics,
+        batch as batch,
         conformance as conformance,
         diagnostics as diagnostics,
         errors as errors,

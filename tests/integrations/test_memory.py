@@ -171,5 +171,5 @@ class TestHistorySelector:
             selector(**{option: value})
 
     def test_a_wrong_budget_is_found_where_it_is_written(self) -> None:
-        with pytest.raises(TypeError, match="budget"):
+        with pytest.raises(InvalidArgumentError, match="budget"):
             HistorySelector("many", "openai", {})  # type: ignore[arg-type]

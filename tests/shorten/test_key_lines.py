@@ -57,7 +57,7 @@ def test_versions_are_shorter_and_say_what_they_are() -> None:
         assert version.original_tokens == whole.tokens
         assert (version.priority, version.tags) == (3, ("a",))
         assert is_version_of(version, whole)
-        assert version.metadata["pycupel.version"]["maker"] == f"KeyLines({share:g})"
+        assert version.metadata["pycupel.version"]["maker"].startswith("KeyLines, ")
         units = stated_units(version)
         assert units is not None
         assert 0 < units < KeyLines().units(whole, ShortenContext([whole]))

@@ -38,7 +38,7 @@ def test_select_chooses_among_them() -> None:
 def test_other_items_ask_the_maker() -> None:
     lines = ContextItem("".join(f"value_{i} = {i}\n" for i in range(100)), 400)
     result = select([Versions(WHOLE, [SHORT]), lines], 250, shorten=KeyLines())
-    assert {each.version.metadata["pycupel.version"]["maker"].partition("(")[0] for each in result.shortened} == {
+    assert {each.version.metadata["pycupel.version"]["maker"].partition(",")[0] for each in result.shortened} == {
         "given",
         "KeyLines",
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from pycupel.errors import ShortenerContractError
 from pycupel.model import ContextItem
@@ -39,7 +39,8 @@ def _versions(shortener: Any, item: ContextItem, context: ShortenContext) -> Ite
             "an empty one means that it cannot be shortened"
         )
     shorter: list[ContextItem] = []
-    for version in cast(Sequence[Any], returned):
+    versions: Sequence[Any] = returned  # pyright: ignore[reportUnknownVariableType] - from outside
+    for version in versions:
         if not isinstance(version, ContextItem):
             raise ShortenerContractError(f"{name}.shorten must return items for {about}, not {describe(version)}")
         if not 0 <= version.tokens < item.tokens:

@@ -69,7 +69,8 @@ class KeyLines:
             tokens = context.count(item, text)
             if tokens < (versions[-1] if versions else item).tokens:
                 held = sum([units[i] for i in chosen])
-                versions.append(make_version(item, text, tokens, f"KeyLines({share:g})", held))
+                made = f"KeyLines, {len(chosen)} of {len(pieces)} lines"
+                versions.append(make_version(item, text, tokens, made, held))
         return versions
 
     def units(self, item: ContextItem, context: ShortenContext, /) -> float:

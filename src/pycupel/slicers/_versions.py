@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isnan
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from pycupel.errors import PipelineConfigError
 from pycupel.kernels.order import descending
@@ -111,7 +111,7 @@ def with_versions(slicer: Any, versions: VersionSlice) -> Any:
     from pycupel.slicers.min_score import MinScoreSlice  # noqa: PLC0415
     from pycupel.slicers.quota import QuotaSlice  # noqa: PLC0415
 
-    cls = cast(type[Any], type(slicer))
+    cls: type[Any] = slicer.__class__
     if cls in (GreedySlice, KnapsackSlice):
         return versions
     if cls is QuotaSlice:

@@ -14,6 +14,8 @@ from pycupel.diagnostics.explanation import Explanation, ScoreParts, explain
 from pycupel.diagnostics.reasons import ExclusionReason, InclusionReason
 from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model import ContextBudget, ContextItem, ContextKind
+from pycupel.model.brief import record_repr
+from pycupel.model.frozen import sealed
 
 if TYPE_CHECKING:
     from pycupel.pipeline.policy import Policy, PresetName
@@ -75,6 +77,9 @@ class CountRequirementShortfall(NamedTuple):
     required_count: int
     satisfied_count: int
 
+    def __repr__(self) -> str:
+        return record_repr(self)
+
 
 class _Deferred:
     """A field that is made when it is first looked at, and kept in the report's `__dict__` then.
@@ -97,6 +102,7 @@ class _Deferred:
         return value
 
 
+@sealed
 @dataclass(frozen=True, init=False)
 class SelectionReport:
     """The complete account of one run. Every candidate is in `included` or in `excluded`, exactly once.
@@ -233,10 +239,6 @@ class SelectionReport:
         from pycupel.render.text import render_report  # noqa: PLC0415
 
         return render_report(self, color=color, parts=parts)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # What makes the fields stays where it is.
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @overload
     def to_html(

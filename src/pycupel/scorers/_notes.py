@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from pycupel.model import ContextItem
+from pycupel.model.checks import quoted
 from pycupel.scorers._parts import Shares, field_of, leaves_of
 from pycupel.scorers.reflexive import ReflexiveScorer
 
@@ -111,4 +112,4 @@ def _missing(scorers: Sequence[Any], *, asks: bool) -> str:
 def _name(scorer: Any) -> str:
     key = getattr(scorer, "key", None) if scorer.reads == "metadata" else None
     field: str = scorer.reads
-    return field if key is None else f"metadata[{key!r}]"
+    return field if key is None else f"metadata[{quoted(key)}]"

@@ -15,6 +15,7 @@ from pycupel.diagnostics.reasons import ExclusionReason, InclusionReason
 from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model import ContextBudget, ContextItem, ContextKind
 from pycupel.model.brief import record_repr
+from pycupel.model.frozen import sealed
 from pycupel.model.version import version_mark
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ class _Deferred:
         return value
 
 
+@sealed
 @dataclass(frozen=True, init=False)
 class SelectionReport:
     """The complete account of one run. Every candidate is in `included` or in `excluded`, exactly once.
@@ -245,10 +247,6 @@ class SelectionReport:
         from pycupel.render.text import render_report  # noqa: PLC0415
 
         return render_report(self, color=color, parts=parts)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # What makes the fields stays where it is.
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @overload
     def to_html(

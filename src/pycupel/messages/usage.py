@@ -13,7 +13,7 @@ from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import ProviderName, checked_list
 from pycupel.messages.providers import MessageView
 from pycupel.model import ContextBudget
-from pycupel.model.frozen import FrozenDict
+from pycupel.model.frozen import FrozenDict, sealed
 from pycupel.tokens.counters import CounterLike
 
 __all__ = ["KINDS", "Usage", "tokens_by_kind", "usage_of"]
@@ -26,6 +26,7 @@ _KINDS_OF_ROLES = {"system": SYSTEM, "user": "user", "assistant": "assistant", "
 _COUNTED = itemgetter(*map(MessageView._fields.index, ("role", "tokens", "shares")))
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Where a window goes, in tokens. All but the window itself add up to it.

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from pycupel.errors import CupelError
+from pycupel.model.frozen import sealed
 from pycupel.tokens.counter import Counter
 from pycupel.tokens.estimate import estimate_tokens
 from pycupel.tokens.models import family_of, normalized_model, vocabulary_of
@@ -37,6 +38,7 @@ ENCODINGS = ("o200k_base", "cl100k_base", "tekken")
 _DIGITS = re.compile(r"[0-9]{2,3}")
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class FamilyEstimate:
     """The estimator, fitted to a vocabulary: `estimate(text)`.

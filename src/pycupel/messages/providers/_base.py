@@ -11,6 +11,7 @@ from pycupel.messages.content import ContentReader, Prices
 from pycupel.messages.fields import field, is_list
 from pycupel.messages.options import ProviderName
 from pycupel.model.checks import describe
+from pycupel.model.frozen import sealed
 
 __all__ = [
     "CALL_OPEN",
@@ -64,6 +65,7 @@ class MessageView(NamedTuple):
     shares: tuple[tuple[str, int], ...] = ()
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something in a history that the provider refuses.
@@ -91,6 +93,7 @@ class Pairing(NamedTuple):
     findings: list[Finding]
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Provider:
     """How one provider writes messages, what it demands of a history, and what it charges.

@@ -10,11 +10,10 @@ import pytest
 
 from pycupel import ContextBudget
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
-from pycupel.messages import MessageSelection, count_messages, select_messages
+from pycupel.messages import MessageSelection, Usage, count_messages, select_messages, tokens_by_kind
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import ProviderName
 from pycupel.messages.providers import PROVIDERS
-from pycupel.messages.usage import Usage, tokens_by_kind
 from pycupel.tokens import get_counter
 from tests.messages.chats import cost, exchange, long_turn, question, small_talk, system
 from tests.messages.histories import WRITERS, Exchange

@@ -5,6 +5,7 @@
 | `select_messages` | selects what fits into a budget and what the provider accepts |
 | `lint_messages` | finds what the provider would refuse |
 | `count_messages` | counts what the provider will count |
+| `tokens_by_kind` | tells what the messages of each kind cost |
 | `to_items` | gives the history as items, for a pipeline of your own |
 
 Messages may be dicts or the objects of the provider's library; they are only read.
@@ -17,14 +18,17 @@ from pycupel.messages.items import to_items
 from pycupel.messages.lint import Finding, lint_messages
 from pycupel.messages.result import Dropped, ExplainedSelection, MessageSelection
 from pycupel.messages.selection import select_messages
+from pycupel.messages.usage import Usage, tokens_by_kind
 
 __all__ = [
     "Dropped",
     "ExplainedSelection",
     "Finding",
     "MessageSelection",
+    "Usage",
     "count_messages",
     "lint_messages",
     "select_messages",
     "to_items",
+    "tokens_by_kind",
 ]

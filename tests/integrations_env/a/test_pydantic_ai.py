@@ -30,8 +30,10 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
+from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
+from pydantic_ai.providers.anthropic import AnthropicProvider
 
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.integrations.pydantic_ai import CupelHistory
@@ -220,11 +222,12 @@ def test_a_stream_is_served_as_well() -> None:
     assert asyncio.run(stream()) == len(messages) + 2
 
 
-def test_instructions_count() -> None:
+def test_instructions_and_tools_count() -> None:
     selections: list[MessageSelection] = []
     capability = CupelHistory(BUDGET, counter=count_words, on_selection=selections.append)
     run(agent_with(capability, Recorder(calls=0), instructions=SYSTEM), "Hello!")
-    assert selections[0].total_tokens >= count_words(SYSTEM) + 1
+    assert selections[0].usage.system >= count_words(SYSTEM)
+    assert selections[0].usage.tools > 0
 
 
 def test_a_selection_tells_the_places_of_the_messages_that_were_dropped() -> None:
@@ -307,6 +310,40 @@ def test_every_kind_of_content_is_counted() -> None:
         assert word in text
     prices = OPENAI.prices
     assert 0 < selections[0].total_tokens - 2 * prices.image - prices.audio < 100
+
+
+def claude_turn(size: int, thoughts: ThinkingPart) -> list[ModelMessage]:
+    """Only the first response starts with thoughts."""
+    messages: list[ModelMessage] = [ModelRequest([UserPromptPart("Look it all up.")])]
+    for n in range(size):
+        call = ToolCallPart("look_up", {"key": "k"}, f"c{n}")
+        messages.append(ModelResponse([thoughts, call] if n == 0 else [call]))
+        messages.append(ModelRequest([ToolReturnPart("look_up", "found " * 40, f"c{n}")]))
+    return messages
+
+
+@pytest.mark.parametrize("part_id", [None, "redacted_thinking"])
+def test_the_thoughts_that_start_a_turn_stay_where_claude_demands_them(part_id: str | None) -> None:
+    """Without a model, signed thoughts tell whose they are."""
+    messages = claude_turn(30, ThinkingPart("Hm.", id=part_id, signature="x" * 64, provider_name="anthropic"))
+    claude = AnthropicModel("claude-haiku-4-5", provider=AnthropicProvider(api_key="none"))
+    for model in (claude, None):
+        kept = CupelHistory(BUDGET, counter=count_words).select(messages, model=model)
+        assert kept[:2] == messages[:2]
+        assert len(kept) < len(messages)
+    other = CupelHistory(BUDGET, counter=count_words, provider="openai").select(messages, model=claude)
+    assert messages[1] not in other
+
+
+def test_the_thoughts_of_other_models_are_counted_with_their_signature() -> None:
+    selections: list[MessageSelection] = []
+    capability = CupelHistory(8_000, counter=count_words, on_selection=selections.append)
+    for signature in (None, "x" * 800):
+        thoughts = ThinkingPart("Hm.", signature=signature, provider_name="openai")
+        capability.select([*claude_turn(1, thoughts)])
+    without, signed = (each.total_tokens for each in selections)
+    assert signed - without == 100
+    assert selections[0].provider == "openai"
 
 
 def test_an_empty_request_stays() -> None:

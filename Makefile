@@ -7,7 +7,7 @@ SHARED_VECTORS := ../shared/conformance
 UNMEASURED := tests/property tests/fuzz tests/test_worst_cases.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-pythons test-integrations format format-check lint types layers bench quality conformance \
+.PHONY: help setup demo test test-pythons test-integrations test-engines format format-check lint types layers bench quality conformance \
 	wheel-smoke clean
 
 help: ## show this help
@@ -43,6 +43,9 @@ test-pythons: ## run all tests on Python 3.11, 3.12 and 3.13
 test-integrations: ## run the hooks against the real libraries, in environments of their own
 	@sh tools/test_integrations.sh $(PYTHON)
 
+test-engines: ## run batches on Dask, Spark, Ray and DuckDB, in an environment of their own; needs Java
+	@sh tools/test_engines.sh
+
 format: setup ## format the code
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix-only --quiet .
@@ -70,6 +73,8 @@ bench: setup ## measure speed and memory, in multiples of what cannot be avoided
 	@$(BIN)/python -m benchmarks.messages
 	@$(BIN)/python -m benchmarks.tokens
 	@$(BIN)/python -m benchmarks.growth
+	@$(BIN)/python -m benchmarks.streams
+	@$(BIN)/python -m benchmarks.batch
 
 quality: setup ## measure how much of the evidence each preset keeps
 	@$(BIN)/python -m benchmarks.quality

@@ -25,7 +25,7 @@ LEAST_USE = 0.70
 
 def cost(messages: Iterable[Message]) -> int:
     """What the messages cost, without the reply."""
-    return OPENAI.price(messages, len) - OPENAI.prices.reply
+    return OPENAI.price(messages, len)
 
 
 def turn(source: random.Random, number: int, exchanges: int) -> list[Message]:

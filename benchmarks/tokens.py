@@ -71,7 +71,7 @@ def print_errors(found: Sequence[Window]) -> bool:
         print(f"{kind:11}{len(ratios):>8}{median:18.3f}{_edges(ratios)}{'' if fits else f'  NOT {low} to {high}'}")
     ratios = [window.tokens / estimate_tokens(window.text) for window in found]
     print(f"{'all':11}{len(ratios):>8}{'':18}{_edges(ratios)}  limits {LEAST_P1} and {MOST_P99}")
-    return good and _quantile(ratios, 0.01) >= LEAST_P1 and _quantile(ratios, 0.99) <= MOST_P99
+    return good and quantile(ratios, 0.01) >= LEAST_P1 and quantile(ratios, 0.99) <= MOST_P99
 
 
 def print_languages(found: Sequence[Window]) -> bool:
@@ -84,7 +84,7 @@ def print_languages(found: Sequence[Window]) -> bool:
         ratios = [window.tokens / estimate_tokens(window.text) for window in found if window.kind == language]
         if len(ratios) < FEWEST_WINDOWS:
             continue
-        fits = _quantile(ratios, 0.01) >= LEAST_LANGUAGE_P1 and _quantile(ratios, 0.99) <= MOST_P99
+        fits = quantile(ratios, 0.01) >= LEAST_LANGUAGE_P1 and quantile(ratios, 0.99) <= MOST_P99
         measured, good = measured + 1, good + fits
         median = statistics.median(1 / ratio for ratio in ratios)
         print(f"{language:11}{len(ratios):>8}{median:18.3f}{_edges(ratios)}{'' if fits else '  NOT WITHIN'}")
@@ -93,10 +93,11 @@ def print_languages(found: Sequence[Window]) -> bool:
 
 
 def _edges(ratios: Sequence[float]) -> str:
-    return f"{_quantile(ratios, 0.01):11.3f}{_quantile(ratios, 0.99):11.3f}"
+    return f"{quantile(ratios, 0.01):11.3f}{quantile(ratios, 0.99):11.3f}"
 
 
-def _quantile(values: Sequence[float], share: float) -> float:
+def quantile(values: Sequence[float], share: float) -> float:
+    """The value below which this share of the values is."""
     ordered = sorted(values)
     return ordered[round(share * (len(ordered) - 1))]
 

@@ -31,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--cupel-report-dir",
         metavar="DIR",
-        help="write the selection reports of each failing test to DIR, as JSON and text",
+        help="write the selection reports of each failing test to DIR, as JSON, text and HTML",
     )
 
 

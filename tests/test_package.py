@@ -174,7 +174,7 @@ def test_every_exported_name_can_be_imported(name: str) -> None:
 
 
 def test_everyday_names_are_the_very_objects_of_their_homes() -> None:
-    homes = [importlib.import_module(name) for name in MODULES if name.count(".") == 1]
+    homes = [importlib.import_module(f"pycupel.{home}") for home in pycupel._NAMES]
     exported = {name: getattr(home, name) for home in homes for name in getattr(home, "__all__", ())}
     for name in set(PACKAGE.__all__) - {"__version__"}:
         assert getattr(pycupel, name) is exported[name]

@@ -31,6 +31,8 @@ assert 0 < len(selected) < len(items)
 assert sum(item.tokens for item in selected) <= 800
 assert report.items == selected
 assert report.total_candidates == len(items)
+# The template, the style sheet and the script are in the wheel.
+assert report.to_html(pipeline=pipeline, items=items).startswith("<!doctype html>")
 loaded = {name.partition(".")[0] for name in sys.modules.keys() - before}
 assert loaded - sys.stdlib_module_names == {"pycupel"}, loaded
 print(f"smoke test: {len(selected)} of {len(items)} items selected with pycupel {pycupel.__version__}")  # noqa: T201

@@ -26,6 +26,7 @@ _NAMES = {
     "model": "ContextBudget ContextItem ContextKind ContextSource CountQuotaEntry OverflowStrategy QuotaEntry "
     "ScarcityBehavior ScoredItem",
     "pipeline": "Pipeline Policy Ranking Selection",
+    "pipeline.sources": "merge_sources",
     "placers": "ChronologicalPlacer FramedPlacer UShapedPlacer",
     "protocols": "Placer Scorer SliceOutcome Slicer TimeProvider TokenCounter",
     "scorers": "BoostedScorer CompositeScorer DecayScorer Exponential FrequencyScorer KindScorer MetadataKeyScorer "
@@ -36,13 +37,14 @@ _NAMES = {
     "StreamSlice",
 }
 _MODULES = (
-    "analytics conformance diagnostics errors messages model pipeline placers policies protocols registry render "
+    "analytics batch conformance diagnostics errors messages model pipeline placers policies protocols registry render "
     "replay scorers slicers testing tokens wire"
 )
 
 if TYPE_CHECKING:
     from pycupel import (
         analytics as analytics,
+        batch as batch,
         conformance as conformance,
         diagnostics as diagnostics,
         errors as errors,
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
         Ranking as Ranking,
         Selection as Selection,
     )
+    from pycupel.pipeline.sources import merge_sources as merge_sources
     from pycupel.placers import (
         ChronologicalPlacer as ChronologicalPlacer,
         FramedPlacer as FramedPlacer,

@@ -366,7 +366,7 @@ def test_nothing_is_built_and_no_clock_is_read_without_a_collector(
     count("pycupel.pipeline.selection", "deferred_report")
     for name in ("TraceEvent", "StageTraceSnapshot", "perf_counter"):
         count("pycupel.pipeline.collect", name)
-    for name in ("records", "ExcludedItem", "BudgetExceeded", "NegativeTokens", "PinnedOverride"):
+    for name in ("_included_item", "_excluded_item", "_exceeded", "ExcludedItem", "NegativeTokens", "PinnedOverride"):
         count("pycupel.pipeline.explain", name)
     for name in ("perf_counter", "monotonic", "time"):
         count("time", name)
@@ -461,8 +461,8 @@ def test_a_plain_collector_makes_nothing_before_it_is_asked(monkeypatch: pytest.
     """Stage detail: the run only takes the times."""
     collector = DiagnosticTraceCollector()
     with monkeypatch.context() as patch:
-        for module in ("explain", "events"):
-            patch.setattr(f"pycupel.pipeline.{module}.records", lambda *_: pytest.fail("made too early"))
+        for name in ("explain._included_item", "explain._excluded_item", "explain._exceeded", "events._event"):
+            patch.setattr(f"pycupel.pipeline.{name}", lambda *_: pytest.fail("made too early"))
         PIPELINE.run(ITEMS, BUDGET, collector=collector)
         report = collector.build_report()
     assert len(report.included) == len(report.excluded) == 3

@@ -6,7 +6,7 @@ from math import log
 
 import pytest
 
-from pycupel.kernels.relevance import Analysis, bm25, divided_by_max, share_with_group, share_with_neighbours
+from pycupel.kernels.relevance import Analysis, Corpus, bm25, share_with_group, share_with_neighbours
 
 
 def text(words: str) -> Analysis:
@@ -16,7 +16,7 @@ def text(words: str) -> Analysis:
 
 def test_bm25_is_the_usual_formula() -> None:
     """Two of three texts hold `a`: idf = log(1 + 1.5 / 2.5); lengths 2, 4, 3 with mean 3."""
-    scores = bm25({"a": 2.0}, [text("a b"), text("a a c d"), text("b c d")], 1.2, 0.75)
+    scores = bm25({"a": 2.0}, [text("a b"), text("a a c d"), text("b c d")], 1.2, 0.75, Corpus())
     idf = log(1.0 + 1.5 / 2.5)
     assert scores == pytest.approx(
         [
@@ -33,6 +33,7 @@ def test_rare_terms_count_more_and_terms_add_up() -> None:
         [text("rare x"), text("common x"), text("common x"), text("common rare")],
         1.2,
         0.75,
+        Corpus(),
     )
     assert scores[3] > scores[0] > scores[1] == scores[2]
 
@@ -40,14 +41,14 @@ def test_rare_terms_count_more_and_terms_add_up() -> None:
 @pytest.mark.parametrize("texts", [[], [text("")], [text("b"), text("")]])
 def test_nothing_to_find_is_nothing(texts: list[Analysis]) -> None:
     """No texts, texts without words, texts without the term."""
-    assert bm25({"a": 1.0}, texts, 1.2, 0.75) == [0.0] * len(texts)
-    assert bm25({}, texts, 1.2, 0.75) == [0.0] * len(texts)
+    assert bm25({"a": 1.0}, texts, 1.2, 0.75, Corpus()) == [0.0] * len(texts)
+    assert bm25({}, texts, 1.2, 0.75, Corpus()) == [0.0] * len(texts)
 
 
 def test_scores_are_divided_by_the_largest() -> None:
-    assert divided_by_max([1.0, 4.0, 0.0]) == [0.25, 1.0, 0.0]
-    assert divided_by_max([0.0, 0.0]) == [0.0, 0.0]
-    assert divided_by_max([]) == []
+    assert Corpus().scaled("words", [1.0, 4.0, 0.0]) == [0.25, 1.0, 0.0]
+    assert Corpus().scaled("words", [0.0, 0.0]) == [0.0, 0.0]
+    assert Corpus().scaled("words", []) == []
 
 
 @pytest.mark.parametrize(

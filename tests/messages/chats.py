@@ -21,6 +21,7 @@ __all__ = [
     "result",
     "small_talk",
     "system",
+    "window",
 ]
 
 Message = dict[str, Any]
@@ -66,6 +67,11 @@ def small_talk(size: int) -> list[Message]:
 def cost(messages: Iterable[Any], provider: ProviderName = "openai") -> int:
     """What whole messages cost with `counter=len`."""
     return sum(item.tokens for item in to_items(messages, provider, counter=len))
+
+
+def window(messages: Iterable[Any], provider: ProviderName = "openai") -> int:
+    """The smallest window into which they fit: they, and the start of the reply."""
+    return cost(messages, provider) + 3
 
 
 def dropped(selection: MessageSelection) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from mistral_common.exceptions import MistralCommonException
@@ -12,8 +13,9 @@ from mistral_common.protocol.instruct.validator import (
     MistralRequestValidatorV13,
     ValidationMode,
 )
+from mistral_common.tokens.tokenizers.mistral import MistralTokenizer
 
-__all__ = ["rejected_by_mistral"]
+__all__ = ["counted_by_mistral", "rejected_by_mistral"]
 
 _LENIENT = MistralRequestValidatorV13(mode=ValidationMode.test)
 _STRICT = MistralRequestValidatorV13(mode=ValidationMode.serving)
@@ -34,3 +36,29 @@ def rejected_by_mistral(
     except MistralCommonException as error:
         return str(error)
     return None
+
+
+@cache
+def _tokenizer() -> Any:
+    return MistralTokenizer.v3(is_tekken=True)
+
+
+def counted_by_mistral(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] | None = None) -> int:
+    """How many tokens Mistral's own tokenizer makes of a request.
+
+    The version that needs the most takes no text beside or directly before calls, so that is counted apart.
+    """
+    apart: list[str] = []
+    sent: list[dict[str, Any]] = []
+    before_calls = False
+    for message in reversed(messages):
+        before_calls = bool(message.get("tool_calls")) or (before_calls and message["role"] == "assistant")
+        apart += [message["content"] or ""] if before_calls else []
+        if message.get("tool_calls") or not before_calls:
+            sent.insert(0, {**message, "content": None if before_calls else message["content"]})
+    request: Any = ChatCompletionRequest.model_validate({"model": "any", "messages": sent, "tools": tools})
+    tokenizer = _tokenizer()
+    encode = tokenizer.instruct_tokenizer.tokenizer.encode
+    return len(tokenizer.encode_chat_completion(request).tokens) + sum(
+        len(encode(each, False, False)) for each in apart
+    )

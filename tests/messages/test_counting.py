@@ -25,9 +25,8 @@ SMALL, LARGE = "iVBORw0K" * 128, "iVBORw0K" * 131_072
 
 
 def cost(message: Any, provider: str = "openai") -> int:
-    """Without what each message and the reply add."""
-    prices = PROVIDERS[provider].prices
-    return PROVIDERS[provider].price([message], len) - prices.message - prices.reply
+    """Without what each message adds."""
+    return PROVIDERS[provider].price([message], len) - PROVIDERS[provider].prices.message
 
 
 def call(name: str = "search", arguments: Any = '{"q":1}', **fields: Any) -> dict[str, Any]:
@@ -46,7 +45,7 @@ OPENAI: dict[str, tuple[Any, int]] = {
     "text": ({"role": "user", "content": "hello"}, 5),
     "nothing": ({"role": "assistant", "content": None}, 0),
     "text parts": (said({"type": "text", "text": "hello"}, {"type": "text", "text": "you"}), 8),
-    "name": ({"role": "user", "name": "Ann", "content": "hello"}, 8),
+    "name": ({"role": "user", "name": "Ann", "content": "hello"}, 9),
     "refusal": ({"role": "assistant", "content": None, "refusal": "No."}, 3),
     "refusal part": ({"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]}, 3),
     "call": ({"role": "assistant", "content": None, "tool_calls": [call()]}, 13),
@@ -68,7 +67,7 @@ OPENAI: dict[str, tuple[Any, int]] = {
     "no calls": ({"role": "assistant", "content": None, "tool_calls": []}, 0),
     "calls are none": ({"role": "assistant", "content": "Hm.", "tool_calls": None}, 3),
     "result": ({"role": "tool", "tool_call_id": "call_1", "content": "sunny"}, 5),
-    "named result": ({"role": "tool", "tool_call_id": "call_1", "name": "search", "content": "sunny"}, 11),
+    "named result": ({"role": "tool", "tool_call_id": "call_1", "name": "search", "content": "sunny"}, 12),
     "result in parts": ({"role": "tool", "tool_call_id": "c", "content": [{"type": "text", "text": "sunny"}]}, 5),
     "reasoning": ({"role": "assistant", "content": "Yes.", "reasoning": "Hm."}, 7),
     "picture": (said({"type": "image_url", "image_url": {"url": SMALL}}), 765),
@@ -77,7 +76,7 @@ OPENAI: dict[str, tuple[Any, int]] = {
     "auto picture": (said({"type": "image_url", "image_url": {"url": SMALL, "detail": "auto"}}), 765),
     "picture by its address": (said({"type": "image_url", "image_url": "https://pictures.invalid/1"}), 765),
     "audio": (said({"type": "input_audio", "input_audio": {"data": SMALL, "format": "wav"}}), 1000),
-    "file": (said({"type": "file", "file": {"file_data": SMALL, "filename": "a.pdf"}}), 1500),
+    "file": (said({"type": "file", "file": {"file_data": SMALL, "filename": "a.pdf"}}), 2265),
 }
 RESPONSES: dict[str, tuple[Any, int]] = {
     "text": ({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hello"}]}, 5),
@@ -112,12 +111,15 @@ RESPONSES: dict[str, tuple[Any, int]] = {
     "drawn picture": ({"type": "image_generation_call", "result": SMALL}, 765),
     "picture": (said({"type": "input_image", "image_url": SMALL, "detail": "auto"}), 765),
     "low picture": (said({"type": "input_image", "image_url": SMALL, "detail": "low"}), 85),
-    "file": (said({"type": "input_file", "file_data": SMALL, "filename": "a.pdf"}), 1500),
+    "file": (said({"type": "input_file", "file_data": SMALL, "filename": "a.pdf"}), 2265),
     "reference": ({"type": "item_reference", "id": "msg_1"}, 0),
 }
 ANTHROPIC: dict[str, tuple[Any, int]] = {
     "text": (said({"type": "text", "text": "hello", "cache_control": {"type": "ephemeral"}}), 5),
-    "call": ({"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f", "input": {"q": 1}}]}, 8),
+    "call": (
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f", "input": {"q": 1}}]},
+        8 + 88,
+    ),
     "result": (said({"type": "tool_result", "tool_use_id": "t", "content": "sunny", "is_error": False}), 5),
     "result in blocks": (said({"type": "tool_result", "content": [{"type": "text", "text": "sunny"}]}), 5),
     "no result": (said({"type": "tool_result", "tool_use_id": "t"}), 0),
@@ -132,15 +134,15 @@ ANTHROPIC: dict[str, tuple[Any, int]] = {
     "redacted thinking": ({"role": "assistant", "content": [{"type": "redacted_thinking", "data": "x" * 80}]}, 10),
     "nothing redacted": ({"role": "assistant", "content": [{"type": "redacted_thinking", "data": None}]}, 0),
     "picture": (said({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": SMALL}}), 1600),
-    "document": (said({"type": "document", "source": {"type": "base64", "data": SMALL}}), 1500),
+    "document": (said({"type": "document", "source": {"type": "base64", "data": SMALL}}), 3100),
     "document with text": (said({"type": "document", "source": {"type": "text", "data": "hello"}}), 5),
     "document of blocks": (
         said({"type": "document", "source": {"type": "content", "content": [{"type": "text", "text": "hello"}]}}),
         5,
     ),
     "document of a text": (said({"type": "document", "source": {"type": "content", "content": "hello"}}), 5),
-    "document elsewhere": (said({"type": "document", "source": {"type": "url", "url": "https://a.invalid"}}), 1500),
-    "file for the container": (said({"type": "container_upload", "file_id": "file_1"}), 1500),
+    "document elsewhere": (said({"type": "document", "source": {"type": "url", "url": "https://a.invalid"}}), 3100),
+    "file for the container": (said({"type": "container_upload", "file_id": "file_1"}), 3100),
     "search result": (
         said({"type": "search_result", "source": "a", "title": "News", "content": [{"type": "text", "text": "hello"}]}),
         9,
@@ -156,7 +158,7 @@ ANTHROPIC: dict[str, tuple[Any, int]] = {
                 },
             ],
         },
-        len("web_search") + len('{"query":"a"}') + 4 + 10,
+        88 + len("web_search") + len('{"query":"a"}') + 4 + 10,
     ),
 }
 GEMINI: dict[str, tuple[Any, int]] = {
@@ -164,37 +166,57 @@ GEMINI: dict[str, tuple[Any, int]] = {
     "bare text": ({"role": "user", "parts": "hello"}, 5),
     "bare texts": (shown("hello", "you"), 8),
     "thought": ({"role": "model", "parts": [{"text": "Hm.", "thought": True, "thought_signature": b"x" * 80}]}, 13),
-    "call": ({"role": "model", "parts": [{"function_call": {"id": "1", "name": "f", "args": {"q": 1}}}]}, 8),
+    "call": ({"role": "model", "parts": [{"function_call": {"id": "1", "name": "f", "args": {"q": 1}}}]}, 8 + 12),
     "call on the wire": (
         {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {"q": 1}}, "thoughtSignature": "x" * 80}]},
-        18,
+        18 + 12,
     ),
     "result": (shown({"function_response": {"name": "f", "response": {"q": 1}}}), 8),
     "result on the wire": (shown({"functionResponse": {"name": "f", "response": {"q": 1}}}), 8),
     "picture as result": (
         shown({"function_response": {"name": "f", "parts": [{"inline_data": {"mime_type": "image/png"}}]}}),
-        259,
+        1121,
     ),
     "code": ({"role": "model", "parts": [{"executable_code": {"code": "1+1", "language": "PYTHON"}}]}, 3),
     "code on the wire": ({"role": "model", "parts": [{"executableCode": {"code": "1+1"}}]}, 3),
     "code's output": ({"role": "model", "parts": [{"code_execution_result": {"output": "2"}}]}, 1),
     "code's output on the wire": ({"role": "model", "parts": [{"codeExecutionResult": {"output": "2"}}]}, 1),
-    "picture": (shown({"inline_data": {"mime_type": "image/png", "data": SMALL}}), 258),
-    "picture on the wire": (shown({"inlineData": {"mimeType": "image/png", "data": SMALL}}), 258),
-    "picture elsewhere": (shown({"file_data": {"mime_type": "image/png", "file_uri": "gs://a"}}), 258),
-    "audio": (shown({"inline_data": {"mime_type": "audio/wav", "data": SMALL}}), 1000),
+    "picture": (shown({"inline_data": {"mime_type": "image/png", "data": SMALL}}), 1120),
+    "picture on the wire": (shown({"inlineData": {"mimeType": "image/png", "data": SMALL}}), 1120),
+    "picture elsewhere": (shown({"file_data": {"mime_type": "image/png", "file_uri": "gs://a"}}), 1120),
+    "audio": (shown({"inline_data": {"mime_type": "audio/wav", "data": SMALL}}), 3200),
     "file": (shown({"fileData": {"mimeType": "application/pdf", "fileUri": "gs://a"}}), 1500),
+    "call by the server": (
+        {"role": "model", "parts": [{"tool_call": {"id": "1", "tool_type": "SEARCH", "args": {"q": 1}}}]},
+        13 + 12,
+    ),
+    "call by the server on the wire": (
+        {"role": "model", "parts": [{"toolCall": {"toolType": "SEARCH", "args": {"q": 1}}}]},
+        13 + 12,
+    ),
+    "result by the server": (
+        {"role": "model", "parts": [{"tool_response": {"tool_type": "SEARCH", "response": {"q": 1}}}]},
+        13,
+    ),
+    "result by the server on the wire": (
+        {"role": "model", "parts": [{"toolResponse": {"toolType": "SEARCH", "response": {"q": 1}}}]},
+        13,
+    ),
     "file of some kind": (shown({"file_data": {"file_uri": "gs://a"}}), 1500),
 }
 MISTRAL: dict[str, tuple[Any, int]] = {
     "text": ({"role": "user", "content": "hello"}, 5),
-    "call": ({"role": "assistant", "content": "", "tool_calls": [call(index=0)]}, 13),
-    "result": ({"role": "tool", "tool_call_id": "c", "name": "f", "content": "sunny"}, 6),
+    "call": ({"role": "assistant", "content": "", "tool_calls": [call(index=0)]}, 14 + 60),
+    "result": ({"role": "tool", "tool_call_id": "c", "name": "f", "content": "sunny"}, 6 + 2),
+    "call with a dict": ({"role": "assistant", "content": "", "tool_calls": [call(arguments={"q": 1})]}, 13 + 60),
+    "result of two lines": ({"role": "tool", "tool_call_id": "c", "content": "a\nb"}, 3 + 3),
+    "result of JSON": ({"role": "tool", "tool_call_id": "c", "content": '{"q":1,"r":2}'}, 13 + 3),
+    "result in parts": ({"role": "tool", "tool_call_id": "c", "content": [{"type": "text", "text": "sunny"}]}, 5),
     "thinking": (
         {"role": "assistant", "content": [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]},
         3,
     ),
-    "picture": (said({"type": "image_url", "image_url": SMALL}), 1024),
+    "picture": (said({"type": "image_url", "image_url": SMALL}), 1406),
     "document": (said({"type": "document_url", "document_url": "https://a.invalid"}), 1500),
 }
 # What frameworks make of these.
@@ -286,7 +308,7 @@ def test_arguments_are_counted_as_json_without_blanks() -> None:
 
 def test_each_message_adds_something_and_so_does_the_reply() -> None:
     messages = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
-    assert count_messages(messages, "openai", len) == (3 + 5) + (3 + 2) + 3
+    assert count_messages(messages, "openai", len) == (4 + 5) + (4 + 2) + 3
     assert count_messages(messages, "gemini", len) == (2 + 5) + (2 + 2) + 3
     assert count_messages(iter(messages), "auto", len) == count_messages(messages, "openai", len)
     assert count_messages([], "openai", len) == 3
@@ -295,14 +317,15 @@ def test_each_message_adds_something_and_so_does_the_reply() -> None:
 def test_tools_are_counted_as_they_are_sent() -> None:
     tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
     letters = len('{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}')
-    assert count_messages([], "openai", len, tools=[tool]) == 3 + letters + 8
-    assert count_messages([], "anthropic", len, tools=iter([tool, tool])) == 3 + 2 * (letters + 16)
+    assert count_messages([], "openai", len, tools=[tool]) == 3 + letters + 8 + 12
+    assert count_messages([], "anthropic", len, tools=iter([tool, tool])) == 3 + 2 * (letters + 16) + 346
+    assert count_messages([], "anthropic", len, tools=[]) == count_messages([], "anthropic", len) == 3
 
 
 def test_messages_are_counted_by_any_counter() -> None:
     messages = [{"role": "user", "content": "Hello, world!"}]
-    assert count_messages(messages, "openai", "o200k_base") == 3 + 4 + 3
-    assert count_messages(messages) == 3 + get_counter()("Hello, world!") + 3
+    assert count_messages(messages, "openai", "o200k_base") == 4 + 4 + 3
+    assert count_messages(messages) == 4 + get_counter()("Hello, world!") + 3
     with pytest.raises(InvalidArgumentError, match="cannot be negative"):
         count_messages(messages, counter=lambda text: -1)
 
@@ -310,7 +333,8 @@ def test_messages_are_counted_by_any_counter() -> None:
 @pytest.mark.parametrize("provider", histories.PROVIDERS)
 def test_every_provider_has_prices(provider: str) -> None:
     prices = PROVIDERS[provider].prices
-    assert all(price > 0 for price in prices)
+    assert all(price >= 0 for price in prices)
+    assert min(prices.message, prices.reply, prices.tool, prices.image, prices.audio, prices.file) > 0
     assert prices.small_image <= prices.image
 
 
@@ -336,6 +360,8 @@ def test_a_provider_is_a_name(provider: Any) -> None:
 def test_only_lists_have_messages_and_tools(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^messages must be a list of messages, not "):
         count_messages(value)
+    if value is None:
+        return
     with pytest.raises(TypeError, match=r"^tools must be a list of tools, not "):
         count_messages([], tools=value)
 
@@ -365,6 +391,16 @@ def test_calls_that_langchain_holds_twice_are_counted_once() -> None:
     message = {"type": "ai", "content": [{"type": "text", "text": "Hm."}, use]}
     calls = [{"name": "f", "args": {"q": 1}, "id": "t"}]
     assert cost({**message, "tool_calls": calls}) == cost(message) == 3 + 1 + 7
+    assert cost({**message, "tool_calls": calls}, "anthropic") == cost(message, "anthropic") == 3 + 1 + 7 + 88
+
+
+@pytest.mark.parametrize("kind", ["tool_call", "function_call", "custom_tool_call"])
+def test_so_are_calls_that_it_holds_in_other_shapes(kind: str) -> None:
+    part = {"type": kind, "id": "t", "name": "f", "args": {"q": 1}}
+    message = {"type": "ai", "content": [part], "tool_calls": [{"name": "f", "args": {"q": 1}, "id": "t"}]}
+    assert cost(message) == 1 + 7
+    invalid = {"type": "ai", "content": [part], "tool_calls": [], "invalid_tool_calls": [{"name": "f", "args": "{q"}]}
+    assert cost(invalid) == 1 + 2
 
 
 def test_what_pycupel_tokens_offers_is_the_same_function() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 
 from pycupel import ContextBudget, ContextItem, KnapsackSlice, Policy, RecencyScorer
 from pycupel.diagnostics import Filtered
@@ -26,6 +27,7 @@ from tests.messages.chats import (
     result,
     small_talk,
     system,
+    window,
 )
 from tests.messages.histories import WRITERS, Exchange
 
@@ -42,7 +44,7 @@ def select(messages: Any, budget: Any, **options: Any) -> MessageSelection:
 
 def test_nothing_is_dropped_until_the_history_passes_the_high_mark() -> None:
     history = small_talk(40)
-    whole = cost(history)
+    whole = window(history)
     assert select(history, whole).messages == history
     assert select(history, ContextBudget(whole, whole // 10)).messages == history
     assert select(history, ContextBudget(whole + 500, 0, output_reserve=500)).messages == history
@@ -96,20 +98,34 @@ def test_what_is_pinned_may_exceed_the_target_but_not_the_window() -> None:
 
 def test_reserved_slots_and_the_margin_lower_the_high_mark() -> None:
     history = small_talk(40)
-    whole = cost(history)
+    whole = window(history)
     assert select(history, ContextBudget(whole + 49, reserved_slots={"Memory": 50})).dropped
     assert not select(history, ContextBudget(whole + 50, reserved_slots={"Memory": 50})).dropped
     assert select(history, ContextBudget(whole, estimation_safety_margin_percent=10)).dropped
 
 
 def test_an_estimate_needs_a_margin_unless_the_caller_has_set_one() -> None:
-    assert limits_of(1_000, 5.0) == ContextBudget(1_000, 650, estimation_safety_margin_percent=5.0)
+    assert limits_of(1_000, 5.0) == ContextBudget(952, 618)
     mine = ContextBudget(1_000, estimation_safety_margin_percent=2.0)
-    assert limits_of(mine, 5.0) is mine
+    assert limits_of(mine, 5.0) == ContextBudget(980)
     assert limits_of(ContextBudget(1_000), 0.0) == ContextBudget(1_000)
     selection = select_messages(small_talk(3), 1_000, counter="estimator")
-    assert selection.budget.estimation_safety_margin_percent == 5.0
+    assert selection.budget.max_tokens == 952 - 3
     assert "estimator" in selection.counter
+
+
+@given(st.integers(0, 10**6), st.floats(0.0, 100.0), st.integers(0, 10**6))
+def test_everything_with_its_margin_fits_into_the_window(size: int, margin: float, beside: int) -> None:
+    room = limits_of(ContextBudget(size + 7, output_reserve=7), margin, beside).available_tokens
+    assert not room or (room + beside) * (1 + margin / 100) <= size
+
+
+def test_what_travels_beside_the_messages_comes_off_the_window() -> None:
+    assert limits_of(1_000, 0.0, 100) == ContextBudget(900, 585)
+    assert limits_of(ContextBudget(1_000, 700, output_reserve=100), 0.0, 300) == ContextBudget(
+        700, 600, output_reserve=100
+    )
+    assert limits_of(1_000, 0.0, 1_001) == ContextBudget(0)
 
 
 def test_other_slicers_select_within_the_target_as_well() -> None:
@@ -142,7 +158,7 @@ def test_the_previous_selection_is_kept_until_the_next_cut() -> None:
             assert selection.stable_prefix_tokens == selection.total_tokens - cost([history[newest]])
         else:
             cuts += 1
-            assert before.total_tokens + cost([history[newest]]) > 1_000
+            assert before.total_tokens + window([history[newest]]) > 1_000
             assert selection.total_tokens <= 650
             assert selection.stable_prefix_tokens == cost([history[0]])
         before = selection
@@ -293,7 +309,7 @@ def test_pinned_documents_take_their_room_from_the_history() -> None:
 def test_a_call_that_waits_must_fit_beside_them() -> None:
     history = [question(), calls("c1")]
     note = ContextItem("note", 50, pinned=True)
-    budget = cost(history) + 50
+    budget = window(history) + 50
     assert select(history, budget, documents=[note]).messages == history
     with pytest.raises(UnitTooLargeError):
         select(history, budget - 1, documents=[note])
@@ -302,6 +318,6 @@ def test_a_call_that_waits_must_fit_beside_them() -> None:
 def test_the_last_exchange_makes_room_for_them_once_its_turn_is_over() -> None:
     history = [*small_talk(10), *exchange("c1", "x" * 100), answer(), question("next")]
     note = ContextItem("note", 100, pinned=True)
-    budget = cost([history[0], history[-1]]) + cost(history[-4:-2]) + 99
+    budget = window([history[0], history[-1]]) + cost(history[-4:-2]) + 99
     assert len(history) - 3 not in select(history, budget, documents=[note]).kept
     assert len(history) - 3 in select(history, budget).kept

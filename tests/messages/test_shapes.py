@@ -24,9 +24,9 @@ def view(message: Any, provider: str) -> MessageView:
 
 
 def structure(message: Any, provider: str) -> tuple[Any, ...]:
-    """Everything but the tokens."""
+    """Everything but the tokens and their shares."""
     seen = view(message, provider)
-    return (*seen[:3], *seen[4:])
+    return (*seen[:3], *seen[4:-1])
 
 
 def refused(message: Any, provider: str) -> MessageShapeError:

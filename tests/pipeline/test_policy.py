@@ -89,6 +89,7 @@ def test_a_pipeline_is_a_policy_that_can_run() -> None:
 
 def test_a_policy_may_be_the_name_of_a_preset() -> None:
     assert Pipeline.from_policy("chat") == Pipeline.from_policy(policies.CHAT)
+    assert Pipeline.from_policy("chat") is Pipeline.from_policy("chat")
     items = [ContextItem("weak", 60, future_relevance_hint=0.1), ContextItem("strong", 60, future_relevance_hint=0.9)]
     report = Pipeline(PriorityScorer()).dry_run_with_policy(items, 100, "rag")
     assert report.items == items[1:]

@@ -13,11 +13,14 @@ from pycupel import ContextBudget
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.messages import MessageSelection, lint_messages, select_messages, to_items
 from pycupel.messages.options import ProviderName, UnitName
+from pycupel.messages.plan import limits_of
 from pycupel.messages.units import Unit
 from tests.messages.histories import PROVIDERS, Message, histories
 from tests.messages.mistral_oracle import rejected_by_mistral
 from tests.messages.reading import units_of
 
+# What every provider's reply costs before it starts.
+REPLY = 3
 EITHER = st.booleans()
 UNITS = st.sampled_from(("auto", "turn"))
 POLICIES = st.sampled_from(("chat", "rag", "document-qa", "tool-use", "long-running"))
@@ -49,6 +52,12 @@ def budgets(
 
 def high_mark(budget: ContextBudget | int) -> int:
     return budget if isinstance(budget, int) else budget.max_tokens - budget.output_reserve
+
+
+def fits(selection: MessageSelection, budget: ContextBudget | int) -> bool:
+    """With the start of the reply, and with the margin of the budget."""
+    margin = 0.0 if isinstance(budget, int) else budget.estimation_safety_margin_percent
+    return (selection.total_tokens + REPLY) * (1 + margin / 100) <= high_mark(budget)
 
 
 def as_sent(messages: Sequence[Message]) -> list[Message]:
@@ -97,7 +106,7 @@ def selected(
         selection = select_messages(messages, budget, provider=provider, unit=unit, counter=len, **options)
     except UnitTooLargeError:
         needed = must_stay(messages, provider, unit)
-        assert needed > high_mark(budget)
+        assert needed > limits_of(budget, 0.0, REPLY).available_tokens
         return None
     except InvalidArgumentError:
         assert not sound(units_of(messages, provider))
@@ -119,6 +128,7 @@ def test_any_history_and_any_budget(
     if selection is None:
         return
     check_selection(selection, messages, provider)
+    assert fits(selection, budget) or not messages
     again = selected(deepcopy(messages), budget, provider, unit, policy=policy)
     assert again == selection
     explained = selected(messages, budget, provider, unit, policy=policy, explain=True)

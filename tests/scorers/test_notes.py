@@ -157,6 +157,14 @@ def test_the_scorers_in_an_unknown_wrapper_count_alike() -> None:
     assert scorer_notes(Several(KindScorer(), PriorityScorer()), BARE) == (note("priority", "PriorityScorer"),)
 
 
+def test_the_scorers_in_an_unknown_wrapper_are_looked_up_for_every_run() -> None:
+    wrapper = Several(KindScorer())
+    pipeline = Pipeline(wrapper)
+    assert pipeline.dry_run(BARE, 10).notes == ()
+    wrapper._children = (PriorityScorer(),)
+    assert pipeline.dry_run(BARE, 10).notes == (note("priority", "PriorityScorer"),)
+
+
 class Reading(Several):
     """A wrapper that reads a field itself."""
 

@@ -420,7 +420,7 @@ def test_none():
         f"{several}-2": 1,
         f"{several}-3": 3,
     }
-    endings = {"json", "txt", "html"} if hasattr(SelectionReport, "to_html") else {"json", "txt"}
+    endings = ("json", "txt", "html")
     assert files_in(directory) == sorted(f"{name}.{ending}" for name in reports for ending in endings)
     text = (directory / "test_it.py.test_chain.txt").read_text(encoding="utf-8")
     assert text == reports["test_it.py.test_chain"].to_text() + "\n"
@@ -486,11 +486,11 @@ def test_tests_with_similar_ids_have_different_files(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("*.json"))) == 4
 
 
-def test_html_is_saved_once_reports_have_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(SelectionReport, "to_html", lambda _: "<p>report</p>", raising=False)
-    lines = save_reports([report_of()], tmp_path, "test_a.py::test_b")
+def test_html_is_saved_too(tmp_path: Path) -> None:
+    report = report_of()
+    lines = save_reports([report], tmp_path, "test_a.py::test_b")
     assert Path(lines[2]).name == "test_a.py.test_b.html"
-    assert Path(lines[2]).read_text(encoding="utf-8") == "<p>report</p>\n"
+    assert Path(lines[2]).read_text(encoding="utf-8") == f"{report.to_html()}\n"
 
 
 ITEMS = [ContextItem("a", 30, priority=3), ContextItem("b", 60, kind="Document", priority=2)]

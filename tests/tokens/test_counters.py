@@ -23,6 +23,7 @@ from pycupel.errors import InvalidArgumentError, MissingExtraError
 from pycupel.protocols import TokenCounter
 from pycupel.tokens import Counter, estimate_tokens, get_counter, reported_tokens
 from pycupel.tokens.counters import _named
+from pycupel.tokens.families import FamilyEstimate, counter_for, exact_counter, model_counter
 from tests.tokens.offline import CACHED, DATA, define, forbid_downloads, hide_vocabularies
 
 SPLINTR = f"splintr-rs {version('splintr-rs')}"
@@ -34,9 +35,19 @@ def without_splintr(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator
     monkeypatch.setitem(sys.modules, "splintr", None)
     hide_vocabularies(monkeypatch, tmp_path)
     forbid_downloads(monkeypatch)
-    _named.cache_clear()
+    _forget()
     yield
+    _forget()
+
+
+@pytest.fixture
+def without_mistral_common(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mistral_common.tokens.tokenizers.mistral", None)
+
+
+def _forget() -> None:
     _named.cache_clear()
+    model_counter.cache_clear()
 
 
 class WordCounter:
@@ -131,21 +142,116 @@ def test_the_estimator_says_that_it_may_be_too_low() -> None:
         ("o1", "o200k_base"),
         ("o3-mini", "o200k_base"),
         ("o4-mini", "o200k_base"),
-        ("claude-sonnet-4-5", "estimator"),
-        ("gemini-2.5-pro", "estimator"),
-        ("mistral-large-latest", "estimator"),
-        ("codestral-latest", "estimator"),
-        ("command-r", "estimator"),
-        ("llama-4-scout", "estimator"),
-        ("qwen3", "estimator"),
-        ("deepseek-chat", "estimator"),
-        ("grok-4", "estimator"),
+        ("openai:gpt-4o", "o200k_base"),
+        ("ft:gpt-4o-mini-2024-07-18:acme::9x", "o200k_base"),
+        ("llama-3.3-70b-instruct", "llama3"),
+        ("meta.llama3-1-8b-instruct-v1:0", "llama3"),
+        ("deepseek-chat", "deepseek_v3"),
+        ("qwen3-32b", "qwen"),
+        ("gemma-3-27b-it", "gemma3"),
+        ("kimi-k2-thinking", "kimi_k2"),
+        ("mistral-large-latest", "tekken"),
+        ("codestral-latest", "tekken"),
+        ("ministral-8b-latest", "tekken"),
+        ("magistral-medium-2509", "tekken"),
+        ("mixtral-8x7b-instruct", "mistral_v2"),
+        ("tekken", "tekken"),
     ],
 )
-def test_a_model_has_its_encoding_or_the_estimator(name: str, encoding: str) -> None:
+def test_a_model_has_its_encoding(name: str, encoding: str) -> None:
     counter = get_counter(name)
-    assert counter.name == encoding
-    assert counter.exact is (encoding != "estimator")
+    assert (counter.name, counter.exact, counter.margin_percent) == (encoding, True, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "counted_by", "margin"),
+    [
+        ("claude", "estimator for anthropic", 10.0),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "estimator for anthropic", 10.0),
+        ("gemini-2.5-pro", "gemma3 for gemini", 5.0),
+        ("llama-4-scout", "estimator for llama", 5.0),
+        ("qwen3.5-plus", "estimator for qwen", 5.0),
+        ("command-r", "estimator for cohere", 10.0),
+        ("grok-4", "estimator for grok", 10.0),
+        ("davinci-002", "estimator", 5.0),
+    ],
+)
+def test_a_model_without_a_vocabulary_here_is_estimated(name: str, counted_by: str, margin: float) -> None:
+    counter = get_counter(name)
+    assert (counter.name, counter.exact, counter.margin_percent) == (counted_by, False, margin)
+
+
+@pytest.mark.usefixtures("without_splintr", "without_mistral_common")
+@pytest.mark.parametrize("name", ["mistral-large-latest", "gemini-2.5-pro", "llama-3.3-70b", "gemma-3", "mixtral-8x7b"])
+def test_so_is_one_whose_vocabulary_is_not_installed(name: str) -> None:
+    counter = get_counter(name)
+    assert counter.name.startswith("estimator for ")
+    assert not counter.exact
+    assert counter.margin_percent >= 5.0
+
+
+@pytest.mark.usefixtures("without_splintr")
+def test_mistral_counts_with_its_own_package_too() -> None:
+    counter = get_counter("mistral-small-latest")
+    assert (counter.name, counter.version) == ("tekken", f"mistral-common {version('mistral-common')}")
+    assert counter.exact
+    assert counter("Hello, world!") == 4
+
+
+@pytest.mark.usefixtures("without_splintr", "without_mistral_common")
+def test_tekken_by_name_needs_a_package_that_has_it() -> None:
+    with pytest.raises(MissingExtraError, match=r"counting tekken exactly needs splintr-rs") as caught:
+        get_counter("tekken")
+    (note,) = caught.value.__notes__
+    assert "needs mistral-common" in note
+
+
+@pytest.mark.usefixtures("without_splintr")
+def test_other_vocabularies_are_only_in_splintr() -> None:
+    with pytest.raises(MissingExtraError, match=r"counting llama3 exactly needs splintr-rs"):
+        exact_counter("llama3")
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("claude-opus-4-6", "claude-opus-4-7"),
+        ("claude-3-7-sonnet-latest", "claude-opus-4-10"),
+        ("anthropic.claude-opus-4-1-20250805-v1:0", "anthropic/claude-sonnet-5"),
+        ("claude-sonnet-4-20250514", "claude-haiku-5-20260601"),
+        ("claude-v2:1", "claude-mythos-preview"),
+    ],
+)
+def test_newer_models_of_claude_have_more_tokens(older: str, newer: str) -> None:
+    text = "The quick brown fox jumps over the lazy dog. " * 20
+    assert get_counter(older)(text) == get_counter("claude")(text)
+    assert get_counter(newer)(text) == pytest.approx(1.35 * get_counter("claude")(text), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "counted_by"),
+    [
+        ("openai", None, "o200k_base"),
+        ("responses", None, "o200k_base"),
+        ("anthropic", None, "estimator for anthropic"),
+        ("gemini", None, "gemma3 for gemini"),
+        ("mistral", None, "tekken"),
+        ("openai", "gpt-4", "cl100k_base"),
+        ("openai", "claude-opus-4-6", "estimator for anthropic"),
+        ("anthropic", "my-own-model", "estimator for anthropic"),
+        ("openai", "my-own-model", "o200k_base"),
+    ],
+)
+def test_the_model_decides_and_else_the_provider(provider: str, model: str | None, counted_by: str) -> None:
+    assert counter_for(provider, model).name == counted_by
+
+
+def test_an_estimate_is_multiplied_and_rounded_up() -> None:
+    text = "Call me at 12345 or 67."
+    extra = 2 + 1 + 1  # 123, 45, 67
+    tokens = estimate_tokens(text)
+    assert FamilyEstimate(120)(text) == -(-tokens * 120 // 100)
+    assert FamilyEstimate(100, single_digits=True)(text) == tokens + extra
 
 
 @pytest.mark.parametrize(
@@ -161,9 +267,12 @@ def test_an_unknown_name_is_refused(name: str, hint: str) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         get_counter(name)
     text = str(caught.value)
-    assert text.startswith(f"unknown counter {name!r}; choose from auto, estimator, o200k_base, cl100k_base, gpt-4o")
+    assert text.startswith(
+        f"unknown counter {name!r}; choose from auto, estimator, o200k_base, cl100k_base, tekken, gpt-4o"
+    )
     assert text.endswith(hint or "mistral")
     assert (caught.value.argument, caught.value.value) == ("counter", name)
+    assert "name one with the same tokenizer" in caught.value.__notes__[0]
 
 
 def test_a_counter_stays_what_it_is() -> None:

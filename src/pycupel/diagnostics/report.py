@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import partial
 from math import isnan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from pycupel.diagnostics.events import TraceEvent
 from pycupel.diagnostics.explanation import Explanation, ScoreParts, explain
@@ -24,6 +25,7 @@ __all__ = [
     "IncludedItem",
     "SelectionReport",
     "deferred_report",
+    "score_parts",
     "with_fields",
 ]
 
@@ -236,6 +238,70 @@ class SelectionReport(_Deferred):
 
         return render_report(self, color=color, parts=parts)
 
+    @overload
+    def to_html(
+        self,
+        path: None = None,
+        *,
+        pipeline: Policy | PresetName | None = None,
+        items: Iterable[ContextItem] | None = None,
+        other: SelectionReport | None = None,
+        text: bool = True,
+    ) -> str: ...
+
+    @overload
+    def to_html(
+        self,
+        path: str | PathLike[str],
+        *,
+        pipeline: Policy | PresetName | None = None,
+        items: Iterable[ContextItem] | None = None,
+        other: SelectionReport | None = None,
+        text: bool = True,
+    ) -> None: ...
+
+    def to_html(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        pipeline: Policy | PresetName | None = None,
+        items: Iterable[ContextItem] | None = None,
+        other: SelectionReport | None = None,
+        text: bool = True,
+    ) -> str | None:
+        """The report as one HTML page that needs no network: `report.to_html("report.html")`.
+
+        Args:
+            path: The file to write. Left out, the page is returned.
+            pipeline: What selected, for a slider over other budgets: a `Pipeline`, a `Policy` or the name of a preset.
+                That runs it again for at most 64 budgets. For a run with a question, pass `pipeline.for_query(query)`.
+            items: The candidates of the run, for the slider.
+            other: A second report, to see both side by side.
+            text: False leaves out contents, tags and metadata, so that the page can be shared.
+
+        Returns:
+            The page, or None if it was written to a file.
+
+        Raises:
+            TypeError: an argument has the wrong type.
+            InvalidArgumentError: `items` are not as many as the report's candidates, or there is no such preset.
+            OSError: the file cannot be written.
+        """
+        from pycupel.render.html import render_html  # noqa: PLC0415 - as for to_text
+
+        page = render_html(self, pipeline=pipeline, items=items, other=other, text=text)
+        if path is None:
+            return page
+        with open(path, "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123 - pathlib is slow to import
+            file.write(page)
+        return None
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:  # noqa: ARG002
+        """What a notebook shows: the page in a frame, or the summary where there are only letters."""
+        from pycupel.render.html import render_frame  # noqa: PLC0415 - as for to_text
+
+        return {"text/plain": str(self), "text/html": render_frame(self.to_html())}
+
     def __repr__(self) -> str:
         # Every candidate would be too much for a traceback.
         return (
@@ -258,6 +324,12 @@ def deferred_report(source: Callable[[str], Any]) -> SelectionReport:
     report = object.__new__(SelectionReport)
     _put(report, "_source", source)
     return report
+
+
+def score_parts(report: SelectionReport) -> ScoreParts | None:
+    """What the report's run kept of its scoring; None if the report was not made by a run."""
+    # It is no part of the public API; users call `why`.
+    return report._score_parts  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
 
 
 def with_fields(report: SelectionReport, **changes: object) -> SelectionReport:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TypeVar
+from typing import TypeVar, cast
 
 __all__ = ["overlap_counts"]
 
 _Label = TypeVar("_Label", bound=Hashable)
 
-# Among many rows, a label on at most this many is cheaper as a list than as a mask.
+# Up to this many rows, masks alone are faster.
+_SMALL = 256
+# Among more, a label on at most this many is cheaper as a list than as a mask.
 _FEW = 8
 # All masks together have at most 2**29 bits: 64 MB.
 _MASK_BITS_LOG2 = 29
@@ -19,24 +21,20 @@ _MASK_BITS_LOG2 = 29
 def overlap_counts(rows: Sequence[tuple[_Label, ...]], canonical: Callable[[_Label], _Label]) -> list[int]:
     """For each row, the number of rows that have a label in common with it, itself included; 0 without labels.
 
-    Labels are the same if their canonical form is. A common label is a bit mask over all rows, so that the rows of
-    several labels are united by a few operations on machine words. A label on few rows is a list instead: masks for
-    many rare labels would take far more memory than the rows.
+    Labels are the same if their canonical form is. A label is a bit mask over all rows, so that the rows of several
+    labels are united by a few operations on machine words. Among many rows, a label on few of them is a list instead:
+    masks for many rare labels would take far more memory than the rows.
     """
-    rows_of: defaultdict[_Label, list[int]] = defaultdict(list)
-    for row, labels in enumerate(rows):
-        for label in labels:
-            rows_of[label].append(row)
+    find = _masks if len(rows) <= _SMALL else _masks_or_lists
+    rows_of: Mapping[_Label, list[int] | int] = find(rows)
     name_of = {label: canonical(label) for label in rows_of}
     if len(set(name_of.values())) < len(name_of):
         # Spellings of one name make rows with equal labels look different.
         rows = [tuple([name_of[label] for label in labels]) for labels in rows]
-        rows_of = _merged(rows_of, name_of)
-    few = max(min(len(rows) // 64 + 1, _FEW), sum(map(len, rows_of.values())) * len(rows) >> _MASK_BITS_LOG2)
-    size = len(rows) // 8 + 1
-    masks = {label: _mask(members, size) for label, members in rows_of.items() if len(members) > few}
-    if len(masks) < len(rows_of):
-        return _counts_with_rare_labels(rows, {**rows_of, **masks}, size)
+        rows_of = find(rows)
+    if find is _masks_or_lists and not all(isinstance(members, int) for members in rows_of.values()):
+        return _counts_with_rare_labels(rows, rows_of)
+    masks = cast(Mapping[_Label, int], rows_of)
     count_of: dict[tuple[_Label, ...], int] = {}
     counts: list[int] = []
     for labels in rows:
@@ -50,17 +48,34 @@ def overlap_counts(rows: Sequence[tuple[_Label, ...]], canonical: Callable[[_Lab
     return counts
 
 
-def _merged(rows_of: Mapping[_Label, list[int]], name_of: Mapping[_Label, _Label]) -> defaultdict[_Label, list[int]]:
-    named: defaultdict[_Label, list[int]] = defaultdict(list)
-    for label, members in rows_of.items():
-        named[name_of[label]] += members
-    return named
+def _masks(rows: Sequence[tuple[_Label, ...]]) -> Mapping[_Label, int]:
+    """For each label a number with a bit for each of its rows."""
+    masks: dict[_Label, int] = {}
+    so_far = masks.get
+    bit = 1
+    for labels in rows:
+        for label in labels:
+            masks[label] = so_far(label, 0) | bit
+        bit += bit
+    return masks
+
+
+def _masks_or_lists(rows: Sequence[tuple[_Label, ...]]) -> Mapping[_Label, list[int] | int]:
+    """For a common label a mask, for a rare one a list of its rows."""
+    rows_of: defaultdict[_Label, list[int]] = defaultdict(list)
+    for row, labels in enumerate(rows):
+        for label in labels:
+            rows_of[label].append(row)
+    few = max(min(len(rows) // 64 + 1, _FEW), sum(map(len, rows_of.values())) * len(rows) >> _MASK_BITS_LOG2)
+    size = len(rows) // 8 + 1
+    return {label: _mask(members, size) if len(members) > few else members for label, members in rows_of.items()}
 
 
 def _counts_with_rare_labels(
-    rows: Sequence[tuple[_Label, ...]], rows_of: Mapping[_Label, list[int] | int], size: int
+    rows: Sequence[tuple[_Label, ...]], rows_of: Mapping[_Label, list[int] | int]
 ) -> list[int]:
     """`rows_of` has a list for a rare label, and a mask for a common one."""
+    size = len(rows) // 8 + 1
     count_of: dict[tuple[_Label, ...], int] = {}
     for labels in rows:
         if labels in count_of:

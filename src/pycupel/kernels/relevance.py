@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import log
 from typing import NamedTuple
 
-__all__ = ["Analysis", "bm25", "divided_by_max", "share_with_group", "share_with_neighbours"]
+__all__ = ["Analysis", "Corpus", "bm25", "share_with_group", "share_with_neighbours"]
 
 
 class Analysis(NamedTuple):
@@ -16,26 +16,51 @@ class Analysis(NamedTuple):
     length: int
 
 
-def bm25(query: Mapping[str, float], texts: Sequence[Analysis], k1: float, b: float) -> list[float]:
-    """How much of what the query asks for each text holds: rare terms count more, repetition and length less."""
-    n = len(texts)
-    scores = [0.0] * n
+class Corpus:
+    """What is known of all texts so far: how many there are, their words, how many hold each term of a query.
+
+    Attributes:
+        texts: The number of texts.
+        words: The number of their words.
+        holders: For each term of the query, how many texts hold it.
+    """
+
+    __slots__ = ("_largest", "holders", "texts", "words")
+
+    def __init__(self) -> None:
+        self.texts = 0
+        self.words = 0
+        self.holders: dict[str, int] = {}
+        self._largest: dict[str, float] = {}
+
+    def scaled(self, step: str, scores: list[float]) -> list[float]:
+        """The scores as shares of the largest that there was at this step; as they are if none is above 0."""
+        largest = max(scores, default=0.0)
+        if largest < self._largest.get(step, 0.0):
+            largest = self._largest[step]
+        self._largest[step] = largest
+        return [score / largest for score in scores] if largest > 0.0 else scores
+
+
+def bm25(query: Mapping[str, float], texts: Sequence[Analysis], k1: float, b: float, corpus: Corpus) -> list[float]:
+    """How much of what the query asks for each text holds: rare terms count more, repetition and length less.
+
+    How rare a term is and how long texts are is judged by these texts, and by those that are in the corpus already.
+    """
+    n = corpus.texts = corpus.texts + len(texts)
+    scores = [0.0] * len(texts)
     all_counts = [counts for counts, _ in texts]
     lengths = [length for _, length in texts]
-    mean_length = sum(lengths) / n if n else 0.0
+    corpus.words += sum(lengths)
+    mean_length = corpus.words / n if n else 0.0
     for term, weight in query.items():
         holders = [i for i, counts in enumerate(all_counts) if term in counts]
-        value = weight * log(1.0 + (n - len(holders) + 0.5) / (len(holders) + 0.5)) * (k1 + 1.0)
+        total = corpus.holders[term] = corpus.holders.get(term, 0) + len(holders)
+        value = weight * log(1.0 + (n - total + 0.5) / (total + 0.5)) * (k1 + 1.0)
         for i in holders:
             count = all_counts[i][term]
             scores[i] += value * count / (count + k1 * (1.0 - b + b * lengths[i] / mean_length))
     return scores
-
-
-def divided_by_max(scores: list[float]) -> list[float]:
-    """The scores as shares of the largest; as they are if none is above 0."""
-    largest = max(scores, default=0.0)
-    return [score / largest for score in scores] if largest > 0.0 else scores
 
 
 def share_with_neighbours(scores: list[float], groups: Sequence[int | None], window: int, share: float) -> list[float]:

@@ -1,64 +1,96 @@
-"""Sums of numbers by rank, some of which come and go."""
+"""Numbers under sorted keys that come and go, and their sums."""
 
 from __future__ import annotations
 
-__all__ = ["RankedSums"]
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Any, Generic, TypeVar
+
+__all__ = ["SortedSums"]
+
+# A block is halved when it has twice as many keys. Within a block and among blocks, everything happens in C.
+_BLOCK = 128
+
+K = TypeVar("K")
 
 
-class RankedSums:
-    """A number of 0 or more for some of the ranks from 0 to `size - 1`, and sums of those with lower ranks.
+class SortedSums(Generic[K]):
+    """A number of 0 or more under each of some keys, and sums of those with lower keys. A key is there once at most.
 
-    Every operation takes time in proportion to the logarithm of the size. It is a binary indexed tree: `tree[i]` is the
-    sum of the last `i & -i` numbers up to rank `i - 1`.
+    The keys are in sorted blocks, so an operation looks at the numbers of one block and at the sums of the others.
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self) -> None:
         self.total = 0
-        self._numbers: dict[int, int] = {}
-        self._tree = [0] * (size + 1)
-        self._half = 1 << size.bit_length() - 1 if size else 0
+        self._keys: list[list[Any]] = []
+        self._numbers: list[list[int]] = []
+        self._last: list[Any] = []
+        self._sums: list[int] = []
 
-    def add(self, rank: int, number: int) -> None:
-        """Give a rank that has none a number."""
-        self._numbers[rank] = number
-        self._change(rank, number)
+    def __len__(self) -> int:
+        return sum(map(len, self._keys))
 
-    def remove(self, rank: int) -> None:
-        """Take a rank's number away."""
-        self._change(rank, -self._numbers.pop(rank))
+    def __iter__(self) -> Iterator[K]:
+        """The keys, ascending."""
+        for keys in self._keys:
+            yield from keys
 
-    def ranks(self) -> list[int]:
-        """The ranks that have a number, ascending."""
-        return sorted(self._numbers)
+    def __reversed__(self) -> Iterator[K]:
+        """The keys, descending."""
+        for keys in reversed(self._keys):
+            yield from reversed(keys)
 
-    def before(self, rank: int) -> int:
-        """The sum of the numbers of lower ranks."""
-        tree = self._tree
-        total = 0
-        while rank:
-            total += tree[rank]
-            rank &= rank - 1
-        return total
+    def __getitem__(self, key: K) -> int:
+        block = bisect_left(self._last, key)
+        return self._numbers[block][bisect_left(self._keys[block], key)]
 
-    def first_above(self, limit: int) -> int:
-        """The first rank up to which the sum, its own number included, is above the limit. There has to be one."""
-        tree = self._tree
-        size = len(tree)
-        rank = 0
-        step = self._half
-        while step:
-            following = rank + step
-            if following < size and tree[following] <= limit:
-                rank = following
-                limit -= tree[following]
-            step >>= 1
-        return rank
-
-    def _change(self, rank: int, number: int) -> None:
+    def add(self, key: K, number: int) -> None:
+        """Put a number under a new key."""
         self.total += number
-        tree = self._tree
-        size = len(tree)
-        i = rank + 1
-        while i < size:
-            tree[i] += number
-            i += i & -i
+        if not self._keys:
+            self._keys, self._numbers, self._last, self._sums = [[key]], [[number]], [key], [number]
+            return
+        block = min(bisect_left(self._last, key), len(self._keys) - 1)
+        keys, numbers = self._keys[block], self._numbers[block]
+        position = bisect_left(keys, key)
+        keys.insert(position, key)
+        numbers.insert(position, number)
+        self._last[block] = keys[-1]
+        self._sums[block] += number
+        if len(keys) > 2 * _BLOCK:
+            halves = [numbers[:_BLOCK], numbers[_BLOCK:]]
+            self._keys[block : block + 1] = [keys[:_BLOCK], keys[_BLOCK:]]
+            self._numbers[block : block + 1] = halves
+            self._last[block : block + 1] = [keys[_BLOCK - 1], keys[-1]]
+            self._sums[block : block + 1] = map(sum, halves)
+
+    def remove(self, key: K) -> None:
+        """Take a key and its number away."""
+        block = bisect_left(self._last, key)
+        keys, numbers = self._keys[block], self._numbers[block]
+        position = bisect_left(keys, key)
+        del keys[position]
+        number = numbers.pop(position)
+        self.total -= number
+        self._sums[block] -= number
+        if keys:
+            self._last[block] = keys[-1]
+        else:
+            del self._keys[block], self._numbers[block], self._last[block], self._sums[block]
+
+    def before(self, key: K) -> int:
+        """The sum of the numbers of lower keys."""
+        block = bisect_left(self._last, key)
+        if block == len(self._keys):
+            return self.total
+        position = bisect_left(self._keys[block], key)
+        return sum(self._sums[:block]) + sum(self._numbers[block][:position])
+
+    def first_above(self, limit: int) -> K:
+        """The first key up to which the sum, its own number included, is above the limit. There has to be one."""
+        totals = list(accumulate(self._sums))
+        block = bisect_right(totals, limit)
+        before = totals[block] - self._sums[block]
+        key: K = self._keys[block][bisect_right(list(accumulate(self._numbers[block])), limit - before)]
+        return key

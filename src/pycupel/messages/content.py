@@ -9,28 +9,51 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from pycupel.messages.fields import as_json, attribute, field, is_list, is_mapping
+from pycupel.messages.fields import as_json, attribute, field, is_list, is_mapping, rewritten
 
-__all__ = ["ContentReader", "Prices"]
+__all__ = ["THINKING", "TOOL_CALLS", "TOOL_RESULTS", "ContentReader", "Prices"]
+
+TOOL_CALLS, TOOL_RESULTS, THINKING = "tool_calls", "tool_results", "thinking"
 
 
 class Prices(NamedTuple):
-    """What a provider adds to the text, in tokens. Those of pictures are typical: their sizes cannot be seen here."""
+    """What a provider adds to the text, in tokens.
+
+    What cannot be seen in a message has a typical price: a picture that of 1024 x 1024 pixels, audio that of 100
+    seconds, a file that of a page.
+
+    Attributes:
+        message: For each message.
+        name: For the name of a speaker, besides its text.
+        call: For each call of a tool, with its result, besides their texts.
+        reply: For the start of the reply.
+        tool: For the definition of a tool, besides its JSON.
+        tools: For tools at all.
+        image: For a picture.
+        small_image: For a picture with low detail.
+        audio: For audio.
+        file: For a file whose text is not in the message.
+        escapes: Whether results and arguments of calls are written as JSON again, with blanks and escapes.
+    """
 
     message: int = 3
+    name: int = 0
+    call: int = 0
     reply: int = 3
     tool: int = 8
+    tools: int = 0
     image: int = 765
     small_image: int = 85
     audio: int = 1000
     file: int = 1500
+    escapes: bool = False
 
 
 # How to read the fields in which messages and their parts keep what the model sees, in the order of a text.
 _FIELDS: Mapping[str, str] = {
     **dict.fromkeys(("title", "reasoning", "reasoning_content"), "text"),
     **dict.fromkeys(("summary", "thinking", "content"), "nested"),
-    **dict.fromkeys(("text", "refusal", "name", "code"), "text"),
+    **dict.fromkeys(("text", "refusal", "name", "tool_type", "toolType", "code"), "text"),
     **dict.fromkeys(("arguments", "args", "input", "response", "tools"), "json"),
     **dict.fromkeys(("action", "actions", "operation", "queries"), "json"),
     **dict.fromkeys(("parts", "output", "outputs"), "nested"),
@@ -39,6 +62,7 @@ _FIELDS: Mapping[str, str] = {
     # Gemini's objects and its JSON spell names differently.
     **dict.fromkeys(("function_call", "function_response", "executable_code", "code_execution_result"), "nested"),
     **dict.fromkeys(("functionCall", "functionResponse", "executableCode", "codeExecutionResult"), "nested"),
+    **dict.fromkeys(("tool_call", "tool_response", "toolCall", "toolResponse"), "nested"),
     # Thoughts that only the provider can read.
     **dict.fromkeys(("signature", "thought_signature", "thoughtSignature", "encrypted_content"), "sealed"),
 }
@@ -49,6 +73,26 @@ _IMAGES = frozenset({"image", "image_url", "input_image", "computer_screenshot",
 _AUDIO = frozenset({"audio", "input_audio"})
 _FILES = frozenset({"file", "input_file", "document", "document_url", "container_upload"})
 
+# What of a message is not its speaker's text, by the types of parts and by the names of fields.
+_CALL_FIELDS = frozenset({"function_call", "functionCall", "tool_call", "toolCall"})
+_CALL_LISTS = frozenset({"tool_calls", "invalid_tool_calls"})
+_CALL_TYPES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
+_SHARES_OF_TYPES: Mapping[str, str] = {
+    **dict.fromkeys((*_CALL_TYPES, "function_call", "custom_tool_call"), TOOL_CALLS),
+    **dict.fromkeys(
+        ("tool_result", "mcp_tool_result", "web_search_tool_result", "web_fetch_tool_result"), TOOL_RESULTS
+    ),
+    **dict.fromkeys(("thinking", "redacted_thinking", "reasoning"), THINKING),
+}
+_SHARES_OF_FIELDS: Mapping[str, str] = {
+    **dict.fromkeys((*_CALL_FIELDS, *_CALL_LISTS, "executable_code", "executableCode"), TOOL_CALLS),
+    **dict.fromkeys(("function_response", "functionResponse", "tool_response", "toolResponse"), TOOL_RESULTS),
+    **dict.fromkeys(("code_execution_result", "codeExecutionResult"), TOOL_RESULTS),
+    **dict.fromkeys(("reasoning", "reasoning_content", "thought_signature", "thoughtSignature"), THINKING),
+}
+# The parts in which LangChain keeps calls that are beside the content, too.
+_REPEATED_CALLS = ("tool_use", "tool_call", "function_call", "custom_tool_call")
+
 
 class ContentReader:
     """Reads messages for one provider and one counter: each is walked once, for its text and its tokens.
@@ -57,17 +101,22 @@ class ContentReader:
         count: Counts the tokens of a text.
         prices: What the provider adds.
         overhead: What it adds to each message.
+        shares: The tokens of calls, results and thoughts in the message that was read last, each with its kind.
     """
 
-    __slots__ = ("count", "overhead", "prices")
+    __slots__ = ("_spans", "count", "overhead", "prices", "shares")
 
     def __init__(self, count: Callable[[str], int], prices: Prices) -> None:
         self.count = count
         self.prices = prices
         self.overhead = prices.message
+        self.shares: tuple[tuple[str, int], ...] = ()
+        # For each share: its kind, its texts from one index to another, and what it adds to them.
+        self._spans: list[tuple[str, int, int, int]] = []
 
     def __call__(self, message: Any) -> tuple[str, int]:
         """The text of a message and its tokens, with what the message itself adds."""
+        self.shares = ()
         # Most messages are a role and a text.
         if message.__class__ is dict and len(message) == 2 and "role" in message:
             text = message.get("content")
@@ -75,7 +124,11 @@ class ContentReader:
                 return text, self.overhead + self.count(text)
         texts: list[str] = []
         fixed = self._walk(message, texts)
-        return "\n".join(filter(None, texts)), self.overhead + fixed + sum(map(self.count, texts))
+        tokens = [self.count(text) for text in texts]
+        if self._spans:
+            self.shares = tuple((kind, price + sum(tokens[start:end])) for kind, start, end, price in self._spans)
+            self._spans.clear()
+        return "\n".join(filter(None, texts)), self.overhead + fixed + sum(tokens)
 
     def _walk(self, node: Any, texts: list[str]) -> int:
         """Appends the texts of a node, and returns the price of everything in it that is not text."""
@@ -88,33 +141,62 @@ class ContentReader:
         kind = kind if isinstance(kind, str) else None
         if kind in _FILES:
             return self._file(node, texts)
+        start, inside = len(texts), len(self._spans)
         price = self._price(node, kind)
-        return self._fields(node, texts) if price is None else price
+        price = self._fields(node, texts) if price is None else price
+        if kind in _CALL_TYPES:
+            price += self.prices.call
+        share = _share_of(node, kind)
+        if share is not None:
+            self._spans[inside:] = [(share, start, len(texts), price)]
+        return price
 
     def _fields(self, node: Any, texts: list[str]) -> int:
         members = node if is_mapping(node) else {name: attribute(node, name) for name in _FIELDS}
-        has_content = members.get("content") is not None
-        calls = members.get("tool_calls")
-        price = 0
+        is_rewritten = self.prices.escapes and field(node, "tool_call_id")
+        total = self._escapes(members.get("content")) if is_rewritten else 0
         for name in sorted(filter(_RANKS.__contains__, members), key=_RANKS.__getitem__):
-            how, value = _FIELDS[name], members[name]
-            if value is None:
+            if members[name] is None:
                 continue
-            if how == "nested":
-                price += self._walk(_without_calls(value) if name == "content" and calls else value, texts)
-            elif how == "sealed":
-                price += len(value) // _SEALED_CHARACTERS
-            elif how == "json":
-                texts.append(as_json(value))
-            elif not isinstance(value, str) or (name == "text" and has_content):
-                # Some libraries' messages have their text twice: as content, and as text alone.
-                continue
-            elif name == "name" and has_content:
-                # The name of the speaker costs tokens, but is not what was said.
-                price += self.count(value)
-            else:
-                texts.append(value)
-        return price
+            start = len(texts)
+            price = self._field(name, members, texts)
+            share = _SHARES_OF_FIELDS.get(name)
+            if share is not None:
+                self._spans.append((share, start, len(texts), price))
+            total += price
+        return total
+
+    def _field(self, name: str, members: Mapping[str, Any], texts: list[str]) -> int:
+        """Appends the texts of a field, and returns the price of everything in it that is not text."""
+        how, value = _FIELDS[name], members[name]
+        if how == "nested":
+            return self._nested(name, value, members, texts)
+        if how == "sealed":
+            return len(value) // _SEALED_CHARACTERS
+        if how == "json":
+            texts.append(as_json(value))
+            return self._escapes(value) if self.prices.escapes and name == "arguments" else 0
+        has_content = members.get("content") is not None
+        if not isinstance(value, str) or (name == "text" and has_content):
+            # Some libraries' messages have their text twice: as content, and as text alone.
+            return 0
+        if name == "name" and has_content:
+            # The name of the speaker costs tokens, but is not what was said.
+            return self.prices.name + self.count(value)
+        texts.append(value)
+        return 0
+
+    def _nested(self, name: str, value: Any, members: Mapping[str, Any], texts: list[str]) -> int:
+        if name == "content" and any(map(members.get, _CALL_LISTS)):
+            return self._walk(_without_calls(value), texts)
+        calls = name in _CALL_FIELDS or (len(value) if name in _CALL_LISTS and is_list(value) else 0)
+        return self.prices.call * calls + self._walk(value, texts)
+
+    def _escapes(self, value: Any) -> int:
+        """What it adds to write a text as JSON once more."""
+        if not isinstance(value, str):
+            return 0
+        return max(0, self.count(rewritten(value)) - self.count(value))
 
     def _price(self, node: Any, kind: str | None) -> int | None:
         """The fixed price of what is not text; None for what is."""
@@ -145,6 +227,13 @@ class ContentReader:
         return self.prices.file if text is None else self._walk([field(node, "title") or "", text], texts)
 
 
+def _share_of(node: Any, kind: str | None) -> str | None:
+    """What a part is, if it is not its speaker's text. Gemini's thoughts are texts with a mark."""
+    if kind is None:
+        return THINKING if field(node, "thought") is True else None
+    return _SHARES_OF_TYPES.get(kind) or (TOOL_CALLS if kind.endswith("_call") else None)
+
+
 def _without_calls(content: Any) -> Any:
     """LangChain keeps the calls of some providers in the content, and again beside it."""
-    return [part for part in content if field(part, "type") != "tool_use"] if is_list(content) else content
+    return [part for part in content if field(part, "type") not in _REPEATED_CALLS] if is_list(content) else content

@@ -1,16 +1,36 @@
-"""`count_messages`: what a provider will count for a request."""
+"""What a provider will count for a request: messages, and what travels beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import FunctionType, MethodType
+from typing import Any, NamedTuple
 
+from pycupel.messages.content import ContentReader
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.fields import as_json
+from pycupel.messages.fields import as_json, field, is_list
 from pycupel.messages.options import ProviderName, checked_list
+from pycupel.messages.providers import Provider
+from pycupel.model.names import name_key
+from pycupel.tokens.counter import Counter
 from pycupel.tokens.counters import CounterLike, get_counter
+from pycupel.tokens.families import counter_for
 
-__all__ = ["count_messages"]
+__all__ = ["Beside", "count_beside", "count_messages", "resolve_counter"]
+
+
+class Beside(NamedTuple):
+    """What travels beside the messages, in tokens.
+
+    Attributes:
+        system: The system prompt.
+        tools: The definitions of tools.
+        reply: The start of the reply.
+    """
+
+    system: int
+    tools: int
+    reply: int
 
 
 def count_messages(
@@ -18,23 +38,72 @@ def count_messages(
     provider: ProviderName = "auto",
     counter: CounterLike = "auto",
     *,
-    tools: Iterable[Any] = (),
+    model: str | None = None,
+    system: Any = None,
+    tools: Iterable[Any] | None = None,
 ) -> int:
-    """About what a provider will count for a request: messages, definitions of tools, and the start of the reply.
+    """About what a provider will count for a request: messages, what travels beside them, and the start of the reply.
 
     Args:
         messages: The history: dicts or the objects of a provider's library. Fields that are not known cost nothing.
         provider: openai, responses, anthropic, gemini or mistral, which differ in what they add to the text; auto
             tells them apart by their fields.
-        counter: What `get_counter` takes: "auto", a name, or a function from str to int.
-        tools: The definitions of tools, as they are sent.
+        counter: What `get_counter` takes: a name, or a function from str to int. With "auto", the model and the
+            provider decide.
+        model: The model's name, as `get_counter` takes it.
+        system: The system prompt that is sent beside the messages: a text, blocks, or Gemini's `system_instruction`.
+        tools: The definitions of tools, as they are sent, or in MCP's shape.
 
     Raises:
         InvalidArgumentError: the provider or the counter is not known.
         ProviderAmbiguousError: the provider is "auto" and cannot be determined.
     """
-    count = get_counter(counter)
     history = checked_list("messages", messages)
-    known = resolve_provider(history, provider)
-    definitions = [as_json(tool) for tool in checked_list("tools", tools)]
-    return known.price(history, count) + sum(count(text) + known.prices.tool for text in definitions)
+    known = resolve_provider(history, provider, model)
+    count = resolve_counter(counter, known, model)
+    return known.price(history, count) + sum(count_beside(known, count, system, tools))
+
+
+def resolve_counter(counter: CounterLike, provider: Provider, model: str | None) -> Counter:
+    """The counter of that name; for "auto", the one for the model, or else for the provider's models."""
+    if isinstance(counter, str) and name_key(counter) == "auto":
+        return counter_for(provider.name, model)
+    return get_counter(counter)
+
+
+def count_beside(
+    provider: Provider, count: Callable[[str], int], system: Any = None, tools: Iterable[Any] | None = None
+) -> Beside:
+    """What travels beside the messages, and the start of the reply.
+
+    Args:
+        provider: Whose prices to use.
+        count: Counts the tokens of a text.
+        system: The system prompt, in any shape; None if there is none.
+        tools: The definitions of tools; None if there are none.
+    """
+    prices = provider.prices
+    definitions = [] if tools is None else list(_definitions(checked_list("tools", tools)))
+    return Beside(
+        0 if system is None else ContentReader(count, prices)(system)[1],
+        sum([count(text) + prices.tool for text in definitions], prices.tools if definitions else 0),
+        prices.reply,
+    )
+
+
+def _definitions(tools: Sequence[Any]) -> Iterator[str]:
+    """Each definition as the model reads it. One of Gemini's tools may hold several, or be a function."""
+    for tool in tools:
+        several = field(tool, "function_declarations") or field(tool, "functionDeclarations")
+        schema = field(tool, "input_schema") or field(tool, "inputSchema")
+        if is_list(several):
+            yield from _definitions(several)
+        elif schema is not None:
+            # Anthropic's shape and MCP's. The other fields are for the client.
+            yield as_json(
+                {"name": field(tool, "name"), "description": field(tool, "description"), "input_schema": schema}
+            )
+        elif isinstance(tool, (FunctionType, MethodType)):
+            yield f"{tool.__name__} {tool.__annotations__} {tool.__doc__ or ''}"
+        else:
+            yield as_json(tool)

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from pycupel.errors import ProviderAmbiguousError
+from pycupel.messages.content import Prices
 from pycupel.messages.fields import field, is_list
 from pycupel.messages.options import checked_name
 from pycupel.messages.providers import PROVIDERS, Provider
 from pycupel.messages.providers.openai import LANGCHAIN_ROLES
+from pycupel.tokens.models import family_of
 
 __all__ = ["detect_provider", "resolve_provider"]
+
+# What else the messages of these providers may look like. Plain texts look like no one's.
+_MAY_BE = {"anthropic": (None,), "mistral": (None, "openai")}
+
+# What the chat templates of open models add, at most.
+_CHAT_TEMPLATES = Prices(message=6, name=1, call=30)
 
 _TOOL_ROLES = ("tool", "function")
 _PART_MARKS = {
@@ -31,21 +40,34 @@ _PART_MARKS = {
 }
 
 
-def resolve_provider(messages: Sequence[Any], name: Any) -> Provider:
-    """The provider of that name; for "auto", the one that the messages look like.
+def resolve_provider(messages: Sequence[Any], provider: Any, model: str | None = None) -> Provider:
+    """The provider of that name; for "auto", the one that the messages look like and that has the model.
+
+    Args:
+        messages: The history.
+        provider: The name of a provider, "auto", or a provider, which is returned as it is.
+        model: The model's name. Where the messages fit several providers, its own is taken; and where they are another
+            provider's, as behind a router, they still have the prices of its own.
 
     Raises:
         InvalidArgumentError: there is no such provider.
         ProviderAmbiguousError: the name is "auto", and messages look like those of different providers.
     """
-    known = checked_name("provider", name, ("auto", *PROVIDERS))
-    return detect_provider(messages) if known == "auto" else PROVIDERS[known]
+    if isinstance(provider, Provider):
+        return provider
+    name = checked_name("provider", provider, ("auto", *PROVIDERS))
+    family = None if model is None else family_of(model)
+    home = None if family is None else PROVIDERS.get(family)
+    known = PROVIDERS[name] if name != "auto" else detect_provider(messages, home)
+    prices = known.prices if family is None else _CHAT_TEMPLATES if home is None else home.prices
+    return known if prices == known.prices else replace(known, prices=prices)
 
 
-def detect_provider(messages: Sequence[Any]) -> Provider:
+def detect_provider(messages: Sequence[Any], home: Provider | None = None) -> Provider:
     """The provider that the messages look like.
 
-    Plain texts look the same for every provider and count as OpenAI's, and so do messages of Mistral and LangChain.
+    Plain texts look the same for every provider and count as OpenAI's, and so do messages of Mistral and LangChain;
+    unless `home`, the provider of the model, is one of those that they may be for.
 
     Raises:
         ProviderAmbiguousError: messages look like those of different providers.
@@ -59,7 +81,10 @@ def detect_provider(messages: Sequence[Any]) -> Provider:
         where = ", ".join(f"messages[{index}] looks like {provider}" for provider, index in seen.items())
         choices = " or ".join(f"provider={provider!r}" for provider in seen)
         raise ProviderAmbiguousError(f"{where}; pass {choices}", tuple(seen))
-    return PROVIDERS[next(iter(seen), "openai")]
+    found = next(iter(seen), None)
+    if home is not None and found in _MAY_BE.get(home.name, ()):
+        return home
+    return PROVIDERS[found or "openai"]
 
 
 def _plain_mark(message: dict[str, Any]) -> str | None:

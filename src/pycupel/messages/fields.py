@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 if TYPE_CHECKING:
     from json import JSONEncoder
 
-__all__ = ["as_json", "attribute", "field", "is_list", "is_mapping"]
+__all__ = ["as_json", "attribute", "field", "is_list", "is_mapping", "rewritten"]
 
 
 def field(value: Any, key: str) -> Any:
@@ -41,6 +41,16 @@ def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
 def as_json(value: Any) -> str:
     """Arguments and results as the model reads them: a text as it is, anything else as JSON without blanks."""
     return value if isinstance(value, str) else _encoder().encode(value)
+
+
+def rewritten(text: str) -> str:
+    """A text as JSON with blanks. If it is JSON already, its value is."""
+    from json import dumps, loads  # noqa: PLC0415 - few providers do that
+
+    try:
+        return dumps(loads(text), ensure_ascii=False)
+    except ValueError:
+        return dumps(text, ensure_ascii=False)
 
 
 def _as_plain(value: Any) -> Any:

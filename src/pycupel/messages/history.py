@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, get_args
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import UnitName, checked_name
-from pycupel.messages.providers import Provider
+from pycupel.messages.providers import MessageView, Provider
 from pycupel.messages.ties import with_needs
 from pycupel.messages.units import Unit, group_messages, turns
 from pycupel.model import ContextItem, ContextKind, ContextSource
@@ -35,6 +35,7 @@ class History(NamedTuple):
 
     Attributes:
         provider: Whose history it is.
+        views: The messages as they were read.
         units: The units, or whole turns as units, in order of their first message.
         tokens: What each message costs.
         sizes: What each unit costs.
@@ -45,6 +46,7 @@ class History(NamedTuple):
     """
 
     provider: Provider
+    views: list[MessageView]
     units: list[Unit]
     tokens: list[int]
     sizes: list[int]
@@ -72,7 +74,7 @@ def read_history(messages: Sequence[Any], provider: Any, unit: Any, count: Calla
     ties = _ties(units)
     must = frozenset(with_needs(pinned, lambda i: units[i].needs))
     should = frozenset(with_needs(pinned | wanted, ties.__getitem__))
-    return History(known, units, tokens, sizes, ties, must, should - must)
+    return History(known, views, units, tokens, sizes, ties, must, should - must)
 
 
 def items_at(

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from pycupel.messages.counting import resolve_counter
+from pycupel.messages.detect import resolve_provider
 from pycupel.messages.history import items_at, read_history
 from pycupel.messages.options import Pin, ProviderName, UnitName, checked_list
 from pycupel.model import ContextItem
-from pycupel.tokens.counters import CounterLike, get_counter
+from pycupel.tokens.counters import CounterLike
 
 __all__ = ["to_items"]
 
@@ -37,6 +39,8 @@ def to_items(
         MessageShapeError: a message has a shape that the provider does not know.
         ProviderAmbiguousError: the provider is "auto" and cannot be determined.
     """
-    history = read_history(checked_list("messages", messages), provider, unit, get_counter(counter), pin)
+    source = checked_list("messages", messages)
+    known = resolve_provider(source, provider)
+    history = read_history(source, known, unit, resolve_counter(counter, known, None), pin)
     whole = [i for i, each in enumerate(history.units) if each.problem is None]
     return list(items_at(history, whole, history.pinned, named=True).values())

@@ -2,21 +2,63 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from pycupel.errors import InvalidArgumentError
+from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_iterable, checked_str, wrong_type
 from pycupel.model.names import name_key, suggestion
+from pycupel.model.percent import percent_of
+from pycupel.tokens.windows import window_of
 
-__all__ = ["Pin", "ProviderName", "TooLarge", "UnitName", "checked_list", "checked_name"]
+__all__ = [
+    "BudgetLike",
+    "Pin",
+    "ProviderName",
+    "TooLarge",
+    "UnitName",
+    "as_budget",
+    "checked_list",
+    "checked_name",
+]
 
 ProviderName: TypeAlias = Literal["auto", "openai", "responses", "anthropic", "gemini", "mistral"]
 UnitName: TypeAlias = Literal["auto", "turn"]
 TooLarge: TypeAlias = Literal["drop", "error"]
+BudgetLike: TypeAlias = ContextBudget | int | str
 Pin: TypeAlias = Iterable[int] | Callable[[Any], object]
 
+_SHARE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*", re.ASCII)
+
 _Name = TypeVar("_Name", bound=str)
+
+
+def as_budget(budget: BudgetLike, model: str | None) -> ContextBudget | int:
+    """The caller's budget; for a share of the model's window, such as "75%", its tokens.
+
+    Raises:
+        InvalidArgumentError: the share is not one, or the model's window is not known.
+    """
+    if not isinstance(budget, str):
+        return budget
+    found = _SHARE.fullmatch(budget)
+    percent = float(found[1]) if found else 0.0
+    if not 0.0 < percent <= 100.0:
+        raise InvalidArgumentError(
+            f"budget must be a number of tokens, or a share such as '75%', not {budget!r}",
+            argument="budget",
+            value=budget,
+        )
+    if model is None:
+        raise InvalidArgumentError(
+            f"the budget {budget!r} is a share of the model's window, and there is no model",
+            argument="budget",
+            value=budget,
+            hint="Pass model=, or a number of tokens.",
+        )
+    return percent_of(window_of(model), percent)
 
 
 def checked_name(argument: str, value: Any, known: Iterable[_Name]) -> _Name:

@@ -45,16 +45,29 @@ class Plan(NamedTuple):
     is_cut: bool
 
 
-def limits_of(budget: ContextBudget | int, margin_percent: float) -> ContextBudget:
-    """The budget in force: an estimate needs a margin, unless the caller has set one."""
-    if isinstance(budget, ContextBudget):
-        limits = budget
-    else:
-        tokens = checked_int("budget", budget)
-        limits = ContextBudget(tokens, tokens * TARGET_PERCENT // 100)
-    if margin_percent and not limits.estimation_safety_margin_percent:
-        return replace(limits, estimation_safety_margin_percent=margin_percent)
-    return limits
+def limits_of(budget: ContextBudget | int, margin_percent: float, beside: int = 0) -> ContextBudget:
+    """What a budget leaves to messages and documents.
+
+    Args:
+        budget: The budget, or a number of tokens.
+        margin_percent: The margin that the counter needs, unless the budget has one. With it, everything still fits.
+        beside: What else is sent, in tokens.
+    """
+    limits = budget if isinstance(budget, ContextBudget) else ContextBudget(checked_int("budget", budget))
+    room = limits.available_tokens
+    margin = limits.estimation_safety_margin_percent or margin_percent
+    if margin:
+        numerator, denominator = margin.as_integer_ratio()
+        # Rounded down, and less than the whole, so that it holds in floats, too.
+        room = max(0, room * 100 * denominator - 1) // (100 * denominator + numerator)
+    room = max(0, room - beside)
+    target = limits.target_tokens if isinstance(budget, ContextBudget) else room * TARGET_PERCENT // 100
+    return ContextBudget(
+        room + limits.output_reserve,
+        min(target, room),
+        output_reserve=limits.output_reserve,
+        reserved_slots=limits.reserved_slots,
+    )
 
 
 def make_plan(
@@ -108,7 +121,7 @@ def _pinned(history: History, window: int, held: int) -> frozenset[int]:
             history.units[largest].indices,
             tokens,
             max(0, window - (needed - tokens)),
-            hint=f"It must stay: what must stay needs {needed} tokens, and max_tokens - output_reserve is {window}. "
+            hint=f"It must stay: what must stay needs {needed} tokens, and the budget leaves {window}. "
             "Raise the budget, pin less, or shorten that message.",
         )
     wanted = history.pinned | history.wanted

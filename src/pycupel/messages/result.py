@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from pycupel.diagnostics import ExclusionReason, SelectionReport
 from pycupel.messages.options import ProviderName
+from pycupel.messages.usage import Usage
 from pycupel.model import ContextBudget
 
 __all__ = ["Dropped", "ExplainedSelection", "MessageSelection"]
@@ -39,9 +40,11 @@ class MessageSelection:
         kept: The indices of the selected messages in the caller's list.
         stable_prefix_tokens: What `messages` and those of the previous selection have in common at the start.
         report: Every unit and document with its score and reason; None without `explain=True`.
-        budget: The budget in force, with the counter's safety margin.
+        budget: What the budget left to messages and documents: without the margin of an estimate, and without what
+            travels beside the messages.
         counter: The name and version of what counted the tokens.
         provider: The provider whose rules were kept.
+        usage: Where the window goes: system prompt, tools, history by kind, documents, reply, and what is free.
         notes: Advisory notes, such as that a scorer found its field on no message.
         source: The caller's whole history.
     """
@@ -57,6 +60,7 @@ class MessageSelection:
     budget: ContextBudget
     counter: str
     provider: ProviderName
+    usage: Usage
     notes: tuple[str, ...] = ()
     source: tuple[Any, ...] = ()
 

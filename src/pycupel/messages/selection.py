@@ -9,17 +9,28 @@ from typing import Any, Literal, get_args, overload
 from pycupel.diagnostics import ExclusionReason, SelectionReport
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.messages.choice import choose
+from pycupel.messages.counting import count_beside, resolve_counter
+from pycupel.messages.detect import resolve_provider
 from pycupel.messages.documents import newest_of_each, read_documents
 from pycupel.messages.history import History, read_history
-from pycupel.messages.options import Pin, ProviderName, TooLarge, UnitName, checked_list, checked_name
+from pycupel.messages.options import (
+    BudgetLike,
+    Pin,
+    ProviderName,
+    TooLarge,
+    UnitName,
+    as_budget,
+    checked_list,
+    checked_name,
+)
 from pycupel.messages.plan import Plan, limits_of, make_plan
 from pycupel.messages.result import Dropped, ExplainedSelection, MessageSelection
 from pycupel.messages.slicing import document_share
-from pycupel.model import ContextBudget
+from pycupel.messages.usage import usage_of
 from pycupel.model.checks import checked_bool, wrong_type
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
-from pycupel.tokens.counters import CounterLike, get_counter
+from pycupel.tokens.counters import CounterLike
 
 __all__ = ["select_messages"]
 
@@ -29,9 +40,10 @@ _NOT_CONTINUED = "the history does not start with that of the previous selection
 @overload
 def select_messages(
     messages: Iterable[Any],
-    budget: ContextBudget | int,
+    budget: BudgetLike,
     *,
     provider: ProviderName = "auto",
+    model: str | None = None,
     policy: Policy | PresetName = "chat",
     query: str | None = None,
     unit: UnitName = "auto",
@@ -39,15 +51,18 @@ def select_messages(
     pin: Pin | None = None,
     previous: MessageSelection | None = None,
     documents: Iterable[Any] | None = None,
+    system: Any = None,
+    tools: Iterable[Any] | None = None,
     too_large: TooLarge = "drop",
     explain: Literal[True],
 ) -> ExplainedSelection: ...
 @overload
 def select_messages(
     messages: Iterable[Any],
-    budget: ContextBudget | int,
+    budget: BudgetLike,
     *,
     provider: ProviderName = "auto",
+    model: str | None = None,
     policy: Policy | PresetName = "chat",
     query: str | None = None,
     unit: UnitName = "auto",
@@ -55,14 +70,17 @@ def select_messages(
     pin: Pin | None = None,
     previous: MessageSelection | None = None,
     documents: Iterable[Any] | None = None,
+    system: Any = None,
+    tools: Iterable[Any] | None = None,
     too_large: TooLarge = "drop",
     explain: bool = False,
 ) -> MessageSelection: ...
 def select_messages(
     messages: Iterable[Any],
-    budget: ContextBudget | int,
+    budget: BudgetLike,
     *,
     provider: ProviderName = "auto",
+    model: str | None = None,
     policy: Policy | PresetName = "chat",
     query: str | None = None,
     unit: UnitName = "auto",
@@ -70,6 +88,8 @@ def select_messages(
     pin: Pin | None = None,
     previous: MessageSelection | None = None,
     documents: Iterable[Any] | None = None,
+    system: Any = None,
+    tools: Iterable[Any] | None = None,
     too_large: TooLarge = "drop",
     explain: bool = False,
 ) -> MessageSelection:
@@ -84,16 +104,22 @@ def select_messages(
 
     Args:
         messages: The history: dicts or the SDK's objects, which are only read.
-        budget: The limits, or a number of tokens, of which 65 % are then the target.
+        budget: The limits; or a number of tokens, of which 65 % are then the target; or, as a text such as "75%", a
+            share of the model's window.
         provider: openai, responses, anthropic, gemini or mistral; auto tells them apart by their fields.
+        model: The model's name, as `pycupel.tokens.get_counter` takes it. It decides how tokens are counted, and whose
+            rules count where the messages fit several providers.
         policy: What ranks the history: a policy, a pipeline, or the name of a preset.
         query: What the documents should be relevant to; the last user message, unless given. It does not rank the
             history, because the cut would move with every question.
         unit: "auto" drops exchanges and messages one by one, "turn" whole turns.
-        counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes.
+        counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes. With "auto",
+            the model or else the provider decides: exact where that is possible, else an estimate with a margin.
         pin: More messages that must stay: their indices, or a function that is asked about each.
         previous: The selection from the last call with this history.
         documents: Retrieved texts that share the budget; see `documents` of the result.
+        system: The system prompt that is sent beside the messages: a text, blocks, or Gemini's `system_instruction`.
+        tools: The definitions of tools that are sent beside the messages, in the provider's shape or MCP's.
         too_large: What happens to an old unit that is larger than the budget: "drop" or "error".
         explain: Whether the result should have a report.
 
@@ -111,24 +137,29 @@ def select_messages(
         raise wrong_type("previous", "a MessageSelection", previous)
     ranking_policy = as_policy(policy)
     source = tuple(checked_list("messages", messages))
-    count = get_counter(counter)
-    history = read_history(source, provider, unit, count, pin)
+    limits = as_budget(budget, model)
+    known_provider = resolve_provider(source, provider, model)
+    count = resolve_counter(counter, known_provider, model)
+    beside = count_beside(known_provider, count, system, tools)
+    history = read_history(source, known_provider, unit, count, pin)
     _refuse_broken(history)
     given = [] if documents is None else checked_list("documents", documents)
     hits, replaced = newest_of_each(read_documents(given, count))
     known = previous if previous is not None and previous.continues(source) else None
     share = document_share(ranking_policy.slicer, [hit.item for hit in hits])
-    plan = make_plan(history, hits, limits_of(budget, count.margin_percent), share, known)
+    plan = make_plan(history, hits, limits_of(limits, count.margin_percent, sum(beside)), share, known)
     if refuses_large:
         _refuse_too_large(history, plan)
     choice = choose(
         history, plan, hits, replaced, ranking_policy, query=query, explain=checked_bool("explain", explain)
     )
     kept = sorted([n for i in choice.units for n in history.units[i].indices])
-    document_tokens = {hit.index: hit.item.tokens for hit in hits}
+    tokens_of = {hit.index: hit.item.tokens for hit in hits}
+    document_tokens = sum([tokens_of[i] for i in choice.documents])
+    usage = usage_of(limits, beside, [history.views[n] for n in kept], document_tokens)
     return _type_of(choice.report)(
         messages=[source[n] for n in kept],
-        total_tokens=sum([history.tokens[n] for n in kept]) + sum([document_tokens[i] for i in choice.documents]),
+        total_tokens=sum([history.tokens[n] for n in kept]) + document_tokens,
         dropped=_dropped((history.units[i].indices, reason) for i, reason in choice.reasons.items()),
         documents=[given[i] for i in choice.documents],
         dropped_documents=_dropped(((i,), reason) for i, reason in choice.document_reasons.items()),
@@ -138,6 +169,7 @@ def select_messages(
         budget=plan.budget,
         counter=str(count),
         provider=history.provider.name,
+        usage=usage,
         notes=(*choice.notes, *((_NOT_CONTINUED,) if previous is not known else ())),
         source=source,
     )

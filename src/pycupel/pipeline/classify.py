@@ -32,12 +32,15 @@ class Classified(NamedTuple):
 _classified = maker(Classified)
 
 
-def classify_items(items: Iterable[ContextItem]) -> Classified:
-    """A negative token count is invalid, pinned or not. This part does not depend on the budget."""
+def classify_items(items: Iterable[ContextItem], first: int = 0) -> Classified:
+    """A negative token count is invalid, pinned or not. This part does not depend on the budget.
+
+    `first` is the index of the first item, for an error.
+    """
     candidates: list[Any] = items if isinstance(items, list) else _materialised(items)
     if not set(map(type, candidates)) <= _ITEMS_ONLY:
         i, wrong = next((i, item) for i, item in enumerate(candidates) if type(item) is not ContextItem)
-        raise wrong_type(f"items[{i}]", "a ContextItem", wrong)
+        raise wrong_type(f"items[{first + i}]", "a ContextItem", wrong)
     scoreable = [item for item in candidates if not item.pinned and item.tokens >= 0]
     if len(scoreable) == len(candidates):
         return _classified(([], tuple(scoreable), [], 0, []))
@@ -49,10 +52,10 @@ def classify_items(items: Iterable[ContextItem]) -> Classified:
     return _classified((pinned, tuple(scoreable), invalid, sum([item.tokens for item in pinned]), after))
 
 
-def check_pinned_budget(classified: Classified, budget: ContextBudget) -> None:
+def check_pinned_budget(pinned_tokens: int, budget: ContextBudget) -> None:
     """Pinned items cannot be dropped: they have to fit into what the output reserve leaves of the window (EB-03)."""
-    if classified.pinned_tokens > budget.available_tokens:
-        raise PinnedExceedsBudgetError(classified.pinned_tokens, budget.available_tokens)
+    if pinned_tokens > budget.available_tokens:
+        raise PinnedExceedsBudgetError(pinned_tokens, budget.available_tokens)
 
 
 def _materialised(items: Any) -> list[Any]:

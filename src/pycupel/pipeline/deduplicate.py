@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pycupel.kernels.records import maker
 from pycupel.model import ContextItem
 
-__all__ = ["Deduplicated", "deduplicate_items"]
+__all__ = ["Deduplicated", "beats", "deduplicate_items"]
 
 
 class Deduplicated(NamedTuple):
@@ -37,7 +37,7 @@ def deduplicate_items(
     for i, item in enumerate(items):
         winner = best_so_far(item.content, i)
         if winner != i:
-            if _beats(scores[i], scores[winner]):
+            if beats(scores[i], scores[winner]):
                 best[item.content] = i
                 losers.add(winner)
             else:
@@ -49,6 +49,6 @@ def deduplicate_items(
     return _deduplicated(([i for i in everything if i not in losers], sorted(losers)))
 
 
-def _beats(challenger: float, holder: float) -> bool:
+def beats(challenger: float, holder: float) -> bool:
     """Strictly more; and any number beats NaN (DD-02)."""
     return challenger > holder or (holder != holder and challenger == challenger)  # noqa: PLR0124

@@ -20,7 +20,7 @@ from pycupel.diagnostics import (
     TraceEvent,
 )
 from pycupel.errors import digits
-from pycupel.kernels.records import records
+from pycupel.kernels.records import maker, records
 from pycupel.pipeline.trace import Trace
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 _STAGES = tuple(PipelineStage)
+_event = maker(TraceEvent)
 
 # A reason is a tuple of the numbers that its message tells.
 _TEXTS: dict[type[ExclusionReason], str] = {
@@ -61,7 +62,7 @@ def stage_events(trace: Trace) -> tuple[TraceEvent, ...]:
     """An event for each stage that has completed."""
     # A run that failed has fewer laps than there are stages.
     laps = zip(_STAGES, trace.laps)  # noqa: B905
-    return tuple(records(TraceEvent, [(stage, seconds * 1e3, count, None) for stage, (seconds, count) in laps]))
+    return tuple([_event((stage, seconds * 1e3, count, None)) for stage, (seconds, count) in laps])
 
 
 def score_messages(scores: Iterable[float]) -> list[str]:

@@ -16,7 +16,7 @@ from pycupel.diagnostics import (
     NegativeTokens,
     PinnedOverride,
 )
-from pycupel.kernels.records import maker, records
+from pycupel.kernels.records import maker
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline.classify import Classified
 from pycupel.pipeline.place import Placement, truncate
@@ -43,7 +43,9 @@ _SCORED, _PINNED, _ZERO_TOKEN = InclusionReason.SCORED, InclusionReason.PINNED, 
 
 _INVERT = bytes([1, 0]) + bytes(254)
 
+_included_item = maker(IncludedItem)
 _excluded_item = maker(ExcludedItem)
+_exceeded = maker(BudgetExceeded)
 _deduplicated = maker(Deduplicated)
 
 
@@ -53,8 +55,8 @@ def included(classified: Classified, placement: Placement) -> tuple[IncludedItem
     reasons: Iterable[InclusionReason] = repeat(_SCORED, len(order))
     if pinned or 0 in tokens:
         reasons = [_PINNED if i < pinned else _SCORED if tokens[i] else _ZERO_TOKEN for i in order]
-    items, scores = map(placement.items.__getitem__, order), map(placement.scores.__getitem__, order)
-    return tuple(records(IncludedItem, zip(items, scores, reasons, strict=True)))
+    items, scores = placement.items, placement.scores
+    return tuple([_included_item((items[i], scores[i], reason)) for i, reason in zip(order, reasons, strict=True)])
 
 
 def excluded_by_classify(classified: Classified) -> list[ExcludedItem]:
@@ -72,22 +74,26 @@ def excluded_by_deduplicate(
 def excluded_by_slice(ranking: Ranking, sliced: Sliced, budget: ContextBudget, available: int) -> list[ExcludedItem]:
     """In sorted order. `available` is what the selected items leave of the target."""
     is_out = _is_out(sliced)
-    items = list(compress(ranking.items, is_out))
-    sizes = [item.tokens for item in items]
+    left_out = compress(zip(ranking.items, ranking.scores, strict=True), is_out)
     pinned_tokens, capped = ranking.classified.pinned_tokens, sliced.cap_excluded
-    reasons: Iterable[ExclusionReason] = records(BudgetExceeded, zip(sizes, repeat(available)))
-    if pinned_tokens > 0:
-        # What would fit if nothing were pinned was displaced by the pinned items (PL-04).
-        target, whole_target = sliced.effective.target_tokens, budget.effective().target_tokens
+    if not (pinned_tokens or capped):
+        return [_excluded_item((item, score, _exceeded((item.tokens, available)))) for item, score in left_out]
+    target = whole_target = sliced.effective.target_tokens
+    displaced: ExclusionReason | None = None
+    if pinned_tokens:
+        whole_target = budget.effective().target_tokens
         displaced = PinnedOverride(ranking.classified.pinned[0].content)
-        reasons = [
-            displaced if target < size <= whole_target else reason for size, reason in zip(sizes, reasons, strict=True)
-        ]
-    if capped:
+    excluded: list[ExcludedItem] = []
+    for i, (item, score) in zip(compress(range(len(is_out)), is_out), left_out, strict=True):
         # A cap comes before everything else (ER-03).
-        out = compress(range(len(is_out)), is_out)
-        reasons = [capped.get(i, reason) for i, reason in zip(out, reasons, strict=True)]
-    return list(records(ExcludedItem, zip(items, compress(ranking.scores, is_out), reasons, strict=True)))
+        reason = capped.get(i)
+        if reason is None and target < item.tokens <= whole_target:
+            # What would fit if nothing were pinned was displaced by the pinned items (PL-04).
+            reason = displaced
+        if reason is None:
+            reason = _exceeded((item.tokens, available))
+        excluded.append(_excluded_item((item, score, reason)))
+    return excluded
 
 
 def excluded_by_place(classified: Classified, placement: Placement, budget: ContextBudget) -> list[ExcludedItem]:

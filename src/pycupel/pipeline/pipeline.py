@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import KW_ONLY, dataclass, field, fields
-from typing import Any, Self, cast
+from collections.abc import AsyncIterable, Callable, Iterable
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from pycupel.diagnostics import OverflowEvent, SelectionReport
 from pycupel.errors import PipelineConfigError
@@ -24,6 +25,9 @@ from pycupel.pipeline.trace import UNTRACED, NoteSources, TimedTrace, Trace
 from pycupel.placers._base import reads_positions
 from pycupel.protocols import Scorer
 from pycupel.scorers._query import bind_query
+
+if TYPE_CHECKING:
+    from pycupel.pipeline.stream import Stream
 
 __all__ = ["Pipeline"]
 
@@ -46,7 +50,7 @@ class Pipeline(Policy):
 
     def __post_init__(self) -> None:
         Policy.__post_init__(self)
-        object.__setattr__(self, "_note_sources", NoteSources.of(self.scorer, self.slicer, self.placer))
+        object.__setattr__(self, "_note_sources", NoteSources(self.scorer, self.slicer, self.placer))
         object.__setattr__(self, "_reads_positions", reads_positions(self.placer))
         if self.on_overflow is not None:
             if not callable(cast(Any, self.on_overflow)):
@@ -66,6 +70,8 @@ class Pipeline(Policy):
             TypeError: it is none of these.
             InvalidArgumentError: there is no such preset.
         """
+        if type(policy) is str:
+            return cast(Self, _of_preset(cls, policy))
         choices = as_policy(policy)
         if isinstance(choices, cls):
             return choices
@@ -96,12 +102,68 @@ class Pipeline(Policy):
         limits = ContextBudget.of(budget)
         sources = self._sources(query)
         trace = UNTRACED if collector is None else trace_for(sources, limits, collector)
-        selection = self._run(items, limits, sources.scorer, trace)
-        trace.completed(selection)
-        overflow = selection.placement.overflow
-        if self.on_overflow is not None and overflow is not None:
-            self.on_overflow(overflow)
-        return selection.items
+        return self._completed(self._run(items, limits, sources.scorer, trace))
+
+    async def run_stream(
+        self,
+        source: AsyncIterable[ContextItem],
+        budget: ContextBudget | int,
+        *,
+        query: str | None = None,
+        collector: Any = None,
+    ) -> list[ContextItem]:
+        """Select from items while they arrive, without waiting for all of them.
+
+        Items are taken in batches of the pipeline's `StreamSlice`, by score. When the budget is full, the source is
+        closed; with `StreamSlice(replace=True)` it is read to the end, and better items replace others. Scorers that
+        compare items with each other see one batch. Without a collector, only the selection and one batch are held.
+
+        Args:
+            source: The candidates as they arrive; `merge_sources` makes one of several.
+            budget: The limits of this run, or just a number of tokens.
+            query: What the selection should be relevant to, for the scorers that ask for a question.
+            collector: Observer of the run. It is told of the stages at the end.
+
+        Returns:
+            The selected items, in the order in which the model should see them.
+
+        Raises:
+            TypeError: an argument has a wrong type, or the source gives something other than a `ContextItem`.
+            PipelineConfigError: the slicer has quotas.
+            PinnedExceedsBudgetError: the pinned items alone do not fit.
+            BudgetOverflowError: the selection does not fit, and the strategy is Throw.
+            BaseException: what the source raises, unchanged. Every error has what was selected until then as its
+                attribute `selected_so_far`.
+        """
+        from pycupel.pipeline.stream import pull_async  # noqa: PLC0415 - most programs have no streams
+
+        return self._completed(await pull_async(self._stream(budget, query, collector), source))
+
+    def run_stream_sync(
+        self,
+        source: Iterable[ContextItem],
+        budget: ContextBudget | int,
+        *,
+        query: str | None = None,
+        collector: Any = None,
+    ) -> list[ContextItem]:
+        """Select from a plain iterable, such as a generator, as `run_stream` does from an async one.
+
+        Args:
+            source: The candidates as they arrive.
+            budget: The limits of this run, or just a number of tokens.
+            query: What the selection should be relevant to, for the scorers that ask for a question.
+            collector: Observer of the run. It is told of the stages at the end.
+
+        Returns:
+            The selected items, in the order in which the model should see them.
+
+        Raises:
+            BaseException: what `run_stream` raises.
+        """
+        from pycupel.pipeline.stream import pull  # noqa: PLC0415 - see above
+
+        return self._completed(pull(self._stream(budget, query, collector), source))
 
     def dry_run(
         self, items: Iterable[ContextItem], budget: ContextBudget | int, *, query: str | None = None
@@ -174,20 +236,35 @@ class Pipeline(Policy):
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
         """
         limits = ContextBudget.of(budget)
-        check_pinned_budget(ranking.classified, limits)
+        check_pinned_budget(ranking.classified.pinned_tokens, limits)
         return self._select(ranking, limits, TimedTrace(self._note_sources, ranking.trace))
+
+    def _stream(self, budget: ContextBudget | int, query: str | None, collector: Any) -> Stream:
+        from pycupel.pipeline.stream import Stream, streaming_sources  # noqa: PLC0415 - see above
+
+        limits = ContextBudget.of(budget)
+        sources = streaming_sources(self._sources(query))
+        trace = UNTRACED if collector is None else trace_for(sources, limits, collector)
+        return Stream(self, limits, trace, sources)
+
+    def _completed(self, selection: Selection) -> list[ContextItem]:
+        selection.trace.completed(selection)
+        overflow = selection.placement.overflow
+        if self.on_overflow is not None and overflow is not None:
+            self.on_overflow(overflow)
+        return selection.items
 
     def _sources(self, query: str | None) -> NoteSources:
         """The scorer, with the question if there is one, and who else may have notes about a run."""
         if query is None:
             return self._note_sources
         scorer, count = bind_query(self.scorer, query)
-        return self._note_sources._replace(scorer=scorer, ignores_query=not count)
+        return replace(self._note_sources, scorer=scorer, ignores_query=not count)
 
     def _run(self, items: Iterable[ContextItem], budget: ContextBudget, scorer: Scorer, trace: Trace) -> Selection:
         try:
             classified = classify_items(items)
-            check_pinned_budget(classified, budget)
+            check_pinned_budget(classified.pinned_tokens, budget)
             trace.classified(classified)
             return self._select(self._rank(classified, scorer, trace), budget, trace)
         except BaseException as error:
@@ -221,3 +298,9 @@ class Pipeline(Policy):
         )
         trace.placed(ranking, placement)
         return Selection(ranking, sliced, placement, budget, trace)
+
+
+@lru_cache(maxsize=64)
+def _of_preset(cls: type[Pipeline], name: str) -> Pipeline:
+    """The pipeline of a preset: both are immutable, so one will do for all calls."""
+    return cls.from_policy(as_policy(name))

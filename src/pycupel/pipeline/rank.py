@@ -10,7 +10,6 @@ from pycupel.pipeline.classify import Classified
 from pycupel.pipeline.notes import ranking_notes
 from pycupel.pipeline.trace import Trace
 from pycupel.protocols import Scorer
-from pycupel.scorers._parts import parts_of
 
 __all__ = ["Ranking", "input_positions"]
 
@@ -61,7 +60,7 @@ class Ranking:
         columns = self.trace.columns
         if not columns:
             return []
-        return [(scorer, share, columns[id(scorer)]) for scorer, share in parts_of(self.trace.sources.scorer)]
+        return [(scorer, share, columns[id(scorer)]) for scorer, share in self.trace.sources.parts]
 
     @property
     def notes(self) -> tuple[str, ...]:

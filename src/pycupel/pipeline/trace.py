@@ -6,9 +6,10 @@ The stages know nothing of this, and a plain `Pipeline.run` reads no clock.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pycupel.pipeline.classify import Classified
 from pycupel.pipeline.explain import slice_notes
@@ -16,7 +17,7 @@ from pycupel.pipeline.place import Placement
 from pycupel.pipeline.slice import Sliced
 from pycupel.protocols import Placer, Scorer, Slicer
 from pycupel.scorers._notes import scorer_notes
-from pycupel.scorers._parts import leaves_of
+from pycupel.scorers._parts import Shares, leaves_of, parts_of
 
 if TYPE_CHECKING:
     from pycupel.pipeline.rank import Ranking
@@ -25,20 +26,49 @@ if TYPE_CHECKING:
 __all__ = ["UNTRACED", "NoteSources", "TimedTrace", "Trace"]
 
 
-class NoteSources(NamedTuple):
-    """What notes about a run are made from. Those of custom code are gathered during it, ours made at any time."""
+@dataclass(slots=True, eq=False)
+class NoteSources:
+    """What notes about a run are made from. Those of custom code are gathered during it, ours made at any time.
+
+    A pipeline keeps one for all its runs; `dataclasses.replace` makes that of a run with a question.
+
+    Attributes:
+        scorer: The scorer, with the question if there is one.
+        slicer: The slicer.
+        placer: The placer.
+        ignores_query: Whether there is a question that no scorer reads.
+        remarks: Further notes.
+        has_custom_scorer: Whether the scorer or one inside it is custom code.
+        has_custom_slicer: Whether the slicer or one inside it is.
+    """
 
     scorer: Scorer
     slicer: Slicer
     placer: Placer
-    has_custom_scorer: bool
-    has_custom_slicer: bool
     ignores_query: bool = False
+    remarks: tuple[str, ...] = ()
+    has_custom_scorer: bool = field(init=False)
+    has_custom_slicer: bool = field(init=False)
+    _leaves: Shares | None = field(init=False, default=None)
+    _parts: Shares | None = field(init=False, default=None)
 
-    @classmethod
-    def of(cls, scorer: Scorer, slicer: Slicer, placer: Placer) -> NoteSources:
-        """Find out whether custom code is involved, inner scorers and slicers included."""
-        return cls(scorer, slicer, placer, not _is_built_in(scorer), not _is_built_in(slicer))
+    def __post_init__(self) -> None:
+        self.has_custom_scorer = not _is_built_in(self.scorer)
+        self.has_custom_slicer = not _is_built_in(self.slicer)
+
+    @property
+    def leaves(self) -> Shares:
+        """The innermost scorers, each with its share of the weight. Resolved when first asked for."""
+        if self._leaves is None or self.has_custom_scorer:  # custom code may change
+            self._leaves = leaves_of(self.scorer)
+        return self._leaves
+
+    @property
+    def parts(self) -> Shares:
+        """The scorers whose weighted sum the score is, likewise."""
+        if self._parts is None:
+            self._parts = parts_of(self.scorer)
+        return self._parts
 
 
 class Trace:
@@ -77,6 +107,9 @@ class Trace:
     def placed(self, ranking: Ranking, placement: Placement) -> None:
         """Place has completed."""
 
+    def resume(self, seconds: float) -> None:
+        """The next stage to complete has taken so long already."""
+
     def completed(self, selection: Selection) -> None:
         """The run has completed."""
 
@@ -110,7 +143,7 @@ class TimedTrace(Trace):
         """Take the time, and ask a custom scorer for its notes."""
         self._lap(perf_counter(), len(scores))
         if self.sources.has_custom_scorer:
-            self.scorer_notes = scorer_notes(leaves_of(self.sources.scorer), classified.scoreable)
+            self.scorer_notes = scorer_notes(self.sources.leaves, classified.scoreable)
             self._mark = perf_counter()
 
     def deduplicated(self, classified: Classified, scores: Sequence[float], dropped: Sequence[int]) -> None:  # noqa: ARG002
@@ -127,6 +160,10 @@ class TimedTrace(Trace):
     def placed(self, ranking: Ranking, placement: Placement) -> None:  # noqa: ARG002
         """Take the time."""
         self._lap(perf_counter(), len(placement.order))
+
+    def resume(self, seconds: float) -> None:
+        """Move the start of the stage back."""
+        self._mark = perf_counter() - seconds
 
     def _lap(self, now: float, count: int) -> None:
         self.laps.append((now - self._mark, count))

@@ -1,4 +1,4 @@
-"""Reports as text for a terminal."""
+"""Reports as text for a terminal, and as pages for a browser."""
 
 from __future__ import annotations
 

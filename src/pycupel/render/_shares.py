@@ -9,7 +9,7 @@ from pycupel.model import ContextBudget, ContextKind
 from pycupel.render._layout import ALARM, QUIET, Line, Row, Span, bar, share
 from pycupel.render._page import Page
 
-__all__ = ["share_lines"]
+__all__ = ["held_tokens", "share_lines"]
 
 _COLUMNS = ("<", "<kind", ">tokens", ">share", ">items")
 _SYMBOLS = "#=+*o%@x&$"
@@ -72,10 +72,15 @@ def _unused(report: SelectionReport) -> list[_Part]:
         # The kinds fill the bar already, so this has a line but no segment.
         return [_Part(Span("(over)", ALARM), "", -left)]
     pinned = sum(each.item.tokens for each in report.included if each.reason == InclusionReason.PINNED)
-    withheld = budget.target_tokens - pinned - budget.effective(pinned).target_tokens
-    held = min(left, max(0, withheld))
+    held = held_tokens(budget, report.included_tokens, pinned)
     free = _Part(Span("(free)", QUIET), ".", left - held)
     return [_Part(Span("(held)", QUIET), "-", held, note=_holders(budget)), free] if held else [free]
+
+
+def held_tokens(budget: ContextBudget, used: int, pinned: int) -> int:
+    """What is left of the target, but held back from the slicer by reserves and margin."""
+    withheld = budget.target_tokens - pinned - budget.effective(pinned).target_tokens
+    return max(0, min(budget.target_tokens - used, withheld))
 
 
 def _holders(budget: ContextBudget) -> str:

@@ -12,7 +12,16 @@ from pycupel.model import ContextItem, ContextKind
 from pycupel.model.checks import as_float
 from pycupel.protocols import Scorer
 
-__all__ = ["CONVERSATION", "WrappingScorer", "check_nesting", "combined", "score_all", "score_once", "score_one"]
+__all__ = [
+    "CONVERSATION",
+    "WrappingScorer",
+    "batches",
+    "check_nesting",
+    "combined",
+    "score_all",
+    "score_once",
+    "score_one",
+]
 
 MAX_DEPTH = 100
 
@@ -76,6 +85,14 @@ def score_once(child: Scorer, items: Sequence[ContextItem], known: dict[int, lis
     if wraps:
         return combined(cast(WrappingScorer, child), items, known)
     return cast(Any, batch)(child, items) if trusted else score_all(child, items)
+
+
+def batches(scorers: Sequence[Scorer]) -> tuple[Callable[[Sequence[ContextItem]], list[float]], ...]:
+    """The `score_all` of each, if all are different scorers of ours that wrap none; otherwise nothing."""
+    methods = [_batch_method(scorer.__class__) for scorer in scorers]
+    if len(set(map(id, scorers))) < len(scorers) or not all(trusted and not wraps for _, trusted, wraps in methods):
+        return ()
+    return tuple([cast(Any, scorer).score_all for scorer in scorers])
 
 
 @lru_cache(maxsize=512)

@@ -1,4 +1,4 @@
-"""Questions: giving one to every scorer that asks for it."""
+"""Questions and streams: telling every scorer that asks about them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pycupel.scorers._base import WrappingScorer
 from pycupel.scorers.boosted import BoostedScorer
 from pycupel.scorers.composite import CompositeScorer
 
-__all__ = ["bind_query", "bound_query"]
+__all__ = ["bind_query", "bind_stream", "bound_query"]
 
 
 def bound_query(scorer: Any) -> str:
@@ -44,15 +44,21 @@ def bind_query(scorer: Scorer, query: str) -> tuple[Scorer, int]:
     Raises:
         TypeError: the query is not a str, or a `for_query` does not return a scorer.
     """
-    binding = _Binding(checked_str("query", query))
+    binding = _Binding("for_query", checked_str("query", query))
     return binding.bind(scorer), binding.count
+
+
+def bind_stream(scorer: Scorer) -> Scorer:
+    """Prepare every scorer inside that asks for items that come in batches, by having a method `for_stream()`."""
+    return _Binding("for_stream").bind(scorer)
 
 
 class _Binding:
     """One walk through a scorer and those inside it."""
 
-    def __init__(self, query: str) -> None:
-        self.query = query
+    def __init__(self, method: str, *arguments: str) -> None:
+        self.method = method
+        self.arguments = arguments
         self.count = 0
         self._done: dict[int, Scorer] = {}
 
@@ -63,9 +69,10 @@ class _Binding:
         return self._done[key]
 
     def _bound(self, scorer: Any) -> Scorer:
-        if callable(getattr(scorer, "for_query", None)):
+        bind = getattr(scorer, self.method, None)
+        if callable(bind):
             self.count += 1
-            return checked_scorer(f"what {type(scorer).__name__}.for_query returns", scorer.for_query(self.query))
+            return checked_scorer(f"what {type(scorer).__name__}.{self.method} returns", bind(*self.arguments))
         if isinstance(scorer, WrappingScorer):
             children = tuple(map(self.bind, scorer.children))
             if any(new is not old for new, old in zip(children, scorer.children, strict=True)):
@@ -78,7 +85,7 @@ def _with_children(scorer: WrappingScorer, children: tuple[Scorer, ...]) -> Scor
     new: Any = copy(scorer)
     if isinstance(scorer, CompositeScorer):
         weights = [weight for _, weight in scorer.entries]
-        object.__setattr__(new, "entries", tuple(zip(children, weights, strict=True)))
+        new._hold(zip(children, weights, strict=True))  # noqa: SLF001
     else:
         object.__setattr__(new, "inner", children[0])
         if isinstance(scorer, BoostedScorer):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
@@ -12,7 +12,7 @@ from pycupel.kernels.blend import weighted_sum
 from pycupel.model import ContextItem
 from pycupel.model.checks import as_float, checked_pairs
 from pycupel.protocols import Scorer, checked_scorer
-from pycupel.scorers._base import WrappingScorer, check_nesting, combined, score_all, score_one
+from pycupel.scorers._base import WrappingScorer, batches, check_nesting, combined, score_one
 from pycupel.scorers._weights import bad_weight
 
 __all__ = ["CompositeScorer"]
@@ -33,7 +33,7 @@ class CompositeScorer(WrappingScorer):
 
     entries: tuple[tuple[Scorer, float], ...]
     _normalized: tuple[float, ...] = field(init=False, repr=False, compare=False)
-    _is_flat: bool = field(init=False, repr=False, compare=False)
+    _batches: tuple[Callable[[Sequence[ContextItem]], list[float]], ...] = field(init=False, repr=False, compare=False)
 
     def __init__(self, entries: Iterable[tuple[Scorer, float]]) -> None:
         checked: list[tuple[Scorer, float]] = []
@@ -45,12 +45,13 @@ class CompositeScorer(WrappingScorer):
             raise ScorerConfigError("At least one scorer entry is required", argument="entries")
         if not isfinite(total_weight):
             raise ScorerConfigError("the sum of all weights must be finite", argument="entries")
-        object.__setattr__(self, "entries", tuple(checked))
         object.__setattr__(self, "_normalized", tuple(weight / total_weight for _, weight in checked))
-        scorers = self.children
-        distinct = len(set(map(id, scorers))) == len(scorers)
-        object.__setattr__(self, "_is_flat", distinct and not any(isinstance(s, WrappingScorer) for s in scorers))
+        self._hold(checked)
         check_nesting(self)
+
+    def _hold(self, entries: Iterable[tuple[Scorer, float]]) -> None:
+        object.__setattr__(self, "entries", tuple(entries))
+        object.__setattr__(self, "_batches", batches(self.children))
 
     @property
     def children(self) -> tuple[Scorer, ...]:
@@ -66,9 +67,9 @@ class CompositeScorer(WrappingScorer):
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
         """The scores of all items, equal to `score` bit for bit."""
-        if self._is_flat:
+        if self._batches:
             # Nothing can be asked twice, so there is nothing to remember.
-            return self.combine([score_all(scorer, items) for scorer, _ in self.entries])
+            return self.combine([batch(items) for batch in self._batches])
         return combined(self, items, {})
 
     def combine(self, columns: list[list[float]]) -> list[float]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from copy import copy
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Self
 
 from pycupel.errors import ScorerConfigError
-from pycupel.kernels.relevance import Analysis, bm25, divided_by_max, share_with_group, share_with_neighbours
+from pycupel.kernels.relevance import Analysis, Corpus, bm25, share_with_group, share_with_neighbours
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_bool, checked_float, checked_int, checked_str
 from pycupel.scorers._base import CONVERSATION
@@ -55,6 +56,7 @@ class RelevanceScorer:
     group_share: float = 0.2
     length_exponent: float = 0.0
     optional: bool = False
+    _seen: Corpus | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.query is not None:
@@ -75,6 +77,15 @@ class RelevanceScorer:
         """
         return replace(self, query=checked_str("query", query))
 
+    def for_stream(self) -> Self:
+        """The same scorer for items that come in batches. It serves one stream, in order.
+
+        Each batch is scored by the words of all batches so far, and 1.0 is the best score so far.
+        """
+        streaming = copy(self)
+        object.__setattr__(streaming, "_seen", Corpus())
+        return streaming
+
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         """The score of one item: the largest, if the object occurs several times."""
         terms = self._terms()
@@ -90,11 +101,15 @@ class RelevanceScorer:
         def neighbours(i: int) -> list[int]:
             return [j for j in group(i) if i != j and abs(i - j) <= self.window]
 
-        scores = divided_by_max(bm25(terms, texts, self.k1, self.b))
-        for share, others in ((self.share, neighbours), (self.group_share, group)):
+        corpus = Corpus()
+        scores = corpus.scaled("words", bm25(terms, texts, self.k1, self.b, corpus))
+        for step, share, others in (
+            ("neighbours", self.share, neighbours),
+            ("group", self.group_share, group),
+        ):
             best = [max((scores[j] for j in others(i)), default=0.0) for i in indices]
-            scores = divided_by_max([scores[i] + share * best[i] for i in indices])
-        scores = self._shortened(scores, texts)
+            scores = corpus.scaled(step, [scores[i] + share * best[i] for i in indices])
+        scores = self._shortened(scores, texts, corpus)
         return max((scores[i] for i in indices if all_items[i] is item), default=0.0)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
@@ -103,12 +118,13 @@ class RelevanceScorer:
         if not terms:
             return [0.0] * len(items)
         texts = _analyse(items)
-        scores = divided_by_max(bm25(terms, texts, self.k1, self.b))
+        corpus = self._seen or Corpus()
+        scores = corpus.scaled("words", bm25(terms, texts, self.k1, self.b, corpus))
         groups = self._groups(items)
         if any(group is not None for group in groups):
-            scores = divided_by_max(share_with_neighbours(scores, groups, self.window, self.share))
-            scores = divided_by_max(share_with_group(scores, groups, self.group_share))
-        return _largest_of_each(items, self._shortened(scores, texts))
+            scores = corpus.scaled("neighbours", share_with_neighbours(scores, groups, self.window, self.share))
+            scores = corpus.scaled("group", share_with_group(scores, groups, self.group_share))
+        return _largest_of_each(items, self._shortened(scores, texts, corpus))
 
     def _terms(self) -> dict[str, float]:
         """What to look for: nothing without a question, or if it has no words that say anything."""
@@ -128,13 +144,13 @@ class RelevanceScorer:
             return groups
         return [0 if item.kind.key in CONVERSATION else None for item in items]
 
-    def _shortened(self, scores: list[float], texts: Sequence[Analysis]) -> list[float]:
+    def _shortened(self, scores: list[float], texts: Sequence[Analysis], corpus: Corpus) -> list[float]:
         if not self.length_exponent:
             return scores
         power = self.length_exponent
         # A text without words has no score of its own, but perhaps its neighbours' share.
         shortened = [score and score / (length or 1) ** power for score, (_, length) in zip(scores, texts, strict=True)]
-        return divided_by_max(shortened)
+        return corpus.scaled("length", shortened)
 
 
 def clear_caches() -> None:

@@ -10,7 +10,7 @@ from pycupel.kernels.fill import best_fitting, by_density, fill
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_bool, checked_float
 from pycupel.model.optionless import short_repr
-from pycupel.slicers._base import IndexedSlicer, IndexSlice
+from pycupel.slicers._base import IndexedSlicer, IndexSlice, index_slice
 
 __all__ = ["GreedySlice"]
 
@@ -54,4 +54,4 @@ class GreedySlice(IndexedSlicer):
         order = by_density(scores, tokens, self.cost_exponent)
         if self.best_first:
             order = best_fitting(scores, tokens, budget.target_tokens, order)
-        return IndexSlice(fill(order, tokens, budget.target_tokens))
+        return index_slice((fill(order, tokens, budget.target_tokens), (), ()))

@@ -10,7 +10,7 @@ from pycupel.kernels.fill import fill
 from pycupel.kernels.knapsack import StateLimitError, solve
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_bool, checked_positive
-from pycupel.slicers._base import IndexedSlicer, IndexSlice
+from pycupel.slicers._base import IndexedSlicer, IndexSlice, index_slice
 
 __all__ = ["KnapsackSlice"]
 
@@ -77,7 +77,7 @@ class KnapsackSlice(IndexedSlicer):
             taken = set(selected)
             remaining = budget.target_tokens - sum(tokens[i] for i in selected)
             selected = selected + fill((i for i in candidates if i not in taken), tokens, remaining)
-        return IndexSlice(selected)
+        return index_slice((selected, (), ()))
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
         """Scores that round to zero, and tokens that are rounded up (KN-01, KN-02)."""

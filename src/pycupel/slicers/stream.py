@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from pycupel.errors import SlicerConfigError
 from pycupel.kernels.fill import fill
 from pycupel.kernels.order import descending
-from pycupel.kernels.sums import RankedSums
+from pycupel.kernels.sums import SortedSums
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_bool, checked_positive
 from pycupel.slicers._base import IndexedSlicer, IndexSlice
 
-__all__ = ["StreamSlice"]
+__all__ = ["StreamSlice", "compete"]
 
 # Up to here, walking through the selection once for each batch is faster.
 _MANY_BATCHES = 64
+
+K = TypeVar("K")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,28 +92,44 @@ def _compete(batches: Sequence[list[int]], ranked: Sequence[int], tokens: Sequen
     for position, i in enumerate(ranked):
         rank[i] = position
     if len(batches) > _MANY_BATCHES and min(tokens) >= 0:
-        return _replace_by_rank(batches, ranked, rank, tokens, target)
+        best = SortedSums[int]()
+        for batch in batches:
+            compete(best, [(rank[i], tokens[i]) for i in batch], target)
+        return [ranked[position] for position in best]
     selected: list[int] = []
     for batch in batches:
         selected = fill(sorted(selected + batch, key=rank.__getitem__), tokens, target)
     return selected
 
 
-def _replace_by_rank(
-    batches: Sequence[list[int]], ranked: Sequence[int], rank: Sequence[int], tokens: Sequence[int], target: int
-) -> list[int]:
-    """The same without a walk through the selection for each batch.
+def compete(selected: SortedSums[K], batch: Iterable[tuple[K, int]], target: int) -> list[K]:
+    """Let a batch compete with what is selected, as if both were sorted together and filled the target again.
 
-    A walk would only find which of the new items fit behind those that rank before them, and which of the old ones do
-    not fit any more: the first one up to which the sum is above the target, and so on.
+    That walk would only find which of the new items fit behind those that rank before them, and which of the old ones
+    do not fit any more: the first one up to which the sum is above the target, and so on. So there is no walk.
+
+    Args:
+        selected: The tokens of what is selected, none negative, by rank. It is changed.
+        batch: Ranks and tokens of the new items, the best first.
+        target: What the selection may cost.
+
+    Returns:
+        The ranks that are not selected: old ones that have to go, and new ones that do not come in.
     """
-    selected = RankedSums(len(ranked))
-    for batch in batches:
-        for i in batch:
-            while (before := selected.before(rank[i])) > target:
-                selected.remove(selected.first_above(target))
-            if before + tokens[i] <= target:
-                selected.add(rank[i], tokens[i])
-        while selected.total > target:
-            selected.remove(selected.first_above(target))
-    return [ranked[position] for position in selected.ranks()]
+    out: list[K] = []
+
+    def drop_first_above() -> None:
+        worst = selected.first_above(target)
+        selected.remove(worst)
+        out.append(worst)
+
+    for rank, tokens in batch:
+        while (before := selected.before(rank)) > target:
+            drop_first_above()
+        if before + tokens <= target:
+            selected.add(rank, tokens)
+        else:
+            out.append(rank)
+    while selected.total > target:
+        drop_first_above()
+    return out

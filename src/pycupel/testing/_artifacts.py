@@ -29,9 +29,7 @@ def save_reports(reports: Sequence[SelectionReport], directory: Path, node_id: s
 def _formats(report: SelectionReport) -> Iterator[tuple[str, Callable[[], str]]]:
     yield "json", lambda: dumps(report, indent=2, allow_nan=True)
     yield "txt", report.to_text
-    to_html = getattr(report, "to_html", None)
-    if to_html is not None:
-        yield "html", to_html
+    yield "html", report.to_html
 
 
 def _save(path: Path, text: Callable[[], str]) -> str:

@@ -107,9 +107,14 @@ def family_of(model: str) -> str | None:
     return next((family for family, starts in FAMILIES.items() if name.startswith(starts)), None)
 
 
+# Mistral's models of before July 2024, and its large ones of 2024, have another vocabulary than all the later ones.
+_OLDER_MISTRAL = (
+    *("mistral-7b", "mistral-tiny", "mistral-small-2402", "mistral-small-2409", "mistral-medium-2312"),
+    *("mistral-large-24", "mathstral", "mixtral", "open-mistral-7b", "open-mixtral", "open-codestral-mamba"),
+    *("codestral-22b", "codestral-2405", "codestral-mamba"),
+)
 # The vocabularies that splintr-rs ships, by how a model's name starts; the first that fits.
 _VOCABULARIES = {
-    "gpt-oss": "o200k_harmony",
     "gpt-3.5": "cl100k_base",
     "gpt-35": "cl100k_base",
     "gpt-4.": "o200k_base",
@@ -141,7 +146,8 @@ _VOCABULARIES = {
     "gemma-4": "gemma4",
     "kimi-k2": "kimi_k2",
     "kimi-k3": "kimi_k3",
-    "mistral-7b": "mistral_v3",
+    **dict.fromkeys(_OLDER_MISTRAL, "mistral_v2"),
+    **{start: "tekken" for start in FAMILIES["mistral"] if start not in _OLDER_MISTRAL},
 }
 
 

@@ -11,6 +11,9 @@ from pycupel.extras import load_extra
 
 __all__ = ["load"]
 
+# Where splintr-rs has a vocabulary under a name of its own.
+_NAMES = {"tekken": "mistral_v3"}
+
 
 @dataclass(frozen=True, slots=True)
 class _Count:
@@ -34,4 +37,6 @@ def load(encoding: str) -> tuple[Callable[[str], int], str]:
         MissingExtraError: splintr-rs is not installed.
     """
     splintr = load_extra("splintr", extra="tokens", package="splintr-rs", purpose=f"counting {encoding} exactly")
-    return _Count(splintr.Tokenizer.from_pretrained(encoding)), f"splintr-rs {version('splintr-rs')}"
+    return _Count(
+        splintr.Tokenizer.from_pretrained(_NAMES.get(encoding, encoding))
+    ), f"splintr-rs {version('splintr-rs')}"

@@ -43,7 +43,8 @@ class MessageView(NamedTuple):
     `role` is "system", "user", "assistant" or "tool"; a user message that holds nothing but tool results is "tool".
     `text` is what a reader would read, thoughts and the arguments of calls included, pictures and files not; `tokens`
     is what the whole message costs. `calls` and `results` are ids. `reasoning` says that the message starts with
-    thoughts that belong to what follows. `marks` are for the rules of one provider.
+    thoughts that belong to what follows. `marks` are for the rules of one provider. `shares` are the parts of the
+    tokens that are calls, results or thoughts, each with its kind.
     """
 
     index: int  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -55,6 +56,7 @@ class MessageView(NamedTuple):
     opens_turn: bool = False
     reasoning: bool = False
     marks: tuple[str, ...] = ()
+    shares: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +126,9 @@ class Provider:
         return sorted(findings, key=lambda finding: finding.index)
 
     def price(self, messages: Iterable[Any], count: Callable[[str], int]) -> int:
-        """What the messages and the start of the reply cost. Any shape will do: what is not known costs nothing."""
+        """What the messages cost. Any shape will do: what is not known costs nothing."""
         content = ContentReader(count, self.prices)
-        return self.prices.reply + sum([content(message)[1] for message in messages])
+        return sum([content(message)[1] for message in messages])
 
 
 def role_of(message: Any, index: int, roles: Mapping[str, str], hint: str | None = None) -> str:

@@ -61,6 +61,7 @@ def _read_message(message: Any, index: int, content: ContentReader) -> MessageVi
         role == "user" and not only_results,
         bool(kinds) and kinds[0] in _THOUGHTS,
         tuple(_marks(blocks, kinds, len(results))),
+        content.shares,
     )
 
 
@@ -146,6 +147,6 @@ ANTHROPIC = Provider(
     _pair,
     (faults, first_not_user, misplaced_system, split_results, thinking_not_first, ends_with_assistant),
     needs,
-    Prices(image=1600, small_image=1600, tool=16),
+    Prices(call=88, tool=16, tools=346, image=1600, small_image=1600, file=3100),
     (excess_cache_control,),
 )

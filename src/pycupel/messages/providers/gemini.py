@@ -89,13 +89,15 @@ def _read(messages: Sequence[Any], content: ContentReader) -> list[MessageView]:
             pending = _Pending(calls) if calls else pending
             thinks = bool(parts) and field(parts[0], "thought") is True
             ids = tuple(call.id for call in calls)
-            views.append(MessageView(index, role, text, tokens, ids, (), False, thinks, marks))
+            views.append(MessageView(index, role, text, tokens, ids, (), False, thinks, marks, content.shares))
         else:
             results = tuple(_results(parts, pending, index))
             if results and len(results) == len(parts):
                 views.append(MessageView(index, "tool", text, tokens, (), results, marks=marks))
             else:
-                views.append(MessageView(index, role, text, tokens, (), results, True, marks=marks))
+                views.append(
+                    MessageView(index, role, text, tokens, (), results, True, marks=marks, shares=content.shares)
+                )
     return views
 
 
@@ -211,5 +213,5 @@ GEMINI = Provider(
     _read,
     partial(pair_adjacent, one_message=True),
     (faults_by_mark(_FAULTS), first_not_user, _call_after_model, ends_with_assistant),
-    prices=Prices(message=2, image=258, small_image=258),
+    prices=Prices(message=2, call=12, image=1120, small_image=280, audio=3200),
 )

@@ -11,7 +11,7 @@ from pycupel.messages.fields import field
 from pycupel.messages.providers._base import WARNING, Finding, MessageView, Provider
 from pycupel.messages.providers._pairing import pair_adjacent
 from pycupel.messages.providers._rules import PREFIX, ends_with_assistant, system_neighbours
-from pycupel.messages.providers.openai import empty_faults, read_openai
+from pycupel.messages.providers.openai import empty_faults, read_message
 from pycupel.model.checks import quoted
 
 __all__ = ["MISTRAL"]
@@ -20,11 +20,12 @@ _ID = re.compile("[a-zA-Z0-9]{9}")
 
 
 def _read(messages: Sequence[Any], content: ContentReader) -> list[MessageView]:
-    views = read_openai(messages, content)
-    for index, message in enumerate(messages):
-        if field(message, "prefix") is True:
-            views[index] = views[index]._replace(marks=(PREFIX, *views[index].marks))
-    return views
+    return [_read_message(message, index, content) for index, message in enumerate(messages)]
+
+
+def _read_message(message: Any, index: int, content: ContentReader) -> MessageView:
+    view = read_message(message, index, content)
+    return view._replace(marks=(PREFIX, *view.marks)) if field(message, "prefix") is True else view
 
 
 def _starts_with_call(views: Sequence[MessageView]) -> Iterator[Finding]:
@@ -99,5 +100,6 @@ MISTRAL = Provider(
     pair_adjacent,
     (empty_faults, _odd_ids, _starts_with_call, _misplaced_prefix, _misplaced_system, ends_with_assistant),
     _needs,
-    Prices(image=1024, small_image=1024),
+    # As tokenizers of version 3 write calls: as JSON, with ids. Later ones need less.
+    Prices(call=60, tool=24, tools=2, image=1406, small_image=1406, audio=1250, escapes=True),
 )

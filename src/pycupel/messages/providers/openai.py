@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pycupel.messages.content import ContentReader
+from pycupel.messages.content import TOOL_CALLS, ContentReader, Prices
 from pycupel.messages.fields import field
 from pycupel.messages.providers._base import MessageView, Provider, check_content, entries, id_of, role_of
 from pycupel.messages.providers._pairing import pair_adjacent
@@ -18,7 +18,7 @@ from pycupel.messages.providers._rules import (
     has_empty_text,
 )
 
-__all__ = ["LANGCHAIN_ROLES", "OPENAI", "empty_faults", "read_openai"]
+__all__ = ["LANGCHAIN_ROLES", "OPENAI", "PRICES", "empty_faults", "read_message", "read_openai"]
 
 _SPOKEN = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _ROLES = {**_SPOKEN, "tool": "tool", "function": "function"}
@@ -46,7 +46,8 @@ empty_faults = faults_by_mark({EMPTY_MESSAGE: empty_message("content nor calls")
 def read_openai(messages: Sequence[Any], content: ContentReader) -> list[MessageView]:
     """One view for each message."""
     return [
-        (_read_plain(message, index, content) if message.__class__ is dict else None) or _read(message, index, content)
+        (_read_plain(message, index, content) if message.__class__ is dict else None)
+        or read_message(message, index, content)
         for index, message in enumerate(messages)
     ]
 
@@ -76,8 +77,10 @@ def _read_plain(message: Any, index: int, content: ContentReader) -> MessageView
 
 
 def _read_plain_calls(calls: list[Any], text: str | None, index: int, content: ContentReader) -> MessageView | None:
+    said = 0 if not text else content.count(text)
     texts = [text] if text else []
     ids: list[str] = []
+    tokens = len(calls) * content.prices.call
     for call in calls:
         function: Any = call.get("function") if call.__class__ is dict else None
         if function.__class__ is not dict:
@@ -87,11 +90,13 @@ def _read_plain_calls(calls: list[Any], text: str | None, index: int, content: C
             return None
         ids.append(call_id)
         texts += (name, arguments)
-    tokens = content.overhead + sum(map(content.count, texts))
-    return MessageView(index, "assistant", "\n".join(texts), tokens, tuple(ids))
+        tokens += content.count(name) + content.count(arguments)
+    total = content.overhead + said + tokens
+    return MessageView(index, "assistant", "\n".join(texts), total, tuple(ids), shares=((TOOL_CALLS, tokens),))
 
 
-def _read(message: Any, index: int, content: ContentReader) -> MessageView:
+def read_message(message: Any, index: int, content: ContentReader) -> MessageView:
+    """A view of a message of any make."""
     role = _role(message, index)
     check_content(field(message, "content"), index, required=role in ("system", "user"))
     calls: tuple[str, ...] = ()
@@ -103,7 +108,9 @@ def _read(message: Any, index: int, content: ContentReader) -> MessageView:
     elif role == "function":
         role, results = "tool", (_function_id(message, index, "name"),)
     marks = () if results else tuple(_marks(message))
-    return MessageView(index, role, *content(message), calls, results, role == "user", marks=marks)
+    return MessageView(
+        index, role, *content(message), calls, results, role == "user", marks=marks, shares=content.shares
+    )
 
 
 def _marks(message: Any) -> Iterator[str]:
@@ -139,4 +146,7 @@ def _function_id(value: Any, index: int, key: str) -> str:
     return "function " + id_of(field(value, "name"), index, key)
 
 
-OPENAI = Provider("openai", read_openai, pair_adjacent, (empty_faults,))
+# OpenAI's published formula: 3 for a message, 1 for its role, 1 for a name, and 3 for the reply.
+PRICES = Prices(message=4, name=1, tools=12, file=2265)
+
+OPENAI = Provider("openai", read_openai, pair_adjacent, (empty_faults,), prices=PRICES)

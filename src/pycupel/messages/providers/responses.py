@@ -15,6 +15,7 @@ from pycupel.messages.fields import field
 from pycupel.messages.providers._base import Finding, MessageView, Pairing, Provider, check_content, id_of, role_of
 from pycupel.messages.providers._pairing import orphan, repeated, repeated_calls, unanswered, waiting
 from pycupel.messages.providers._rules import EMPTY_TEXT, empty_text, faults_by_mark, has_empty_text
+from pycupel.messages.providers.openai import PRICES
 from pycupel.model.checks import describe, quoted
 
 __all__ = ["RESPONSES"]
@@ -52,7 +53,9 @@ def _read_item(item: Any, index: int, content: ContentReader) -> MessageView:
         role, calls = "assistant", tuple(_call_id(item, kind, index))
     else:
         raise MessageShapeError(f"unknown item type {quoted(kind)}", index, "type")
-    return MessageView(index, role, *content(item), calls, results, role == "user", kind == "reasoning", marks)
+    return MessageView(
+        index, role, *content(item), calls, results, role == "user", kind == "reasoning", marks, content.shares
+    )
 
 
 def _result_id(item: Any, kind: str, index: int) -> Iterator[str]:
@@ -157,4 +160,4 @@ def _pair(views: Sequence[MessageView]) -> Pairing:
     return pairs.finish(last)
 
 
-RESPONSES = Provider("responses", _read, _pair, (faults_by_mark({EMPTY_TEXT: empty_text()}),))
+RESPONSES = Provider("responses", _read, _pair, (faults_by_mark({EMPTY_TEXT: empty_text()}),), prices=PRICES)

@@ -1,0 +1,26 @@
+"""Selection over many logged requests, on one machine or on Dask.
+
+    from pycupel.batch import run_batch
+
+    summary = run_batch(["requests.jsonl"], "rag", "selected")
+
+| module    | holds                                                                          |
+|-----------|--------------------------------------------------------------------------------|
+| `request` | `select_request`: one request and a policy give one row                        |
+| `arrow`   | `select_batch`: the same over an Arrow record batch; Parquet files             |
+| `chunks`  | input files in pieces, and what is done with one                               |
+| `tally`   | what is counted over all rows: utilisation, reasons, the slowest, differences  |
+| `output`  | parts with atomic renames, the manifest, resuming                              |
+| `run`     | `run_batch`                                                                    |
+| `local`   | a pool of processes                                                            |
+| `dask`    | a Dask cluster                                                                 |
+"""
+
+from __future__ import annotations
+
+from pycupel.batch.arrow import select_batch
+from pycupel.batch.request import select_request
+from pycupel.batch.run import run_batch
+from pycupel.batch.tally import BatchSummary, Swing
+
+__all__ = ["BatchSummary", "Swing", "run_batch", "select_batch", "select_request"]

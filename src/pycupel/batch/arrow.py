@@ -1,0 +1,136 @@
+"""Arrow record batches and Parquet files, through pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from pycupel.batch.request import RequestSelector, is_array, is_object
+from pycupel.codecs.jsontext import format_json, parse_json
+from pycupel.errors import DocumentError
+from pycupel.extras import load_extra
+from pycupel.pipeline import Policy, PresetName
+
+__all__ = ["is_parquet", "read_pieces", "requests_in", "rows_schema", "select_batch", "to_parquet"]
+
+# Columns that may hold JSON text instead of lists and structs.
+_NESTED = ("items", "messages", "budget")
+_LARGEST = 2**63 - 1
+
+
+def _pyarrow(module: str = "pyarrow") -> Any:
+    return load_extra(module, extra="batch", package="pyarrow", purpose="reading and writing Arrow and Parquet")
+
+
+def rows_schema() -> Any:
+    """The schema of rows."""
+    pa = _pyarrow()
+    excluded = pa.struct([("index", pa.int64()), ("reason", pa.string())])
+    return pa.schema(
+        [
+            ("id", pa.string()),
+            ("selected", pa.list_(pa.int64())),
+            ("excluded", pa.list_(excluded)),
+            ("tokens", pa.int64()),
+            ("utilization", pa.float64()),
+            ("policy_hash", pa.string()),
+            ("counter", pa.string()),
+            ("error", pa.string()),
+        ]
+    )
+
+
+def select_batch(record_batch: Any, policy: Policy | PresetName) -> Any:
+    """`select_request` over an Arrow record batch: a row for each request, in the same order.
+
+    Args:
+        record_batch: A `pyarrow.RecordBatch` with the columns `id`, `budget`, and `items` or `messages`, perhaps
+            `query` and `provider`. Items, messages and budgets may also be texts in JSON.
+        policy: A policy, a pipeline, or the name of a preset.
+
+    Returns:
+        A `pyarrow.RecordBatch` with the columns of a row. An `id` that is not a string is written as JSON.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+        TypeError: the policy is none.
+        InvalidArgumentError: there is no such preset.
+    """
+    selector = RequestSelector(policy)
+    return _to_batch([selector.row(request) for request in _to_requests(record_batch)])
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether a file is one, by its name."""
+    return path.suffix.lower() in (".parquet", ".pq")
+
+
+def read_pieces(path: Path, size: int) -> Iterator[tuple[int, bytes, float]]:
+    """The rows of a Parquet file in pieces, each as an Arrow stream with its first row and what is read with it."""
+    pa, parquet = _pyarrow(), _pyarrow("pyarrow.parquet")
+    with parquet.ParquetFile(path) as file:
+        first, whole = 1, file.metadata.num_rows
+        for batch in file.iter_batches(size):
+            sink = BytesIO()
+            with pa.ipc.new_stream(sink, batch.schema) as writer:
+                writer.write_batch(batch)
+            yield first, sink.getvalue(), (first + batch.num_rows - 1) / whole
+            first += batch.num_rows
+
+
+def requests_in(payload: bytes) -> Iterator[dict[str, Any]]:
+    """The requests in an Arrow stream."""
+    with _pyarrow().ipc.open_stream(payload) as reader:
+        for batch in reader:
+            yield from _to_requests(batch)
+
+
+def to_parquet(rows: list[dict[str, Any]]) -> bytes:
+    """Rows as a Parquet file."""
+    pa, parquet = _pyarrow(), _pyarrow("pyarrow.parquet")
+    sink = BytesIO()
+    parquet.write_table(pa.Table.from_batches([_to_batch(rows)]), sink)
+    return sink.getvalue()
+
+
+def _to_batch(rows: list[dict[str, Any]]) -> Any:
+    for row in rows:
+        row["id"] = row["id"] if row["id"] is None or isinstance(row["id"], str) else format_json(row["id"])
+        if row["tokens"] > _LARGEST:
+            row.update(
+                selected=[], excluded=[], tokens=0, utilization=0.0, error="OverflowError: tokens exceed 64 bits"
+            )
+    return _pyarrow().RecordBatch.from_pylist(rows, schema=rows_schema())
+
+
+def _to_requests(record_batch: Any) -> Iterator[dict[str, Any]]:
+    """The rows of a batch as requests. What is null is absent."""
+    names = record_batch.schema.names
+    for start in range(record_batch.num_rows):
+        values = {name: record_batch.column(i)[start].as_py(maps_as_pydicts="lossy") for i, name in enumerate(names)}
+        yield {name: _plain(name, value) for name, value in values.items() if value is not None}
+
+
+def _plain(name: str, value: Any) -> Any:
+    """A value as it would be in JSON."""
+    if name in _NESTED and isinstance(value, str):
+        try:
+            return parse_json(value)
+        except DocumentError:
+            # What is wrong with it is said where it is read.
+            return value
+    return _without_types(value) if name in _NESTED else value
+
+
+def _without_types(value: Any) -> Any:
+    """Nested values with times as texts, and without nulls."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if is_object(value):
+        return {key: _without_types(each) for key, each in value.items() if each is not None}
+    if is_array(value):
+        return [_without_types(each) for each in value]
+    return value

@@ -1,0 +1,180 @@
+"""Input files in pieces, and what is done with one. Pieces depend on the input alone, not on who works on them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from pycupel.batch import arrow
+from pycupel.batch.request import RequestSelector, error_row
+from pycupel.batch.tally import Tally
+from pycupel.codecs.jsontext import parse_json
+from pycupel.errors import DocumentError
+from pycupel.pipeline import Policy
+
+__all__ = ["Chunk", "Job", "Part", "process", "read_chunks"]
+
+# A chunk is a part of the output: small enough to be lost, large enough to be worth a file and a message.
+_REQUESTS = 500
+_BYTES = 8 * 1024 * 1024
+_LABEL = 80
+
+
+class Chunk(NamedTuple):
+    """Some requests of an input file.
+
+    Attributes:
+        number: Which chunk of the whole input it is, from 0.
+        source: The name of the file.
+        first: The line number of the first request, or its row in a Parquet file.
+        payload: JSON lines, or an Arrow stream.
+        is_arrow: Which of the two.
+        share: How much of the whole input has been read with it, from 0 to 1.
+    """
+
+    number: int
+    source: str
+    first: int
+    payload: bytes
+    is_arrow: bool
+    share: float
+
+
+class Job(NamedTuple):
+    """What is done with each chunk.
+
+    Attributes:
+        policy: The policy.
+        other: A second policy to compare with, or None.
+        to_parquet: Whether parts are Parquet files instead of JSON lines.
+    """
+
+    policy: Policy
+    other: Policy | None
+    to_parquet: bool
+
+
+class Part(NamedTuple):
+    """What came of a chunk.
+
+    Attributes:
+        number: The number of the chunk.
+        rows: How many rows it has.
+        payload: The rows, as they are written.
+        tally: What was counted.
+        share: As in the chunk.
+    """
+
+    number: int
+    rows: int
+    payload: bytes
+    tally: Tally
+    share: float
+
+
+def read_chunks(inputs: Sequence[Path]) -> Iterator[Chunk]:
+    """The requests of all files, in order."""
+    sizes = [path.stat().st_size for path in inputs]
+    whole = sum(sizes) or 1
+    before = number = 0
+    for path, size in zip(inputs, sizes, strict=True):
+        is_arrow = arrow.is_parquet(path)
+        pieces = arrow.read_pieces(path, _REQUESTS) if is_arrow else _lines(path)
+        for first, payload, share in pieces:
+            yield Chunk(number, path.name, first, payload, is_arrow, (before + share * size) / whole)
+            number += 1
+        before += size
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes, float]]:
+    with path.open("rb") as file:
+        whole = os.fstat(file.fileno()).st_size or 1
+        first, lines, size, read = 1, list[bytes](), 0, 0
+        for line in file:
+            lines.append(line)
+            size += len(line)
+            if len(lines) == _REQUESTS or size >= _BYTES:
+                read += size
+                yield first, b"".join(lines), min(1.0, read / whole)
+                first, lines, size = first + len(lines), [], 0
+        if lines:
+            yield first, b"".join(lines), 1.0
+
+
+def process(chunk: Chunk, job: Job) -> Part:
+    """Select every request of a chunk."""
+    selector = RequestSelector(job.policy)
+    other = None if job.other is None else RequestSelector(job.other)
+    tally = Tally()
+    rows: list[dict[str, Any]] = []
+    clock = perf_counter
+    for request in _requests(chunk):
+        start = clock()
+        row = _row(selector, request)
+        tally.add_row(row, clock() - start)
+        if other is not None:
+            tally.add_difference(row, _row(other, request), _labels(request))
+        rows.append(row)
+    # The slowest of the chunk are found when it is added to an empty tally.
+    counted = Tally()
+    counted.add(tally)
+    payload = arrow.to_parquet(rows) if job.to_parquet else _to_lines(rows)
+    return Part(chunk.number, len(rows), payload, counted, chunk.share)
+
+
+def _row(selector: RequestSelector, request: Any) -> dict[str, Any]:
+    if isinstance(request, DocumentError):
+        return error_row(None, selector.policy_hash, request)
+    return selector.row(request)
+
+
+def _requests(chunk: Chunk) -> Iterator[Any]:
+    """The requests, and errors for lines that are not JSON."""
+    if chunk.is_arrow:
+        yield from arrow.requests_in(chunk.payload)
+        return
+    loads = fastest_loads()
+    for number, line in enumerate(BytesIO(chunk.payload), chunk.first):
+        if line.isspace():
+            continue
+        try:
+            yield loads(line)
+        except ValueError:
+            # The other reader accepts what this one may not, and says what is wrong.
+            try:
+                yield parse_json(line)
+            except DocumentError as error:
+                yield DocumentError(str(error), path=f"{chunk.source}, line {number}")
+
+
+@cache
+def fastest_loads() -> Callable[[bytes], Any]:
+    """The fastest reader that is installed: that of orjson, or of the standard library."""
+    try:
+        from orjson import loads  # noqa: PLC0415
+    except ModuleNotFoundError:
+        return json.loads
+    fastest: Callable[[bytes], Any] = loads
+    return fastest
+
+
+def _to_lines(rows: Iterable[dict[str, Any]]) -> bytes:
+    encode = json.JSONEncoder(separators=(",", ":")).encode
+    return "".join([encode(row) + "\n" for row in rows]).encode("ascii")
+
+
+def _labels(request: Any) -> Callable[[int], str]:
+    """The beginning of an item's content, or of a message."""
+
+    def label(i: int) -> str:
+        if "items" in request:
+            return str(request["items"][i]["content"])[:_LABEL]
+        return json.dumps(request["messages"][i], default=str, ensure_ascii=False)[:_LABEL]
+
+    return label

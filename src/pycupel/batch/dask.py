@@ -1,0 +1,41 @@
+"""Working on chunks on a Dask cluster: a given one, or one on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from pycupel.batch.chunks import Chunk, Job, Part, process
+from pycupel.extras import load_extra
+
+__all__ = ["run_dask"]
+
+
+def run_dask(chunks: Iterable[Chunk], job: Job, workers: int, scheduler: str | None) -> Iterator[Part]:
+    """The parts, as they are done. A chunk whose worker dies is given to another one."""
+    distributed = load_extra("distributed", extra="dask", package="dask[distributed]", purpose="the engine dask")
+    cluster: Any = None
+    if scheduler is None:
+        cluster = distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+        )
+    client = distributed.Client(scheduler if cluster is None else cluster)
+    try:
+        remaining = iter(chunks)
+        shared = client.scatter(job, broadcast=True)
+        most = 2 * max(workers, len(client.scheduler_info()["workers"]))
+        # Equal chunks are not the same work: each has its own part.
+        running = distributed.as_completed(_submitted(client, islice(remaining, most), shared))
+        for future in running:
+            part: Part = future.result()
+            running.update(_submitted(client, islice(remaining, 1), shared))
+            yield part
+    finally:
+        client.close()
+        if cluster is not None:
+            cluster.close()
+
+
+def _submitted(client: Any, chunks: Iterable[Chunk], job: Any) -> list[Any]:
+    return [client.submit(process, chunk, job, pure=False) for chunk in chunks]

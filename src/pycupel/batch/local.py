@@ -1,0 +1,43 @@
+"""Working on chunks in this process, or in a pool of processes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from itertools import islice
+from multiprocessing import get_context
+
+from pycupel.batch.chunks import Chunk, Job, Part, process
+
+__all__ = ["available_workers", "run_local"]
+
+
+def available_workers() -> int:
+    """How many processors this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # pragma: no cover - not on Linux
+        return os.cpu_count() or 1
+
+
+def run_local(chunks: Iterable[Chunk], job: Job, workers: int) -> Iterator[Part]:
+    """The parts, as they are done. At most two chunks for each worker are in memory."""
+    if workers == 1:
+        for chunk in chunks:
+            yield process(chunk, job)
+        return
+    remaining = iter(chunks)
+    # Spawned processes inherit nothing, which is the same everywhere, and safe beside threads.
+    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+        running: set[Future[Part]] = set()
+        try:
+            while True:
+                running |= {pool.submit(process, chunk, job) for chunk in islice(remaining, 2 * workers - len(running))}
+                if not running:
+                    return
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield future.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)

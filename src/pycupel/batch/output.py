@@ -1,0 +1,110 @@
+"""The output of a batch: a directory with parts, each written whole or not at all, and a manifest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from pycupel.batch.chunks import Job, Part
+from pycupel.batch.request import policy_hash
+from pycupel.batch.tally import BatchSummary, Tally
+from pycupel.errors import InvalidArgumentError
+
+__all__ = ["Output"]
+
+_MANIFEST = "manifest.json"
+_SAMPLE = 64 * 1024
+
+
+class Output:
+    """A directory of parts.
+
+    A part is written under another name and renamed when it is complete, after its tally. So after a crash, every part
+    that is there is complete and has been counted.
+    """
+
+    def __init__(self, directory: Path, inputs: Sequence[Path], job: Job) -> None:
+        self._directory = directory
+        self._suffix = "parquet" if job.to_parquet else "jsonl"
+        self._job = {
+            "format": self._suffix,
+            "policy_hash": policy_hash(job.policy),
+            "compared_with": None if job.other is None else policy_hash(job.other),
+            "inputs": [_fingerprint(path) for path in inputs],
+        }
+
+    def open(self, *, resume: bool) -> dict[int, Tally]:
+        """Begin, or go on: the numbers of the parts that are there, each with its tally.
+
+        Raises:
+            InvalidArgumentError: the directory has files and is not to be resumed, or they are of another job.
+        """
+        self._directory.mkdir(parents=True, exist_ok=True)
+        manifest = self._directory / _MANIFEST
+        if not resume:
+            if any(self._directory.iterdir()):
+                raise InvalidArgumentError(
+                    f"{self._directory} is not empty; choose another directory, or resume what is there",
+                    argument="output",
+                )
+            self._write(_MANIFEST, _text({**self._job, "complete": False}))
+            return {}
+        if manifest.exists():
+            begun = json.loads(manifest.read_text(encoding="utf-8"))
+            different = [key for key in self._job if begun.get(key) != self._job[key]]
+            if different:
+                raise InvalidArgumentError(
+                    f"{self._directory} was made with other {' and '.join(different)}, so it cannot be resumed",
+                    argument="output",
+                )
+        for unfinished in self._directory.glob("*.tmp"):
+            unfinished.unlink()
+        self._write(_MANIFEST, _text({**self._job, "complete": False}))
+        done: dict[int, Tally] = {}
+        for path in self._directory.glob(f"part-*.{self._suffix}"):
+            number = int(path.stem.removeprefix("part-"))
+            tally = self._directory / self._tally_name(number)
+            if tally.exists():
+                done[number] = Tally(json.loads(tally.read_text(encoding="utf-8")))
+        return done
+
+    def write(self, part: Part) -> None:
+        """Write a part."""
+        self._write(self._tally_name(part.number), _text(part.tally.saved()))
+        self._write(self._part_name(part.number), part.payload)
+
+    def finish(self, parts: int, summary: BatchSummary) -> None:
+        """Write the manifest of a complete output."""
+        names = [self._part_name(number) for number in range(parts)]
+        digests = {name: sha256((self._directory / name).read_bytes()).hexdigest() for name in names}
+        figures = {key: value for key, value in asdict(summary).items() if key != "slowest"}
+        self._write(_MANIFEST, _text({**self._job, "complete": True, "parts": digests, "summary": figures}))
+
+    def _part_name(self, number: int) -> str:
+        return f"part-{number:06}.{self._suffix}"
+
+    def _tally_name(self, number: int) -> str:
+        return f"tally-{number:06}.json"
+
+    def _write(self, name: str, data: bytes) -> None:
+        unfinished = self._directory / f"{name}.tmp"
+        unfinished.write_bytes(data)
+        unfinished.replace(self._directory / name)
+
+
+def _text(document: Any) -> bytes:
+    return (json.dumps(document, indent=2, sort_keys=True) + "\n").encode()
+
+
+def _fingerprint(path: Path) -> dict[str, Any]:
+    """What tells an input from another one, or from itself after a change, without reading all of it."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        start = file.read(_SAMPLE)
+        file.seek(max(0, size - _SAMPLE))
+        digest = sha256(start + file.read(_SAMPLE)).hexdigest()
+    return {"name": path.name, "bytes": size, "sha256_of_ends": digest}

@@ -1,0 +1,185 @@
+"""The contract of a batch: one request and a policy give one row, whatever happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from typing import Any, TypeGuard
+
+from pycupel.analytics.metrics import share_of
+from pycupel.codecs.base import Context
+from pycupel.codecs.jsontext import format_json
+from pycupel.diagnostics.reasons import reason_name
+from pycupel.errors import CupelError, DocumentError
+from pycupel.model import ContextBudget, ContextItem
+from pycupel.pipeline import Pipeline, Policy, PresetName
+from pycupel.pipeline.policy import as_policy
+from pycupel.policies import policy_to_dict
+from pycupel.wire.items import BUDGET, ITEM
+
+__all__ = ["RequestSelector", "error_row", "is_array", "is_object", "policy_hash", "select_request"]
+
+_CONTEXT = Context()
+
+# What `select_messages` takes beside the messages and the budget, and a logged request may have.
+_MESSAGE_OPTIONS = ("provider", "query")
+
+
+def select_request(request: Mapping[str, Any], policy: Policy | PresetName) -> dict[str, Any]:
+    """Select the context of one logged request. A mistake in the request becomes a row with an error.
+
+    Args:
+        request: An object with `id`, `items`, `budget` and perhaps `query`; or with `id`, `messages`, `budget` and
+            perhaps `provider`. Items without `tokens` are counted.
+        policy: A policy, a pipeline, or the name of a preset.
+
+    Returns:
+        A row: `id`; `selected`, the indices of the selected items or messages in order; `excluded`, objects with the
+        `index` and the `reason` of each of the others; `tokens`; `utilization`, the share of `max_tokens`;
+        `policy_hash`, which tells policies apart; `counter`, what counted tokens, or None; `error`, or None.
+
+    Raises:
+        TypeError: the policy is none.
+        InvalidArgumentError: there is no such preset.
+    """
+    return RequestSelector(policy).row(request)
+
+
+class RequestSelector:
+    """`select_request` with one policy, for many requests."""
+
+    def __init__(self, policy: Policy | PresetName) -> None:
+        self._pipeline = Pipeline.from_policy(policy)
+        self.policy_hash = policy_hash(self._pipeline)
+        self._count: Callable[[str], int] | None = None
+
+    def row(self, request: Any) -> dict[str, Any]:
+        """The row of a request."""
+        name = request.get("id") if is_object(request) else None
+        try:
+            return self._selected(name, _checked_request(request))
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with one request, the others go on
+            return error_row(name, self.policy_hash, error)
+
+    def _selected(self, name: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+        if "messages" in request:
+            return self._messages(name, request)
+        budget = _budget(request["budget"])
+        items, counter = self._items(request["items"])
+        pipeline = self._pipeline
+        selection = pipeline.select(pipeline.rank(items, query=request.get("query")), budget)
+        index = {id(item): i for i, item in enumerate(items)}
+        chosen = selection.items
+        tokens = sum([item.tokens for item in chosen])
+        excluded = [(index[id(each.item)], reason_name(each.reason)) for each in selection.reasons]
+        selected = [index[id(item)] for item in chosen]
+        return self._row(name, selected, excluded, tokens, budget.max_tokens, counter)
+
+    def _items(self, rows: Any) -> tuple[list[ContextItem], str | None]:
+        if not is_array(rows):
+            raise DocumentError("must be an array", path="items")
+        items: list[ContextItem] = []
+        counter: str | None = None
+        for i, row in enumerate(rows):
+            try:
+                if is_object(row) and row.get("tokens") is None and isinstance(row.get("content"), str):
+                    row, counter = self._counted(row)  # noqa: PLW2901 - the same item
+                items.append(ITEM.read(row, _CONTEXT))
+            except DocumentError as error:
+                error.path = f"items[{i}].{error.path}" if error.path else f"items[{i}]"
+                raise
+        return items, counter
+
+    def _counted(self, row: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+        if self._count is None:
+            from pycupel.tokens import get_counter  # noqa: PLC0415 - most items have their tokens
+
+            self._count = get_counter("auto")
+        return {**row, "tokens": self._count(row["content"])}, str(self._count)
+
+    def _messages(self, name: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+        from pycupel.messages import select_messages  # noqa: PLC0415 - not every log has chat histories
+
+        budget = _budget(request["budget"])
+        # A number means more to `select_messages` than to a pipeline: it leaves room to grow.
+        limits: Any = request["budget"] if isinstance(request["budget"], int) else budget
+        options: dict[str, Any] = {key: request[key] for key in _MESSAGE_OPTIONS if request.get(key) is not None}
+        found = select_messages(request["messages"], limits, policy=self._pipeline, **options)
+        excluded = [(each.index, reason_name(each.reason)) for each in found.dropped]
+        return self._row(name, [*found.kept], excluded, found.total_tokens, budget.max_tokens, found.counter)
+
+    def _row(
+        self,
+        name: Any,
+        selected: list[int],
+        excluded: list[tuple[int, str]],
+        tokens: int,
+        window: int,
+        counter: str | None,
+    ) -> dict[str, Any]:
+        return {
+            "id": name,
+            "selected": selected,
+            "excluded": [{"index": i, "reason": reason} for i, reason in sorted(excluded)],
+            "tokens": tokens,
+            "utilization": share_of(tokens, window),
+            "policy_hash": self.policy_hash,
+            "counter": counter,
+            "error": None,
+        }
+
+
+def error_row(name: Any, policy: str | None, error: Exception) -> dict[str, Any]:
+    """The row of a request that cannot be served."""
+    return {
+        "id": name,
+        "selected": [],
+        "excluded": [],
+        "tokens": 0,
+        "utilization": 0.0,
+        "policy_hash": policy,
+        "counter": None,
+        "error": f"{type(error).__name__}: {error}",
+    }
+
+
+def policy_hash(policy: Policy | PresetName) -> str | None:
+    """A short text that equal policies have in common; None for one that cannot be written to a file."""
+    try:
+        document = format_json(policy_to_dict(as_policy(policy)))
+    except CupelError:
+        return None
+    return sha256(document.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def is_object(value: Any) -> TypeGuard[Mapping[str, Any]]:
+    """Whether a value is a JSON object."""
+    # Asking an abstract class takes longer, and it is asked for every item.
+    return value.__class__ is dict or isinstance(value, Mapping)
+
+
+def is_array(value: Any) -> TypeGuard[list[Any]]:
+    """Whether a value is a JSON array."""
+    return isinstance(value, list)
+
+
+def _checked_request(request: Any) -> Mapping[str, Any]:
+    if not is_object(request):
+        raise DocumentError(f"a request must be an object, not {type(request).__name__}")
+    both = [key for key in ("items", "messages") if key in request]
+    if len(both) != 1:
+        raise DocumentError("a request must have either items or messages" + (", not both" if both else ""))
+    if request.get("budget") is None:
+        raise DocumentError("is missing", path="budget")
+    return request
+
+
+def _budget(value: Any) -> ContextBudget:
+    if not is_object(value):
+        return ContextBudget.of(value)
+    try:
+        budget: ContextBudget = BUDGET.read(value, _CONTEXT)
+    except DocumentError as error:
+        error.path = f"budget.{error.path}" if error.path else "budget"
+        raise
+    return budget

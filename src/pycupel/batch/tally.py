@@ -1,0 +1,146 @@
+"""What is counted over all rows. Tallies of chunks add up to that of a run, in any order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from heapq import nlargest
+from typing import Any, NamedTuple
+
+from pycupel.analytics.metrics import share_of
+
+__all__ = ["BatchSummary", "Swing", "Tally"]
+
+# How many of the slowest requests and of the items that swing most are told.
+_TOLD = 10
+# How many items are remembered for that, so that memory does not grow with the log.
+_REMEMBERED = 10_000
+_TENTHS = 10
+
+
+class Swing(NamedTuple):
+    """An item that two policies judge differently.
+
+    Attributes:
+        content: The beginning of its content.
+        only_first: How many requests select it under the first policy only.
+        only_second: How many requests select it under the second policy only.
+    """
+
+    content: str
+    only_first: int
+    only_second: int
+
+
+class Tally:
+    """Counts over some rows.
+
+    Attributes:
+        counts: Requests, errors, tokens, and with a second policy its tokens and how many requests differ.
+        reasons: The exclusions by reason.
+        tenths: The requests by tenths of the window that they use.
+        swings: For the beginning of a content, how many requests select it under one of two policies only.
+        slowest: Seconds and ids of requests. These are not saved: they differ from run to run.
+    """
+
+    def __init__(self, saved: Mapping[str, Any] | None = None) -> None:
+        known: Mapping[str, Any] = {} if saved is None else saved
+        self.counts: Counter[str] = Counter(known.get("counts"))
+        self.reasons: Counter[str] = Counter(known.get("reasons"))
+        self.tenths: Counter[str] = Counter(known.get("tenths"))
+        self.swings: dict[str, list[int]] = {key: [*pair] for key, pair in known.get("swings", {}).items()}
+        self.slowest: list[tuple[float, str]] = []
+
+    def add_row(self, row: Mapping[str, Any], seconds: float) -> None:
+        """Count a row."""
+        self.counts["requests"] += 1
+        if row["error"] is not None:
+            self.counts["errors"] += 1
+            return
+        self.counts["tokens"] += row["tokens"]
+        self.tenths[str(min(_TENTHS - 1, int(row["utilization"] * _TENTHS)))] += 1
+        # Integers add up to the same in any order, and floats do not.
+        self.counts["utilization"] += round(row["utilization"] * 1_000_000)
+        self.reasons.update([each["reason"] for each in row["excluded"]])
+        self.slowest.append((seconds, str(row["id"])))
+
+    def add_difference(self, row: Mapping[str, Any], other: Mapping[str, Any], contents: Any) -> None:
+        """Count what another policy selects instead. `contents(i)` is the content of an item or message."""
+        if row["error"] is not None or other["error"] is not None:
+            self.counts["differing"] += row["error"] != other["error"]
+            return
+        self.counts["other_tokens"] += other["tokens"]
+        first, second = set(row["selected"]), set(other["selected"])
+        self.counts["differing"] += first != second
+        for side, indices in enumerate((first - second, second - first)):
+            for i in indices:
+                self.swings.setdefault(contents(i), [0, 0])[side] += 1
+
+    def add(self, other: Tally) -> None:
+        """Count what another tally has counted."""
+        self.counts += other.counts
+        self.reasons += other.reasons
+        self.tenths += other.tenths
+        for content, pair in other.swings.items():
+            known = self.swings.setdefault(content, [0, 0])
+            known[0] += pair[0]
+            known[1] += pair[1]
+        if len(self.swings) > _REMEMBERED:
+            self.swings = dict(_most_swinging(self.swings, _REMEMBERED // 2))
+        self.slowest = nlargest(_TOLD, [*self.slowest, *other.slowest])
+
+    def saved(self) -> dict[str, Any]:
+        """What is worth saving."""
+        return {"counts": self.counts, "reasons": self.reasons, "tenths": self.tenths, "swings": self.swings}
+
+    def summary(self) -> BatchSummary:
+        """The figures."""
+        counts = self.counts
+        served = counts["requests"] - counts["errors"]
+        return BatchSummary(
+            requests=counts["requests"],
+            errors=counts["errors"],
+            tokens=counts["tokens"],
+            utilization=share_of(counts["utilization"], served * 1_000_000),
+            tenths=tuple(self.tenths[str(i)] for i in range(_TENTHS)),
+            reasons=dict(sorted(self.reasons.items(), key=lambda each: (-each[1], each[0]))),
+            slowest=tuple((name, seconds) for seconds, name in self.slowest),
+            differing=counts["differing"],
+            other_tokens=counts["other_tokens"],
+            swings=tuple(Swing(content, *pair) for content, pair in _most_swinging(self.swings, _TOLD)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSummary:
+    """What a batch did.
+
+    Attributes:
+        requests: How many requests there were.
+        errors: How many of them have a row with an error.
+        tokens: The tokens of everything selected.
+        utilization: The mean share of `max_tokens` that is used, over the requests without an error.
+        tenths: How many requests use less than a tenth of it, less than two tenths, and so on.
+        reasons: How many items were excluded for each reason, the most frequent first.
+        slowest: Ids and seconds of the slowest requests of this run.
+        differing: With a second policy: how many requests select something else under it.
+        other_tokens: With a second policy: the tokens that it selects.
+        swings: With a second policy: the items that it judges differently most often.
+    """
+
+    requests: int
+    errors: int
+    tokens: int
+    utilization: float
+    tenths: tuple[int, ...]
+    reasons: dict[str, int]
+    slowest: tuple[tuple[str, float], ...] = field(default=(), compare=False)
+    differing: int = 0
+    other_tokens: int = 0
+    swings: tuple[Swing, ...] = ()
+
+
+def _most_swinging(swings: Mapping[str, list[int]], count: int) -> Iterable[tuple[str, list[int]]]:
+    """Those that most requests judge differently; of equal ones the first in the alphabet."""
+    return sorted(swings.items(), key=lambda each: (-sum(each[1]), each[0]))[:count]

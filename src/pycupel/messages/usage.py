@@ -1,0 +1,106 @@
+"""Where a window goes: system prompt, tools, the history by kind, documents, the reply, and what is free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pycupel.messages.content import THINKING, TOOL_CALLS, TOOL_RESULTS
+from pycupel.messages.counting import Beside, resolve_counter
+from pycupel.messages.detect import resolve_provider
+from pycupel.messages.options import ProviderName, checked_list
+from pycupel.messages.providers import MessageView
+from pycupel.model import ContextBudget
+from pycupel.model.frozen import FrozenDict
+from pycupel.tokens.counters import CounterLike
+
+__all__ = ["KINDS", "Usage", "tokens_by_kind", "usage_of"]
+
+SYSTEM = "system"
+KINDS = (SYSTEM, "user", "assistant", THINKING, TOOL_CALLS, TOOL_RESULTS)
+
+_KINDS_OF_ROLES = {"system": SYSTEM, "user": "user", "assistant": "assistant", "tool": TOOL_RESULTS}
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Where a window goes, in tokens. All but the window itself add up to it.
+
+    Attributes:
+        window: The `max_tokens` of the budget.
+        system: The system prompts: the one beside the messages, and those among them.
+        tools: The definitions of tools.
+        history: The other messages by kind: "user", "assistant", "thinking", "tool_calls" and "tool_results". Kinds
+            that do not occur are left out. What a message itself costs belongs to its speaker.
+        documents: The selected documents.
+        reply: What is kept for the reply: its start, and the `output_reserve` of the budget.
+        free: What is left, with what the margin of an estimate keeps free.
+    """
+
+    window: int
+    system: int
+    tools: int
+    history: Mapping[str, int]
+    documents: int
+    reply: int
+    free: int
+
+
+def tokens_by_kind(
+    messages: Iterable[Any],
+    provider: ProviderName = "auto",
+    counter: CounterLike = "auto",
+    *,
+    model: str | None = None,
+) -> dict[str, int]:
+    """What messages cost, by kind: "system", "user", "assistant", "thinking", "tool_calls" and "tool_results".
+
+    Args:
+        messages: The history: dicts or the SDK's objects, which are only read.
+        provider: openai, responses, anthropic, gemini or mistral; auto tells them apart by their fields.
+        counter: What `get_counter` takes: a name, or a function from str to int. With "auto", the model and the
+            provider decide.
+        model: The model's name, as `get_counter` takes it.
+
+    Returns:
+        The tokens of the kinds that occur. Their sum is what the messages cost.
+
+    Raises:
+        MessageShapeError: a message has a shape that the provider does not know.
+        ProviderAmbiguousError: the provider is "auto" and cannot be determined.
+    """
+    history = checked_list("messages", messages)
+    known = resolve_provider(history, provider, model)
+    return _by_kind(known.read(history, resolve_counter(counter, known, model)))
+
+
+def usage_of(budget: ContextBudget | int, beside: Beside, views: Iterable[MessageView], documents: int) -> Usage:
+    """Where the window of a budget goes.
+
+    Args:
+        budget: The caller's budget.
+        beside: What travels beside the messages.
+        views: The selected messages.
+        documents: What the selected documents cost.
+    """
+    limits = ContextBudget.of(budget)
+    history = _by_kind(views)
+    system = beside.system + history.pop(SYSTEM, 0)
+    reply = beside.reply + limits.output_reserve
+    used = system + beside.tools + sum(history.values()) + documents + reply
+    return Usage(
+        limits.max_tokens, system, beside.tools, FrozenDict(history), documents, reply, limits.max_tokens - used
+    )
+
+
+def _by_kind(views: Iterable[MessageView]) -> dict[str, int]:
+    """The tokens of these messages by kind."""
+    found: dict[str, int] = dict.fromkeys(KINDS, 0)
+    for view in views:
+        kind = _KINDS_OF_ROLES[view.role]
+        found[kind] += view.tokens
+        for share, tokens in view.shares:
+            found[share] += tokens
+            found[kind] -= tokens
+    return {kind: tokens for kind, tokens in found.items() if tokens}

@@ -1,0 +1,175 @@
+"""Several sources of items as one: retrievers that answer at different times, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from pycupel.errors import InvalidArgumentError
+from pycupel.model import ContextItem
+from pycupel.model.checks import as_float, wrong_type
+from pycupel.pipeline.stream import close_async
+
+if TYPE_CHECKING:
+    import asyncio
+
+__all__ = ["MergedSources", "Source", "merge_sources"]
+
+Source: TypeAlias = "AsyncIterable[ContextItem] | Iterable[ContextItem] | Awaitable[Iterable[ContextItem]]"
+
+# How long sources that are not waited for any more get to close what they have opened.
+_GRACE_SECONDS = 0.1
+
+
+def merge_sources(*sources: Source, timeout: float | None = None, source_timeout: float | None = None) -> MergedSources:
+    """Merge several sources into one, each item as it arrives.
+
+    A source that fails or is late does not stop the others; see `failed` and `late` of the result.
+
+    Args:
+        sources: Async iterables of items, plain ones, or awaitables of plain ones, such as calls of a retriever.
+        timeout: How many seconds to wait for all of them together; without it, until all have ended.
+        source_timeout: How many seconds to wait for the next item of a source.
+
+    Returns:
+        An async iterable of items, for `Pipeline.run_stream` or `async for`. It can be iterated over once.
+
+    Raises:
+        TypeError: an argument has a wrong type.
+        InvalidArgumentError: a timeout is negative or NaN.
+    """
+    return MergedSources(sources, timeout, source_timeout)
+
+
+class MergedSources:
+    """Several sources as one async iterable. Made by `merge_sources`.
+
+    Attributes:
+        late: The sources that were not waited for any longer: the caller's own objects, in the order of the arguments.
+        failed: The sources that raised, likewise.
+        errors: What each of those in `failed` raised.
+    """
+
+    def __init__(self, sources: tuple[Source, ...], timeout: float | None, source_timeout: float | None) -> None:
+        for i, source in enumerate(cast("tuple[Any, ...]", sources)):
+            if isinstance(source, str) or not (isinstance(source, AsyncIterable | Iterable | Awaitable)):
+                raise wrong_type(
+                    f"sources[{i}]", "an async iterable of items, an iterable, or an awaitable of one", source
+                )
+        self._sources = sources
+        self._timeout = _checked_seconds("timeout", timeout)
+        self._source_timeout = _checked_seconds("source_timeout", source_timeout)
+        self._items: AsyncIterator[ContextItem] | None = None
+        self._late: set[int] = set()
+        self._errors: dict[int, BaseException] = {}
+
+    @property
+    def late(self) -> list[Source]:
+        """The sources that were not waited for any longer."""
+        return [self._sources[i] for i in sorted(self._late)]
+
+    @property
+    def failed(self) -> list[Source]:
+        """The sources that raised."""
+        return [self._sources[i] for i in sorted(self._errors)]
+
+    @property
+    def errors(self) -> list[BaseException]:
+        """What each of those in `failed` raised."""
+        return [self._errors[i] for i in sorted(self._errors)]
+
+    def __aiter__(self) -> AsyncIterator[ContextItem]:
+        """Start all sources. What has started ends when the iteration does.
+
+        Raises:
+            RuntimeError: they have been started before.
+        """
+        if self._items is not None:
+            raise RuntimeError("merged sources can be iterated over once; call merge_sources again")
+        self._items = self._merged()
+        return self._items
+
+    async def _merged(self) -> AsyncIterator[ContextItem]:
+        import asyncio  # noqa: PLC0415 - it takes longer to load than pycupel, and its users have loaded it
+
+        # One waiting item for each source: a slow consumer holds the sources back.
+        arrived: asyncio.Queue[ContextItem] = asyncio.Queue(max(1, len(self._sources)))
+        tasks = {asyncio.ensure_future(self._read(i, arrived)): i for i in range(len(self._sources))}
+        clock = asyncio.get_running_loop().time
+        end = None if self._timeout is None else clock() + self._timeout
+        running = set(tasks)
+        try:
+            while running or not arrived.empty():
+                if not arrived.empty():
+                    yield arrived.get_nowait()
+                    continue
+                item = asyncio.ensure_future(arrived.get())
+                remaining = None if end is None else max(0.0, end - clock())
+                try:
+                    done, _ = await asyncio.wait(
+                        {item, *running}, timeout=remaining, return_when=asyncio.FIRST_COMPLETED
+                    )
+                finally:
+                    if not item.done():
+                        item.cancel()
+                running -= done
+                if item in done:
+                    yield item.result()
+                elif not done:
+                    self._late.update(tasks[task] for task in running)
+                    break
+        finally:
+            for task in running:
+                task.cancel()
+            if running:
+                await asyncio.wait(running, timeout=_GRACE_SECONDS)
+
+    async def _read(self, i: int, arrived: asyncio.Queue[ContextItem]) -> None:
+        """Pass on the items of one source."""
+        import asyncio  # noqa: PLC0415 - see above
+
+        try:
+            iterator = _iterate(self._sources[i])
+            try:
+                while True:
+                    waiting = asyncio.timeout(self._source_timeout)
+                    try:
+                        async with waiting:
+                            item = await iterator.__anext__()
+                    except TimeoutError:
+                        if not waiting.expired():
+                            raise
+                        self._late.add(i)
+                        return
+                    await arrived.put(item)
+            finally:
+                with suppress(Exception):
+                    await close_async(iterator)
+        except StopAsyncIteration:
+            return
+        except Exception as error:  # noqa: BLE001 - one source must not end the others
+            self._errors[i] = error
+
+
+async def _iterate_plain(
+    source: Iterable[ContextItem] | Awaitable[Iterable[ContextItem]],
+) -> AsyncIterator[ContextItem]:
+    for item in (await source) if isinstance(source, Awaitable) else source:
+        yield item
+
+
+def _iterate(source: Any) -> AsyncIterator[ContextItem]:
+    iterator: AsyncIterator[ContextItem] = (
+        source.__aiter__() if hasattr(source, "__aiter__") else _iterate_plain(source)
+    )
+    return iterator
+
+
+def _checked_seconds(name: str, value: Any) -> float | None:
+    if value is None:
+        return None
+    seconds = as_float(name, value)
+    if not seconds >= 0.0:
+        raise InvalidArgumentError(f"{name} must not be negative, not {seconds}", argument=name, value=value)
+    return seconds

@@ -1,0 +1,300 @@
+"""A report as plain data for the page: names, numbers and columns of rows, all of which JSON can hold.
+
+The rows are the selected items in their order, then those left out, best score first; a row's number is its index
+plus 1. What would make the page too large is cut, and the page says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
+from typing import Any, NamedTuple, TypeAlias
+
+from pycupel.diagnostics import (
+    Deduplicated,
+    ExcludedItem,
+    ExclusionReason,
+    IncludedItem,
+    InclusionReason,
+    PinnedOverride,
+    SelectionReport,
+)
+from pycupel.diagnostics.reasons import EXCLUSION_REASONS
+from pycupel.diagnostics.report import score_parts
+from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.checks import shortened
+from pycupel.render._layout import clipped, count
+from pycupel.render._reasons import explain, name_of
+from pycupel.render._shares import held_tokens
+
+__all__ = ["Data", "Kinds", "RowIndex", "Table", "budget_data", "entries_of", "plain", "report_data", "use_data"]
+
+Data: TypeAlias = dict[str, Any]
+_Entry: TypeAlias = IncludedItem | ExcludedItem
+
+# How many rows a page has, how many kinds have a colour, and how much of a text is in it.
+_MOST_ROWS = 10_000
+_MOST_KINDS = 11
+_LONGEST_TEXT = 4_000
+_LONGEST_NAME = 60
+_LONGEST_VALUE = 200
+
+_UNNAMED = "another item"
+
+_KNOWN = tuple(EXCLUSION_REASONS.values())
+_INCLUDED_TITLES: Mapping[str, str] = {
+    InclusionReason.SCORED: "Selected by score (Scored)",
+    InclusionReason.PINNED: "Always selected (Pinned)",
+    InclusionReason.ZERO_TOKEN: "Costs nothing (ZeroToken)",
+}
+
+
+def plain(value: float) -> float | str:
+    """A number as JavaScript can read it; what is no number there, or too large for one, is a text."""
+    if isinstance(value, int):
+        return value if value.bit_length() < 64 else count(value)
+    return value if isfinite(value) else str(value)
+
+
+def entries_of(report: SelectionReport) -> list[_Entry]:
+    """What was selected, then what was left out."""
+    return [*report.included, *report.excluded]
+
+
+class Kinds:
+    """The kinds of a report, the largest first; only the first few have a colour of their own."""
+
+    def __init__(self, entries: Iterable[_Entry]) -> None:
+        tokens: dict[str, tuple[int, int]] = {}
+        names: dict[str, str] = {}
+        for item, _, reason in entries:
+            key = item.kind.key
+            names.setdefault(key, item.kind.value)
+            selected, total = tokens.get(key, (0, 0))
+            if not isinstance(reason, ExclusionReason):
+                selected += item.tokens
+            tokens[key] = selected, total + item.tokens
+        order = sorted(tokens, key=lambda key: tokens[key], reverse=True)
+        self.names = [clipped(names[key], _LONGEST_NAME) for key in order]
+        self._indices = {key: i for i, key in enumerate(order)}
+
+    def index(self, item: ContextItem) -> int:
+        """The index of the item's kind in `names`."""
+        return self._indices[item.kind.key]
+
+    def shares(self, items: Iterable[ContextItem]) -> list[list[float | str]]:
+        """The tokens and the number of items for each colour; the last colour is that of all other kinds."""
+        colors = min(len(self.names), _MOST_KINDS + 1)
+        tokens, numbers = [0] * colors, [0] * colors
+        for item in items:
+            color = min(self.index(item), _MOST_KINDS)
+            tokens[color] += item.tokens
+            numbers[color] += 1
+        return [[plain(each), number] for each, number in zip(tokens, numbers, strict=True)]
+
+
+def budget_data(budget: ContextBudget) -> Data:
+    return {
+        "max": plain(budget.max_tokens),
+        "target": plain(budget.target_tokens),
+        "reserve": plain(budget.output_reserve),
+        "slots": plain(sum(budget.reserved_slots.values())),
+        "margin": budget.estimation_safety_margin_percent,
+    }
+
+
+def use_data(items: Sequence[ContextItem], pinned: int, budget: ContextBudget | None, kinds: Kinds) -> Data:
+    """What a selection uses of its budget."""
+    used = sum([item.tokens for item in items])
+    return {
+        "items": len(items),
+        "tokens": plain(used),
+        "pinned": plain(pinned),
+        "held": 0 if budget is None else plain(held_tokens(budget, used, pinned)),
+        "kinds": kinds.shares(items),
+    }
+
+
+class RowIndex:
+    """Finds the rows of items: by identity, or else by content and kind, as in a report read from a file."""
+
+    def __init__(self, items: Iterable[ContextItem]) -> None:
+        self._by_id: dict[int, list[int]] = {}
+        self._by_content: dict[tuple[str, str], list[int]] = {}
+        for row, item in enumerate(items):
+            self._by_id.setdefault(id(item), []).append(row)
+            self._by_content.setdefault((item.content, item.kind.key), []).append(row)
+
+    def find(self, items: Iterable[ContextItem]) -> list[int | None]:
+        """A row for each item, None if there is no other than those of the items before it."""
+        used: dict[int, int] = {}
+        found: list[int | None] = []
+        for item in items:
+            rows = self._by_id.get(id(item)) or self._by_content.get((item.content, item.kind.key), [])
+            turn = used.get(id(rows), 0)
+            used[id(rows)] = turn + 1
+            found.append(rows[turn] if turn < len(rows) else None)
+        return found
+
+
+class Table(NamedTuple):
+    """The rows of a page: each item with its entry in the report, and in the other one if there are two."""
+
+    items: list[ContextItem]
+    entries: list[_Entry | None]
+    others: list[_Entry | None]
+    hidden: int
+
+    @classmethod
+    def of(cls, report: SelectionReport, other: SelectionReport | None) -> Table:
+        shown, hidden = _shown(report)
+        items = [entry.item for entry in shown]
+        entries: list[_Entry | None] = [*shown]
+        others: list[_Entry | None] = [None] * len(items)
+        if other is not None:
+            theirs = entries_of(other)
+            rows = RowIndex(items).find([entry.item for entry in theirs])
+            for entry, row in zip(theirs, rows, strict=True):
+                if row is not None:
+                    others[row] = entry
+                elif len(items) < _MOST_ROWS:
+                    items.append(entry.item)
+                    entries.append(None)
+                    others.append(entry)
+        return cls(items, entries, others, hidden)
+
+
+def _shown(report: SelectionReport) -> tuple[list[_Entry], int]:
+    """The entries that get a row, and how many do not. A quarter of the rows is for what was left out."""
+    included, excluded = report.included, report.excluded
+    left_out = min(len(excluded), max(_MOST_ROWS - len(included), _MOST_ROWS // 4))
+    shown: list[_Entry] = [*included[: _MOST_ROWS - left_out], *excluded[:left_out]]
+    return shown, report.total_candidates - len(shown)
+
+
+def report_data(
+    report: SelectionReport, other: SelectionReport | None, table: Table, kinds: Kinds, *, text: bool
+) -> Data:
+    """Everything about one report, and in the rows also what a second one says of the same items."""
+    reasons = _Reasons(table, text=text)
+    columns = _columns(table, kinds, text=text)
+    columns |= reasons.columns(table.entries, "")
+    if other is not None:
+        columns |= reasons.columns(table.others, "other_")
+    scorers, columns["parts"] = _parts(report, table.items)
+    return {
+        **_summary(report, kinds),
+        "kinds": kinds.names,
+        "hidden": table.hidden,
+        "text": text,
+        "scorers": scorers,
+        "reasons": reasons.titles,
+        "size": len(table.items),
+        "rows": {name: column for name, column in columns.items() if any(value is not None for value in column)},
+        "other": None if other is None else _summary(other, kinds),
+    }
+
+
+def _summary(report: SelectionReport, kinds: Kinds) -> Data:
+    pinned = sum([entry.item.tokens for entry in report.included if entry.reason == InclusionReason.PINNED])
+    return {
+        "candidates": report.total_candidates,
+        "considered": plain(report.total_tokens_considered),
+        "budget": None if report.budget is None else budget_data(report.budget),
+        "use": use_data(report.items, pinned, report.budget, kinds),
+        "notes": [*report.notes],
+        "shortfalls": [
+            [clipped(kind.value, _LONGEST_NAME), plain(required), plain(found)]
+            for kind, required, found in report.count_requirement_shortfalls
+        ],
+        "times": [
+            [clipped(stage, _LONGEST_NAME), plain(items), plain(duration)]
+            for stage, duration, items, message in report.events
+            if message is None
+        ],
+    }
+
+
+def _columns(table: Table, kinds: Kinds, *, text: bool) -> dict[str, list[Any]]:
+    items = table.items
+    columns: dict[str, list[Any]] = {
+        "kind": [kinds.index(item) for item in items],
+        "source": [clipped(item.source.value, _LONGEST_NAME) for item in items],
+        "tokens": [plain(item.tokens) for item in items],
+        "original": [None if item.original_tokens is None else plain(item.original_tokens) for item in items],
+        "time": [None if item.timestamp is None else item.timestamp.isoformat() for item in items],
+    }
+    if text:
+        columns["text"] = [item.content[:_LONGEST_TEXT] for item in items]
+        columns["more"] = [max(0, len(item.content) - _LONGEST_TEXT) or None for item in items]
+        columns["tags"] = [", ".join(item.tags)[:_LONGEST_VALUE] or None for item in items]
+        columns["metadata"] = [_metadata(item.metadata) or None for item in items]
+    return columns
+
+
+def _metadata(metadata: Mapping[str, Any]) -> list[list[str]]:
+    return [[clipped(key, _LONGEST_NAME), shortened(value, _LONGEST_VALUE)] for key, value in metadata.items()]
+
+
+def _parts(report: SelectionReport, items: Sequence[ContextItem]) -> tuple[list[list[Any]], list[Any]]:
+    """The scorers with their weights, and for each row what they gave; nothing if the report does not know."""
+    parts = score_parts(report)
+    if parts is None:
+        return [], []
+    rows = {id(item): row for row, item in enumerate(parts.items)}
+    found = [rows.get(id(item)) for item in items]
+    scorers = [[type(scorer).__name__, weight] for scorer, weight, _ in parts.columns]
+    scores = [column for _, _, column in parts.columns]
+    return scorers, [None if row is None else [plain(column[row]) for column in scores] for row in found]
+
+
+class _Reasons:
+    """Why items are in or out, as titles that many rows share and a few words for each row."""
+
+    def __init__(self, table: Table, *, text: bool) -> None:
+        self.titles: list[str] = []
+        self._indices: dict[str, int] = {}
+        self._text = text
+        # What a duplicate is a copy of is the row that is no duplicate itself.
+        self._numbers: dict[str, int] = {}
+        for row, (item, entry) in enumerate(zip(table.items, table.entries, strict=True)):
+            if entry is None or not isinstance(entry.reason, Deduplicated):
+                self._numbers.setdefault(item.content, row + 1)
+
+    def columns(self, entries: Sequence[_Entry | None], prefix: str) -> dict[str, list[Any]]:
+        told = [None if entry is None else self._told(entry) for entry in entries]
+        return {
+            f"{prefix}in": [
+                None if entry is None else int(not isinstance(entry.reason, ExclusionReason)) for entry in entries
+            ],
+            f"{prefix}score": [None if entry is None else plain(entry.score) for entry in entries],
+            f"{prefix}reason": [None if each is None else each[0] for each in told],
+            f"{prefix}why": [None if each is None else each[1] or None for each in told],
+        }
+
+    def _told(self, entry: _Entry) -> tuple[int, str]:
+        reason = entry.reason
+        if not isinstance(reason, ExclusionReason):
+            return self._title(_INCLUDED_TITLES.get(reason) or clipped(reason, _LONGEST_NAME)), ""
+        if not self._text and not isinstance(reason, _KNOWN):
+            # Its fields may quote anything.
+            return self._title(name_of(reason)), ""
+        excluded = ExcludedItem(entry.item, entry.score, reason if self._text else self._without_text(reason))
+        title, why = explain(excluded, self._numbers, 13)
+        return self._title(title), why
+
+    def _title(self, title: str) -> int:
+        if title not in self._indices:
+            self._indices[title] = len(self.titles)
+            self.titles.append(title)
+        return self._indices[title]
+
+    def _without_text(self, reason: ExclusionReason) -> ExclusionReason:
+        """The reason without the content that it is about, unless that has a row and is told by its number."""
+        match reason:
+            case Deduplicated(deduplicated_against=content) if content not in self._numbers:
+                return Deduplicated(_UNNAMED)
+            case PinnedOverride(displaced_by=content) if content not in self._numbers:
+                return PinnedOverride(_UNNAMED)
+            case _:
+                return reason

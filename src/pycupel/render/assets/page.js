@@ -1,0 +1,962 @@
+"use strict";
+/* The script of every page: reports, pages of panels, and the playground. No framework, nothing to build.
+
+   It reads the JSON in #data and fills #app. Data becomes text nodes and attributes of numbers, never markup. */
+
+(() => {
+  // ---------------------------------------------------------------- elements
+
+  /** An element: `el("p", {class: "quiet"}, "text", child)`. Properties that begin with `on` are listeners. */
+  function el(tag, properties = {}, ...children) {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties)) {
+      if (value === null || value === undefined || value === false) continue;
+      if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+      else if (name === "value") node.value = value;
+      else node.setAttribute(name, value === true ? "" : value);
+    }
+    node.append(...children.flat().filter((child) => child !== null && child !== undefined));
+    return node;
+  }
+
+  function svg(tag, attributes = {}, ...children) {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    node.append(...children);
+    return node;
+  }
+
+  function card(title, note, ...children) {
+    const id = `h-${title.toLowerCase().replace(/[^a-z]+/g, "-")}-${(card.count = (card.count || 0) + 1)}`;
+    const header = el("header", {}, el("h2", { id }, title), note ? el("p", { class: "quiet" }, note) : null);
+    return el("section", { class: "card", "aria-labelledby": id }, header, ...children);
+  }
+
+  // ---------------------------------------------------------------- texts and numbers
+
+  const grouped = new Intl.NumberFormat("en");
+  const num = (value) => (typeof value === "string" ? Number(value) : value);
+  const finite = (value) => (Number.isFinite(value) ? value : 0);
+
+  /** A count; a number too large for JavaScript comes as a text. */
+  const count = (value) => (typeof value === "string" ? value : grouped.format(value));
+  const plural = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+
+  function score(value) {
+    if (value === null || value === undefined) return "";
+    const number = num(value);
+    if (!Number.isFinite(number)) return String(value);
+    const size = Math.abs(number);
+    if (size === 0) return "0.00";
+    if (size >= 0.01 && size < 1000) return number.toFixed(2);
+    return size >= 1000 && size < 1e6 ? grouped.format(Math.round(number)) : number.toPrecision(2);
+  }
+
+  function percent(part, whole) {
+    const share = (100 * num(part)) / num(whole);
+    return Number.isFinite(share) ? `${share.toFixed(1)}%` : "\u2013";
+  }
+
+  const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+
+  /** Control characters and marks of direction, which a browser would obey or hide, by their codes. */
+  function visible(text) {
+    return text.replace(CONTROL, (c) => {
+      const code = c.charCodeAt(0);
+      return code < 32 ? String.fromCharCode(0x2400 + code) : `[U+${code.toString(16).toUpperCase().padStart(4, "0")}]`;
+    });
+  }
+
+  const oneLine = (text) => visible(text.slice(0, 400).replace(/\s+/g, " ").trim()) || "(blank)";
+
+  // ---------------------------------------------------------------- colours
+
+  const COLORS = 12;
+  const colorOf = (index) => `k${Math.min(index, COLORS - 1)}`;
+  const swatch = (className) => el("span", { class: `swatch ${className}`, "aria-hidden": "true" });
+
+  function themeButton() {
+    const themes = ["auto", "light", "dark"];
+    let current = 0;
+    const button = el("button", { class: "plain", type: "button", onclick: () => show(current + 1) });
+    function show(next) {
+      current = next % themes.length;
+      document.documentElement.dataset.theme = themes[current];
+      button.textContent = `Theme: ${themes[current]}`;
+    }
+    show(0);
+    return button;
+  }
+
+  // ---------------------------------------------------------------- a table with only the visible rows
+
+  /**
+   * columns: {key, title, width, numeric, cell(row): Node | string, sort(row): number | string}
+   * The rows are indices; `show` sets which ones, in their natural order. A row is built again only if its stamp has
+   * changed, so that a move of the slider costs what it changes.
+   */
+  class VirtualTable {
+    constructor({ label, columns, onOpen = null, className = "", stamp = () => "" }) {
+      this.columns = columns;
+      this.onOpen = onOpen;
+      this.stamp = stamp;
+      this.height = 32;
+      this.rows = [];
+      this.natural = [];
+      this.sorting = null;
+      this.active = 0;
+      this.selected = null;
+      this.heads = columns.map((column, i) => {
+        const button = el("button", { type: "button", onclick: () => this.sortBy(i) }, column.title);
+        return el("th", { scope: "col", role: "columnheader", class: this.className(column) }, button);
+      });
+      this.body = el("tbody");
+      const cols = el("colgroup", {}, columns.map((column) => {
+        const col = el("col");
+        if (column.width) col.style.width = `${column.width}px`;
+        return col;
+      }));
+      this.table = el("table", { role: "grid", "aria-label": label }, cols,
+        el("thead", {}, el("tr", { role: "row", "aria-rowindex": "1" }, this.heads)), this.body);
+      this.empty = el("p", { class: "nothing", hidden: true }, "Nothing matches.");
+      this.node = el("div", { class: `scroll ${className}`, tabindex: "-1" }, this.table, this.empty);
+      this.node.addEventListener("scroll", () => this.draw(), { passive: true });
+      this.body.addEventListener("click", (event) => {
+        const line = event.target.closest("tr[data-i]");
+        if (line) this.open(Number(line.dataset.i));
+      });
+      this.body.addEventListener("keydown", (event) => this.key(event));
+      new ResizeObserver(() => this.measure()).observe(this.node);
+    }
+
+    measure() {
+      const first = this.body.querySelector("tr[data-i]");
+      this.height = (first && first.offsetHeight) || this.height;
+      this.room = this.node.clientHeight;
+      this.draw(true);
+    }
+
+    className(column) {
+      return `c-${column.key}${column.numeric ? " num" : ""}`;
+    }
+
+    show(rows) {
+      this.natural = rows;
+      this.rows = rows;
+      if (this.sorting) this.sort();
+      this.active = Math.max(0, Math.min(this.active, rows.length - 1));
+      this.table.setAttribute("aria-rowcount", String(rows.length + 1));
+      this.empty.hidden = rows.length > 0;
+      this.draw(true);
+    }
+
+    sortBy(i) {
+      const up = this.columns[i].numeric ? "descending" : "ascending";
+      const down = up === "ascending" ? "descending" : "ascending";
+      const now = this.sorting && this.sorting.i === i ? this.sorting.direction : null;
+      this.sorting = now === null ? { i, direction: up } : now === up ? { i, direction: down } : null;
+      this.heads.forEach((head, k) => {
+        if (this.sorting && this.sorting.i === k) head.setAttribute("aria-sort", this.sorting.direction);
+        else head.removeAttribute("aria-sort");
+      });
+      this.node.scrollTop = 0;
+      this.active = 0;
+      this.show(this.natural);
+    }
+
+    sort() {
+      const { i, direction } = this.sorting;
+      const sign = direction === "ascending" ? 1 : -1;
+      const value = this.columns[i].sort;
+      const keys = new Map(this.natural.map((row) => [row, value(row)]));
+      const missing = (key) => key === null || key === undefined || Number.isNaN(key);
+      // What has no value comes last, in both directions; equal values stay in their natural order.
+      this.rows = [...this.natural].sort((a, b) => {
+        const x = keys.get(a);
+        const y = keys.get(b);
+        if (missing(x) || missing(y)) return missing(x) - missing(y);
+        return x < y ? -sign : x > y ? sign : 0;
+      });
+    }
+
+    draw(force = false) {
+      const height = this.height;
+      const first = Math.max(0, Math.floor(this.node.scrollTop / height) - 8);
+      const last = Math.min(this.rows.length, first + Math.ceil((this.room || 520) / height) + 16);
+      if (!force && first === this.first && last === this.last) return;
+      this.first = first;
+      this.last = last;
+      const focused = this.body.contains(document.activeElement);
+      const lines = [];
+      for (let i = first; i < last; i++) lines.push(this.line(i));
+      const built = [this.spacer(first * height), ...lines, this.spacer((this.rows.length - last) * height)];
+      // Moving nodes that stay where they are would cost a layout of the whole table.
+      const present = [...this.body.children];
+      if (present.length !== built.length) this.body.replaceChildren(...built);
+      else built.forEach((line, k) => line !== present[k] && present[k].replaceWith(line));
+      this.lines = new Map(lines.map((line) => [line.dataset.key, line]));
+      if (focused) this.focus();
+    }
+
+    spacer(height) {
+      const line = el("tr", { class: "spacer", "aria-hidden": "true" }, el("td", { colspan: this.columns.length }));
+      line.style.height = `${height}px`;
+      return line;
+    }
+
+    line(i) {
+      const row = this.rows[i];
+      const key = `${i} ${row} ${i === this.active} ${row === this.selected} ${this.stamp(row)}`;
+      const built = this.lines && this.lines.get(key);
+      if (built) return built;
+      const cells = this.columns.map((column) =>
+        el("td", { role: "gridcell", class: this.className(column) }, column.cell(row)));
+      return el("tr", {
+        role: "row", "data-key": key, "data-i": i, "data-row": row, "aria-rowindex": i + 2,
+        tabindex: i === this.active ? "0" : "-1",
+        "aria-selected": this.onOpen ? String(row === this.selected) : null,
+      }, cells);
+    }
+
+    key(event) {
+      const page = Math.max(1, Math.floor(this.node.clientHeight / this.height) - 1);
+      const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+      if (event.key in steps) {
+        event.preventDefault();
+        this.active = Math.max(0, Math.min(this.rows.length - 1, this.active + steps[event.key]));
+        this.reveal(this.active);
+        this.focus();
+      } else if (event.key === "Enter" || event.key === " ") {
+        event.preventDefault();
+        this.open(this.active);
+      }
+    }
+
+    reveal(i) {
+      const height = this.height;
+      const head = this.table.tHead.offsetHeight;
+      const top = i * height;
+      if (top < this.node.scrollTop) this.node.scrollTop = top;
+      else if (top + height + head > this.node.scrollTop + this.node.clientHeight) {
+        this.node.scrollTop = top + height + head - this.node.clientHeight;
+      }
+      this.draw(true);
+    }
+
+    focus() {
+      const line = this.body.querySelector(`tr[data-i="${this.active}"]`);
+      if (line) line.focus({ preventScroll: true });
+    }
+
+    open(i) {
+      this.active = i;
+      this.select(this.rows[i]);
+      this.focus();
+      if (this.onOpen) this.onOpen(this.rows[i]);
+    }
+
+    select(row) {
+      this.selected = row;
+      this.draw(true);
+    }
+  }
+
+  /** Search box, the table, and how many rows there are. */
+  function searchable(table, rows, textOf, noun) {
+    const total = el("span", { class: "count", role: "status" });
+    const box = el("input", { type: "search", placeholder: "Search", "aria-label": `Search ${noun}s`, oninput: update });
+    function update() {
+      const word = box.value.trim().toLowerCase();
+      const found = word ? rows.filter((row) => textOf(row).includes(word)) : rows;
+      total.textContent = word ? `${count(found.length)} of ${plural(rows.length, noun)}` : plural(rows.length, noun);
+      table.show(found);
+    }
+    update();
+    return [el("div", { class: "tools" }, box, total), table.node];
+  }
+
+  // ---------------------------------------------------------------- pictures
+
+  /** A picture that is drawn again when its width changes. */
+  function picture(label, height, draw) {
+    const image = svg("svg", { role: "img", "aria-label": label });
+    const tip = el("div", { class: "tip", hidden: true, "aria-hidden": "true" });
+    const node = el("div", { class: "picture" }, image, tip);
+    let width = 0;
+    function redraw() {
+      width = node.clientWidth;
+      if (!width) return;
+      image.setAttribute("viewBox", `0 0 ${width} ${height}`);
+      image.replaceChildren(...draw(width, height));
+    }
+    function tell(event, text) {
+      tip.hidden = !text;
+      if (!text) return;
+      tip.textContent = text;
+      const box = node.getBoundingClientRect();
+      const x = event.clientX - box.left;
+      tip.style.left = `${Math.max(0, Math.min(x + 12, width - tip.offsetWidth))}px`;
+      tip.style.top = `${Math.max(0, event.clientY - box.top - tip.offsetHeight - 10)}px`;
+    }
+    new ResizeObserver(redraw).observe(node);
+    return { node, image, redraw, tell, name: (text) => image.setAttribute("aria-label", text) };
+  }
+
+  /** Round numbers from 0 up to the largest value, three to five of them. */
+  function ticks(largest) {
+    if (!(largest > 0) || !Number.isFinite(largest)) return [0];
+    const magnitude = 10 ** Math.floor(Math.log10(largest));
+    const step = [0.2, 0.25, 0.5, 1, 2].map((factor) => factor * magnitude).find((each) => largest / each <= 4.5);
+    return Array.from({ length: Math.floor(largest / step + 1e-9) + 1 }, (_, i) => i * step);
+  }
+
+  const short = (value) =>
+    value >= 1e6 ? `${+(value / 1e6).toFixed(1)}M` : value >= 1e4 ? `${+(value / 1e3).toFixed(1)}k` : grouped.format(value);
+
+  function frame(width, height, largest, left, top, bottom, label) {
+    const y = (value) => height - bottom - (finite(value / largest) || 0) * (height - top - bottom);
+    const lines = ticks(largest).flatMap((tick) => [
+      svg("line", { class: "axis", x1: left, x2: width, y1: y(tick), y2: y(tick) }),
+      svg("text", { x: left - 6, y: y(tick) + 4, "text-anchor": "end" }, label(tick)),
+    ]);
+    return { y, lines };
+  }
+
+  function meters(rows, heads) {
+    const largest = Math.max(...rows.map((row) => finite(num(row.value))), 0);
+    const lines = rows.map((row) => {
+      const fill = el("i", row.color ? { class: row.color } : {});
+      fill.style.width = `${(100 * finite(num(row.value) / largest)) || 0}%`;
+      return el("tr", {}, el("th", { scope: "row" }, row.label),
+        row.cells.map((cell) => el("td", { class: "num" }, cell)),
+        el("td", { class: "wide" }, el("span", { class: "meter", "aria-hidden": "true" }, fill)));
+    });
+    const head = el("thead", { class: "sr" }, el("tr", {}, heads.map((title) => el("th", { scope: "col" }, title)), el("td")));
+    return el("table", { class: "meters" }, head, el("tbody", {}, lines));
+  }
+
+  // ---------------------------------------------------------------- the report
+
+  class Report {
+    constructor(data) {
+      this.names = data.names || ["this report", "the other"];
+      this.set(data);
+    }
+
+    set(data) {
+      const report = data.report;
+      this.report = report;
+      this.sweep = data.sweep;
+      this.rows = report.rows;
+      this.size = report.size;
+      // Typed arrays, because a move of the slider touches all rows.
+      this.base = Uint8Array.from({ length: this.size }, (_, row) => (this.rows.in && this.rows.in[row]) || 0);
+      this.now = Uint8Array.from(this.base);
+      this.texts = null;
+      this.point = this.hasSweep ? this.sweep.start : null;
+      this.swept = null;
+      if (this.hasSweep) this.prepareSweep();
+    }
+
+    get hasSweep() {
+      return Boolean(this.sweep && this.sweep.points);
+    }
+
+    value(column, row) {
+      const values = this.rows[column];
+      const value = values ? values[row] : null;
+      return value === undefined ? null : value;
+    }
+
+    kindName(row) {
+      return this.report.kinds[this.rows.kind[row]];
+    }
+
+    /** For each point the rows that change, and for each row the first point that selects it. */
+    prepareSweep() {
+      this.flips = this.sweep.flips.map((deltas) => {
+        let row = 0;
+        return deltas.map((delta) => (row += delta));
+      });
+      this.first = new Int16Array(this.size).fill(-1);
+      const state = new Uint8Array(this.size);
+      this.flips.forEach((rows, point) => {
+        for (const row of rows) {
+          state[row] ^= 1;
+          if (state[row] && this.first[row] < 0) this.first[row] = point;
+        }
+      });
+      this.swept = new Uint8Array(this.size);
+      this.at = -1;
+      this.seek(this.sweep.start);
+      this.agrees = this.swept.every((value, row) => value === this.base[row]);
+      this.places = null;
+      if (this.sweep.order) {
+        this.places = new Int32Array(this.size).fill(-1);
+        this.sweep.order.forEach((row, place) => (this.places[row] = place));
+      }
+    }
+
+    /** Make `swept` the selection of a point, by the changes between here and there. */
+    seek(point) {
+      while (this.at < point) for (const row of this.flips[++this.at]) this.swept[row] ^= 1;
+      while (this.at > point) for (const row of this.flips[this.at--]) this.swept[row] ^= 1;
+    }
+
+    moveTo(point) {
+      this.point = point;
+      if (point === this.sweep.start) this.now = Uint8Array.from(this.base);
+      else {
+        this.seek(point);
+        this.now = Uint8Array.from(this.swept);
+      }
+    }
+
+    get moved() {
+      return this.hasSweep && this.point !== this.sweep.start;
+    }
+
+    get use() {
+      return this.moved ? this.sweep.points[this.point].use : this.report.use;
+    }
+
+    get budget() {
+      const budget = this.report.budget;
+      if (!this.moved) return budget;
+      const point = this.sweep.points[this.point];
+      return { ...(budget || {}), target: point.target, max: point.max };
+    }
+
+    /** The selected rows in the order in which the model reads them; in the report's own order if it is not known. */
+    get order() {
+      const rows = [];
+      for (let row = 0; row < this.size; row++) if (this.now[row]) rows.push(row);
+      if (this.moved && this.places) rows.sort((a, b) => this.places[a] - this.places[b]);
+      return rows;
+    }
+
+    state(row) {
+      if (this.value("in", row) === null) return "\u2013";
+      if (this.now[row] === this.base[row]) return this.now[row] ? "in" : "out";
+      return this.now[row] ? "enters" : "leaves";
+    }
+
+    otherState(row) {
+      const there = this.value("other_in", row);
+      return there === null ? "\u2013" : there ? "in" : "out";
+    }
+
+    differs(row) {
+      if (this.now[row] !== this.base[row]) return true;
+      return Boolean(this.report.other) && (this.value("in", row) || 0) !== (this.value("other_in", row) || 0);
+    }
+
+    text(row) {
+      const text = this.value("text", row);
+      return text === null ? "(content left out)" : text;
+    }
+
+    searchText(row) {
+      if (!this.texts) this.texts = new Array(this.size);
+      if (this.texts[row] === undefined) {
+        const parts = [this.value("text", row), this.kindName(row), this.value("source", row), this.value("tags", row),
+          this.report.reasons[this.value("reason", row)], this.value("why", row)];
+        this.texts[row] = parts.filter(Boolean).join("\n").toLowerCase();
+      }
+      return this.texts[row];
+    }
+  }
+
+  // ---------------------------------------------------------------- panels of the report
+
+  function figuresPanel(list) {
+    return el("dl", { class: "card figures" }, list.map(({ label, value, note }) =>
+      el("div", {}, el("dt", {}, label), el("dd", { class: "num" }, value, note ? el("small", {}, note) : null))));
+  }
+
+  function reportFigures(model) {
+    const { report } = model;
+    const { use, budget } = model;
+    const out = report.candidates - use.items;
+    const outTokens = typeof report.considered === "string" ? null : report.considered - num(use.tokens);
+    const figures = [
+      { label: "Selected", value: count(use.items), note: `of ${plural(report.candidates, "item")}` },
+      { label: "Tokens", value: count(use.tokens), note: budget ? `${percent(use.tokens, budget.target)} of the target` : `of ${count(report.considered)} considered` },
+      { label: "Left out", value: count(out), note: outTokens === null ? "" : plural(outTokens, "token") },
+    ];
+    if (budget) {
+      const kept = [["output", budget.reserve], ["slots", budget.slots]].filter(([, value]) => num(value) > 0);
+      const held = kept.map(([name, value]) => `${count(value)} for ${name}`).concat(budget.margin ? [`${budget.margin}% margin`] : []);
+      figures.push({ label: "Target", value: count(budget.target), note: [`of max ${count(budget.max)}`, ...held].join(", ") });
+    }
+    return figuresPanel(figures);
+  }
+
+  function budgetBar(use, budget, label, kinds) {
+    const used = num(use.tokens);
+    const target = budget ? num(budget.target) : used;
+    const max = budget ? num(budget.max) : used;
+    // A window that is much larger than the target would leave the bar empty.
+    const whole = Math.max(used, target, max <= 1.6 * Math.max(used, target) ? max : 1.04 * target) || 1;
+    const wide = (value) => `${Math.max(0, Math.min(100, finite((100 * value) / whole)))}%`;
+    const segment = (className, tokens) => {
+      const part = el("i", { class: className });
+      part.style.width = wide(tokens);
+      return part;
+    };
+    const free = Math.max(0, target - used - num(use.held));
+    const bar = el("div", { class: "bar", role: "img", "aria-label": label },
+      use.kinds.map(([tokens], i) => (num(tokens) > 0 ? segment(colorOf(i), num(tokens)) : null)),
+      num(use.held) > 0 ? segment("held", num(use.held)) : null, free > 0 ? segment("free", free) : null);
+    const mark = (className, value, text) => {
+      const far = value > whole;
+      const node = el("div", { class: `mark ${className}${value > 0.5 * whole ? " left" : ""}` }, el("span", {}, far ? `${text} \u2192` : text));
+      node.style.left = wide(value);
+      return node;
+    };
+    const marks = [];
+    if (budget) {
+      marks.push(mark("target", target, `target ${count(budget.target)}`));
+      if (max !== target && !(max > whole && target > 0.5 * whole)) marks.push(mark("max", max, `max ${count(budget.max)}`));
+    }
+    const legend = el("ul", { class: "legend" },
+      use.kinds.map(([tokens, items], i) => (items ? el("li", {}, swatch(colorOf(i)), el("b", {}, i === COLORS - 1 && kinds.length > COLORS ? "other kinds" : visible(kinds[i])), ` ${count(tokens)} `,
+        el("span", { class: "quiet" }, `${budget ? percent(tokens, budget.target) : percent(tokens, use.tokens)}, ${plural(items, "item")}`)) : null)),
+      num(use.held) > 0 ? el("li", {}, swatch("held"), el("b", {}, "held back"), ` ${count(use.held)}`) : null,
+      budget && free > 0 ? el("li", {}, swatch("free"), el("b", {}, "free"), ` ${count(free)}`) : null,
+      budget && used > target ? el("li", { class: "minus" }, `over the target by ${count(used - target)}`) : null);
+    return el("div", {}, el("div", { class: "budget" }, bar, ...marks), legend);
+  }
+
+  const MISSING_SWEEP = "To see what other budgets would select, pass what selected: report.to_html(path, pipeline=pipeline, items=items).";
+
+  function budgetPanel(app) {
+    const { model } = app;
+    const place = el("div");
+    const section = card("Where the budget goes", "", place);
+    app.onchange(() => {
+      const label = model.use.kinds.map(([tokens], i) => `${model.report.kinds[i]} ${count(tokens)}`).join(", ");
+      place.replaceChildren(budgetBar(model.use, model.budget, `Tokens by kind: ${label || "none"}`, model.report.kinds));
+    });
+    section.append(model.hasSweep ? slider(app) : hint(app));
+    return section;
+  }
+
+  function hint(app) {
+    const { sweep } = app.model;
+    if (app.playing) return "";
+    const text = sweep && sweep.failed ? `Other budgets could not be tried: ${sweep.failed}` : MISSING_SWEEP;
+    return el("p", { class: "whatif quiet" }, el("span", {}, text));
+  }
+
+  function slider(app) {
+    const { model } = app;
+    const { points, start } = model.sweep;
+    const input = el("input", { type: "range", id: "budget-slider", min: 0, max: points.length - 1, step: 1, value: start });
+    const result = el("output", { for: "budget-slider", "aria-live": "polite" });
+    const reset = el("button", { type: "button", onclick: () => { input.value = start; move(); } }, "Back to the report");
+    function move() {
+      model.moveTo(Number(input.value));
+      app.changed();
+    }
+    input.addEventListener("input", move);
+    app.onchange(() => {
+      const point = points[model.point];
+      reset.disabled = !model.moved;
+      let entered = 0;
+      let left = 0;
+      for (let row = 0; row < model.size; row++) {
+        if (model.now[row] > model.base[row]) entered++;
+        else if (model.now[row] < model.base[row]) left++;
+      }
+      const what = point.ok ? `${plural(model.use.items, "item")}, ${plural(num(model.use.tokens), "token")}` : "too small for what is pinned or required";
+      input.setAttribute("aria-valuetext", `target ${count(point.target)}: ${what}`);
+      result.replaceChildren(el("b", { class: "num" }, `Target ${count(point.target)}`), ` selects ${what}. `,
+        ...(entered ? [el("span", { class: "plus" }, `+${count(entered)} enter `)] : []),
+        ...(left ? [el("span", { class: "minus" }, `\u2212${count(left)} leave`)] : []),
+        ...(model.moved ? [] : [el("span", { class: "quiet" }, model.agrees ? "This is the report." : "This is the report; the pipeline that was passed selects other items.")]));
+    });
+    return el("div", { class: "whatif" }, el("label", { for: "budget-slider" }, "What if the budget moved?"), input, reset, result);
+  }
+
+  function orderPanel(app) {
+    const { model } = app;
+    const left = 44;
+    let order = [];
+    let x = () => 0;
+    let cursor = null;
+    const plot = picture("", 150, (width, height) => {
+      order = model.order;
+      const values = order.map((row) => finite(num(model.value("score", row))));
+      // A pinned item has a score of 1 by definition, so it still sets the scale.
+      const largest = Math.max(...ticks(1), ...values.slice(0, 1), values.reduce((a, b) => Math.max(a, b), 0)) || 1;
+      const smallest = values.reduce((a, b) => Math.min(a, b), 0);
+      const { y, lines } = frame(width, height, largest, left, 8, 20, score);
+      const step = (width - left) / Math.max(1, order.length);
+      x = (i) => left + (i + 0.5) * step;
+      const paths = new Map();
+      // Where there are more items than pixels, the best of each few stands for them.
+      const few = Math.max(1, Math.ceil(2 / step));
+      for (let start = 0; start < order.length; start += few) {
+        let i = start;
+        for (let k = start + 1; k < Math.min(start + few, order.length); k++) if (values[k] > values[i]) i = k;
+        const color = colorOf(model.rows.kind[order[i]]);
+        const value = Math.max(values[i], smallest < 0 ? -largest : 0);
+        // A score of 0 still leaves a trace.
+        const end = value === 0 ? y(0) - 2 : y(value);
+        paths.set(color, `${paths.get(color) || ""}M${x(i).toFixed(1)} ${y(0).toFixed(1)}V${end.toFixed(1)}`);
+      }
+      const bars = [...paths].map(([color, path]) =>
+        svg("path", { class: `k ${color}`, d: path, "stroke-width": Math.max(1.6, Math.min(26, step - (step > 4 ? 2 : 0))) }));
+      cursor = svg("line", { class: "cursor", y1: 8, y2: height - 20, visibility: "hidden" });
+      const names = order.length ? [[1, left, "start"], [order.length, width, "end"]].map(([text, at, anchor]) =>
+        svg("text", { x: at, y: height - 4, "text-anchor": anchor }, `${anchor === "start" ? "first read" : `last read (${count(text)})`}`)) : [];
+      return [...lines, ...bars, ...names, cursor];
+    });
+    const nearest = (event) => {
+      const box = plot.image.getBoundingClientRect();
+      const i = Math.floor(((event.clientX - box.left - left) / (box.width - left)) * order.length);
+      return i >= 0 && i < order.length ? i : -1;
+    };
+    plot.image.addEventListener("pointermove", (event) => {
+      const i = nearest(event);
+      cursor.setAttribute("visibility", i < 0 ? "hidden" : "visible");
+      if (i >= 0) {
+        cursor.setAttribute("x1", x(i));
+        cursor.setAttribute("x2", x(i));
+      }
+      const row = order[i];
+      plot.tell(event, i < 0 ? "" : `${i + 1}. ${model.kindName(row)}, score ${score(model.value("score", row))}: ${oneLine(model.text(row)).slice(0, 90)}`);
+    });
+    plot.image.addEventListener("pointerleave", (event) => {
+      plot.tell(event, "");
+      if (cursor) cursor.setAttribute("visibility", "hidden");
+    });
+    plot.image.addEventListener("click", (event) => {
+      const i = nearest(event);
+      if (i >= 0) app.open(order[i]);
+    });
+    const note = el("p", { class: "quiet" });
+    const section = card("Order and score", "", plot.node);
+    section.firstChild.append(note);
+    app.onchange(() => {
+      plot.name(`Score by position of ${plural(model.use.items, "selected item")}, in the order in which the model reads them. The table below has the same data.`);
+      const shown = model.order.length;
+      note.textContent = shown === 0 ? "Nothing is selected."
+        : model.moved && !model.places ? "Each bar is a selected item, in the order of the report; for another budget this placer may choose another order."
+          : `Each bar is a selected item, in the order in which the model reads them.${shown < num(model.use.items) ? ` The first ${count(shown)} are shown.` : ""}`;
+      plot.redraw();
+    });
+    return section;
+  }
+
+  function itemsPanel(app) {
+    const { model } = app;
+    const { report } = model;
+    const compare = Boolean(report.other);
+    const columns = [
+      { key: "number", title: "#", width: 52, numeric: true, cell: (row) => count(row + 1), sort: (row) => -row },
+      { key: "state", title: compare ? model.names[0] : "State", width: 84, cell: (row) => stateCell(model.state(row)), sort: (row) => ["in", "enters", "leaves", "out", "\u2013"].indexOf(model.state(row)) },
+      compare && { key: "other", title: model.names[1], width: 84, cell: (row) => stateCell(model.otherState(row)), sort: (row) => ["in", "out", "\u2013"].indexOf(model.otherState(row)) },
+      { key: "kind", title: "Kind", width: 124, cell: (row) => [swatch(colorOf(model.rows.kind[row])), visible(model.kindName(row))], sort: (row) => model.kindName(row).toLowerCase() },
+      { key: "tokens", title: "Tokens", width: 84, numeric: true, cell: (row) => tokensCell(model, row), sort: (row) => num(model.value("tokens", row)) },
+      { key: "score", title: "Score", width: 66, numeric: true, cell: (row) => score(model.value("score", row)), sort: (row) => num(model.value("score", row)) },
+      { key: "reason", title: "Reason", width: 156, cell: (row) => reasonText(model, row), sort: (row) => reasonText(model, row) },
+      { key: "text", title: "Content", cell: (row) => el("bdi", {}, oneLine(model.text(row))), sort: (row) => model.text(row).toLowerCase() },
+    ].filter(Boolean);
+    const detail = el("aside", { class: "detail", "aria-label": "The chosen item", tabindex: "-1" });
+    const table = new VirtualTable({ label: "Items", columns, className: "items", stamp: (row) => model.state(row), onOpen: (row) => app.open(row) });
+    const split = el("div", { class: "split alone" }, table.node, detail);
+    app.open = (row) => {
+      app.chosen = row;
+      split.classList.remove("alone");
+      table.select(row);
+      showDetail(detail, app, row);
+    };
+
+    const everything = Array.from({ length: model.size }, (_, row) => row);
+    const tabs = [["all", "All"], ["in", "In"], ["out", "Out"], ["differs", compare ? "Differs" : "Moved"]];
+    let tab = "all";
+    const buttons = tabs.map(([key, title]) => el("button", { type: "button", "aria-pressed": String(key === tab), "data-tab": key, onclick: () => { tab = key; update(); } }, title));
+    const box = el("input", { type: "search", placeholder: "Search", "aria-label": "Search items", oninput: () => update() });
+    const kindBox = choice("Kind", "All kinds", report.kinds.map(visible), () => update());
+    const reasonBox = choice("Reason", "All reasons", report.reasons.map(visible), () => update());
+    const total = el("span", { class: "count", role: "status" });
+    function update() {
+      const word = box.value.trim().toLowerCase();
+      const kind = kindBox.value === "" ? null : Number(kindBox.value);
+      const reason = reasonBox.value === "" ? null : Number(reasonBox.value);
+      const rows = everything.filter((row) =>
+        (tab === "all" || (tab === "differs" ? model.differs(row) : Boolean(model.now[row]) === (tab === "in")))
+        && (kind === null || model.rows.kind[row] === kind)
+        && (reason === null || model.value("reason", row) === reason)
+        && (!word || model.searchText(row).includes(word)));
+      buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(tabs[i][0] === tab)));
+      total.textContent = rows.length === model.size ? plural(model.size, "item") : `${count(rows.length)} of ${plural(model.size, "item")}`;
+      table.show(rows);
+    }
+    app.onchange(() => {
+      buttons[3].hidden = !compare && !model.moved;
+      if (buttons[3].hidden && tab === "differs") tab = "all";
+      update();
+      if (app.chosen !== null && app.chosen < model.size) showDetail(detail, app, app.chosen);
+    });
+    const hidden = report.hidden ? `${count(report.hidden)} more items are not on this page, which holds ${count(model.size)} at most; all totals count them.`
+      : model.size ? "Choose one to see its text, its score by scorer and the reason." : "There are none.";
+    const section = card("Items", hidden, el("div", { class: "tools" }, el("div", { class: "tabs", role: "group", "aria-label": "Which items" }, buttons), box, kindBox, reasonBox, total),
+split);
+    section.id = "items";
+    app.table = table;
+    return section;
+  }
+
+  function choice(label, all, options, onchange) {
+    return el("select", { "aria-label": label, onchange }, el("option", { value: "" }, all),
+      options.map((text, i) => el("option", { value: i }, text.length > 60 ? `${text.slice(0, 59)}\u2026` : text)));
+  }
+
+  const SIGNS = { in: "\u25cf in", out: "\u25cb out", enters: "+ enters", leaves: "\u2212 leaves", "\u2013": "\u2013" };
+  const stateCell = (state) => el("span", { class: `state ${state === "\u2013" ? "out" : state}` }, SIGNS[state]);
+
+  function tokensCell(model, row) {
+    const original = model.value("original", row);
+    const tokens = count(model.value("tokens", row));
+    return original === null ? tokens : [el("span", { class: "was", title: `${count(original)} before it was shortened` }, count(original)), ` ${tokens}`];
+  }
+
+  function reasonText(model, row) {
+    const prefix = model.value("reason", row) === null ? "other_" : "";
+    const title = model.report.reasons[model.value(`${prefix}reason`, row)];
+    const why = model.value(`${prefix}why`, row);
+    return visible(why || title.replace(/ \(\w+\)$/, ""));
+  }
+
+  function showDetail(node, app, row) {
+    const { model } = app;
+    const { report } = model;
+    const facts = [];
+    const fact = (name, ...value) => facts.push(el("dt", {}, name), el("dd", {}, ...value));
+    const why = (prefix) => {
+      const title = visible(report.reasons[model.value(`${prefix}reason`, row)]);
+      const words = model.value(`${prefix}why`, row);
+      return words ? `${title}: ${visible(words)}` : title;
+    };
+    fact(report.other ? model.names[0] : "State", stateCell(model.state(row)));
+    if (model.value("in", row) !== null) fact("Reason", why(""));
+    if (report.other) {
+      fact(model.names[1], stateCell(model.otherState(row)));
+      if (model.value("other_in", row) !== null) fact("Reason there", `${why("other_")}, score ${score(model.value("other_score", row))}`);
+    }
+    fact("Kind", swatch(colorOf(model.rows.kind[row])), visible(model.kindName(row)));
+    fact("Source", visible(model.value("source", row)));
+    const original = model.value("original", row);
+    fact("Tokens", original === null ? count(model.value("tokens", row)) : `${count(model.value("tokens", row))}, shortened from ${count(original)}`);
+    if (model.value("score", row) !== null) fact("Score", score(model.value("score", row)));
+    if (model.hasSweep) {
+      const first = model.first[row];
+      fact("Budget", first < 0 ? `selected at none of the ${count(model.sweep.points.length)} targets tried` : `first selected at a target of ${count(model.sweep.points[first].target)}, of ${count(model.sweep.points.length)} tried`);
+    }
+    if (model.value("time", row) !== null) fact("Time", model.value("time", row));
+    if (model.value("tags", row) !== null) fact("Tags", visible(model.value("tags", row)));
+    for (const [key, value] of model.value("metadata", row) || []) fact(visible(key), el("code", {}, visible(value)));
+
+    const close = el("button", { class: "close", type: "button", onclick: () => { node.parentNode.classList.add("alone"); app.table.focus(); } }, "Close");
+    const parts = model.value("parts", row);
+    const more = model.value("more", row);
+    node.replaceChildren(
+      el("header", {}, el("h2", {}, `Item ${count(row + 1)}`), close),
+      el("dl", {}, facts),
+      parts ? el("div", {}, el("h3", {}, "Score by scorer"), partsTable(report.scorers, parts)) : "",
+      el("h3", {}, "Content"),
+      report.text ? el("pre", { dir: "auto", tabindex: "0", "aria-label": "Content" }, visible(model.text(row))) : el("p", { class: "quiet" }, "Left out of this page (text=False)."),
+      more ? el("p", { class: "quiet" }, `\u2026 and ${plural(more, "more character")}`) : "");
+    node.scrollTop = 0;
+  }
+
+  function partsTable(scorers, parts) {
+    return meters(scorers.map(([name, weight], i) => ({
+      label: name.replace(/Scorer$/, ""),
+      value: finite(weight * num(parts[i])),
+      cells: [`${score(parts[i])} \u00d7 ${weight.toFixed(2)}`],
+    })), ["Scorer", "Score and weight"]);
+  }
+
+  function timesPanel(report) {
+    const known = report.times.reduce((sum, [, , ms]) => sum + finite(num(ms)), 0);
+    const rows = report.times.map(([stage, items, ms]) => ({ label: stage, value: ms, cells: [plural(items, "item"), `${num(ms).toFixed(3)} ms`] }));
+    return card("Time", `${known.toFixed(3)} ms in ${plural(rows.length, "stage")}`, meters(rows, ["Stage", "Items", "Time"]));
+  }
+
+  function shortfallPanel(shortfalls) {
+    const rows = shortfalls.map(([kind, required, found]) => el("li", {}, `${visible(kind)}: ${count(found)} of ${count(required)} required`));
+    return card("Too few to meet a count requirement", "", el("ul", {}, rows));
+  }
+
+  function comparePanel(app) {
+    const { model } = app;
+    const { report } = model;
+    const side = (name, summary, mine) => {
+      let only = 0;
+      for (let row = 0; row < model.size; row++) {
+        const [a, b] = [model.value("in", row) || 0, model.value("other_in", row) || 0];
+        only += mine ? a > b : b > a;
+      }
+      return el("div", {}, el("h3", {}, name),
+        el("p", { class: "num" }, el("b", {}, plural(summary.use.items, "item")), `, ${plural(num(summary.use.tokens), "token")}; `,
+          el("span", { class: mine ? "plus" : "minus" }, `${count(only)} only here`)),
+        budgetBar(summary.use, summary.budget, `Tokens by kind of ${name}`, report.kinds));
+    };
+    return card("Side by side", "", el("div", { class: "pair" }, side(model.names[0], report, true), side(model.names[1], report.other, false)));
+  }
+
+  function notesPanel(lines, title = "Notes") {
+    return card(title, "", el("ul", { class: "notes" }, lines.map((line) => el("li", { class: "note" }, visible(line)))));
+  }
+
+  /** A model and the panels that show it; a change of the model is told to all of them. */
+  class App {
+    constructor(model, playing = false) {
+      this.model = model;
+      this.playing = playing;
+      this.listeners = [];
+      this.chosen = null;
+    }
+
+    onchange(listener) {
+      this.listeners.push(listener);
+    }
+
+    changed() {
+      for (const listener of this.listeners) listener();
+    }
+
+    panels() {
+      const { report } = this.model;
+      const figures = el("div");
+      this.onchange(() => figures.replaceChildren(reportFigures(this.model)));
+      const panels = [
+        figures,
+        report.notes.length ? notesPanel(report.notes) : null,
+        budgetPanel(this),
+        report.other ? comparePanel(this) : null,
+        orderPanel(this),
+        itemsPanel(this),
+        report.shortfalls.length ? shortfallPanel(report.shortfalls) : null,
+        report.times.length ? timesPanel(report) : null,
+      ];
+      this.changed();
+      return panels.filter(Boolean);
+    }
+  }
+
+  // ---------------------------------------------------------------- panels from plain rows
+
+  function groupColors(names) {
+    const groups = [...new Set(names)];
+    return new Map(groups.map((name, i) => [name, colorOf(i)]));
+  }
+
+  const panelMakers = {
+    figures: (panel) => figuresPanel(panel.figures.map(([label, value, note]) => ({ label: visible(label), value: typeof value === "string" ? visible(value) : count(value), note: visible(note) }))),
+
+    notes: (panel) => notesPanel(panel.lines, panel.title),
+
+    bars(panel) {
+      const whole = panel.bars.reduce((sum, [, value]) => sum + finite(num(value)), 0);
+      const colors = groupColors(panel.bars.map(([label, , , group]) => group || label));
+      const rows = panel.bars.map(([label, value, note, group]) => ({
+        label: [swatch(colors.get(group || label)), visible(label), note ? el("span", { class: "quiet" }, ` ${visible(note)}`) : ""],
+        value,
+        color: colors.get(group || label),
+        cells: [count(value), percent(value, whole)],
+      }));
+      return card(panel.title, visible(panel.note) || plural(whole, panel.unit.replace(/s$/, "")), meters(rows, ["Part", panel.unit, "Share"]));
+    },
+
+    growth: growthPanel,
+
+    rows(panel) {
+      const numeric = panel.columns.map((_, i) => panel.rows.every((cells) => typeof cells[i] !== "string"));
+      const table = new VirtualTable({
+        label: panel.title,
+        columns: panel.columns.map((title, i) => ({
+          key: `c${i}`, title, numeric: numeric[i], width: numeric[i] ? 110 : null,
+          cell: (row) => { const value = panel.rows[row][i]; return value === null ? "\u2013" : typeof value === "string" ? el("bdi", { title: oneLine(value) }, oneLine(value)) : Number.isInteger(value) ? count(value) : score(value); },
+          sort: (row) => { const value = panel.rows[row][i]; return typeof value === "string" ? value.toLowerCase() : value; },
+        })),
+      });
+      const rows = panel.rows.map((_, row) => row);
+      const textOf = (row) => panel.rows[row].join("\n").toLowerCase();
+      const body = panel.rows.length > 12 ? searchable(table, rows, textOf, "row") : (table.show(rows), [table.node]);
+      return card(panel.title, visible(panel.note), ...body);
+    },
+  };
+
+  /** Bands for everything that is part of the whole for a while, stacked; the line is the whole. */
+  function growthPanel(panel) {
+    const points = panel.totals.length;
+    const lives = panel.lives.map(([label, group, start, end, size]) => ({ label, group, start, end, size: finite(num(size)) }));
+    const colors = groupColors(lives.map((life) => life.group));
+    const base = new Float64Array(points);
+    // Where each band begins, at each point: what lies below it may come and go.
+    for (const life of lives) {
+      life.low = [];
+      for (let i = life.start; i <= Math.min(life.end, points - 1); i++) {
+        life.low.push(base[i]);
+        base[i] += life.size;
+      }
+    }
+    const largest = Math.max(1, ...base, ...panel.totals.map((total) => finite(num(total === null ? 0 : total))));
+    const left = 52;
+    const height = 300;
+    const plot = picture(`${panel.title}: ${plural(points, panel.point)}, at most ${count(Math.round(largest))} ${panel.unit}. The table below lists what it consists of.`, height, (width) => {
+      const { y, lines } = frame(width, height, largest, left, 14, 22, short);
+      const step = (width - left) / Math.max(1, points);
+      const at = (i) => left + i * step;
+      const bands = lives.map((life, k) => {
+        const path = svg("path", { class: `band ${colors.get(life.group)}`, d: bandPath(life, at, y), "data-k": k });
+        return path;
+      });
+      const known = panel.totals.map((total, i) => (total === null ? "" : `${i && panel.totals[i - 1] !== null ? "H" : `M${at(i).toFixed(1)} ${y(num(total)).toFixed(1)}H`}${at(i).toFixed(1)}V${y(num(total)).toFixed(1)}H${at(i + 1).toFixed(1)}`)).join("");
+      const marks = panel.marks.flatMap(([index, label]) => [
+        svg("line", { class: "event", x1: at(index), x2: at(index), y1: 8, y2: height - 22 }),
+        svg("text", { x: at(index) + 4, y: 14, "text-anchor": at(index) > width * 0.85 ? "end" : "start" }, visible(label)),
+      ]);
+      return [...lines, ...bands, known ? svg("path", { class: "total", d: known }) : svg("g"), ...marks,
+        svg("text", { x: left, y: height - 4 }, `${panel.point} 1`),
+        svg("text", { x: width, y: height - 4, "text-anchor": "end" }, `${panel.point} ${count(points)}`)];
+    });
+    const highlight = (k) => plot.image.querySelectorAll(".band").forEach((band) => band.classList.toggle("dim", k !== null && band.dataset.k !== k));
+    plot.image.addEventListener("pointermove", (event) => {
+      const k = event.target.dataset ? event.target.dataset.k || null : null;
+      highlight(k);
+      const life = k === null ? null : lives[Number(k)];
+      plot.tell(event, life ? `${visible(life.group)}: ${oneLine(life.label).slice(0, 120)}, ${count(life.size)} ${panel.unit}, ${panel.point} ${life.start + 1} to ${life.end + 1}` : "");
+    });
+    plot.image.addEventListener("pointerleave", (event) => { highlight(null); plot.tell(event, ""); });
+    const legend = el("ul", { class: "legend" }, [...colors].map(([group, color]) => el("li", {}, swatch(color), visible(group))));
+    return card(panel.title, visible(panel.note), plot.node, legend);
+  }
+
+  function bandPath(life, at, y) {
+    const top = [];
+    const bottom = [];
+    life.low.forEach((low, k) => {
+      const before = life.low[k - 1];
+      const after = life.low[k + 1];
+      const [x1, x2] = [at(life.start + k).toFixed(1), at(life.start + k + 1).toFixed(1)];
+      if (before !== low) top.push(`${x1} ${y(low + life.size).toFixed(1)}`), bottom.push(`${x1} ${y(low).toFixed(1)}`);
+      if (after !== low) top.push(`${x2} ${y(low + life.size).toFixed(1)}`), bottom.push(`${x2} ${y(low).toFixed(1)}`);
+    });
+    return top.length ? `M${top.join("L")}L${bottom.reverse().join("L")}Z` : "";
+  }
+
+  // ---------------------------------------------------------------- start
+
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const header = el("header", { class: "top" }, el("h1", {}, visible(data.title)), themeButton());
+  const subtitle = data.subtitle ? el("p", { class: "quiet" }, visible(data.subtitle)) : null;
+  const panels = data.panels ? data.panels.map((panel) => panelMakers[panel.type](panel)) : new App(new Report(data)).panels();
+  document.getElementById("app").replaceWith(el("main", { class: "page", id: "app" }, header, subtitle, ...panels));
+  document.documentElement.dataset.ready = "true";
+})();

@@ -1,0 +1,152 @@
+"""A report as one HTML page: no network, no dependencies, nothing to build.
+
+The page is a template, a style sheet and a script, three files beside this module, and the data as JSON. Its
+Content-Security-Policy allows these very texts and nothing else, and the script shows data only as text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from pycupel.diagnostics import SelectionReport
+from pycupel.errors import InvalidArgumentError
+from pycupel.model import ContextItem
+from pycupel.model.checks import checked_bool, checked_iterable, wrong_type
+from pycupel.pipeline import Policy, PresetName
+from pycupel.render._data import Data, Kinds, Table, entries_of, report_data
+from pycupel.render._sweep import sweep_data
+from pycupel.render.panels import Panel, panel_data
+from pycupel.render.text import render_summary
+
+__all__ = ["page_data", "render_frame", "render_html", "render_page", "render_panels"]
+
+_TITLE = "Context selection"
+_PLACE = re.compile(r"\{\{ (\w+) \}\}")
+
+
+def render_html(
+    report: SelectionReport,
+    *,
+    pipeline: Policy | PresetName | None = None,
+    items: Iterable[ContextItem] | None = None,
+    other: SelectionReport | None = None,
+    text: bool = True,
+    title: str = _TITLE,
+    names: Sequence[str] = ("this report", "the other"),
+) -> str:
+    """The report as a page.
+
+    Args:
+        report: The report.
+        pipeline: What selected, to show what other budgets would select: a `Pipeline`, a `Policy` or the name of a
+            preset. For a run with a question, pass `pipeline.for_query(query)`.
+        items: The candidates of the run, for the same.
+        other: A second report, shown beside the first.
+        text: Whether contents, tags and metadata are part of the page. Without them it may be shared.
+        title: The title of the page.
+        names: What the page calls the two reports.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        InvalidArgumentError: `items` are not as many as the report's candidates, or there is no such preset.
+    """
+    data = page_data(report, pipeline=pipeline, items=items, other=other, text=text)
+    return render_page(title, {**data, "names": [*names]}, summary=render_summary(report))
+
+
+def page_data(
+    report: SelectionReport,
+    *,
+    pipeline: Policy | PresetName | None = None,
+    items: Iterable[ContextItem] | None = None,
+    other: SelectionReport | None = None,
+    text: bool = True,
+) -> Data:
+    """What the page of a report shows, as JSON holds it; the arguments are those of `render_html`."""
+    for name, value in (("report", report), ("other", other)):
+        if not isinstance(value, SelectionReport) and (name == "report" or value is not None):
+            raise wrong_type(name, "a SelectionReport", value)
+    checked_bool("text", text)
+    table = Table.of(report, other)
+    kinds = Kinds(entry for each in (report, other) if each for entry in entries_of(each))
+    sweep: Data | None = None
+    if pipeline is not None and items is not None:
+        candidates = _candidates(report, items)
+        sweep = sweep_data(pipeline, candidates, report.budget, table.items, kinds)
+    return {"report": report_data(report, other, table, kinds, text=text), "sweep": sweep}
+
+
+def _candidates(report: SelectionReport, items: Iterable[ContextItem]) -> list[ContextItem]:
+    candidates = list(checked_iterable("items", "an iterable of ContextItem", items))
+    if len(candidates) != report.total_candidates:
+        raise InvalidArgumentError(
+            f"items must be the candidates of the report: it has {report.total_candidates}, but items has "
+            f"{len(candidates)}",
+            argument="items",
+        )
+    return candidates
+
+
+def render_panels(title: str, panels: Iterable[Panel], *, subtitle: str = "") -> str:
+    """A page of panels, such as tables and pictures, from plain rows.
+
+    Args:
+        title: The title of the page.
+        panels: What it shows, in order.
+        subtitle: A sentence below the title.
+    """
+    return render_page(title, {"subtitle": subtitle, "panels": [panel_data(panel) for panel in panels]})
+
+
+def render_page(title: str, data: Mapping[str, Any], *, summary: str = "", connect: str = "'none'") -> str:
+    """The page that shows the data.
+
+    Args:
+        title: The title of the page.
+        data: What the script shows.
+        summary: What a browser without scripts shows.
+        connect: Where the script may send requests, in the words of a Content-Security-Policy.
+    """
+    style, script = _asset("page.css"), _asset("page.js")
+    policy = (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; connect-src {connect}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    # ASCII only, so that no character can change the meaning of the page, whatever its encoding is taken for.
+    text = json.dumps({"title": title, **data}, separators=(",", ":"), allow_nan=False)
+    values = {
+        "title": escape(title),
+        "policy": escape(policy),
+        "style": style,
+        "summary": escape(summary),
+        "data": text.replace("<", "\\u003c"),
+        "script": script,
+    }
+    return _PLACE.sub(lambda place: values[place[1]], _asset("page.html"))
+
+
+def render_frame(page: str) -> str:
+    """A page inside another one, such as a notebook: in a frame of its own, cut off from what is around it."""
+    return (
+        f'<iframe srcdoc="{escape(page)}" sandbox="allow-scripts" title="{_TITLE}" '
+        'style="width: 100%; height: 640px; border: 1px solid #8884; border-radius: 8px"></iframe>'
+    )
+
+
+@cache
+def _asset(name: str) -> str:
+    return files("pycupel.render").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+@cache
+def _digest(text: str) -> str:
+    """The hash by which the policy allows an inline style or script."""
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

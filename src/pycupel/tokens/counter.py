@@ -1,0 +1,95 @@
+"""`Counter`: what counts tokens, how exactly, and which version of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pycupel.errors import InvalidArgumentError
+from pycupel.model.checks import checked_int, checked_positive
+
+__all__ = ["Counter"]
+
+# A provider's own count differs from ours by its formatting. More than this factor, and it is about another request.
+_MOST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """Counts the tokens of a text: `counter(text)`. Its other fields say how.
+
+    Attributes:
+        function: The function that counts.
+        name: The encoding, "estimator", or the name of the caller's own function.
+        version: The name and version of the package that counts.
+        exact: Whether the count is the model's own.
+        margin_percent: How much of a budget to leave free, because the count may be too low.
+        batch: A function that counts many texts at once, or None.
+    """
+
+    function: Callable[[str], int]
+    name: str
+    version: str = ""
+    exact: bool = False
+    margin_percent: float = 0.0
+    batch: Callable[[list[str]], list[int]] | None = field(default=None, repr=False)
+
+    def __call__(self, text: str, /) -> int:
+        """The tokens of a text.
+
+        Raises:
+            InvalidArgumentError: the function returned a negative number.
+            TypeError: it did not return an int.
+        """
+        tokens = self.function(text)
+        return tokens if tokens.__class__ is int and tokens >= 0 else self._checked(tokens)
+
+    def _checked(self, tokens: Any) -> int:
+        number = checked_int(f"what {self.name} returns", tokens)
+        if number < 0:
+            raise InvalidArgumentError(
+                f"{self.name} returned {number}; a token count cannot be negative", argument="counter", value=number
+            )
+        return number
+
+    def count_batch(self, texts: Iterable[str]) -> list[int]:
+        """The tokens of each text. Some counters are faster with many at once."""
+        if self.batch is None:
+            return [self(text) for text in texts]
+        return [self._checked(tokens) for tokens in self.batch(list(texts))]
+
+    def calibrated(self, *, counted: int, reported: int) -> Counter:
+        """A counter corrected by what a provider reported for a request.
+
+        Args:
+            counted: What this counter counted for the request.
+            reported: What the provider reported for it; see `reported_tokens`.
+
+        Raises:
+            InvalidArgumentError: the two are too far apart to be about the same request, or not positive.
+        """
+        ours = checked_positive("counted", counted, InvalidArgumentError)
+        theirs = checked_positive("reported", reported, InvalidArgumentError)
+        if max(ours, theirs) > _MOST * min(ours, theirs):
+            raise InvalidArgumentError(
+                f"{reported} reported and {counted} counted tokens cannot be about the same request",
+                argument="reported",
+                value=reported,
+            )
+        name = f"{self.name} x {theirs / ours:.3f}"
+        return replace(self, function=_Scaled(self, ours, theirs), name=name, exact=False, batch=None)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.version})" if self.version else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class _Scaled:
+    counter: Counter
+    counted: int
+    reported: int
+
+    def __call__(self, text: str, /) -> int:
+        """Rounded up, in whole numbers: what was counted becomes exactly what was reported."""
+        return -(-self.counter(text) * self.reported // self.counted)

@@ -1,0 +1,177 @@
+"""What counts for which model: its own vocabulary if a package here has it, else an estimate that was fitted to it.
+
+The estimator counts like `o200k_base`. For another vocabulary its counts are multiplied, and for those that make every
+digit a token of its own, the digits are counted again. `python -m benchmarks.token_families` measures the factors.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from pycupel.errors import CupelError
+from pycupel.tokens.counter import Counter
+from pycupel.tokens.estimate import estimate_tokens
+from pycupel.tokens.models import family_of, normalized_model, vocabulary_of
+
+__all__ = [
+    "ENCODINGS",
+    "ESTIMATES",
+    "ESTIMATOR",
+    "FamilyEstimate",
+    "best_counter",
+    "counter_for",
+    "exact_counter",
+    "model_counter",
+]
+
+# What is estimated can be too low, so this much of a budget should stay free.
+MARGIN_PERCENT = 5.0
+
+# Encodings by name: OpenAI's, and Mistral's Tekken.
+ENCODINGS = ("o200k_base", "cl100k_base", "tekken")
+
+# Groups of digits that are one token of `o200k_base` each.
+_DIGITS = re.compile(r"[0-9]{2,3}")
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyEstimate:
+    """The estimator, fitted to a vocabulary: `estimate(text)`.
+
+    Attributes:
+        percent: What the estimate is multiplied by, in percent.
+        single_digits: Whether every digit is a token of its own.
+        margin_percent: How much of a budget to leave free.
+    """
+
+    percent: int = 100
+    single_digits: bool = False
+    margin_percent: float = MARGIN_PERCENT
+
+    def __call__(self, text: str, /) -> int:
+        """About how many tokens the text has, rounded up."""
+        tokens = estimate_tokens(text)
+        if self.single_digits:
+            tokens += sum([len(group) - 1 for group in _DIGITS.findall(text)])
+        return -(-tokens * self.percent // 100)
+
+
+_PLAIN = FamilyEstimate()
+_TEKKEN = FamilyEstimate(105, single_digits=True)
+_GEMMA = FamilyEstimate(112, single_digits=True)
+_LLAMA_2 = FamilyEstimate(128, single_digits=True, margin_percent=10.0)
+_CLAUDE = FamilyEstimate(119, margin_percent=10.0)
+# Since Opus 4.7, Claude has a tokenizer that makes 1.0 to 1.35 times as many tokens, as Anthropic says.
+_CLAUDE_SINCE_4_7 = FamilyEstimate(160, margin_percent=10.0)
+_SINCE_4_7 = re.compile(r"claude-(?:(?:[a-z]+-)?(?:4-(?:[7-9]|[1-9]\d)|[5-9]|[1-9]\d)(?!\d)|mythos)")
+# The tokenizer is not known: as the most demanding of those that are.
+_UNKNOWN = FamilyEstimate(119, single_digits=True, margin_percent=10.0)
+
+ESTIMATES = {
+    "openai": _PLAIN,
+    "anthropic": _CLAUDE,
+    "gemini": _GEMMA,
+    "gemma": _GEMMA,
+    "mistral": _TEKKEN,
+    "mistral_v2": _LLAMA_2,
+    "llama": FamilyEstimate(105),
+    "llama2": _LLAMA_2,
+    "codellama": _LLAMA_2,
+    "deepseek": FamilyEstimate(106),
+    "qwen": FamilyEstimate(100, single_digits=True),
+    "kimi": _PLAIN,
+    "glm": FamilyEstimate(106),
+    "phi": FamilyEstimate(102),
+}
+
+# Where the provider is known and the model is not. OpenAI's messages are used for other models, too.
+_TYPICAL = {"anthropic": "claude", "gemini": "gemini", "mistral": "mistral"}
+
+# Google publishes no vocabulary of Gemini; that of Gemma is the nearest.
+_STAND_INS = {"gemini": "gemma3"}
+
+ESTIMATOR = Counter(estimate_tokens, "estimator", "pycupel 1", margin_percent=MARGIN_PERCENT)
+
+
+@lru_cache(maxsize=64)
+def model_counter(model: str) -> Counter | None:
+    """The counter for a model: exact if its vocabulary is here, else an estimate; None if the model is unknown."""
+    family = family_of(model)
+    if family is None:
+        return None
+    vocabulary = vocabulary_of(model)
+    try:
+        if vocabulary is not None:
+            return exact_counter(vocabulary)
+        if family in _STAND_INS:
+            return _stand_in(family)
+    except CupelError:
+        # Nothing that has the vocabulary is installed.
+        pass
+    return _estimate(family, model)
+
+
+def counter_for(provider: str, model: str | None) -> Counter:
+    """The counter for a model; without one, or for one that is unknown, for the models of a provider.
+
+    Args:
+        provider: The provider whose messages are counted.
+        model: The model's name, or None.
+    """
+    found = None if model is None else model_counter(model)
+    return found or (model_counter(_TYPICAL[provider]) if provider in _TYPICAL else None) or best_counter()
+
+
+def _estimate(family: str, model: str) -> Counter:
+    """The estimate for a family, or for a model of it with a tokenizer of its own."""
+    estimate = ESTIMATES.get(vocabulary_of(model) or "", ESTIMATES.get(family, _UNKNOWN))
+    if family == "anthropic" and _SINCE_4_7.match(normalized_model(model)):
+        estimate = _CLAUDE_SINCE_4_7
+    if estimate is _PLAIN:
+        return ESTIMATOR
+    name = f"estimator for {family}"
+    return Counter(estimate, name, ESTIMATOR.version, margin_percent=estimate.margin_percent)
+
+
+def exact_counter(encoding: str) -> Counter:
+    """A counter by a package that knows the encoding. If there is none, the error says how to install the simplest.
+
+    Raises:
+        MissingExtraError: no package that knows the encoding is installed.
+    """
+    # Imported when needed: most of what they import is for reading vocabularies.
+    from pycupel.tokens import mistral, splintr, tiktoken  # noqa: PLC0415
+
+    try:
+        return _from(splintr, encoding)
+    except CupelError as missing:
+        other = mistral if encoding == "tekken" else tiktoken if encoding in ENCODINGS else None
+        if other is None:
+            raise
+        try:
+            return _from(other, encoding)
+        except CupelError as also_missing:
+            missing.add_note(str(also_missing))
+            raise missing from None
+
+
+def _from(module: Any, encoding: str) -> Counter:
+    function, version = module.load(encoding)
+    return Counter(function, encoding, version, exact=True)
+
+
+def _stand_in(family: str) -> Counter:
+    vocabulary = _STAND_INS[family]
+    like = exact_counter(vocabulary)
+    return Counter(like.function, f"{vocabulary} for {family}", like.version, margin_percent=MARGIN_PERCENT)
+
+
+def best_counter() -> Counter:
+    """The best that is installed where no model is named: exact for OpenAI's, or else the estimator."""
+    try:
+        return exact_counter("o200k_base")
+    except CupelError:
+        return ESTIMATOR

@@ -1,0 +1,37 @@
+"""Exact counts for Mistral's models by mistral-common, which includes the vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+from pycupel.extras import load_extra
+
+__all__ = ["load"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Count:
+    tokenizer: Any
+
+    def __call__(self, text: str, /) -> int:
+        """What looks like a special token is text here, as it is for a provider."""
+        return len(self.tokenizer.encode(text, bos=False, eos=False))
+
+
+def load(encoding: str) -> tuple[Callable[[str], int], str]:
+    """A function that counts the tokens of Tekken, and its version.
+
+    Raises:
+        MissingExtraError: mistral-common is not installed.
+    """
+    module = load_extra(
+        "mistral_common.tokens.tokenizers.mistral",
+        extra="mistral",
+        package="mistral-common",
+        purpose=f"counting {encoding} exactly",
+    )
+    tokenizer = module.MistralTokenizer.v3(is_tekken=True).instruct_tokenizer.tokenizer
+    return _Count(tokenizer), f"mistral-common {version('mistral-common')}"

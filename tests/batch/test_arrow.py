@@ -1,0 +1,101 @@
+"""Arrow record batches and Parquet files, with the real pyarrow."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pycupel.batch import chunks, run_batch, select_batch, select_request
+from tests.batch.requests import content_of, request, write_log
+
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+
+def as_texts(asked: dict[str, Any]) -> dict[str, Any]:
+    """A request as logs in tables have it: nested values as JSON."""
+    return {
+        "id": str(asked["id"]),
+        "items": json.dumps(asked["items"]) if "items" in asked else None,
+        "messages": json.dumps(asked["messages"]) if "messages" in asked else None,
+        "budget": json.dumps(asked["budget"]),
+        "query": asked.get("query"),
+    }
+
+
+def test_rows_equal_those_of_select_request() -> None:
+    """Issue: `select_batch` is the same over an Arrow record batch."""
+    asked = [request(n) for n in range(10)]
+    rows = select_batch(pa.RecordBatch.from_pylist([as_texts(each) for each in asked]), "rag").to_pylist()
+    assert rows == [{**select_request(each, "rag"), "id": str(each["id"])} for each in asked]
+
+
+def test_lists_and_structs() -> None:
+    """Items as columns have them: times, maps and nulls."""
+    when = datetime(2026, 1, 5, 12, tzinfo=UTC)
+    item = pa.struct(
+        [
+            ("content", pa.string()),
+            ("tokens", pa.int64()),
+            ("timestamp", pa.timestamp("us", tz="UTC")),
+            ("metadata", pa.map_(pa.string(), pa.string())),
+            ("tags", pa.list_(pa.string())),
+            ("priority", pa.int64()),
+        ]
+    )
+    items = [
+        {"content": "old", "tokens": 10, "timestamp": when, "metadata": [("a", "b")], "tags": ["x"], "priority": None},
+        {"content": "new", "tokens": 10, "timestamp": None, "metadata": [], "tags": [], "priority": 3},
+    ]
+    batch = pa.RecordBatch.from_arrays(
+        [pa.array([7]), pa.array([items], pa.list_(item)), pa.array([15])], names=["id", "items", "budget"]
+    )
+    (row,) = select_batch(batch, "rag").to_pylist()
+    plain = [
+        {"content": "old", "tokens": 10, "timestamp": "2026-01-05T12:00:00Z", "metadata": {"a": "b"}, "tags": ["x"]},
+        {"content": "new", "tokens": 10, "priority": 3},
+    ]
+    assert row == {**select_request({"items": plain, "budget": 15}, "rag"), "id": "7"}
+    assert row["error"] is None
+
+
+def test_errors_are_rows() -> None:
+    batch = pa.RecordBatch.from_pylist(
+        [
+            {"id": None, "items": "not json", "budget": "5"},
+            {"id": "b", "items": json.dumps([{"content": "x", "tokens": 2**63}]), "budget": None},
+            {"id": "c", "items": json.dumps([{"content": "x", "tokens": 2**63, "pinned": True}]), "budget": "9" * 30},
+        ],
+        schema=pa.schema([("id", pa.string()), ("items", pa.string()), ("budget", pa.string())]),
+    )
+    rows = select_batch(batch, "rag").to_pylist()
+    assert [row["id"] for row in rows] == [None, "b", "c"]
+    assert "items: must be an array" in rows[0]["error"]
+    assert rows[1]["error"] == "DocumentError: budget: is missing"
+    assert rows[2]["error"] == "OverflowError: tokens exceed 64 bits"
+
+
+def test_parquet_in_parquet_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Issue: Parquet through the extra `batch`; JSON lines and Parquet give equal rows."""
+    monkeypatch.setattr(chunks, "_REQUESTS", 8)
+    log = tmp_path / "log.parquet"
+    parquet.write_table(pa.Table.from_pylist([as_texts(request(n)) for n in range(20)]), log)
+    told: list[float] = []
+    summary = run_batch([log], "rag", tmp_path / "out", workers=1, progress=lambda _, share: told.append(share))
+    assert (summary.requests, told) == (20, [0.4, 0.8, 1.0])
+    rows = [row for n in range(3) for row in parquet.read_table(tmp_path / "out" / f"part-{n:06}.parquet").to_pylist()]
+    assert rows == [{**select_request(request(n), "rag"), "id": str(request(n)["id"])} for n in range(20)]
+    assert run_batch([log], "rag", tmp_path / "two", workers=2) == summary
+    assert content_of(tmp_path / "two") == content_of(tmp_path / "out")
+
+
+def test_a_mixed_input_has_lines_as_its_output(tmp_path: Path) -> None:
+    log = tmp_path / "log.pq"
+    parquet.write_table(pa.Table.from_pylist([as_texts(request(0))]), log)
+    run_batch([log, write_log(tmp_path / "log.jsonl", 1)], "rag", tmp_path / "out", workers=1)
+    first, second = (json.loads((tmp_path / "out" / f"part-00000{n}.jsonl").read_text()) for n in (0, 1))
+    assert {**first, "id": 0} == second

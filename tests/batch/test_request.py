@@ -1,0 +1,125 @@
+"""One request and a policy give one row."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from pycupel import ContextItem, Pipeline, Policy, ReflexiveScorer, select
+from pycupel.batch import select_request
+from pycupel.errors import InvalidArgumentError
+from pycupel.messages import select_messages
+from pycupel.policies import preset
+from pycupel.wire import from_dict
+from tests.batch.requests import request
+
+KEYS = ["id", "selected", "excluded", "tokens", "utilization", "policy_hash", "counter", "error"]
+
+
+def test_a_row_says_what_select_selects() -> None:
+    """Issue: id, selected, excluded, tokens, utilization, policy_hash, counter, error."""
+    asked = request(1)
+    items = [from_dict(ContextItem, each) for each in asked["items"]]
+    expected = select(items, 300, "rag", query="item 3", explain=True)
+    row = select_request(asked, "rag")
+    assert list(row) == KEYS
+    assert [items[i] for i in row["selected"]] == expected.items
+    assert {each["index"]: each["reason"] for each in row["excluded"]} == {
+        next(i for i, item in enumerate(items) if item is each.item): type(each.reason).__name__
+        for each in expected.report.excluded
+    }
+    assert (row["id"], row["tokens"], row["counter"], row["error"]) == (1, expected.total_tokens, None, None)
+    assert row["utilization"] == expected.total_tokens / 300
+    assert [each["index"] for each in row["excluded"]] == sorted(each["index"] for each in row["excluded"])
+    json.dumps(row)
+
+
+def test_a_budget_may_be_an_object_or_a_number() -> None:
+    asked = request(0)
+    assert select_request(asked, "rag") == select_request(
+        {**asked, "budget": {"max_tokens": 400, "target_tokens": 300}}, "rag"
+    )
+    assert select_request({**asked, "budget": 300}, "rag")["utilization"] != select_request(asked, "rag")["utilization"]
+
+
+def test_chat_histories() -> None:
+    """Issue: `{"id": ..., "messages": [...], "budget": N}` for logged chat requests."""
+    asked = request(4)
+    expected = select_messages(asked["messages"], 150)
+    row = select_request(asked, "chat")
+    assert (row["selected"], row["tokens"], row["counter"]) == (
+        [*expected.kept],
+        expected.total_tokens,
+        expected.counter,
+    )
+    assert [each["index"] for each in row["excluded"]] == [each.index for each in expected.dropped]
+    assert row["excluded"]
+    mistral = select_request({**asked, "provider": "mistral"}, "chat")
+    assert mistral["error"] is None
+    roomy = select_request({**asked, "budget": {"maxTokens": 150, "targetTokens": 140}}, "chat")
+    assert len(roomy["selected"]) > len(row["selected"])
+
+
+def test_items_without_tokens_are_counted() -> None:
+    asked = {
+        "id": "a",
+        "items": [{"content": "some words"}, {"content": "more"}, {"content": "known", "tokens": 5}],
+        "budget": 100,
+    }
+    row = select_request(asked, "rag")
+    assert row["error"] is None
+    assert row["tokens"] > 5
+    assert row["counter"]
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"budget": None}, "DocumentError: budget: is missing"),
+        ({"budget": -1}, "must not be negative"),
+        ({"budget": {"maxTokens": "x"}}, "DocumentError: budget.maxTokens: must be an integer"),
+        ({"budget": []}, "budget must be"),
+        ({"items": {}}, "DocumentError: items: must be an array"),
+        ({"items": [{"content": "a", "tokens": 1}, {"tokens": 1}]}, "DocumentError: items[1].content: is missing"),
+        ({"items": [7]}, "DocumentError: items[0]: must be an object"),
+        ({"messages": []}, "DocumentError: a request must have either items or messages, not both"),
+        ({"items": [{"content": "a", "tokens": 500, "pinned": True}]}, "PinnedExceedsBudgetError"),
+        ({"query": 3}, "TypeError: query must be"),
+    ],
+)
+def test_a_mistake_is_a_row_with_an_error(change: dict[str, Any], error: str) -> None:
+    """Issue: errors of single requests become rows with the error."""
+    row = select_request({**request(1), **change}, "rag")
+    assert error in row["error"]
+    assert list(row) == KEYS
+    assert (row["id"], row["selected"], row["excluded"], row["tokens"], row["utilization"]) == (1, [], [], 0, 0.0)
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "text", [], {}])
+def test_what_is_no_request_is_a_row_too(wrong: Any) -> None:
+    assert select_request(wrong, "rag")["error"].startswith("DocumentError: a request must")
+
+
+def test_equal_policies_have_equal_hashes() -> None:
+    """Issue: policy_hash tells policies apart."""
+
+    @dataclass(frozen=True)
+    class Custom:
+        def score(self, item: ContextItem, all_items: object, /) -> float:
+            return 0.5
+
+    def hash_of(policy: Any) -> Any:
+        return select_request(request(1), policy)["policy_hash"]
+
+    assert hash_of("rag") == hash_of(preset("rag")) == hash_of(Pipeline.from_policy("rag"))
+    assert hash_of("rag") != hash_of("chat")
+    assert hash_of(Policy(ReflexiveScorer())) != hash_of(replace(Policy(ReflexiveScorer()), deduplication=False))
+    assert hash_of(Policy(Custom())) is None
+
+
+def test_a_wrong_policy_is_the_callers_mistake() -> None:
+    with pytest.raises(InvalidArgumentError, match="chatt"):
+        select_request(request(1), "chatt")  # type: ignore[arg-type]

@@ -1,0 +1,256 @@
+"""Files of requests in, a directory of rows out: the same for every engine, resumable, never a failed job."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pycupel import KnapsackSlice, Policy, ReflexiveScorer
+from pycupel.batch import BatchSummary, chunks, run_batch, select_request
+from pycupel.batch.output import Output
+from pycupel.errors import InvalidArgumentError, MissingExtraError
+from tests.batch.requests import content_of, request, rows_in, write_log
+
+SMALL = 7
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunks, "_REQUESTS", SMALL)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return write_log(tmp_path / "log.jsonl", 40)
+
+
+def test_rows_are_those_of_select_request_in_input_order(log: Path, tmp_path: Path) -> None:
+    """Issue: rows are in input order; ids may repeat."""
+    again = write_log(tmp_path / "again.jsonl", 3)
+    summary = run_batch([log, str(again)], "rag", tmp_path / "out", workers=1)
+    rows = rows_in(tmp_path / "out")
+    assert rows == [select_request(request(n), "rag") for n in [*range(40), *range(3)]]
+    assert (summary.requests, summary.errors) == (43, 0)
+    assert summary.tokens == sum(row["tokens"] for row in rows)
+    assert summary.utilization == pytest.approx(sum(row["utilization"] for row in rows) / 43, abs=1e-6)
+    assert sum(summary.tenths) == 43
+    reasons = [each["reason"] for row in rows for each in row["excluded"]]
+    assert summary.reasons == {name: reasons.count(name) for name in summary.reasons}
+    assert sum(summary.reasons.values()) == len(reasons)
+    assert 0 < len(summary.slowest) <= 10
+    assert [seconds for _, seconds in summary.slowest] == sorted((s for _, s in summary.slowest), reverse=True)
+
+
+def test_the_output_does_not_depend_on_the_number_of_workers(log: Path, tmp_path: Path) -> None:
+    """Issue: rows do not depend on the number of workers, and a re-run is byte-identical; the pool is spawned."""
+    one = run_batch([log], "rag", tmp_path / "one", workers=1, compare="chat")
+    two = run_batch([log], "rag", tmp_path / "two", workers=2, compare="chat")
+    assert content_of(tmp_path / "one") == content_of(tmp_path / "two")
+    assert one == two
+
+
+def test_a_poisoned_request_is_one_error_row(tmp_path: Path) -> None:
+    """Issue: a poisoned request is one error row, with the line where it is; blank lines are skipped."""
+    log = tmp_path / "log.jsonl"
+    lines = [json.dumps(request(n)) for n in range(12)]
+    lines[3], lines[5], lines[8] = '{"id": 3, "items": [', "", '{"id": "big", "items": [], "budget": 1e999}'
+    log.write_text("\n".join(lines), encoding="utf-8")
+    summary = run_batch([log], "rag", tmp_path / "out", workers=1)
+    rows = rows_in(tmp_path / "out")
+    broken = [row for row in rows if row["error"] is not None]
+    assert (len(rows), summary.requests, summary.errors, len(broken)) == (11, 11, 2, 2)
+    assert broken[0]["error"].startswith("DocumentError: log.jsonl, line 4: is not JSON")
+    assert broken[1]["id"] == "big"
+
+
+def test_a_chunk_is_limited_in_bytes(monkeypatch: pytest.MonkeyPatch, log: Path, tmp_path: Path) -> None:
+    monkeypatch.setattr(chunks, "_BYTES", 1000)
+    run_batch([log], "rag", tmp_path / "out", workers=1)
+    assert len(list((tmp_path / "out").glob("part-*"))) == 40
+
+
+def test_progress_is_told(log: Path, tmp_path: Path) -> None:
+    told: list[tuple[int, float]] = []
+    run_batch([log], "rag", tmp_path / "out", workers=1, progress=lambda *progress: told.append(progress))
+    assert [count for count, _ in told] == [7, 14, 21, 28, 35, 40]
+    assert [share for _, share in told] == sorted(share for _, share in told)
+    assert told[-1][1] == 1.0
+
+
+def test_nothing_is_overwritten(log: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "precious").write_text("data")
+    with pytest.raises(InvalidArgumentError, match="is not empty; choose another directory, or resume what is there"):
+        run_batch([log], "rag", tmp_path / "out")
+    assert content_of(tmp_path / "out") == {"precious": b"data"}
+
+
+def test_a_killed_job_resumes_without_losing_or_repeating(log: Path, tmp_path: Path) -> None:
+    """Issue: output in chunks with atomic renames and a manifest."""
+    expected = run_batch([log], "rag", tmp_path / "whole", workers=1, compare="chat")
+    out = tmp_path / "out"
+    run_batch([log], "rag", out, workers=1, compare="chat")
+    # As it may be after a crash: parts missing, a tally without its part, and files that were being written.
+    for name in ("part-000001.jsonl", "tally-000001.json", "part-000004.jsonl", "tally-000003.json"):
+        (out / name).unlink()
+    (out / "part-000005.jsonl.tmp").write_text("half a li")
+    before = (out / "part-000002.jsonl").stat().st_mtime_ns
+    assert run_batch([log], "rag", out, workers=1, resume=True, compare="chat") == expected
+    assert content_of(out) == content_of(tmp_path / "whole")
+    assert (out / "part-000002.jsonl").stat().st_mtime_ns == before, "it was not done again"
+
+
+def test_resuming_nothing_begins(log: Path, tmp_path: Path) -> None:
+    run_batch([log], "rag", tmp_path / "out", workers=1, resume=True)
+    assert len(rows_in(tmp_path / "out")) == 40
+
+
+def test_another_job_cannot_be_resumed(log: Path, tmp_path: Path) -> None:
+    run_batch([log], "rag", tmp_path / "out", workers=1)
+    with pytest.raises(InvalidArgumentError, match="was made with other policy_hash, so it cannot be resumed"):
+        run_batch([log], "chat", tmp_path / "out", resume=True)
+    write_log(log, 41)
+    with pytest.raises(InvalidArgumentError, match="was made with other inputs"):
+        run_batch([log], "rag", tmp_path / "out", resume=True)
+
+
+KILLED = """
+import sys
+from pycupel.batch import chunks, run_batch
+chunks._REQUESTS = 7
+if __name__ == "__main__":
+    run_batch([sys.argv[1]], "rag", sys.argv[2], workers=2)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are killed with a signal")
+def test_a_whole_job_killed_and_resumed_gives_the_same_output(tmp_path: Path) -> None:
+    """Issue: the whole local job killed and resumed gives the exact same output."""
+    log = write_log(tmp_path / "log.jsonl", 3000)
+    script = tmp_path / "job.py"
+    script.write_text(KILLED, encoding="utf-8")
+    out = tmp_path / "out"
+    job = subprocess.Popen([sys.executable, script, log, out], start_new_session=True)
+    try:
+        end = time.monotonic() + 120
+        while not len(list(out.glob("part-*.jsonl"))) > 3 and time.monotonic() < end:
+            time.sleep(0.02)
+    finally:
+        os.killpg(job.pid, signal.SIGKILL)
+        job.wait()
+    assert 3 < len(list(out.glob("part-*.jsonl"))) < 429
+    assert not json.loads((out / "manifest.json").read_text())["complete"]
+    run_batch([log], "rag", out, workers=1, resume=True)
+    run_batch([log], "rag", tmp_path / "whole", workers=1)
+    assert content_of(out) == content_of(tmp_path / "whole")
+
+
+def test_two_policies_over_a_whole_log(log: Path, tmp_path: Path) -> None:
+    """Issue: the differences between two policies, with the items that swing most."""
+    summary = run_batch([log], "rag", tmp_path / "out", workers=1, compare="chat")
+    first = [select_request(request(n), "rag") for n in range(40)]
+    second = [select_request(request(n), "chat") for n in range(40)]
+    assert summary.other_tokens == sum(row["tokens"] for row in second)
+    pairs = list(zip(first, second, strict=True))
+    assert summary.differing == sum(set(a["selected"]) != set(b["selected"]) for a, b in pairs) > 0
+    swings: dict[str, list[int]] = {}
+    for n, (a, b) in enumerate(pairs):
+        asked = request(n)
+        for i in set(a["selected"]) ^ set(b["selected"]):
+            text = asked["items"][i]["content"] if "items" in asked else json.dumps(asked["messages"][i])
+            swings.setdefault(text[:80], [0, 0])[i not in a["selected"]] += 1
+    most = max(map(sum, swings.values()))
+    assert sum(summary.swings[0][1:]) == most
+    for swing in summary.swings:
+        assert [swing.only_first, swing.only_second] == swings[swing.content]
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert (manifest["complete"], manifest["summary"]["differing"]) == (True, summary.differing)
+    assert "slowest" not in manifest["summary"], "it holds no times"
+
+
+def test_messages_that_swing_are_told_by_their_beginning(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text(json.dumps(request(4)), encoding="utf-8")
+    summary = run_batch([log], "chat", tmp_path / "out", workers=1, compare=Policy(ReflexiveScorer(), KnapsackSlice()))
+    assert summary.differing == 1
+    assert all(swing.content.startswith('{"role": ') for swing in summary.swings)
+
+
+def test_an_error_under_one_policy_only_is_a_difference(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    asked = {"id": 1, "items": [{"content": "a", "tokens": 1}], "budget": 5}
+    log.write_text(json.dumps(asked) + "\nnot json\n", encoding="utf-8")
+    summary = run_batch([log], "rag", tmp_path / "out", workers=1, compare="chat")
+    assert (summary.errors, summary.differing, summary.swings) == (1, 0, ())
+
+
+def test_items_that_swing_are_forgotten_before_they_fill_the_memory(
+    monkeypatch: pytest.MonkeyPatch, log: Path, tmp_path: Path
+) -> None:
+    from pycupel.batch import tally  # noqa: PLC0415
+
+    monkeypatch.setattr(tally, "_REMEMBERED", 6)
+    summary = run_batch([log], "rag", tmp_path / "out", workers=1, compare="chat")
+    assert 0 < len(summary.swings) <= 6
+
+
+def test_the_standard_library_reads_what_the_fastest_reader_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both readers give the same rows; NaN and what orjson refuses is read by the other one."""
+    payload = (json.dumps(request(1)) + '\n{"id": NaN, "items": [], "budget": 1}\n').encode()
+    chunk = chunks.Chunk(0, "log", 1, payload, is_arrow=False, share=1.0)
+    fast = list(chunks._requests(chunk))
+    monkeypatch.setattr(chunks, "fastest_loads", lambda: json.loads)
+    assert repr(list(chunks._requests(chunk))) == repr(fast)
+    assert len(fast) == 2
+
+
+def test_without_the_extra_the_standard_library_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    chunks.fastest_loads.cache_clear()
+    monkeypatch.setitem(sys.modules, "orjson", None)
+    assert chunks.fastest_loads() is json.loads
+    chunks.fastest_loads.cache_clear()
+
+
+def test_wrong_arguments(log: Path, tmp_path: Path) -> None:
+    def refused(match: str, *inputs: Any, **options: Any) -> None:
+        with pytest.raises(InvalidArgumentError, match=match):
+            run_batch(inputs, "rag", tmp_path / "out", **options)
+        assert not (tmp_path / "out").exists()
+
+    refused("inputs must name at least one file")
+    refused("engine must be 'local' or 'dask', not 'spark'", log, engine="spark")
+    refused("workers must be greater than 0", log, workers=0)
+    refused("scheduler is for the engine dask only", log, scheduler="tcp://127.0.0.1:1")
+    with pytest.raises(FileNotFoundError):
+        run_batch([tmp_path / "missing"], "rag", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_engines_need_their_extras(monkeypatch: pytest.MonkeyPatch, log: Path, tmp_path: Path) -> None:
+    for name in ("distributed", "pyarrow"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(MissingExtraError, match=r"pycupel\[dask\]"):
+        run_batch([log], "rag", tmp_path / "out", "dask")
+    (tmp_path / "log.parquet").write_bytes(b"")
+    with pytest.raises(MissingExtraError, match=r"pycupel\[batch\]"):
+        run_batch([tmp_path / "log.parquet"], "rag", tmp_path / "other", workers=1)
+
+
+def test_an_empty_log_has_an_empty_output(tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_bytes(b"")
+    summary = run_batch([tmp_path / "log.jsonl"], "rag", tmp_path / "out", workers=1)
+    assert summary == BatchSummary(0, 0, 0, 0.0, (0,) * 10, {})
+    assert [*content_of(tmp_path / "out")] == ["manifest.json"]
+
+
+def test_an_output_that_was_never_begun_has_no_parts(log: Path, tmp_path: Path) -> None:
+    job = chunks.Job(policy=__import__("pycupel.policies").policies.preset("rag"), other=None, to_parquet=False)
+    assert Output(tmp_path / "new", [log], job).open(resume=True) == {}

@@ -1,0 +1,362 @@
+"""The page of a report in real Chromium."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from pycupel import ContextBudget, ContextItem, KindScorer, Pipeline, RecencyScorer, RelevanceScorer, SelectionReport
+from pycupel.diagnostics import ExcludedItem, Filtered, IncludedItem
+from pycupel.errors import BudgetOverflowError, PinnedExceedsBudgetError
+from tests.browser.launch import AXE
+from tests.browser.pages import BUDGET, PIPELINE, Opened, make_items, make_report, rows_of
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202egnp.exe\u2066\x00\x1b[31m\"'&\U0001f600"
+
+FOCUSED = """() => { const node = document.activeElement;
+                      return `${node.tagName} ${node.textContent || node.type}`.slice(0, 40); }"""
+
+
+def page_of(items: list[ContextItem], **options: Any) -> str:
+    page: str = make_report(items).to_html(pipeline=PIPELINE, items=items, **options)
+    return page
+
+
+def figure(page: Any, label: str) -> str:
+    text: str = page.locator(f".figures > div:has(dt:text-is('{label}')) dd").inner_text()
+    return text.split("\n", maxsplit=1)[0]
+
+
+def move_slider(page: Any, point: int) -> None:
+    page.locator("#budget-slider").fill(str(point))
+
+
+def choose(page: Any, tab: str) -> None:
+    page.locator(".tabs").get_by_role("button", name=tab, exact=True).click()
+
+
+def serious(page: Any) -> list[str]:
+    """What axe finds, at its two highest levels."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("async () => (await axe.run()).violations")
+    return [
+        f"{each['id']}: {node['html'][:200]} {node['failureSummary']}"
+        for each in found
+        if each["impact"] in {"serious", "critical"}
+        for node in each["nodes"]
+    ]
+
+
+class TestPanels:
+    def test_the_panels_are_filled_with_the_numbers_of_the_report(self, opened: Opened) -> None:
+        items = make_items()
+        report = make_report(items)
+        page = opened.page(page_of(items))
+        assert figure(page, "Selected") == str(len(report.included))
+        assert figure(page, "Tokens") == f"{report.included_tokens:,}"
+        assert figure(page, "Left out") == str(len(report.excluded))
+        assert figure(page, "Target") == "1,000"
+        assert page.locator("h2").all_inner_texts() == [
+            "Notes",
+            "Where the budget goes",
+            "Order and score",
+            "Items",
+            "Time",
+        ]
+        assert page.locator(".note").all_inner_texts() == [*report.notes]
+        assert page.locator(".mark").all_inner_texts() == ["target 1,000", "max 1,500"]
+        kinds = dict.fromkeys(each.item.kind.value for each in report.included)
+        assert set(page.locator(".legend b").all_inner_texts()) == {*kinds, "free"}
+        assert rows_of(page)[0] == "in"
+        assert page.locator(".picture path.k").count() == len(kinds)
+
+    def test_the_bar_is_in_proportion(self, opened: Opened) -> None:
+        items = make_items()
+        report = make_report(items)
+        page = opened.page(page_of(items))
+        widths = page.locator(".bar > i").evaluate_all("parts => parts.map(part => part.getBoundingClientRect().width)")
+        whole = page.locator(".bar").evaluate("bar => bar.getBoundingClientRect().width")
+        assert sum(widths) / whole == pytest.approx(1_000 / 1_500, abs=0.01)
+        assert sum(widths[:-1]) / whole == pytest.approx(report.included_tokens / 1_500, abs=0.01)
+
+    def test_an_item_shows_its_text_reason_and_score_by_scorer(self, opened: Opened) -> None:
+        items = make_items()
+        report = make_report(items)
+        page = opened.page(page_of(items))
+        choose(page, "Out")
+        page.locator("#items tr[data-i]").first.click()
+        detail = page.locator(".detail").inner_text()
+        first = report.excluded[0]
+        assert first.item.content in detail
+        assert "BudgetExceeded" in detail or "Deduplicated" in detail
+        for scorer in ("Recency", "Kind", "Priority"):
+            assert scorer in detail
+
+    def test_a_shortened_item_shows_both_counts(self, opened: Opened) -> None:
+        items = make_items()
+        page = opened.page(page_of(items))
+        page.get_by_role("searchbox").fill("item 3:")
+        page.locator("#items tr[data-i]").first.click()
+        assert f"{items[4].tokens}, shortened from 500" in page.locator(".detail").inner_text()
+
+    def test_without_pipeline_the_page_says_what_to_pass(self, opened: Opened) -> None:
+        page = opened.page(make_report(make_items()).to_html())
+        assert "report.to_html(path, pipeline=pipeline, items=items)" in page.locator("main").inner_text()
+        assert page.locator("#budget-slider").count() == 0
+
+    def test_without_text_there_is_none(self, opened: Opened) -> None:
+        page = opened.page(page_of(make_items(), text=False))
+        page.locator("#items tr[data-i]").first.click()
+        assert "text=False" in page.locator(".detail").inner_text()
+        assert "item 1" not in page.content()
+
+    def test_two_reports_side_by_side(self, opened: Opened) -> None:
+        items = make_items()
+        first, second = make_report(items), Pipeline(RecencyScorer()).dry_run(items, BUDGET)
+        page = opened.page(page_of(items, other=second))
+        mine, theirs = {id(item) for item in first.items}, {id(item) for item in second.items}
+        assert page.locator(".pair").inner_text().count("only here") == 2
+        choose(page, "Differs")
+        assert page.locator(".tools .count").inner_text() == f"{len(mine ^ theirs)} of {len(items)} items"
+
+
+class TestTheSlider:
+    def test_it_moves_items_and_agrees_with_the_engine(self, opened: Opened) -> None:
+        items = make_items()
+        report = make_report(items)
+        rows = [each.item for each in report.included] + [each.item for each in report.excluded]
+        page = opened.page(page_of(items))
+        points = int(page.get_attribute("#budget-slider", "max")) + 1
+        for point in (0, 5, points // 2, points - 1, 3):
+            move_slider(page, point)
+            target = int(re.sub(r"\D", "", page.locator(".whatif output b").inner_text()))
+            choose(page, "In")
+            try:
+                truth = PIPELINE.run(items, BUDGET.resized(target + 500, target))
+            except (BudgetOverflowError, PinnedExceedsBudgetError):
+                truth = []
+                assert "too small" in page.locator(".whatif output").inner_text()
+            shown = {id(rows[row]) for row in all_rows(page)}
+            assert shown == {id(item) for item in truth}
+            assert figure(page, "Selected") == str(len(truth))
+            assert figure(page, "Tokens") == f"{sum(item.tokens for item in truth):,}"
+
+    def test_what_enters_and_leaves_is_marked_and_can_be_undone(self, opened: Opened) -> None:
+        items = make_items()
+        page = opened.page(page_of(items))
+        before = page.locator(".figures").inner_text()
+        move_slider(page, 1)
+        choose(page, "Moved")
+        assert set(rows_of(page).values()) == {"leaves"}
+        page.get_by_role("button", name="Back to the report").click()
+        assert page.locator(".figures").inner_text() == before
+        assert "leaves" not in rows_of(page).values()
+
+    def test_a_pipeline_that_did_not_make_the_report_is_told(self, opened: Opened) -> None:
+        items = make_items()
+        page = opened.page(make_report(items).to_html(pipeline=Pipeline(RecencyScorer()), items=items))
+        assert "the pipeline that was passed selects other items" in page.locator(".whatif output").inner_text()
+
+    def test_a_sweep_that_failed_is_told(self, opened: Opened) -> None:
+        items = make_items()
+        page = opened.page(make_report(items).to_html(pipeline=Pipeline(RelevanceScorer()), items=items))
+        assert (
+            "Other budgets could not be tried" in page.locator(".whatif").inner_text()
+            or page.locator("#budget-slider").count()
+        )
+
+
+def all_rows(page: Any) -> set[int]:
+    """Every row of the table, by scrolling through it."""
+    found: set[int] = set()
+    scroll = page.locator("#items .scroll")
+    top = 0
+    while True:
+        scroll.evaluate("(node, top) => { node.scrollTop = top; }", top)
+        page.wait_for_function("() => new Promise(done => requestAnimationFrame(() => setTimeout(() => done(true))))")
+        found |= rows_of(page).keys()
+        if top + 400 > scroll.evaluate("node => node.scrollHeight"):
+            scroll.evaluate("node => { node.scrollTop = 0; }")
+            return found
+        top += 400
+
+
+class TestTheTable:
+    def test_search(self, opened: Opened) -> None:
+        items = make_items()
+        page = opened.page(page_of(items))
+        page.get_by_role("searchbox").fill("CHECKOUT")
+        expected = sum("checkout" in item.content for item in items)
+        assert page.locator(".tools .count").inner_text() == f"{expected} of {len(items)} items"
+        page.get_by_role("searchbox").fill("no such thing")
+        assert page.get_by_text("Nothing matches.").is_visible()
+
+    def test_filters(self, opened: Opened) -> None:
+        items = make_items()
+        page = opened.page(page_of(items))
+        page.get_by_label("Kind", exact=True).select_option(label="Document")
+        expected = sum(item.kind == "Document" for item in items)
+        assert page.locator(".tools .count").inner_text() == f"{expected} of {len(items)} items"
+        page.get_by_label("Reason").select_option(label="Always selected (Pinned)")
+        assert page.locator(".tools .count").inner_text() == f"0 of {len(items)} items"
+
+    def test_sort(self, opened: Opened) -> None:
+        items = make_items()
+        page = opened.page(page_of(items))
+        column = page.locator("#items td.c-tokens")
+        tokens = [item.tokens for item in items]
+        header = page.locator("#items th.c-tokens")
+        header.get_by_role("button").click()
+        assert header.get_attribute("aria-sort") == "descending"
+        assert column.first.inner_text() == str(max(tokens))
+        header.get_by_role("button").click()
+        assert header.get_attribute("aria-sort") == "ascending"
+        assert column.first.inner_text() == str(min(tokens))
+        header.get_by_role("button").click()
+        assert header.get_attribute("aria-sort") is None
+        assert list(rows_of(page))[:3] == [0, 1, 2]
+
+    def test_only_the_rows_in_sight_are_built(self, opened: Opened) -> None:
+        items = make_items(3_000)
+        page = opened.page(make_report(items).to_html())
+        assert len(rows_of(page)) < 60
+        page.locator("#items .scroll").evaluate("node => { node.scrollTop = node.scrollHeight; }")
+        page.wait_for_selector(f"#items tr[data-row='{len(items) - 1}']")
+        assert len(rows_of(page)) < 60
+
+
+class TestByKeyboard:
+    def test_everything_can_be_reached_and_used(self, opened: Opened) -> None:
+        items = make_items()
+        page = opened.page(page_of(items))
+        reached: list[str] = []
+        for _ in range(25):
+            page.keyboard.press("Tab")
+            reached.append(page.evaluate(FOCUSED))
+            if reached[-1].startswith("TR"):
+                break
+        assert reached[0].startswith("BUTTON Theme")
+        assert "INPUT range" in reached
+        assert "INPUT search" in reached
+        assert [each for each in reached if each.startswith("SELECT")]
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        assert page.locator(".detail h2").inner_text() == "Item 3"
+        page.keyboard.press("End")
+        assert page.evaluate("() => document.activeElement.dataset.row") == str(len(items) - 1)
+        page.keyboard.press("PageUp")
+        page.keyboard.press("Home")
+        page.keyboard.press(" ")
+        assert page.locator(".detail h2").inner_text() == "Item 1"
+
+    def test_the_slider_moves_by_arrows(self, opened: Opened) -> None:
+        page = opened.page(page_of(make_items()))
+        slider = page.locator("#budget-slider")
+        slider.focus()
+        before = slider.get_attribute("aria-valuetext")
+        page.keyboard.press("ArrowRight")
+        after = slider.get_attribute("aria-valuetext")
+        assert before != after
+        assert after.startswith("target ")
+
+
+class TestLooks:
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    @pytest.mark.parametrize("width", [1280, 390])
+    def test_no_serious_barrier_and_no_sideways_scrolling(self, opened: Opened, scheme: str, width: int) -> None:
+        items = make_items()
+        other = Pipeline(RecencyScorer()).dry_run(items, BUDGET)
+        page = opened.page(page_of(items, other=other), color_scheme=scheme, viewport={"width": width, "height": 844})
+        assert serious(page) == []
+        page.locator("#items tr[data-i]").nth(1).click()
+        assert serious(page) == []
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+
+    def test_dark_mode_follows_the_system_and_the_button(self, opened: Opened) -> None:
+        page = opened.page(page_of(make_items()), color_scheme="dark")
+        color = "() => getComputedStyle(document.body).backgroundColor"
+        dark = page.evaluate(color)
+        button = page.get_by_role("button", name="Theme")
+        button.click()
+        light = page.evaluate(color)
+        assert (dark, light) == ("rgb(20, 22, 26)", "rgb(246, 247, 249)")
+        button.click()
+        assert page.evaluate(color) == dark
+        assert button.inner_text() == "Theme: dark"
+
+    def test_a_phone_shows_rows_as_cards_and_the_item_as_a_sheet(self, opened: Opened) -> None:
+        page = opened.page(page_of(make_items()), viewport={"width": 390, "height": 844}, has_touch=True)
+        assert not page.locator("#items thead").is_visible()
+        page.locator("#items tr[data-i]").first.tap()
+        detail = page.locator(".detail")
+        assert detail.is_visible()
+        assert detail.evaluate("node => getComputedStyle(node).position") == "fixed"
+        detail.get_by_role("button", name="Close").click()
+        assert not detail.is_visible()
+
+
+class TestBadInput:
+    def test_hostile_content_is_shown_as_text_and_does_nothing(self, opened: Opened) -> None:
+        item = ContextItem(HOSTILE, 5, kind=f"k {HOSTILE}", source=HOSTILE, tags=[HOSTILE], metadata={HOSTILE: HOSTILE})
+        out = ContextItem(f"{HOSTILE} 2", 5)
+        report = SelectionReport(
+            (),
+            [IncludedItem(item, 0.5, HOSTILE)],
+            [ExcludedItem(out, 0.2, Filtered(HOSTILE))],
+            2,
+            10,
+            notes=[HOSTILE],
+        )
+        page = opened.page(report.to_html(other=report))
+        for row in range(2):
+            page.locator(f"#items tr[data-row='{row}']").click()
+            shown = page.locator(".detail pre").inner_text()
+            assert "</script><script>alert(1)</script><img src=x onerror=alert(2)>[U+202E]gnp.exe[U+2066]" in shown
+            assert "\u2400\u241b[31m\"'&\U0001f600" in shown
+        assert page.locator("img").count() == 0
+        assert page.locator("script").count() == 2
+        assert page.title() == "Context selection"
+
+    def test_the_policy_stops_a_script_even_if_one_got_in(self, opened: Opened) -> None:
+        page = opened.page(make_report(make_items()).to_html())
+        page.evaluate(
+            """() => { const node = document.createElement("script");
+                       node.textContent = "window.got = 1"; document.body.append(node); }"""
+        )
+        assert page.evaluate("() => window.got") is None
+        assert len(opened.complaints) == 1
+        assert "Content Security Policy" in opened.complaints.pop()
+
+    @pytest.mark.parametrize(
+        "report",
+        [
+            SelectionReport((), (), (), 0, 0),
+            SelectionReport((), [IncludedItem(ContextItem("only", 7), 1.0, "Scored")], (), 1, 7),
+            SelectionReport((), [IncludedItem(ContextItem("a", 10**400), float("nan"), "Scored")], (), 1, 10**400),
+            Pipeline(KindScorer()).dry_run([ContextItem("a", 10), ContextItem("b", 0)], ContextBudget(0)),
+        ],
+        ids=["empty", "one item, no budget", "huge", "no room"],
+    )
+    def test_small_and_strange_reports_make_sense(self, opened: Opened, report: SelectionReport) -> None:
+        page = opened.page(report.to_html())
+        assert figure(page, "Selected") == str(len(report.included))
+        text = page.locator("main").inner_text()
+        assert "NaN" not in text
+        assert "undefined" not in text
+
+    def test_many_items_are_cut_and_the_page_says_so(self, opened: Opened) -> None:
+        items = [ContextItem(f"{i}", 1) for i in range(100_000)]
+        page = opened.page(Pipeline(KindScorer()).dry_run(items, 50_000).to_html())
+        assert "90,000 more items are not on this page" in page.locator("#items").inner_text()
+        assert figure(page, "Selected") == "50,000"
+
+
+def test_a_notebook_shows_the_page_in_a_frame(opened: Opened) -> None:
+    bundle = make_report(make_items())._repr_mimebundle_()
+    page = opened.page(f"<!doctype html><html data-ready><body>{bundle['text/html']}</body></html>")
+    frame = page.frame_locator("iframe")
+    assert frame.locator("h1").inner_text() == "Context selection"
+    assert frame.locator("#items tr[data-i]").count() > 10

@@ -152,7 +152,7 @@ def test_parts_of_a_message_are_kept_on_their_own() -> None:
     selections: list[MessageSelection] = []
     one = selector(on_selection=selections.append)
     for provider in ("openai", "anthropic", "gemini", "mistral"):
-        given = Request(messages=messages, said=said, model=ModelInUse(provider))  # type: ignore[arg-type]
+        given = Request(messages=messages, said=said, model=ModelInUse(provider))
         assert one.select(given) == [[0], [], [0]]
         selection = selections.pop()
         assert selection.provider == provider

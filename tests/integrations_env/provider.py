@@ -124,7 +124,9 @@ def _anthropic_events(message: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     yield "message_start", {"type": "message_start", "message": {**message, "content": [], "stop_reason": None}}
     for index, block in enumerate(message["content"]):
         kind = block["type"]
-        empty = {"text": {"text": ""}, "thinking": {"thinking": "", "signature": ""}, "tool_use": {"input": {}}}[kind]
+        empty: Any = {"text": {"text": ""}, "thinking": {"thinking": "", "signature": ""}, "tool_use": {"input": {}}}[
+            kind
+        ]
         yield (
             "content_block_start",
             {"type": "content_block_start", "index": index, "content_block": {**block, **empty}},

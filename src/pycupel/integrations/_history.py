@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, TypedDict
+from typing import Any, TypedDict, get_args
 
 from pycupel.diagnostics import ExclusionReason
 from pycupel.integrations._models import UNKNOWN_MODEL, ModelInUse
 from pycupel.integrations._said import Said, Written, system_of, text, written_for
 from pycupel.messages import Dropped, MessageSelection, select_messages
 from pycupel.messages.options import BudgetLike, ProviderName, TooLarge, UnitName, checked_name
-from pycupel.messages.providers import PROVIDERS
 from pycupel.pipeline import Policy, PresetName
 from pycupel.tokens import CounterLike
 
@@ -79,13 +78,15 @@ class HistorySelector:
 
     def __init__(self, budget: BudgetLike, options: HookOptions) -> None:
         self._options: dict[str, Any] = {"budget": budget, **options}
-        self._provider = checked_name("provider", self._options.pop("provider", "auto"), ("auto", *PROVIDERS))
+        names: tuple[ProviderName, ...] = get_args(ProviderName)
+        self._provider: ProviderName = checked_name("provider", self._options.pop("provider", "auto"), names)
         self._pin: Callable[[Any], bool] | None = self._options.pop("pin", None)
         self._on_selection: Callable[[MessageSelection], object] | None = self._options.pop("on_selection", None)
         self._selections: dict[str, MessageSelection] = {}
         self._lock = Lock()
         # Fails here if an option is wrong, not when the model is first called. A share needs some model's window.
-        select_messages((), **({"model": _SOME_MODEL} if isinstance(budget, str) else {}) | self._options)
+        some_model: dict[str, Any] = {"model": _SOME_MODEL} if isinstance(budget, str) else {}
+        select_messages((), **some_model | self._options)
 
     def select(self, request: Request) -> list[list[int]]:
         """Which of the things that each message says should be sent, by their numbers."""
@@ -95,7 +96,7 @@ class HistorySelector:
         written = _written(provider, request, said)
         stay = {*request.keep, *(n for n, each in enumerate(request.messages) if self._pin and self._pin(each))}
         prompt = [text(request.system)] if request.system else []
-        given = {
+        given: dict[str, Any] = {
             "provider": provider,
             "model": request.model.name,
             "system": [*prompt, *system_of(said, provider)] or None,

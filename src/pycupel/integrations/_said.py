@@ -106,7 +106,9 @@ def _in_turns(said: Sequence[Said], *, results_together: bool) -> Iterator[list[
             # A result that matches no call stays alone, so that it does not spoil the others.
             joins = before is not None and before.role == "tool" and {each.answers, before.answers} <= pending
         if each.role == "assistant":
-            pending = (pending if joins else set()) | {call.id for call in each.calls}
+            if not joins:
+                pending.clear()
+            pending |= {call.id for call in each.calls}
         if joins:
             group.append((n, each))
             continue

@@ -7,7 +7,6 @@ Run ``pip install 'pycupel[otel]' opentelemetry-sdk`` and ``python examples/otel
 import json
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -23,10 +22,10 @@ from pycupel import (
     RecencyScorer,
     ReflexiveScorer,
 )
+from pycupel.cli.demo import SESSION
 from pycupel.integrations.otel import CupelOtelTraceCollector, CupelVerbosity
 from pycupel.wire import from_dict
 
-SESSION = Path(__file__).with_name("agent_session.json")
 BUDGET = ContextBudget(8_000, 6_000, output_reserve=1_000)
 PIPELINE = Pipeline(
     CompositeScorer([(RecencyScorer(), 2), (KindScorer(), 2), (ReflexiveScorer(), 3), (PriorityScorer(), 1)])

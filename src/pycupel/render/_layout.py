@@ -6,12 +6,13 @@ A line is a sequence of spans; the code of a span is its ANSI style. Nothing her
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from itertools import accumulate, pairwise
 from math import isfinite
 from textwrap import wrap
 from typing import NamedTuple, TypeAlias
+from unicodedata import combining, east_asian_width
 
 __all__ = [
     "ALARM",
@@ -23,6 +24,7 @@ __all__ = [
     "Table",
     "bar",
     "clipped",
+    "columns",
     "count",
     "finish",
     "listed",
@@ -103,7 +105,19 @@ def clipped(text: str, room: int) -> str:
     """The first words on one line, ending in `...` if there are more."""
     # `room` words always fill `room` characters, so the rest of a long text need not be split.
     line = " ".join(text.split(None, room)) or "(blank)"
-    return line if len(line) <= room else line[: room - len(_MARK)] + _MARK
+    if columns(line) <= room:
+        return line
+    ends = accumulate(map(_columns, line[:room]))
+    return line[: sum(end <= room - len(_MARK) for end in ends)] + _MARK
+
+
+def columns(text: str) -> int:
+    """The columns that a text takes in a terminal: two for a wide character, none for a combining mark."""
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def _columns(character: str) -> int:
+    return 0 if combining(character) else 1 + (east_asian_width(character) in "WF")
 
 
 # --- lines
@@ -182,14 +196,26 @@ class Table:
         return [[Span(self._below if start else self._indent), *cells[start:end]] for start, end in parts]
 
 
-def finish(lines: Iterable[Line], width: int, *, color: bool) -> str:
-    """The lines as one text: printable ASCII, no line longer than the width, colours only if wanted."""
-    return "\n".join("".join(_painted(span, color=color) for span in _fitted(line, width)) for line in lines)
+def finish(lines: Iterable[Line], width: int, *, color: bool, unicode: bool = False) -> str:
+    """The lines as one text: no line longer than the width, colours only if wanted, ASCII unless `unicode`."""
+    safe = _printable if unicode else _ascii
+    return "\n".join("".join(_painted(span, safe, color=color) for span in _fitted(line, width)) for line in lines)
+
+
+def _ascii(text: str) -> str:
+    return _UNSAFE.sub("?", text)
+
+
+def _printable(text: str) -> str:
+    return text if text.isprintable() else "".join(each if each.isprintable() else "?" for each in text)
 
 
 def _fitted(line: Line, width: int) -> list[Span]:
-    length = len("".join(span.text for span in line).rstrip())
-    return _cut(line, length) if length <= width else [*_cut(line, width - len(_MARK)), Span(_MARK)]
+    text = "".join(span.text for span in line).rstrip()
+    if columns(text) <= width:
+        return _cut(line, len(text))
+    ends = accumulate(map(_columns, text))
+    return [*_cut(line, sum(end <= width - len(_MARK) for end in ends)), Span(_MARK)]
 
 
 def _cut(line: Line, room: int) -> list[Span]:
@@ -197,6 +223,6 @@ def _cut(line: Line, room: int) -> list[Span]:
     return [Span(span.text[: max(0, room - start)], span.code) for span, start in zip(line, starts, strict=False)]
 
 
-def _painted(span: Span, *, color: bool) -> str:
-    text = _UNSAFE.sub("?", span.text)
+def _painted(span: Span, safe: Callable[[str], str], *, color: bool) -> str:
+    text = safe(span.text)
     return f"\x1b[{span.code}m{text}\x1b[0m" if color and span.code and text else text

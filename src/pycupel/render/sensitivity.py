@@ -50,7 +50,12 @@ class _Grid(NamedTuple):
 
 
 def render_sensitivity(
-    report: PolicySensitivityReport, *, width: int = 80, color: bool = False, limit: int | None = 40
+    report: PolicySensitivityReport,
+    *,
+    width: int = 80,
+    color: bool = False,
+    limit: int | None = 40,
+    unicode: bool = False,
 ) -> str:
     """A comparison as text: the differences, and what each variant selects.
 
@@ -62,15 +67,18 @@ def render_sensitivity(
         width: The length of the longest line, at least 40.
         color: Whether to use ANSI colours.
         limit: How many differences are shown; None for all.
+        unicode: Whether to show printable characters beyond ASCII instead of `?`.
 
     Raises:
         InvalidArgumentError: the width is less than 40, or the limit is negative.
     """
     page = Page.of(_checked(report).variants[0][1], width, limit)
     checked_bool("color", color)
+    checked_bool("unicode", unicode)
     grid = _grid(report, page)
     sections = [_headline(report, page), _differences(report, grid, page), _variants(report, grid.names, page)]
-    return "\n\n".join(finish(section, page.width, color=color) for section in sections if section)
+    shown = (section for section in sections if section)
+    return "\n\n".join(finish(section, page.width, color=color, unicode=unicode) for section in shown)
 
 
 def _checked(report: Any) -> PolicySensitivityReport:

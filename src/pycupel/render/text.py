@@ -40,7 +40,13 @@ _BEST = 10
 
 
 def render_report(
-    report: SelectionReport, *, color: bool = False, width: int = 80, limit: int | None = 40, parts: bool = False
+    report: SelectionReport,
+    *,
+    color: bool = False,
+    width: int = 80,
+    limit: int | None = 40,
+    parts: bool = False,
+    unicode: bool = False,
 ) -> str:
     """The whole report as text.
 
@@ -50,12 +56,14 @@ def render_report(
         width: The length of the longest line, at least 40.
         limit: How many rows of each list are shown; None for all.
         parts: Whether to show the scores of the best items by scorer, if the report knows them.
+        unicode: Whether to show printable characters beyond ASCII instead of `?`.
 
     Raises:
         InvalidArgumentError: the width is less than 40, or the limit is negative.
     """
     page = Page.of(_checked(report), width, limit)
     checked_bool("color", color)
+    checked_bool("unicode", unicode)
     sections = [
         _headline(report, page.width),
         share_lines(report, page),
@@ -65,7 +73,8 @@ def render_report(
         _shortfalls(report, page),
         _times(report, page),
     ]
-    return "\n\n".join(finish(section, page.width, color=color) for section in sections if section)
+    shown = (section for section in sections if section)
+    return "\n\n".join(finish(section, page.width, color=color, unicode=unicode) for section in shown)
 
 
 def render_summary(report: SelectionReport) -> str:

@@ -1,17 +1,39 @@
-"""Logged sessions: readers of transcripts and of request logs.
+"""Logged sessions: readers of transcripts and of request logs, where their windows go, and what policies would send.
 
 | name | what it is |
 |---|---|
-| `read_log` | reads a file or lines: Claude Code's transcripts, logs of OpenAI-style requests, plain messages |
+| `read_log` | reads a file or lines: transcripts of Claude Code and Codex, logs of requests, plain messages |
 | `Log` | what a file holds: its histories, and the number of lines that could not be read |
 | `History` | the messages of one conversation, the model calls in it, and where it was compacted |
 | `Call` | a model call: where in the history it happened, and the tokens that the provider counted |
 | `Compaction` | where a summary replaced everything before it in the prompt |
+| `context_usage` | where the window of a session goes: a `ContextUsage` |
+| `replay` | what policies would have sent at each call: a `PolicyReplay` for each, priced by `CacheRates` |
 """
 
 from __future__ import annotations
 
 from pycupel.replay.log import Call, Compaction, History, Log
+from pycupel.replay.parts import Part
 from pycupel.replay.read import read_log
+from pycupel.replay.run import AS_LOGGED, NEWEST_FIRST, CacheRates, PolicyReplay, replay
+from pycupel.replay.usage import ContextUsage, Growth, Waste, WindowShare, context_usage
 
-__all__ = ["Call", "Compaction", "History", "Log", "read_log"]
+__all__ = [
+    "AS_LOGGED",
+    "NEWEST_FIRST",
+    "CacheRates",
+    "Call",
+    "Compaction",
+    "ContextUsage",
+    "Growth",
+    "History",
+    "Log",
+    "Part",
+    "PolicyReplay",
+    "Waste",
+    "WindowShare",
+    "context_usage",
+    "read_log",
+    "replay",
+]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pycupel.replay.log import Call, Compaction, History
-from pycupel.replay.shapes import as_dict, as_dicts
+from pycupel.replay.shapes import as_dict, as_dicts, text_of
 
 __all__ = ["ClaudeCode"]
 
@@ -41,7 +41,7 @@ class ClaudeCode:
             return "sessionId" in row
         conversation = self._conversations.setdefault(name, _Conversation(name, is_sidechain))
         if row.get("isCompactSummary"):
-            conversation.compact(_text(message["content"]))
+            conversation.compact(text_of(message["content"]))
         elif not row.get("isMeta") and message.get("model") != _SYNTHETIC:
             conversation.add(row.get("uuid"), row["type"], message)
         return True
@@ -159,7 +159,3 @@ def _blocks(content: object) -> list[_Block]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return [block for block in as_dicts(content) if isinstance(block.get("type"), str)]
-
-
-def _text(content: object) -> str:
-    return "\n".join(str(block["text"]) for block in _blocks(content) if "text" in block)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,23 +37,28 @@ class Call:
 
     @classmethod
     def of(cls, index: int, model: object, usage: object) -> Call:
-        """A call from the usage that OpenAI's or Anthropic's answer reports."""
+        """A call from the usage that an answer of OpenAI, Anthropic or Gemini reports, or Codex."""
         numbers = as_dict(usage)
         details = as_dict(numbers.get("prompt_tokens_details")) or as_dict(numbers.get("input_tokens_details"))
         read = _number(numbers.get("cache_read_input_tokens"))
         written = _number(numbers.get("cache_creation_input_tokens"))
-        prompt = _number(numbers.get("prompt_tokens"), numbers.get("input_tokens"))
+        prompt = _first(numbers, "prompt_tokens", "input_tokens", "promptTokenCount", "prompt_token_count")
         if prompt is not None:
             # Anthropic counts what concerns its cache apart from the rest.
             prompt += (read or 0) + (written or 0)
+        cached = _first(numbers, "cached_input_tokens", "cachedContentTokenCount", "cached_content_token_count")
         return cls(
             index,
             model if isinstance(model, str) else None,
             prompt,
-            _number(numbers.get("completion_tokens"), numbers.get("output_tokens")),
-            _number(read, details.get("cached_tokens")),
-            written,
+            _first(numbers, "completion_tokens", "output_tokens", "candidatesTokenCount", "candidates_token_count"),
+            _number(read, details.get("cached_tokens"), cached),
+            _number(written, numbers.get("cache_write_input_tokens")),
         )
+
+
+def _first(numbers: Mapping[str, Any], *names: str) -> int | None:
+    return _number(*map(numbers.get, names))
 
 
 def _number(*values: object) -> int | None:
@@ -80,13 +85,15 @@ class History:
 
     Attributes:
         messages: The messages in the provider's shape, as dicts.
-        provider: "anthropic", "openai" or "responses", as `select_messages` takes it.
+        provider: "anthropic", "openai", "responses", "gemini" or "mistral", as `select_messages` takes it.
         calls: The model calls, in order.
         compactions: Where the conversation was compacted, in order. The messages before stay in `messages`.
         id: The log's name of the conversation, or an empty string.
         is_sidechain: Whether another agent held it on behalf of the main conversation.
         dropped_blocks: The number of blocks left out because the provider would refuse the history with them: a call
             without its result, a result without its call, empty text, thinking without a signature.
+        system: The system prompt that was sent beside the messages, or None.
+        tools: The definitions of tools that were sent with them.
     """
 
     messages: tuple[dict[str, Any], ...]
@@ -96,6 +103,8 @@ class History:
     id: str = ""
     is_sidechain: bool = False
     dropped_blocks: int = 0
+    system: Any = None
+    tools: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,36 +6,36 @@ its conversations.
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import json
-import lzma
 import os
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from pycupel.codecs.files import open_binary
 from pycupel.model.checks import checked_iterable
 from pycupel.replay.claude_code import ClaudeCode
+from pycupel.replay.codex import Codex
 from pycupel.replay.log import Log
 from pycupel.replay.requests import Requests
 
 __all__ = ["read_log"]
 
-_OPENERS: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
+_NOT_JSON = object()
 
 
 def read_log(source: str | os.PathLike[str] | Iterable[str] | Iterable[bytes]) -> Log:
-    """The conversations in a log of JSON lines.
+    """The conversations in a log of JSON lines, or in a JSON document.
 
-    Three kinds of lines are understood; all others are ignored:
+    Four kinds of objects are understood, on lines or in an array; all others are ignored:
 
     - Claude Code's transcripts. Rows of one message are merged, results go into the next user message, sidechains
       become histories of their own, and a compacted session stays one history. Rows that were not part of the
       conversation (`isMeta`, summaries, errors of the API) are left out.
-    - Requests of OpenAI's APIs: objects with `messages` or `input`, at the top or under `request` or `body`, with the
-      `response` and its `usage` if there is one. A request that begins with all the messages of an earlier one
-      continues its history.
+    - Codex's rollouts: the items of the Responses API, with the counts in its events. What it compacted stays in the
+      history.
+    - Requests of OpenAI's, Anthropic's, Gemini's and Mistral's APIs: objects with `messages`, `input` or `contents`, at
+      the top or under `request` or `body`, with the `response` and its `usage` if there is one. A request that begins
+      with all the messages of an earlier one continues its history.
     - Messages: objects with a `role`. All of them are one history.
 
     Args:
@@ -47,19 +47,15 @@ def read_log(source: str | os.PathLike[str] | Iterable[str] | Iterable[bytes]) -
     """
     if not isinstance(source, (str, os.PathLike)):
         return _read(checked_iterable("source", "a path or an iterable of lines", source))
-    path = Path(source)
-    with _OPENERS.get(path.suffix, open)(path, "rb") as file:
+    with open_binary(source) as file:
         return _read(file)
 
 
 def _read(lines: Iterable[Any]) -> Log:
-    readers = (ClaudeCode(), Requests())
+    readers = (ClaudeCode(), Codex(), Requests())
     skipped = 0
-    for line in lines:
-        if not line.strip():
-            continue
-        row = _row(line)
-        if row is None:
+    for row in _rows(line for line in lines if line.strip()):
+        if row.__class__ is not dict:
             skipped += 1
             continue
         # The first that understands a row reads it.
@@ -67,9 +63,24 @@ def _read(lines: Iterable[Any]) -> Log:
     return Log.of((history for reader in readers for history in reader.histories()), skipped)
 
 
-def _row(line: str | bytes) -> dict[str, Any] | None:
+def _rows(lines: Iterator[Any]) -> Iterator[Any]:
+    """The values on the lines; or, if the first line or all of them are an array, its elements."""
+    first = next(lines, None)
+    if first is None:
+        return
+    value = _parsed(first)
+    if value is _NOT_JSON and first.lstrip()[:1] in {"{", "[", b"{", b"["}:
+        # A document takes more than a line. If it is none, the line is torn, and those after it are still good.
+        held = [first, *lines]
+        value, lines = _parsed(first[:0].join(held)), iter(())
+        if value is _NOT_JSON:
+            lines = iter(held[1:])
+    yield from value if value.__class__ is list and value else [value]
+    yield from map(_parsed, lines)
+
+
+def _parsed(text: str | bytes) -> Any:
     try:
-        row: Any = json.loads(line)
+        return json.loads(text)
     except (ValueError, RecursionError):
-        return None
-    return row if row.__class__ is dict else None
+        return _NOT_JSON

@@ -1,4 +1,4 @@
-"""Logs of requests to OpenAI's APIs and those like it, and plain messages, one on a line."""
+"""Logs of requests to the APIs of OpenAI, Anthropic, Gemini and Mistral, and plain messages."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from pycupel.messages.options import ProviderName
 from pycupel.replay.log import Call, History
 from pycupel.replay.shapes import as_dict, as_dicts
+from pycupel.tokens.models import family_of
 
 __all__ = ["Requests"]
 
@@ -16,9 +17,14 @@ _Message = dict[str, Any]
 
 _CHAT: ProviderName = "openai"
 _RESPONSES: ProviderName = "responses"
+_GEMINI: ProviderName = "gemini"
 _ANTHROPIC: ProviderName = "anthropic"
+_MISTRAL: ProviderName = "mistral"
 # What only Anthropic's messages have.
 _ANTHROPIC_BLOCKS = {"tool_use", "tool_result", "thinking", "redacted_thinking"}
+# Where requests have their system prompt, and answers their counts.
+_SYSTEM = ("system", "instructions", "systemInstruction", "system_instruction")
+_USAGE = ("usage", "usageMetadata", "usage_metadata")
 # What a reply has that may be sent again.
 _REPLY_KEYS = ("role", "content", "tool_calls", "function_call", "refusal")
 
@@ -54,9 +60,10 @@ class Requests:
             conversation = _Conversation(provider, name=str(row.get("id") or row.get("custom_id") or ""))
             self._conversations.append(conversation)
         conversation.sent, conversation.reply = sent, _reply(answer)
-        usage = answer.get("usage", row.get("usage"))
+        conversation.request = request
+        usage = next((each[name] for each in (answer, row) for name in _USAGE if name in each), None)
         if usage is not None or conversation.reply:
-            model = answer.get("model") or request.get("model")
+            model = answer.get("model") or answer.get("modelVersion") or request.get("model")
             conversation.calls.append(Call.of(len(sent), model, usage))
 
     def histories(self) -> Iterator[History]:
@@ -71,14 +78,29 @@ class _Conversation:
     sent: list[_Message] = field(default_factory=list[_Message])
     reply: list[_Message] = field(default_factory=list[_Message])
     calls: list[Call] = field(default_factory=list[Call])
+    # The last one.
+    request: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def is_continued_by(self, provider: ProviderName, sent: list[_Message]) -> bool:
         return provider == self.provider and sent[: len(self.sent)] == self.sent
 
     def history(self) -> History:
         messages = [*self.sent, *self.reply]
-        provider = _ANTHROPIC if self.provider == _CHAT and any(map(_is_anthropic, messages)) else self.provider
-        return History(tuple(messages), provider, tuple(self.calls), id=self.name)
+        provider = self._chat_provider(messages) if self.provider == _CHAT else self.provider
+        beside = {**as_dict(self.request.get("config")), **self.request}
+        system = next((beside[name] for name in _SYSTEM if beside.get(name)), None)
+        tools = tuple(as_dicts(beside.get("tools")))
+        return History(tuple(messages), provider, tuple(self.calls), id=self.name, system=system, tools=tools)
+
+    def _chat_provider(self, messages: list[_Message]) -> ProviderName:
+        """Whose messages these are, by what only one provider has, or else by the model."""
+        if "system" in self.request or any(map(_is_anthropic, messages)):
+            return _ANTHROPIC
+        if any("parts" in message for message in messages):
+            return _GEMINI
+        model = self.request.get("model")
+        family = family_of(model) if isinstance(model, str) else None
+        return _ANTHROPIC if family == _ANTHROPIC else _MISTRAL if family == _MISTRAL else _CHAT
 
 
 def _sent(request: Mapping[str, Any]) -> tuple[ProviderName, list[_Message]]:
@@ -86,13 +108,19 @@ def _sent(request: Mapping[str, Any]) -> tuple[ProviderName, list[_Message]]:
     messages = as_dicts(request.get("messages"))
     if messages:
         return _CHAT, messages
+    contents = as_dicts(request.get("contents"))
+    if contents:
+        return _GEMINI, contents
     if isinstance(request.get("input"), str) and "model" in request:
         return _RESPONSES, [{"role": "user", "content": request["input"]}]
     return _RESPONSES, as_dicts(request.get("input"))
 
 
 def _reply(answer: Mapping[str, Any]) -> list[_Message]:
-    """The messages of an answer: a choice's, the items of Responses, or Anthropic's blocks."""
+    """The messages of an answer: a choice's, a candidate's, the items of Responses, or Anthropic's blocks."""
+    for candidate in as_dicts(answer.get("candidates"))[:1]:
+        content = as_dict(candidate.get("content"))
+        return [content] if content else []
     for choice in as_dicts(answer.get("choices"))[:1]:
         message = as_dict(choice.get("message"))
         # Only the content may be null.

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-__all__ = ["as_dict", "as_dicts"]
+__all__ = ["as_dict", "as_dicts", "text_of"]
+
+# Where parts keep their text.
+_TEXTS = ("text", "content", "parts", "output")
 
 
 def as_dict(value: object) -> dict[str, Any]:
@@ -16,3 +19,12 @@ def as_dicts(value: Any) -> list[dict[str, Any]]:
     """The objects in an array; none if the value is no array."""
     items: list[Any] = value if value.__class__ is list else []
     return [item for item in items if item.__class__ is dict]
+
+
+def text_of(value: Any) -> str:
+    """The text in a value: itself, or that of its parts."""
+    if isinstance(value, str):
+        return value
+    if value.__class__ is list:
+        return "\n".join(filter(None, map(text_of, value)))
+    return next((text_of(value[name]) for name in _TEXTS if as_dict(value).get(name)), "")

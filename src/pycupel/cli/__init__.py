@@ -1,0 +1,62 @@
+"""The command line: `pycupel VERB ...`, or `python -m pycupel VERB ...`.
+
+| module | what it is |
+|---|---|
+| `parsers` | the options that verbs share, and the help |
+| `inputs` | reading: items and histories, JSON arrays or lines, with errors that name line, record and field |
+| `output` | writing: tables, bars and JSON, for a terminal or a pipe |
+| `exits` | exit codes, and errors as messages |
+
+Every other module is a verb: `add_arguments(parser)` says what it takes, `run(options, screen)` does it and returns the
+exit code. A verb is imported when it is called, so that `pycupel --help` loads nothing of the library.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from pycupel.cli.exits import guarded
+
+__all__ = ["VERBS", "main"]
+
+VERBS = {
+    "context": "where the window of a logged session goes",
+    "replay": "what policies would have sent at each call of logged sessions",
+    "select": "select the items that fit into a budget",
+    "explain": "say why items are in or out",
+    "sweep": "what other budgets would select",
+    "diff": "what policies select differently",
+    "trim": "trim a chat history to a budget",
+    "lint": "find what a provider would refuse in a chat history",
+    "count": "count the tokens of texts, items and chat histories",
+    "batch": "select the context of every request in a log",
+    "policy": "list, show, check and convert policies",
+    "conformance": "run conformance vectors",
+    "completion": "print the completion script for bash or zsh",
+    "demo": "a demonstration, and data to try the other verbs on",
+}
+"""The verbs, each with what it does."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit code: 0 fine, 1 findings, 2 wrong usage or input, 3 it cannot fit.
+
+    Args:
+        arguments: The arguments after the program's name; those of the process, unless given.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    return guarded(_run, given)
+
+
+def _run(given: list[str]) -> int:
+    from pycupel.cli.parsers import load_verb, main_parser, verb_parser  # noqa: PLC0415 - after `guarded` is in place
+
+    if not given or given[0] not in VERBS:
+        return main_parser(VERBS).answer(given)
+    name, *rest = given
+    verb = load_verb(name)
+    options = verb_parser(name, VERBS[name], verb).parse_args(rest)
+    from pycupel.cli.output import Screen  # noqa: PLC0415
+
+    return verb.run(options, Screen.of_process(quiet=options.quiet))

@@ -1,0 +1,267 @@
+"""`pycupel context`: where the window of a logged session goes, and what would have been sent instead."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from pycupel.cli import logs
+from pycupel.cli.exits import FINE, InputError
+from pycupel.cli.output import Screen, visible
+from pycupel.cli.parsers import Parser, add_budget, add_counter, add_json, add_policy, percent_or_tokens
+from pycupel.render._layout import ALARM, HEADING, QUIET, Line, Row, Span, Table, count, paragraph, plural, share
+from pycupel.replay import (
+    ContextUsage,
+    History,
+    Log,
+    Part,
+    PolicyReplay,
+    WindowShare,
+    context_usage,
+    replay,
+)
+from pycupel.replay.shapes import as_dict
+
+__all__ = ["EXAMPLE", "add_arguments", "run"]
+
+EXAMPLE = """
+pycupel demo transcript > session.jsonl
+pycupel context session.jsonl
+"""
+
+_MOST_TOOLS, _MOST_FINDINGS = 8, 5
+# The arguments that say best what a call was about.
+_TELLING = ("file_path", "path", "command", "cmd", "pattern", "query", "url", "prompt")
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add what the verb takes."""
+    parser.add_argument("file", metavar="FILE", help="a transcript, requests or messages; - for stdin")
+    add_budget(parser, required=False, text="what to compare at; default: half of the largest prompt")
+    add_policy(parser, many=True)
+    parser.add_argument("--conversation", type=int, metavar="N", help="which one, from 1; default: the largest")
+    add_counter(parser, "counts tokens")
+    add_json(parser)
+
+
+def run(options: Any, screen: Screen) -> int:
+    """Write the screen."""
+    log = logs.read(options.file, screen)
+    usage = context_usage(_chosen(log, options), counter=options.counter)
+    budget = usage.total // 2 if options.budget is None else percent_or_tokens(options.budget, options)
+    # What is not in the file is sent, too.
+    room = budget - usage.not_in_file
+    policies = logs.policies_of(options.policy or logs.USUAL)
+    results = (
+        replay(usage.history, room, policies, counter=usage.counter, progress=logs.progress_bar(screen))
+        if room > 0
+        else ()
+    )
+    if options.json:
+        screen.json(_document(usage, budget, results))
+    else:
+        screen.lines(_headline(options.file, log, usage, screen))
+        screen.lines(_window(usage, screen))
+        screen.lines(_largest(usage, screen))
+        screen.lines(_waste(usage, screen))
+        screen.lines(_findings(usage, screen))
+        screen.lines(_growth(usage, screen))
+        _instead(usage, budget, results, screen)
+    return FINE
+
+
+def _chosen(log: Log, options: Any) -> Log | History:
+    number: int | None = options.conversation
+    if number is None:
+        return log
+    if not 1 <= number <= len(log.histories):
+        raise InputError(f"there is no conversation {number}: the file has {len(log.histories)}")
+    return log.histories[number - 1]
+
+
+def _headline(path: str, log: Log, usage: ContextUsage, screen: Screen) -> list[Line]:
+    history = usage.history
+    name = "stdin" if path == "-" else path
+    model = f"{usage.counted_by}, " if usage.counted_by else ""
+    facts = f"{model}{plural(len(usage.growth), 'call')}, {plural(len(history.messages), 'message')}"
+    lines = paragraph(visible(f"{name}: {facts}"), screen.width, code=HEADING)
+    number = next(n for n, each in enumerate(log.histories, 1) if each is history)
+    if len(log.histories) > 1:
+        others = f"conversation {number} of {len(log.histories)}; --conversation N shows another"
+        lines += paragraph(others, screen.width)
+    place = f", call {usage.call}" if usage.call else ""
+    who = f"by the provider, its parts by {usage.counter}" if usage.counted_by else f"by {usage.counter}"
+    lines += paragraph(f"largest prompt: {plural(usage.total, 'token')}{place}", screen.width)
+    return [*lines, *paragraph(f"counted {who}", screen.width), []]
+
+
+# --- sections
+
+
+def _window(usage: ContextUsage, screen: Screen) -> list[Line]:
+    rows: list[Row] = []
+    by_kind: dict[str, list[WindowShare]] = {}
+    for row in usage.rows:
+        by_kind.setdefault(row.kind, []).append(row)
+    for kind, shares in by_kind.items():
+        rows.append(_share_row(kind, shares, usage, screen, HEADING))
+        if shares[0].tool:
+            named = shares[:_MOST_TOOLS]
+            rows += [_share_row(f"  {visible(each.tool)[:24]}", [each], usage, screen, "") for each in named]
+            if len(shares) > _MOST_TOOLS:
+                rest = shares[_MOST_TOOLS:]
+                rows.append(_share_row(f"  {len(rest)} other tools", rest, usage, screen, QUIET))
+    table = Table(("<what", ">parts", ">tokens", ">share", "<"), rows, screen.width)
+    return [[Span("WHERE THE WINDOW GOES", HEADING)], *table.titles(), *table.lines(rows), []]
+
+
+def _share_row(label: str, shares: list[WindowShare], usage: ContextUsage, screen: Screen, code: str) -> Row:
+    tokens, parts = sum(each.tokens for each in shares), sum(each.parts for each in shares)
+    bar = screen.bar(tokens / max(1, usage.total), max(10, screen.width - 62))
+    color = "36" if code == HEADING else QUIET
+    return Row(
+        (
+            Span(label, code),
+            Span(count(parts) if parts else "", QUIET),
+            Span(count(tokens)),
+            Span(share(tokens, usage.total)),
+            Span(bar, color),
+        )
+    )
+
+
+def _largest(usage: ContextUsage, screen: Screen) -> list[Line]:
+    rows = [
+        Row((Span(count(part.tokens)), Span(share(part.tokens, usage.total)), Span(_place(part))), _told(part))
+        for part in usage.largest
+    ]
+    table = Table((">tokens", ">share", ">message"), rows, screen.width)
+    return [[Span("THE LARGEST PARTS", HEADING)], *table.titles("what"), *table.lines(rows), []]
+
+
+def _place(part: Part) -> str:
+    return count(part.message) if part.message >= 0 else "-"
+
+
+def _told(part: Part) -> str:
+    """What a part is: for a call or a result, the tool and what it was asked."""
+    if not part.tool:
+        return visible(f"{part.kind}: {part.text}")
+    asked = part.call.removeprefix(part.tool).strip()
+    arguments = _arguments(asked)
+    telling = [str(arguments[name]) for name in _TELLING if arguments.get(name)]
+    asked = _shortened_path(telling[0]) if telling else asked
+    return visible(f"{'call of ' if part.is_call else ''}{part.tool}: {asked}")
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    try:
+        return as_dict(json.loads(text))
+    except ValueError:
+        return {}
+
+
+def _shortened_path(text: str) -> str:
+    """The end of a long path says more than its start."""
+    is_long_path = len(text) > 50 and " " not in text and text.count("/") > 3
+    return f".../{'/'.join(text.split('/')[-3:])}" if is_long_path else text
+
+
+def _waste(usage: ContextUsage, screen: Screen) -> list[Line]:
+    told = {
+        "results of calls that were made again later": usage.superseded,
+        "other parts whose text comes again later": usage.repeated,
+    }
+    rows = [
+        Row((Span(count(waste.tokens)), Span(share(waste.tokens, usage.total)), Span(count(waste.parts))), what)
+        for what, waste in told.items()
+        if waste.parts
+    ]
+    heading: Line = [Span("SAYS NOTHING NEW" if rows else "SAYS NOTHING NEW: nothing", HEADING)]
+    if not rows:
+        return [heading, []]
+    table = Table((">tokens", ">share", ">parts"), rows, screen.width)
+    return [heading, *table.titles("what"), *table.lines(rows), []]
+
+
+def _findings(usage: ContextUsage, screen: Screen) -> list[Line]:
+    # Where a log ends says nothing about what was sent.
+    last = len(usage.history.messages) - 1
+    found = [each for each in usage.findings if each.severity == "error" or each.index < last]
+    if not found:
+        return [[Span("LINT: nothing that the provider would refuse", HEADING)], []]
+    rows = [
+        Row((Span(count(each.index)), Span(each.severity, ALARM), Span(each.rule)), visible(each.message))
+        for each in found[:_MOST_FINDINGS]
+    ]
+    table = Table((">message", "<", "<rule"), rows, screen.width)
+    return [[Span(f"LINT: {plural(len(found), 'finding')}", HEADING)], *table.titles("what"), *table.lines(rows), []]
+
+
+def _growth(usage: ContextUsage, screen: Screen) -> list[Line]:
+    growth = usage.growth
+    if len(growth) < 2:
+        return []
+    marks = [each.compacted for each in growth]
+    compacted = f", {plural(sum(marks), 'compaction')} (C)" if any(marks) else ""
+    heading = f"GROWTH, in tokens for each prompt: {plural(len(growth), 'call')}{compacted}"
+    return [[Span(heading, HEADING)], *_chart([each.tokens for each in growth], marks, screen), []]
+
+
+def _chart(values: list[int], marks: list[bool], screen: Screen) -> Iterator[Line]:
+    """Columns for calls: several calls in one, or several columns for one."""
+    room = screen.width - 14
+    width = max(1, min(3, room // len(values)))
+    step = -(-len(values) * width // room)
+    groups = [slice(n, n + step) for n in range(0, len(values), step)]
+    tops = [max(values[group]) for group in groups]
+    height, top = 6, max(tops)
+    for level in range(height, 0, -1):
+        label = count(top * level // height) if level in {height, height // 2} else ""
+        blocks = "".join(screen.column(each / max(1, top) * height - (level - 1)) * width for each in tops)
+        yield [Span(f"  {label:>9} "), Span(blocks, "36")]
+    axis = "".join("C" + " " * (width - 1) if any(marks[group]) else " " * width for group in groups)
+    yield [Span(f"  {'call':>9} "), Span(_axis(axis, len(values)), QUIET)]
+
+
+def _axis(marks: str, calls: int) -> str:
+    """The first and the last call, where no mark is in their place."""
+    last = str(calls)
+    line = marks if marks.startswith("C") else "1" + marks[1:]
+    return line if "C" in line[-len(last) :] or len(line) < len(last) + 2 else line[: -len(last)] + last
+
+
+def _instead(usage: ContextUsage, budget: int, results: tuple[PolicyReplay, ...], screen: Screen) -> None:
+    hidden = f", of which {usage.not_in_file:,} are not in the file" if usage.not_in_file else ""
+    screen.lines(paragraph(f"INSTEAD, at {budget:,} tokens for each prompt{hidden}", screen.width, code=HEADING))
+    if not results:
+        screen.text("  What is not in the file is larger than that: give a larger --budget.")
+        return
+    logs.policy_rows(results, screen)
+    needed = results[0].needed
+    told = f"lost: of {needed:,} identifiers, paths and commands that the agent needed later and only results held"
+    screen.lines(
+        paragraph(f"{told}. refused: calls that the provider would not have accepted.", screen.width, indent="  ")
+    )
+
+
+def _document(usage: ContextUsage, budget: int, results: tuple[PolicyReplay, ...]) -> dict[str, Any]:
+    return {
+        "model": usage.counted_by,
+        "calls": len(usage.growth),
+        "messages": len(usage.history.messages),
+        "largestPrompt": {"call": usage.call, "tokens": usage.total, "countedByProvider": usage.counted_by is not None},
+        "counter": str(usage.counter),
+        "window": [row._asdict() for row in usage.rows],
+        "largest": [
+            {"message": part.message, "kind": part.kind, "tool": part.tool, "tokens": part.tokens}
+            for part in usage.largest
+        ],
+        "superseded": usage.superseded._asdict(),
+        "repeated": usage.repeated._asdict(),
+        "findings": [asdict(finding) for finding in usage.findings],
+        "growth": [each._asdict() for each in usage.growth],
+        "instead": {"budget": budget, "policies": [logs.document(result) for result in results]},
+    }

@@ -1,0 +1,111 @@
+"""`pycupel count`: the tokens of texts, items and chat histories."""
+
+from __future__ import annotations
+
+import io
+from typing import Any, NamedTuple
+
+from pycupel.cli.exits import FINE
+from pycupel.cli.inputs import Conversation, conversations_in, open_text
+from pycupel.cli.output import Screen, visible
+from pycupel.cli.parsers import Parser, add_counter, add_json, add_provider
+from pycupel.codecs.jsonstream import read_values
+from pycupel.errors import DocumentError
+from pycupel.render._layout import Row, Span, plural
+from pycupel.tokens import Counter, get_counter
+
+__all__ = ["EXAMPLE", "add_arguments", "run"]
+
+EXAMPLE = """
+echo 'How many tokens is this?' | pycupel count -
+pycupel demo messages | pycupel count -
+"""
+
+_KINDS = ("auto", "text", "items", "messages")
+
+
+class _Size(NamedTuple):
+    """What a file is, and its tokens."""
+
+    what: str
+    tokens: int
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add what the verb takes."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help="the files; - for stdin")
+    parser.add_argument(
+        "--as",
+        dest="kind",
+        choices=_KINDS,
+        default="auto",
+        metavar="KIND",
+        help="text, items or messages; default: auto",
+    )
+    add_provider(parser)
+    add_counter(parser, "counts tokens")
+    add_json(parser)
+
+
+def run(options: Any, screen: Screen) -> int:
+    """Write the tokens of each file, and of all."""
+    counter = get_counter(options.counter)
+    sizes = {path: _size(path, options, counter) for path in options.files}
+    total = sum(size.tokens for size in sizes.values())
+    if options.json:
+        files = [{"file": path, **size._asdict()} for path, size in sizes.items()]
+        screen.json({"counter": str(counter), "exact": counter.exact, "files": files, "total": total})
+        return FINE
+    rows = [Row((Span(f"{size.tokens:,}"), Span(size.what)), visible(path)) for path, size in sizes.items()]
+    if len(rows) > 1:
+        rows.append(Row((Span(f"{total:,}"), Span("total"))))
+    screen.table((">tokens", "<what"), rows, text="file")
+    screen.note(f"counted by {counter}{'' if counter.exact else ', an estimate'}")
+    return FINE
+
+
+def _size(path: str, options: Any, counter: Counter) -> _Size:
+    with open_text(path) as lines:
+        # By the whole text, because tokens span lines.
+        text = "".join(lines)
+        kind = options.kind if options.kind != "auto" else _kind_of(text)
+        if kind == "text":
+            return _Size("text", counter(text))
+        if kind == "items":
+            contents = [str(row.get("content", "")) for row in _rows(text)]
+            return _Size(plural(len(contents), "item"), sum(map(counter, contents)))
+        return _messages_size(conversations_in(io.StringIO(text)), options.provider, counter)
+
+
+def _messages_size(found: list[Conversation], provider: Any, counter: Counter) -> _Size:
+    from pycupel.messages import count_messages  # noqa: PLC0415 - texts do not need it
+
+    tokens = sum(
+        count_messages(each.messages, provider, counter, tools=(each.request or {}).get("tools") or ())
+        for each in found
+    )
+    return _Size(plural(sum(len(each.messages) for each in found), "message"), tokens)
+
+
+def _kind_of(text: str) -> str:
+    """What a text is: JSON with messages, JSON with items, or just text."""
+    try:
+        rows = _rows(text)
+    except DocumentError:
+        return "text"
+    if not rows:
+        return "text"
+    if all("content" in row and "role" not in row and "type" not in row for row in rows):
+        return "items"
+    return "messages" if all(_MESSAGE_MARKS & row.keys() for row in rows) else "text"
+
+
+# One of these has a message or a request of any provider.
+_MESSAGE_MARKS = {"role", "type", "parts", "messages", "contents", "input"}
+
+
+def _rows(text: str) -> list[dict[str, Any]]:
+    values = [located.value for located in read_values(io.StringIO(text))]
+    if all(isinstance(value, dict) for value in values):
+        return values
+    raise DocumentError("has other values than objects")

@@ -1,0 +1,175 @@
+"""`pycupel demo`: a selection with its reasons, and data for the other verbs.
+
+The session is invented: an engineer and an agent investigate a failing checkout service, and have gathered far more
+text than the model should read.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from pycupel import (
+    ChronologicalPlacer,
+    CompositeScorer,
+    ContextBudget,
+    ContextItem,
+    GreedySlice,
+    KindScorer,
+    Pipeline,
+    PriorityScorer,
+    RecencyScorer,
+    ReflexiveScorer,
+)
+from pycupel.cli.exits import FINE
+from pycupel.cli.output import Screen
+from pycupel.cli.parsers import Parser
+from pycupel.render._layout import clipped
+from pycupel.wire import from_dict
+
+__all__ = ["EXAMPLE", "SESSION", "add_arguments", "run"]
+
+EXAMPLE = """
+pycupel demo
+pycupel demo transcript > session.jsonl
+pycupel context session.jsonl
+"""
+
+SESSION = Path(__file__).with_name("agent_session.json")
+"""The items of the session, as JSON."""
+
+_EPOCH = datetime.min.replace(tzinfo=UTC)
+
+# The window has 8,000 tokens, of which 1,000 are for the answer. A target of 6,000 leaves a margin.
+_BUDGET = ContextBudget(8_000, 6_000, output_reserve=1_000)
+
+# Recent, relevant and urgent items and important kinds score high. The greedy slicer fills the target with the best
+# score per token, and the placer puts the selection into chronological order.
+_PIPELINE = Pipeline(
+    CompositeScorer([(RecencyScorer(), 2), (KindScorer(), 2), (ReflexiveScorer(), 3), (PriorityScorer(), 1)]),
+    GreedySlice(),
+    ChronologicalPlacer(),
+)
+
+_NEXT = """
+TRY NEXT
+  pycupel demo transcript > session.jsonl    a logged session of an agent
+  pycupel context session.jsonl              where its window goes
+  pycupel replay session.jsonl -b 12000      what policies would have sent
+  pycupel demo items > items.jsonl           the items of this demonstration
+  pycupel explain items.jsonl -b 2000 -p rag -q 'why do payments fail twice?'
+  pycupel diff items.jsonl -b 2000 -p chat -p debugging
+Your own sessions are in ~/.claude/projects and ~/.codex/sessions.
+"""
+
+_VECTOR = """\
+[test]
+name = "The newest item has the score 1"
+stage = "scoring"
+scorer = "recency"
+
+[[items]]
+content = "old"
+tokens = 10
+timestamp = 2026-01-01T00:00:00Z
+
+[[items]]
+content = "new"
+tokens = 10
+timestamp = 2026-01-02T00:00:00Z
+
+[[expected]]
+content = "old"
+score_approx = 0.0
+
+[[expected]]
+content = "new"
+score_approx = 1.0
+"""
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add what the verb takes."""
+    parser.add_argument(
+        "data",
+        nargs="?",
+        choices=("items", "messages", "requests", "transcript", "vector"),
+        help="write this instead: items, a chat history, logged requests, a coding agent's transcript, a vector",
+    )
+
+
+def run(options: Any, screen: Screen) -> int:
+    """Write the demonstration, or data."""
+    if options.data is None:
+        _demonstrate(screen)
+    elif options.data == "vector":
+        screen.out.write(_VECTOR)
+    elif options.data == "items":
+        screen.json_lines(_rows())
+    elif options.data == "requests":
+        screen.json_lines(_requests())
+    else:
+        from pycupel.cli import sample  # noqa: PLC0415 - the demonstration does not need it
+
+        screen.json_lines(sample.transcript() if options.data == "transcript" else [sample.messages()])
+    return FINE
+
+
+def _rows() -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads(SESSION.read_text(encoding="utf-8"))
+    return rows
+
+
+def _requests() -> list[dict[str, Any]]:
+    """The items at some moments of the session, as requests with a question."""
+    rows = _rows()
+    questions = ["why do payments fail twice?", "which deployment broke the checkout?", "what did Mira ask for?"]
+    return [
+        {"id": f"request-{end}", "items": rows[:end], "budget": 4_000, "query": questions[end % len(questions)]}
+        for end in range(5, len(rows) + 1, 5)
+    ]
+
+
+def _demonstrate(screen: Screen) -> None:
+    """The selected items in order, why the others were left out, and what newest-first would have selected."""
+    items = [from_dict(ContextItem, row) for row in _rows()]
+    report = _PIPELINE.dry_run(items, _BUDGET)
+    screen.text(report.to_text(color=screen.color))
+    screen.text("\nWHY this one is in, and the next one is not?\n")
+    screen.text(str(report.why("Mira: Good. Fix that one too")))
+    screen.text("")
+    screen.text(str(report.why("$ query_logs service=checkout", pipeline=_PIPELINE, items=items)))
+    _print_side_by_side(report.items, _newest_first(items, _BUDGET.target_tokens), screen)
+    screen.text(_NEXT.rstrip())
+
+
+def _newest_first(items: list[ContextItem], target: int) -> list[ContextItem]:
+    """The usual way: what is pinned, then the newest items until one does not fit."""
+    pinned = [item for item in items if item.pinned]
+    dated = [item for item in items if item.timestamp and not item.pinned and item.tokens >= 0]
+    newest = sorted(dated, key=_age, reverse=True)
+    sums = accumulate([item.tokens for item in newest], initial=sum(item.tokens for item in pinned))
+    next(sums)
+    return [*pinned, *(item for item, used in zip(newest, sums, strict=True) if used <= target)]
+
+
+def _age(item: ContextItem) -> datetime:
+    return item.timestamp or _EPOCH
+
+
+def _print_side_by_side(selected: list[ContextItem], newest: list[ContextItem], screen: Screen) -> None:
+    """Both selections, oldest first, each item in its own line."""
+    screen.text("\nTHE SAME BUDGET, oldest first")
+    screen.text(f"  {_titled('selected above', selected):38}  {_titled('newest first', newest):38}".rstrip())
+    chosen, newest_ids = {id(item) for item in selected}, {id(item) for item in newest}
+    for item in sorted({id(item): item for item in [*selected, *newest]}.values(), key=_age):
+        text = clipped(item.content, 38)
+        left, right = text if id(item) in chosen else "-", text if id(item) in newest_ids else "-"
+        screen.text(f"  {left:38}  {right:38}".rstrip())
+
+
+def _titled(name: str, items: list[ContextItem]) -> str:
+    return f"{name.upper()}: {len(items)}, {sum(item.tokens for item in items):,} tokens"

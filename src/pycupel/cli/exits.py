@@ -1,0 +1,79 @@
+"""Exit codes, and errors as one message on stderr instead of a traceback."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable
+from typing import TypeVar
+
+__all__ = ["FINDINGS", "FINE", "TOO_LARGE", "WRONG", "InputError", "guarded", "report"]
+
+FINE, FINDINGS, WRONG, TOO_LARGE, INTERRUPTED = 0, 1, 2, 3, 130
+"""The exit codes. Only `lint`, `diff` and `conformance` have findings; too large is what must stay for the budget."""
+
+_Argument = TypeVar("_Argument")
+
+
+class InputError(Exception):
+    """Something is wrong with the arguments or with a file. Its text is all that the user sees."""
+
+
+def guarded(run: Callable[[_Argument], int], argument: _Argument) -> int:
+    """The exit code of `run(argument)`. What it raises for a known reason becomes a message."""
+    try:
+        _never_fail_to_encode()
+        code = _finished(run, argument)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has seen enough. Python would complain when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - what is no mistake of the user is raised again
+        return report(error)
+    return code
+
+
+def _finished(run: Callable[[_Argument], int], argument: _Argument) -> int:
+    try:
+        return run(argument)
+    except SystemExit as finished:
+        # argparse has printed the help or the version.
+        return int(finished.code or FINE)
+
+
+def report(error: Exception) -> int:
+    """Write what went wrong to stderr, and return the exit code. A defect is raised again: it needs its traceback."""
+    told = _told(error)
+    if told is None:
+        raise error
+    from pycupel.cli.output import visible  # noqa: PLC0415 - only after something went wrong
+
+    code, message = told
+    sys.stderr.write(f"pycupel: {visible(message)}\n")
+    return code
+
+
+def _never_fail_to_encode() -> None:
+    """A terminal that cannot show a character gets its code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _told(error: Exception) -> tuple[int, str] | None:
+    """The exit code and the message for an error; None if it is a defect, which needs its traceback."""
+    if isinstance(error, InputError):
+        return WRONG, str(error)
+    if isinstance(error, OSError):
+        return WRONG, f"{error.filename}: {error.strerror.lower()}" if error.strerror else str(error)
+    from pycupel import errors  # noqa: PLC0415 - only after something went wrong
+
+    if not isinstance(error, errors.CupelError):
+        return None
+    too_large = (errors.PinnedExceedsBudgetError, errors.BudgetOverflowError, errors.UnitTooLargeError)
+    notes = "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
+    return TOO_LARGE if isinstance(error, too_large) else WRONG, f"{error}{notes}"

@@ -1,0 +1,80 @@
+"""`pycupel explain`: the report on a selection, or on one item."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from pycupel.cli.exits import FINE
+from pycupel.cli.inputs import read_items
+from pycupel.cli.output import Screen, visible
+from pycupel.cli.parsers import Parser, add_budget, add_items, add_json, add_policy, add_query, budget_of, policy_of
+from pycupel.diagnostics import SelectionReport
+from pycupel.diagnostics.report import with_fields
+from pycupel.model import ContextItem
+from pycupel.render import render_report
+from pycupel.selecting import select
+from pycupel.wire import to_dict
+
+__all__ = ["EXAMPLE", "add_arguments", "run"]
+
+EXAMPLE = """
+pycupel demo items | pycupel explain - -b 2000
+pycupel demo items | pycupel explain - -b 2000 --why 'Runbook'
+"""
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add what the verb takes."""
+    add_items(parser)
+    add_budget(parser)
+    add_policy(parser)
+    add_query(parser)
+    parser.add_argument("--why", metavar="INDEX|START", help="explain one item: its index from 0, or how it starts")
+    parser.add_argument("--all", action="store_true", help="list all items, not only the first 40 of each list")
+    add_json(parser)
+
+
+def run(options: Any, screen: Screen) -> int:
+    """Write the report, or the explanation of one item."""
+    budget, policy = budget_of(options), policy_of(options.policy)
+    # Shown, not sent: from here on, contents are what a terminal may see.
+    items = read_items(options, screen)
+    if not options.json:
+        items = [_visible(item) for item in items]
+    # Without the times of the stages: the same input gives the same output.
+    report = with_fields(select(items, budget, policy, query=options.query, explain=True).report, events=())
+    if options.why is not None:
+        _explain_one(options, report, policy, items, screen)
+    elif options.json:
+        screen.json(to_dict(report))
+    else:
+        limit = None if options.all else 40
+        text = render_report(report, color=screen.color, width=screen.width, limit=limit, unicode=screen.unicode)
+        screen.text(text)
+    return FINE
+
+
+def _visible(item: ContextItem) -> ContextItem:
+    return item if item.content.isprintable() else replace(item, content=visible(item.content))
+
+
+def _explain_one(options: Any, report: SelectionReport, policy: Any, items: list[ContextItem], screen: Screen) -> None:
+    wanted: str = options.why
+    bound = policy if options.query is None else policy.for_query(options.query)
+    found = report.why(int(wanted) if wanted.isdecimal() else wanted, pipeline=bound, items=items)
+    if not options.json:
+        screen.text(str(found))
+        return
+    screen.json(
+        {
+            "item": to_dict(found.item),
+            "included": found.included,
+            "reason": found.reason if isinstance(found.reason, str) else to_dict(found.reason),
+            "score": found.score,
+            "rank": found.rank,
+            "parts": [part._asdict() for part in found.parts],
+            "instead": [to_dict(item) for item in found.instead],
+            "minBudget": found.min_budget,
+        }
+    )

@@ -1,0 +1,224 @@
+"""Reading: items and chat histories in JSON arrays, JSON lines or requests, with errors that say where."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from typing import IO, Any, NamedTuple
+
+from pycupel.cli.exits import InputError
+from pycupel.cli.output import Screen
+from pycupel.codecs.base import Context
+from pycupel.codecs.files import is_damaged, open_binary
+from pycupel.codecs.jsonstream import Located, read_values
+from pycupel.errors import DocumentError
+from pycupel.model import ContextItem
+from pycupel.model.names import suggestion
+
+__all__ = [
+    "Conversation",
+    "conversations_in",
+    "one_conversation",
+    "open_bytes",
+    "open_text",
+    "read_conversations",
+    "read_items",
+]
+
+_STDIN = "-"
+# Where requests have their messages, by the names of OpenAI and Anthropic, Gemini, and Responses.
+_MESSAGE_KEYS = ("messages", "contents", "input")
+_MOST_WARNINGS = 5
+
+
+@contextmanager
+def open_text(path: str) -> Generator[Iterable[str]]:
+    """The lines of a file, or of stdin for `-`; an error about them names it."""
+    with open_bytes(path) as file:
+        yield io.TextIOWrapper(file, encoding="utf-8-sig")
+
+
+@contextmanager
+def open_bytes(path: str) -> Generator[IO[bytes]]:
+    """A file, or stdin for `-`; an error about what is in it names it."""
+    name = "stdin" if path == _STDIN else path
+    file = sys.stdin.buffer if path == _STDIN else open_binary(path)
+    try:
+        yield file
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name}: is not a text file in UTF-8: {error.reason}") from None
+    except DocumentError as error:
+        raise InputError(f"{name}: {error}") from None
+    except Exception as error:
+        if is_damaged(error):
+            raise InputError(f"{name}: cannot be decompressed: {error}") from None
+        raise
+    finally:
+        if path != _STDIN:
+            file.close()
+
+
+def _values(lines: Iterable[str]) -> Iterator[Located]:
+    is_empty = True
+    for located in read_values(_without_nul(lines)):
+        is_empty = False
+        yield located
+    if is_empty:
+        raise DocumentError("is empty")
+
+
+def _without_nul(lines: Iterable[str]) -> Iterator[str]:
+    """Binary files are often valid UTF-8, but no text has NUL characters."""
+    for line in lines:
+        if "\0" in line:
+            raise DocumentError("is not a text file: it has NUL characters")
+        yield line
+
+
+# --- items
+
+
+def read_items(options: Any, screen: Screen) -> list[ContextItem]:
+    """The items in `options.file`. Those without tokens are counted, and a note says by what."""
+    reader = _ItemReader(options)
+    with open_text(options.file) as lines:
+        items = [reader.read(number, located) for number, located in enumerate(_values(lines), 1)]
+    reader.tell(screen)
+    return items
+
+
+class _ItemReader:
+    def __init__(self, options: Any) -> None:
+        from pycupel.wire.items import ITEM  # noqa: PLC0415 - not every verb reads items
+
+        self._item = ITEM
+        self._context = Context()
+        self._counter_name, self._strict = options.counter, options.strict
+        self._names = [field.name for field in ITEM.fields]
+        self._known = {name for field in ITEM.fields for name in field.spellings}
+        self._counter: Any = None
+        self._counted = 0
+        # The first record with each unknown key.
+        self._unknown: dict[str, int] = {}
+
+    def read(self, number: int, located: Located) -> ContextItem:
+        row = located.value
+        try:
+            if row.__class__ is dict:
+                self._note_unknown(number, row)
+                if row.get("tokens") is None and isinstance(row.get("content"), str):
+                    row = {**row, "tokens": self._count(row["content"])}
+            item: ContextItem = self._item.read(row, self._context)
+        except DocumentError as error:
+            raise DocumentError(f"{_place(number, located)}: {error}{self._misspelt(row, error)}") from None
+        return item
+
+    def _count(self, content: str) -> int:
+        if self._counter is None:
+            from pycupel.tokens.counters import get_counter  # noqa: PLC0415 - most items have their tokens
+
+            self._counter = get_counter(self._counter_name)
+        self._counted += 1
+        tokens: int = self._counter(content)
+        return tokens
+
+    def _note_unknown(self, number: int, row: dict[str, Any]) -> None:
+        for key in row.keys() - self._known:
+            if self._strict:
+                raise DocumentError(f"unknown key{suggestion(key, self._names)}", path=repr(key))
+            self._unknown.setdefault(key, number)
+
+    def _misspelt(self, row: Any, error: DocumentError) -> str:
+        """For a missing field, the key that is probably meant to be it."""
+        unknown = row.keys() - self._known if error.path in self._names else ()
+        meant = [key for key in sorted(unknown) if suggestion(key, [error.path])]
+        return f"; {meant[0]!r} is unknown: did you mean {error.path!r}?" if meant else ""
+
+    def tell(self, screen: Screen) -> None:
+        for key, number in [*self._unknown.items()][:_MOST_WARNINGS]:
+            near = suggestion(key, self._names)
+            screen.warn(f"unknown key {key!r}, first in record {number}{near}")
+        if len(self._unknown) > _MOST_WARNINGS:
+            screen.warn(f"{len(self._unknown) - _MOST_WARNINGS} more unknown keys")
+        if self._counted:
+            screen.note(f"{self._counted:,} of the items had no tokens: counted by {self._counter}")
+
+
+def _place(number: int, located: Located) -> str:
+    return f"record {number}, line {located.line}"
+
+
+# --- chat histories
+
+
+class Conversation(NamedTuple):
+    """The messages of a request, or a history alone.
+
+    Attributes:
+        messages: The messages, as they are in the file.
+        request: The request that they are in, or None.
+        key: Where in the request they are.
+        is_lines: Whether the file has a message on each line.
+        number: Which record of the file it is, from 1.
+    """
+
+    messages: list[Any]
+    request: dict[str, Any] | None = None
+    key: str = ""
+    is_lines: bool = False
+    number: int = 1
+
+    def documents(self, messages: list[Any]) -> list[Any]:
+        """What to write for other messages, in the file's own shape: a document a line."""
+        if self.request is not None:
+            return [{**self.request, self.key: messages}]
+        return messages if self.is_lines else [messages]
+
+
+def read_conversations(path: str) -> list[Conversation]:
+    """The chat histories in a file: messages, a request, or a request on each line."""
+    with open_text(path) as lines:
+        return conversations_in(lines)
+
+
+def conversations_in(lines: Iterable[str]) -> list[Conversation]:
+    """The chat histories in the lines of a file.
+
+    Raises:
+        DocumentError: there is something other than messages or requests.
+    """
+    values = list(_values(lines))
+    for number, located in enumerate(values, 1):
+        if located.value.__class__ is not dict:
+            raise DocumentError(f"{_place(number, located)}: a message or a request must be an object")
+    requests = [_request(each.value, number) for number, each in enumerate(values, 1)]
+    found = [each for each in requests if each is not None]
+    if not found:
+        return [Conversation([each.value for each in values], is_lines=not values[0].is_element and len(values) > 1)]
+    if len(found) < len(values):
+        number = requests.index(None) + 1
+        raise DocumentError(f"{_place(number, values[number - 1])}: has no messages, as other records do")
+    return found
+
+
+def _request(value: dict[str, Any], number: int) -> Conversation | None:
+    for key in _MESSAGE_KEYS:
+        messages = value.get(key)
+        # A message of the Responses API may have an `input`, too, and says what it is.
+        if isinstance(messages, list) and "role" not in value and "type" not in value:
+            return Conversation(messages, value, key, number=number)
+    return None
+
+
+def one_conversation(path: str, verb: str) -> Conversation:
+    """The only chat history in a file.
+
+    Raises:
+        InputError: there are several.
+    """
+    found = read_conversations(path)
+    if len(found) > 1:
+        raise InputError(f"{path}: has {len(found):,} requests, and {verb} takes one")
+    return found[0]

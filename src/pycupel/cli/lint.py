@@ -1,0 +1,53 @@
+"""`pycupel lint`: what a provider would refuse in chat histories. Exit 1 if there is something."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from pycupel.cli.exits import FINDINGS, FINE
+from pycupel.cli.inputs import read_conversations
+from pycupel.cli.output import Screen, visible
+from pycupel.cli.parsers import Parser, add_json, add_provider
+from pycupel.messages import Finding, lint_messages
+from pycupel.render._layout import ALARM, QUIET, Line, Span, paragraph, plural
+
+__all__ = ["EXAMPLE", "add_arguments", "run"]
+
+EXAMPLE = "pycupel demo messages | pycupel lint - --provider openai"
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add what the verb takes."""
+    parser.add_argument("file", metavar="FILE", help="messages or requests: JSON or JSON lines; - for stdin")
+    add_provider(parser)
+    parser.add_argument("--errors-only", action="store_true", help="leave out warnings")
+    add_json(parser)
+
+
+def run(options: Any, screen: Screen) -> int:
+    """Write the findings, and return 1 if there are any."""
+    conversations = read_conversations(options.file)
+    found = [
+        (conversation.number, finding)
+        for conversation in conversations
+        for finding in lint_messages(conversation.messages, options.provider)
+        if finding.severity == "error" or not options.errors_only
+    ]
+    if options.json:
+        screen.json([{"record": number, **asdict(finding)} for number, finding in found])
+    else:
+        for number, finding in found:
+            prefix = f"record {number}, " if len(conversations) > 1 else ""
+            screen.lines(_lines(prefix, finding, screen.width))
+    messages = sum(len(each.messages) for each in conversations)
+    screen.note(f"{plural(len(found), 'finding')} in {plural(messages, 'message')}")
+    return FINDINGS if found else FINE
+
+
+def _lines(prefix: str, finding: Finding, width: int) -> list[Line]:
+    code = ALARM if finding.severity == "error" else ""
+    place = f"{prefix}messages[{finding.index}]: "
+    head = [Span(place), Span(finding.severity, code), Span(f" {finding.rule}", QUIET)]
+    told = paragraph(f"{visible(finding.message)}. {visible(finding.remedy)}", width, indent="  ")
+    return [head, *told]

@@ -1,0 +1,107 @@
+"""What the verbs about logged sessions share: reading, a progress bar, and the table of policies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pycupel.cli.exits import InputError
+from pycupel.cli.inputs import open_bytes
+from pycupel.cli.output import Screen, visible
+from pycupel.cli.parsers import Parser, policy_of
+from pycupel.render._layout import ALARM, QUIET, Row, Span, count, plural
+from pycupel.replay import AS_LOGGED, NEWEST_FIRST, CacheRates, Log, PolicyReplay, read_log
+
+__all__ = ["USUAL", "add_rates", "document", "policies_of", "policy_rows", "progress_bar", "rates_of", "read"]
+
+USUAL = (AS_LOGGED, NEWEST_FIRST, "chat")
+"""What is compared if no policies are given."""
+
+_COLUMNS = ("<policy", ">tokens sent", ">reused", ">cost", ">cuts", ">refused", ">lost")
+
+
+def read(path: str, screen: Screen) -> Log:
+    """The log in a file. What could not be read of it is said.
+
+    Raises:
+        InputError: there is no conversation in it.
+    """
+    with open_bytes(path) as file:
+        log = read_log(file)
+    name = "stdin" if path == "-" else path
+    skipped = f"{plural(log.skipped_lines, 'line')} skipped, which could not be read as JSON"
+    if not log.histories:
+        raise InputError(f"{name}: no conversation found{f'; {skipped}' if log.skipped_lines else ''}")
+    if log.skipped_lines:
+        screen.warn(f"{name}: {skipped}")
+    return log
+
+
+def policies_of(names: Sequence[str]) -> dict[str, Any]:
+    """The policies by label: presets, files, and the usual way."""
+    return {name: name if name in {AS_LOGGED, NEWEST_FIRST} else policy_of(name) for name in names}
+
+
+def add_rates(parser: Parser) -> None:
+    """`--cache-read` and `--cache-write`."""
+    usual = CacheRates()
+    parser.add_argument("--cache-read", type=float, default=usual.read, metavar="RATE", help="price of a cached token")
+    parser.add_argument("--cache-write", type=float, default=usual.write, metavar="RATE", help="price of any other")
+
+
+def rates_of(options: Any) -> CacheRates:
+    """The rates that were asked for."""
+    if min(options.cache_read, options.cache_write) < 0:
+        raise InputError("a rate must not be negative")
+    return CacheRates(options.cache_read, options.cache_write)
+
+
+def progress_bar(screen: Screen) -> Callable[[int, int], None]:
+    """Shows how far a replay is, on a terminal and only there."""
+    if screen.quiet or not screen.err.isatty():
+        return lambda _done, _total: None
+
+    def show(done: int, total: int) -> None:
+        line = f"replaying {done:,} of {total:,} calls {screen.bar(done / total, 30)}"
+        screen.err.write(f"\r{line}" if done < total else f"\r{' ' * len(line)}\r")
+        screen.err.flush()
+
+    return show
+
+
+def policy_rows(results: Sequence[PolicyReplay], screen: Screen) -> None:
+    """Write a line for each policy."""
+    screen.table(_COLUMNS, [_row(result) for result in results])
+
+
+def _row(result: PolicyReplay) -> Row:
+    refused = result.invalid + result.too_large
+    lost = f"{1 - result.kept_share:.0%}" if result.needed else "-"
+    return Row(
+        (
+            Span(visible(result.policy)[:24]),
+            Span(count(result.tokens)),
+            Span(f"{result.reused_share:.0%}"),
+            Span(count(round(result.cost))),
+            Span(count(result.cuts)),
+            Span(count(refused), ALARM if refused else QUIET),
+            Span(lost),
+        )
+    )
+
+
+def document(result: PolicyReplay) -> Mapping[str, Any]:
+    """A result as JSON."""
+    return {
+        "policy": result.policy,
+        "calls": result.calls,
+        "cuts": result.cuts,
+        "tokens": result.tokens,
+        "reusedShare": round(result.reused_share, 4),
+        "cost": round(result.cost),
+        "largestPrompt": result.largest,
+        "invalid": result.invalid,
+        "tooLarge": result.too_large,
+        "neededLater": result.needed,
+        "keptShare": round(result.kept_share, 4),
+    }

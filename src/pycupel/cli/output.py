@@ -1,0 +1,131 @@
+"""Writing: tables and bars as wide as the terminal, JSON, and notes on stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+__all__ = ["Screen", "visible"]
+
+_NARROWEST = 40
+_BLOCKS = " ▏▎▍▌▋▊▉█"
+_COLUMNS = " ▁▂▃▄▅▆▇█"
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """Where a verb writes: data to `out`, everything else to `err`.
+
+    Attributes:
+        out: stdout.
+        err: stderr.
+        width: The columns there are; 80 for a pipe, unless COLUMNS says otherwise.
+        color: Whether `out` is a terminal that wants colours.
+        unicode: Whether `out` can show more than ASCII.
+        quiet: Whether notes are left out.
+    """
+
+    out: TextIO
+    err: TextIO
+    width: int = 80
+    color: bool = False
+    unicode: bool = False
+    quiet: bool = False
+
+    @classmethod
+    def of_process(cls, *, quiet: bool = False) -> Screen:
+        """The screen of this process, as its streams and its environment describe it."""
+        is_terminal = sys.stdout.isatty()
+        color = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+        return cls(sys.stdout, sys.stderr, _width(), color, unicode, quiet)
+
+    def warn(self, text: str) -> None:
+        """Write a warning to stderr, even if quiet."""
+        self.err.write(f"pycupel: warning: {visible(text)}\n")
+
+    def note(self, text: str) -> None:
+        """Write a note to stderr, unless quiet."""
+        if not self.quiet:
+            self.err.write(f"pycupel: {visible(text)}\n")
+
+    def text(self, text: str) -> None:
+        """Write a text to stdout, as it is."""
+        self.out.write(f"{text}\n")
+
+    def lines(self, lines: Iterable[Any]) -> None:
+        """Write lines of spans, as `pycupel.render` lays them out."""
+        from pycupel.render._layout import finish  # noqa: PLC0415 - not every verb prints tables
+
+        self.text(finish(lines, self.width, color=self.color, unicode=self.unicode))
+
+    def table(self, columns: Sequence[str], rows: Sequence[Any], *, text: str = "", indent: str = "") -> None:
+        """Write a table: the columns' titles with their alignment in front, and rows of cells."""
+        from pycupel.render._layout import Table  # noqa: PLC0415
+
+        table = Table(columns, rows, self.width, indent=indent)
+        self.lines([*table.titles(text), *table.lines(rows)])
+
+    def heading(self, text: str) -> None:
+        """Write a heading, cut to the width."""
+        from pycupel.render._layout import HEADING, Span  # noqa: PLC0415
+
+        self.lines([[Span(visible(text), HEADING)]])
+
+    def json(self, document: Any, *, indent: int | None = 2) -> None:
+        """Write a document as JSON. What a terminal might interpret is escaped, which JSON allows."""
+        from pycupel.codecs.jsontext import format_json  # noqa: PLC0415
+
+        self.text(_escaped_json(format_json(document, indent)))
+
+    def json_lines(self, documents: Iterable[Any]) -> None:
+        """Write documents, one on a line."""
+        for document in documents:
+            self.json(document, indent=None)
+
+    def bar(self, part: float, room: int) -> str:
+        """A bar of at most `room` columns for a part of 1; eighths of a column where there is Unicode."""
+        if not self.unicode:
+            return "#" * round(part * room)
+        eighths = round(part * room * 8)
+        return "█" * (eighths // 8) + _BLOCKS[eighths % 8].strip()
+
+    def column(self, height: float) -> str:
+        """A character that is full up to a height from 0 to 1."""
+        eighths = min(8, max(0, round(height * 8)))
+        return _COLUMNS[eighths] if self.unicode else " .:#"[(eighths + 2) // 3]
+
+
+def _width() -> int:
+    """What COLUMNS says, or the terminal: as `shutil.get_terminal_size`, whose import takes too long."""
+    asked = os.environ.get("COLUMNS", "")
+    if asked.isdecimal() and int(asked) > 0:
+        return max(_NARROWEST, int(asked))
+    try:
+        return max(_NARROWEST, os.get_terminal_size(sys.__stdout__.fileno()).columns)  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):
+        return 80
+
+
+def visible(text: str) -> str:
+    """A text in which control characters, terminal escapes and marks of direction are shown as their codes."""
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() or each.isspace() else each.encode("unicode_escape").decode() for each in text
+    )
+
+
+def _escaped_json(text: str) -> str:
+    """Outside its strings, JSON has only printable characters and white space."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() or each in "\n " else _json_escape(each) for each in text)
+
+
+def _json_escape(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))

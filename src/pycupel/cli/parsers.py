@@ -1,0 +1,221 @@
+"""Parsers: the options that verbs share, spelled and explained once, and the help."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, NoReturn, Protocol
+
+from pycupel import __version__
+from pycupel.cli.exits import WRONG, InputError
+
+__all__ = [
+    "Parser",
+    "Verb",
+    "add_budget",
+    "add_counter",
+    "add_items",
+    "add_json",
+    "add_policy",
+    "add_provider",
+    "add_query",
+    "budget_of",
+    "load_verb",
+    "main_parser",
+    "percent_or_tokens",
+    "policy_of",
+    "verb_parser",
+]
+
+_POLICY_FILE = re.compile(r"\.(json|toml|ya?ml)$", re.IGNORECASE)
+
+
+class Verb(Protocol):
+    """A module with a verb.
+
+    Attributes:
+        EXAMPLE: A command line that works when it is pasted.
+    """
+
+    EXAMPLE: str
+
+    def add_arguments(self, parser: Parser, /) -> None:
+        """Add what the verb takes."""
+
+    def run(self, options: Any, screen: Any, /) -> int:
+        """Do it, and return the exit code."""
+        ...
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that suggests what a misspelt option or verb should have been."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the message; the help is one option away."""
+        unknown = re.fullmatch(r"unrecognized arguments: (--[\w-]+).*", message, re.DOTALL)
+        near = _near(unknown[1], self._option_string_actions) if unknown else ""
+        raise InputError(f"{message}{near}\n  {self.prog} --help says what it takes")
+
+
+class _MainParser(Parser):
+    def __init__(self, verbs: Mapping[str, str]) -> None:
+        listed = "\n".join(f"  {name:12} {summary}" for name, summary in verbs.items())
+        super().__init__(
+            prog="pycupel",
+            usage="pycupel VERB ...",
+            description="Decide what goes into the context window, and know why.",
+            epilog=f"verbs:\n{listed}\n\n`pycupel VERB --help` explains a verb. Start with: pycupel demo",
+        )
+        self._verbs = verbs
+        self.add_argument("verb", nargs="?", help=argparse.SUPPRESS)
+        self.add_argument("--version", action="version", version=f"pycupel {__version__}")
+
+    def answer(self, given: list[str]) -> int:
+        """Answer a command line without a verb."""
+        if not given:
+            self.print_help(sys.stderr)
+            return WRONG
+        options, _ = self.parse_known_args(given)
+        if options.verb is None:
+            self.error(f"unrecognized arguments: {given[0]}")
+        raise InputError(
+            f"unknown verb {options.verb!r}{_near(options.verb, self._verbs)}\n  pycupel --help lists them"
+        )
+
+
+def main_parser(verbs: Mapping[str, str]) -> _MainParser:
+    """The parser for a command line without a verb: the help, the version, or a mistake."""
+    return _MainParser(verbs)
+
+
+def load_verb(name: str) -> Verb:
+    """The module with a verb."""
+    verb: Any = import_module(f"pycupel.cli.{name}")
+    loaded: Verb = verb
+    return loaded
+
+
+def verb_parser(name: str, summary: str, verb: Verb) -> Parser:
+    """The parser of a verb."""
+    parser = Parser(prog=f"pycupel {name}", description=f"{summary[0].upper()}{summary[1:]}.", epilog=_example(verb))
+    verb.add_arguments(parser)
+    parser.add_argument("--quiet", action="store_true", help="no notes and no summary on stderr")
+    return parser
+
+
+def _example(verb: Verb) -> str:
+    lines = "\n".join(f"  {line}" for line in verb.EXAMPLE.strip().splitlines())
+    return f"example:\n{lines}"
+
+
+def _near(name: str, known: Any) -> str:
+    from pycupel.model.names import suggestion  # noqa: PLC0415 - only mistakes need it
+
+    return suggestion(name, known)
+
+
+# --- options
+
+
+def add_items(parser: Parser) -> None:
+    """`FILE`, and how its items are read."""
+    parser.add_argument("file", metavar="FILE", help="items: a JSON array or JSON lines; - for stdin")
+    parser.add_argument("--strict", action="store_true", help="refuse unknown keys instead of warning")
+    add_counter(parser, "counts items that come without tokens")
+
+
+def add_counter(parser: Parser, purpose: str) -> None:
+    """`--counter`."""
+    parser.add_argument("--counter", default="auto", metavar="NAME", help=f"{purpose}: auto, estimator, a model")
+
+
+def add_budget(parser: Parser, *, required: bool = True, text: str = "") -> None:
+    """`--budget`, and what a share of a window needs."""
+    text = text or "tokens, or a share of the window like 50%%"
+    parser.add_argument("-b", "--budget", required=required, metavar="N|N%", help=text)
+    parser.add_argument("--window", type=int, metavar="N", help="the model's window, for a budget in per cent")
+    parser.add_argument("--model", metavar="NAME", help="the model, whose window is known")
+
+
+def add_policy(parser: Parser, *, many: bool = False) -> None:
+    """`--policy`."""
+    text = "a preset (`pycupel policy list`) or a policy file"
+    if many:
+        parser.add_argument("-p", "--policy", action="append", metavar="NAME|FILE", help=f"{text}; repeat it")
+    else:
+        parser.add_argument("-p", "--policy", default="chat", metavar="NAME|FILE", help=f"{text}; default: chat")
+
+
+def add_query(parser: Parser) -> None:
+    """`--query`."""
+    parser.add_argument("-q", "--query", metavar="TEXT", help="what the selection should be relevant to")
+
+
+def add_provider(parser: Parser) -> None:
+    """`--provider`."""
+    parser.add_argument(
+        "--provider",
+        default="auto",
+        metavar="NAME",
+        help="openai, responses, anthropic, gemini or mistral; default: by the messages' fields",
+    )
+
+
+def add_json(parser: Parser) -> None:
+    """`--json`."""
+    parser.add_argument("--json", action="store_true", help="JSON instead of a table")
+
+
+# --- what options mean
+
+
+def budget_of(options: Any) -> int:
+    """The budget in tokens."""
+    return percent_or_tokens(options.budget, options)
+
+
+def percent_or_tokens(given: str, options: Any) -> int:
+    """A number of tokens as it is written, or as a share of the window."""
+    text = given.strip()
+    try:
+        number = float(text[:-1]) if text.endswith("%") else int(text.replace(",", ""))
+    except ValueError:
+        raise InputError(f"the budget must be a number of tokens or a share like 50%, not {given!r}") from None
+    if not text.endswith("%"):
+        return _checked(int(number), given)
+    if not 0 < number <= 100:
+        raise InputError(f"a share of the window must be above 0% and at most 100%, not {given}")
+    return int(_window(options) * number / 100)
+
+
+def _checked(tokens: int, given: str) -> int:
+    if tokens < 0:
+        raise InputError(f"the budget must not be negative, but is {given}")
+    return tokens
+
+
+def _window(options: Any) -> int:
+    if options.window is not None:
+        return _checked(options.window, str(options.window))
+    if options.model is None:
+        raise InputError("a budget in per cent needs --window N or --model NAME")
+    from pycupel.tokens.windows import window_of  # noqa: PLC0415
+
+    return window_of(options.model)
+
+
+def policy_of(given: str) -> Any:
+    """The policy in a file, or the preset of that name."""
+    if _POLICY_FILE.search(given):
+        from pycupel.policies import load_policy  # noqa: PLC0415
+
+        return load_policy(given)
+    from pycupel.policies.presets import preset  # noqa: PLC0415
+
+    return preset(given)

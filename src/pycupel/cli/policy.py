@@ -1,0 +1,75 @@
+"""`pycupel policy`: presets and policy files."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import Any
+
+from pycupel.cli.exits import FINE, report
+from pycupel.cli.output import Screen, visible
+from pycupel.cli.parsers import Parser, add_json, policy_of
+from pycupel.errors import CupelError
+from pycupel.policies import dump_policy, load_policy, policy_json_schema, save_policy
+from pycupel.policies.presets import PRESETS
+
+__all__ = ["EXAMPLE", "add_arguments", "run"]
+
+EXAMPLE = """
+pycupel policy list
+pycupel policy show rag > rag.json
+pycupel policy convert rag.json rag.toml
+pycupel policy check rag.json rag.toml
+"""
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add what the verb takes."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
+    listing = actions.add_parser("list", help="list the presets")
+    add_json(listing)
+    show = actions.add_parser("show", help="print a preset or a file in the canonical form")
+    show.add_argument("policy", metavar="NAME|FILE")
+    show.add_argument("--format", choices=("json", "toml", "yaml"), default="json")
+    check = actions.add_parser("check", help="find the mistakes in policy files")
+    check.add_argument("files", nargs="+", metavar="FILE")
+    actions.add_parser("schema", help="print the JSON Schema of policy files")
+    convert = actions.add_parser("convert", help="write a policy to another file; its suffix is its format")
+    convert.add_argument("source", metavar="NAME|FILE")
+    convert.add_argument("target", metavar="FILE")
+
+
+def run(options: Any, screen: Screen) -> int:
+    """Do what the action says."""
+    if options.action == "list":
+        _list(options, screen)
+    elif options.action == "show":
+        screen.out.write(dump_policy(policy_of(options.policy), options.format))
+    elif options.action == "schema":
+        screen.json(policy_json_schema())
+    elif options.action == "convert":
+        save_policy(policy_of(options.source), options.target)
+    else:
+        return _check(options.files, screen)
+    return FINE
+
+
+def _list(options: Any, screen: Screen) -> None:
+    if options.json:
+        screen.json([{"name": name, "description": policy.description} for name, policy in PRESETS.items()])
+    else:
+        for name, policy in PRESETS.items():
+            first, *rest = wrap(policy.description or "", screen.width - 14)
+            screen.text("\n".join([f"{name:14}{first}", *(f"{'':14}{line}" for line in rest)]))
+
+
+def _check(files: list[str], screen: Screen) -> int:
+    """All files are checked, whatever is wrong with the first."""
+    code = FINE
+    for file in files:
+        try:
+            load_policy(file)
+        except (CupelError, OSError) as error:
+            code = report(error)
+        else:
+            screen.text(f"{visible(file)}: fine")
+    return code

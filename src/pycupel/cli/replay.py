@@ -1,0 +1,55 @@
+"""`pycupel replay`: what policies would have sent at each call of logged sessions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycupel.cli import logs
+from pycupel.cli.exits import FINE
+from pycupel.cli.output import Screen
+from pycupel.cli.parsers import Parser, add_budget, add_counter, add_json, add_policy, budget_of
+from pycupel.render._layout import Span, plural
+from pycupel.replay import PolicyReplay, replay
+
+__all__ = ["EXAMPLE", "add_arguments", "run"]
+
+EXAMPLE = "pycupel demo transcript | pycupel replay - -b 12000 -p newest-first -p chat"
+
+_LEGEND = """
+reused   the share of the tokens that began the prompt as in the call before
+cost     in tokens at the usual price: {read:g} for a reused one, {write:g} for others
+refused  calls that the provider would have refused, or that could not be sent
+lost     the share of what the agent needed later that was gone, of {needed:,}
+"""
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add what the verb takes."""
+    parser.add_argument("files", nargs="+", metavar="LOG", help="transcripts or logs of requests; - for stdin")
+    add_budget(parser)
+    add_policy(parser, many=True)
+    logs.add_rates(parser)
+    add_counter(parser, "counts tokens")
+    add_json(parser)
+
+
+def run(options: Any, screen: Screen) -> int:
+    """Write a line for each policy, over all sessions."""
+    budget, policies = budget_of(options), logs.policies_of(options.policy or logs.USUAL)
+    rates = logs.rates_of(options)
+    results: list[PolicyReplay] = []
+    sessions = 0
+    for path in options.files:
+        log = logs.read(path, screen)
+        sessions += len(log.histories)
+        found = replay(log, budget, policies, counter=options.counter, rates=rates, progress=logs.progress_bar(screen))
+        results = [before + now for before, now in zip(results, found, strict=True)] if results else [*found]
+    if options.json:
+        screen.json({"budget": budget, "sessions": sessions, "policies": [logs.document(each) for each in results]})
+        return FINE
+    calls, conversations = plural(results[0].calls, "call"), plural(sessions, "conversation")
+    screen.heading(f"{calls} in {conversations}, at {budget:,} tokens each")
+    logs.policy_rows(results, screen)
+    legend = _LEGEND.format(**rates._asdict(), needed=results[0].needed).rstrip()
+    screen.lines([Span(line)] for line in legend.splitlines())
+    return FINE

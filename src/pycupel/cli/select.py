@@ -1,0 +1,37 @@
+"""`pycupel select`: the items that fit, as JSON lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycupel.cli.exits import FINE
+from pycupel.cli.inputs import read_items
+from pycupel.cli.output import Screen
+from pycupel.cli.parsers import Parser, add_budget, add_items, add_policy, add_query, budget_of, policy_of
+from pycupel.codecs.base import Context
+from pycupel.selecting import select
+from pycupel.wire.items import ITEM
+
+__all__ = ["EXAMPLE", "add_arguments", "run"]
+
+EXAMPLE = "pycupel demo items | pycupel select - -b 2000 -p debugging -q 'why do payments fail?'"
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add what the verb takes."""
+    add_items(parser)
+    add_budget(parser)
+    add_policy(parser)
+    add_query(parser)
+
+
+def run(options: Any, screen: Screen) -> int:
+    """Write the selected items to stdout, in the order in which the model should read them."""
+    budget, policy = budget_of(options), policy_of(options.policy)
+    items = read_items(options, screen)
+    result = select(items, budget, policy, query=options.query)
+    screen.json_lines(ITEM.write(item, Context()) for item in result.items)
+    for note in result.notes:
+        screen.note(f"note: {note}")
+    screen.note(f"{len(result.items):,} of {len(items):,} items, {result.total_tokens:,} of {budget:,} tokens")
+    return FINE

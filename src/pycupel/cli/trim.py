@@ -1,0 +1,56 @@
+"""`pycupel trim`: the part of a chat history that fits, in the shape in which it came."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycupel.cli.exits import FINE
+from pycupel.cli.inputs import one_conversation
+from pycupel.cli.output import Screen
+from pycupel.cli.parsers import (
+    Parser,
+    add_budget,
+    add_counter,
+    add_policy,
+    add_provider,
+    add_query,
+    budget_of,
+    policy_of,
+)
+from pycupel.messages import select_messages
+
+__all__ = ["EXAMPLE", "add_arguments", "run"]
+
+EXAMPLE = "pycupel demo messages | pycupel trim - -b 1500"
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add what the verb takes."""
+    parser.add_argument("file", metavar="FILE", help="messages or a request: JSON or JSON lines; - for stdin")
+    add_budget(parser)
+    add_policy(parser)
+    add_query(parser)
+    add_provider(parser)
+    add_counter(parser, "counts tokens")
+
+
+def run(options: Any, screen: Screen) -> int:
+    """Write what to send."""
+    budget, policy = budget_of(options), policy_of(options.policy)
+    conversation = one_conversation(options.file, "trim")
+    selection = select_messages(
+        conversation.messages,
+        budget,
+        provider=options.provider,
+        policy=policy,
+        query=options.query,
+        counter=options.counter,
+    )
+    screen.json_lines(conversation.documents(selection.messages))
+    for note in selection.notes:
+        screen.note(f"note: {note}")
+    screen.note(
+        f"{len(selection.messages):,} of {len(conversation.messages):,} messages, {selection.total_tokens:,} tokens "
+        f"for {selection.provider}, counted by {selection.counter}"
+    )
+    return FINE

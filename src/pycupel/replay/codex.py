@@ -1,0 +1,150 @@
+"""Codex's rollouts: a JSON object for each event of a session, items of the Responses API among them.
+
+A row is `{"timestamp", "type", "payload"}`. Older files have the items themselves, after a first line of metadata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pycupel.replay.log import Call, Compaction, History
+from pycupel.replay.shapes import as_dict, as_dicts, text_of
+
+__all__ = ["Codex"]
+
+_Item = dict[str, Any]
+
+_ROWS = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted"})
+_PARTS = frozenset({"input_text", "output_text", "input_image"})
+
+
+class Codex:
+    """Collects the rows of one session."""
+
+    def __init__(self) -> None:
+        self._session = _Session()
+
+    def add(self, row: Mapping[str, Any]) -> bool:
+        """Add a row. Returns whether it was one of a rollout."""
+        kind = row.get("type")
+        if kind in _ROWS and "payload" in row:
+            self._session.add(str(kind), as_dict(row["payload"]))
+            return True
+        if not _is_item(row) or (kind == "message" and not _has_parts(row)):
+            return False
+        self._session.add("response_item", row)
+        return True
+
+    def histories(self) -> Iterator[History]:
+        """The session, if there were rows of one."""
+        yield self._session.history()
+
+
+@dataclass(slots=True)
+class _Session:
+    name: str = ""
+    model: str | None = None
+    system: str | None = None
+    items: list[_Item] = field(default_factory=list[_Item])
+    calls: list[Call] = field(default_factory=list[Call])
+    compactions: list[Compaction] = field(default_factory=list[Compaction])
+    # Where the reply starts that has not been counted yet.
+    reply: int | None = None
+    counted: object = None
+
+    def add(self, kind: str, payload: Mapping[str, Any]) -> None:
+        match kind:
+            case "session_meta":
+                self.name = self.name or str(payload.get("id", ""))
+                instructions = payload.get("base_instructions") or payload.get("instructions")
+                self.system = self.system or text_of(instructions) or None
+            case "turn_context":
+                self.model = payload["model"] if isinstance(payload.get("model"), str) else self.model
+            case "response_item" if _is_item(payload):
+                self._add_item(dict(payload))
+            case "compacted":
+                replaced = as_dicts(payload.get("replacement_history"))
+                summary = "\n".join(map(text_of, replaced)) if replaced else text_of(payload.get("message"))
+                self.compactions.append(Compaction(len(self.items), summary))
+            case _ if payload.get("type") == "token_count":
+                self._count(as_dict(payload.get("info")))
+            case _:
+                pass
+
+    def _add_item(self, item: _Item) -> None:
+        if self.reply is None and _is_output(item):
+            self.reply = len(self.items)
+        self.items.append(item)
+
+    def _count(self, info: Mapping[str, Any]) -> None:
+        """The counts of the last call. They come again with every change of the limits."""
+        usage, total = info.get("last_token_usage"), info.get("total_token_usage")
+        if self.reply is None or not usage or (total is not None and total == self.counted):
+            return
+        self.calls.append(Call.of(self.reply, self.model, usage))
+        self.reply, self.counted = None, total
+
+    def history(self) -> History:
+        """What the provider accepts of the items."""
+        keep = _accepted(self.items)
+        # Where each item is among those that are kept.
+        places = [0]
+        for kept in keep:
+            places.append(places[-1] + kept)
+        return History(
+            tuple(item for item, kept in zip(self.items, keep, strict=True) if kept),
+            "responses",
+            tuple(replace(call, index=places[call.index]) for call in self.calls),
+            tuple(Compaction(places[each.index], each.summary) for each in self.compactions),
+            self.name,
+            dropped_blocks=keep.count(False),
+            system=self.system,
+        )
+
+
+def _accepted(items: list[_Item]) -> list[bool]:
+    """Whether each item may stay: results with their calls, calls with their results unless they are the last."""
+    called = {item["call_id"]: n for n, item in enumerate(items) if _is_call(item) and "call_id" in item}
+    answered = {
+        item["call_id"]: n
+        for n, item in enumerate(items)
+        if _is_result(item) and called.get(item.get("call_id"), n) < n
+    }
+    last = max((n for n, item in enumerate(items) if not _is_call(item)), default=-1)
+    keep = [_is_whole(n, item, answered, last) for n, item in enumerate(items)]
+    for n in range(len(items) - 1, -1, -1):
+        # Thoughts belong to what follows them.
+        if items[n].get("type") == "reasoning" and n + 1 < len(items) and not keep[n + 1]:
+            keep[n] = False
+    return keep
+
+
+def _is_whole(n: int, item: _Item, answered: Mapping[str, int], last: int) -> bool:
+    """Calls without an id, such as searches, were answered by the provider itself."""
+    if _is_result(item):
+        return answered.get(item.get("call_id", "")) == n
+    return not _is_call(item) or "call_id" not in item or item["call_id"] in answered or n > last
+
+
+def _is_item(value: Mapping[str, Any]) -> bool:
+    kind = value.get("type")
+    return isinstance(kind, str) and (kind in {"message", "reasoning"} or kind.endswith(("_call", "_output")))
+
+
+def _has_parts(message: Mapping[str, Any]) -> bool:
+    return any(part.get("type") in _PARTS for part in as_dicts(message.get("content")))
+
+
+def _is_call(item: Mapping[str, Any]) -> bool:
+    return str(item.get("type")).endswith("_call")
+
+
+def _is_result(item: Mapping[str, Any]) -> bool:
+    return str(item.get("type")).endswith("_output")
+
+
+def _is_output(item: Mapping[str, Any]) -> bool:
+    """Whether the model wrote it."""
+    return item.get("role") == "assistant" if item["type"] == "message" else not _is_result(item)

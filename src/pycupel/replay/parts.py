@@ -1,0 +1,153 @@
+"""What a history is made of: its messages taken apart by who wrote what, and the results by tool.
+
+Messages are JSON, as logs have them. What a part costs is what `pycupel.messages` counts for it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from pycupel.messages.content import ContentReader
+from pycupel.messages.providers import PROVIDERS
+from pycupel.replay.shapes import as_dict, as_dicts
+
+__all__ = ["ASSISTANT", "IMAGES", "RESULTS", "SUMMARY", "SYSTEM", "THINKING", "TOOLS", "USER", "Part", "Splitter"]
+
+SYSTEM, TOOLS, USER, ASSISTANT = "system", "tools", "user", "assistant"
+RESULTS, THINKING, IMAGES, SUMMARY = "tool results", "thinking", "images", "summary"
+
+_SPEAKERS = {"system": SYSTEM, "developer": SYSTEM, "assistant": ASSISTANT, "model": ASSISTANT}
+_THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
+_PICTURES = frozenset({"image", "image_url", "input_image", "computer_screenshot"})
+_IDS = ("call_id", "tool_call_id", "tool_use_id", "id")
+
+
+class Part(NamedTuple):
+    """A part of a message.
+
+    Attributes:
+        message: The index of the message.
+        kind: What it is: "system", "user", "assistant", "tool results", "thinking" or "images".
+        tool: The name of the tool, for calls and results.
+        text: What it says; for a call, its arguments.
+        tokens: What it costs, with what the message itself costs on the first part.
+        call: For calls and results, what was called: equal for equal calls.
+    """
+
+    message: int
+    kind: str
+    tool: str
+    text: str
+    tokens: int
+    call: str = ""
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it is a call, which counts as the assistant's."""
+        return self.kind == ASSISTANT and bool(self.call)
+
+
+class _Piece(NamedTuple):
+    kind: str
+    node: Any
+    tool: str = ""
+    call: str = ""
+    text: str | None = None
+
+
+class Splitter:
+    """Takes the messages of one history apart, in order: results are known by the calls before them."""
+
+    def __init__(self, provider: str, count: Callable[[str], int]) -> None:
+        prices = PROVIDERS[provider].prices
+        self._read = ContentReader(count, prices._replace(message=0))
+        self._overhead = prices.message
+        # The tool and the arguments of each call, by its id.
+        self._calls: dict[object, tuple[str, str]] = {}
+
+    def parts(self, messages: Iterable[Any]) -> list[Part]:
+        """The parts of messages."""
+        return [part for index, message in enumerate(messages) for part in self.split(index, message)]
+
+    def split(self, index: int, message: Any) -> Iterator[Part]:
+        """The parts of a message."""
+        overhead = self._overhead
+        for kind, node, tool, call, text in self._pieces(as_dict(message)):
+            said, tokens = self._read(node)
+            yield Part(index, kind, tool, said if text is None else text, tokens + overhead, call)
+            overhead = 0
+
+    def text(self, kind: str, value: Any) -> Part:
+        """A part that is no message, such as a system prompt beside them."""
+        return Part(-1, kind, "", *self._read(value))
+
+    def _pieces(self, message: dict[str, Any]) -> Iterator[_Piece]:
+        role, kind = message.get("role"), str(message.get("type"))
+        if role in {"tool", "function"} or kind.endswith("_output"):
+            yield from self._result(message)
+        elif kind in _THOUGHTS:
+            yield _Piece(THINKING, message)
+        elif kind.endswith("_call"):
+            yield self._call(message, message)
+        else:
+            speaker = _SPEAKERS.get(str(role), USER)
+            for name in ("reasoning_content", "reasoning"):
+                if message.get(name):
+                    yield _Piece(THINKING, message[name])
+            content = message.get("content") or message.get("parts") or ()
+            for part in [content] if isinstance(content, str) else content:
+                yield from self._part(part, speaker)
+            for call in as_dicts(message.get("tool_calls")):
+                yield self._call(as_dict(call.get("function")) or call, call)
+            if as_dict(message.get("function_call")):
+                yield self._call(message["function_call"], message["function_call"])
+
+    def _part(self, part: Any, speaker: str) -> Iterator[_Piece]:
+        fields = as_dict(part)
+        kind = str(fields.get("type"))
+        called = as_dict(fields.get("functionCall")) or as_dict(fields.get("function_call"))
+        answered = as_dict(fields.get("functionResponse")) or as_dict(fields.get("function_response"))
+        if kind.endswith("tool_use"):
+            yield self._call(fields, fields)
+        elif kind.endswith("tool_result"):
+            yield from self._result(fields)
+        elif called:
+            yield self._call(called, fields)
+        elif answered:
+            yield from self._result(answered)
+        elif kind in _THOUGHTS or fields.get("thought") is True:
+            yield _Piece(THINKING, part)
+        else:
+            yield _Piece(IMAGES if _is_picture(fields) else speaker, part)
+
+    def _call(self, called: dict[str, Any], node: dict[str, Any]) -> _Piece:
+        """A call; `called` has its name and arguments, `node` its id and all that it costs."""
+        names = ("arguments", "input", "args", "action")
+        arguments = next((called[name] for name in names if called.get(name) is not None), "")
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments, sort_keys=True)
+        tool = str(called.get("name") or called.get("type") or "")
+        for name in (_id(node), called.get("name")):
+            # Gemini's results may have nothing but the name.
+            self._calls[name] = (tool, text)
+        return _Piece(ASSISTANT, node, tool, f"{tool} {text}", text)
+
+    def _result(self, result: dict[str, Any]) -> Iterator[_Piece]:
+        name = str(result.get("name") or "")
+        tool, arguments = self._calls.get(_id(result), self._calls.get(name, (name, "")))
+        pictures = [each for each in as_dicts(result.get("content")) if _is_picture(each)]
+        node = result
+        if pictures:
+            node = {**result, "content": [each for each in result["content"] if each not in pictures]}
+        yield _Piece(RESULTS, node, tool, f"{tool} {arguments}")
+        yield from (_Piece(IMAGES, picture) for picture in pictures)
+
+
+def _id(fields: dict[str, Any]) -> object:
+    return next((fields[name] for name in _IDS if isinstance(fields.get(name), str)), None)
+
+
+def _is_picture(fields: dict[str, Any]) -> bool:
+    data = as_dict(fields.get("inlineData")) or as_dict(fields.get("inline_data"))
+    return fields.get("type") in _PICTURES or str(data.get("mimeType") or data.get("mime_type")).startswith("image/")

@@ -1,0 +1,269 @@
+"""`context_usage`: where the window of a logged session goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
+
+from pycupel.errors import InvalidArgumentError
+from pycupel.messages import Finding, count_messages, lint_messages
+from pycupel.model.checks import wrong_type
+from pycupel.replay.log import Call, History, Log
+from pycupel.replay.parts import ASSISTANT, IMAGES, RESULTS, SUMMARY, SYSTEM, THINKING, TOOLS, USER, Part, Splitter
+from pycupel.replay.run import call_indices, memoised
+from pycupel.tokens.counters import Counter, CounterLike, get_counter
+
+__all__ = ["ContextUsage", "Growth", "Waste", "WindowShare", "context_usage"]
+
+NOT_IN_FILE = "not in the file"
+_ORDER = (SYSTEM, TOOLS, SUMMARY, USER, ASSISTANT, THINKING, RESULTS, IMAGES)
+_LARGEST = 10
+# Calls whose appended text is smaller say little about the counter, and with fewer calls than this it is left as it is.
+_LEAST_TOKENS, _LEAST_PAIRS = 40, 5
+# Texts shorter than this repeat by chance.
+_LEAST_REPEATED = 20
+
+
+class WindowShare(NamedTuple):
+    """A row of the window.
+
+    Attributes:
+        kind: "system", "tools", "summary", "user", "assistant", "thinking", "tool results", "images", or "not in the
+            file" for what the provider counted and the log does not show.
+        tool: For results, the name of the tool.
+        parts: How many parts there are.
+        tokens: What they cost.
+    """
+
+    kind: str
+    tool: str
+    parts: int
+    tokens: int
+
+
+class Waste(NamedTuple):
+    """Parts of the window that say nothing new.
+
+    Attributes:
+        parts: How many there are.
+        tokens: What they cost.
+    """
+
+    parts: int
+    tokens: int
+
+
+class Growth(NamedTuple):
+    """A call in the growth of the context.
+
+    Attributes:
+        tokens: The size of its prompt.
+        compacted: Whether the context was compacted since the call before.
+    """
+
+    tokens: int
+    compacted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ContextUsage:
+    """Where the window of a session goes, at its largest prompt.
+
+    Attributes:
+        history: The session.
+        call: Which of its calls had the largest prompt, from 1; 0 if no call was logged.
+        total: The tokens of that prompt.
+        rows: What they are, by kind; results by tool.
+        largest: The ten largest parts.
+        superseded: Results of calls that were made again later, with the same arguments.
+        repeated: Other parts whose text comes again later.
+        findings: What the provider would refuse in the session as logged.
+        growth: The prompts from call to call.
+        counter: What counted the parts.
+        counted_by: The model whose provider counted the prompts; None if the counter did.
+    """
+
+    history: History
+    call: int
+    total: int
+    rows: tuple[WindowShare, ...]
+    largest: tuple[Part, ...]
+    superseded: Waste
+    repeated: Waste
+    findings: tuple[Finding, ...]
+    growth: tuple[Growth, ...]
+    counter: Counter
+    counted_by: str | None
+
+    @property
+    def not_in_file(self) -> int:
+        """The tokens that the provider counted and the log does not show."""
+        return sum(row.tokens for row in self.rows if row.kind == NOT_IN_FILE)
+
+
+def context_usage(log: Log | History, *, counter: CounterLike = "auto") -> ContextUsage:
+    """Where the window of a logged session goes, at its largest prompt.
+
+    Where the log has the provider's counts, they are used: for the size of each prompt, and to correct the counter by
+    what the prompts grew from call to call.
+
+    Args:
+        log: What `read_log` returns, of which the largest history is looked at; or one history of it.
+        counter: Counts tokens: a function from str to int, or what `get_counter` takes.
+
+    Raises:
+        TypeError: log is neither.
+        InvalidArgumentError: the log has no history.
+    """
+    history = _history(log)
+    base = memoised(get_counter(counter))
+    count = _calibrated(history, base)
+    splitter = Splitter(history.provider, count)
+    parts = splitter.parts(history.messages)
+    sizes = _sizes(history, parts)
+    prompts = _prompts(history, sizes, count)
+    index, number, total, is_counted = _largest_prompt(history, prompts)
+    window = _window(history, parts, index, splitter, count)
+    shown = sum(part.tokens for part in window)
+    superseded, repeated = _wasted(window)
+    hidden = [WindowShare(NOT_IN_FILE, "", 0, total - shown)] if is_counted and total > shown else []
+    return ContextUsage(
+        history,
+        number,
+        total if is_counted else shown,
+        (*_rows(window), *hidden),
+        tuple(sorted(window, key=lambda part: -part.tokens)[:_LARGEST]),
+        superseded,
+        repeated,
+        tuple(lint_messages(history.messages, history.provider)),
+        tuple(_growth(history, prompts)),
+        count,
+        next((call.model or history.provider for call in history.calls if call.prompt_tokens), None),
+    )
+
+
+def _history(log: Any) -> History:
+    if isinstance(log, History):
+        return log
+    if not isinstance(log, Log):
+        raise wrong_type("log", "a Log or a History", log)
+    if not log.histories:
+        raise InvalidArgumentError("the log has no conversation", argument="log")
+    # Characters are enough to compare: the first of the largest.
+    return max(log.histories, key=lambda history: (not history.is_sidechain, len(str(history.messages))))
+
+
+def _calibrated(history: History, count: Counter) -> Counter:
+    """The counter, corrected by what was appended between two calls and what the prompts grew by."""
+    sizes = _sizes(history, Splitter(history.provider, count).parts(history.messages))
+    pairs: list[tuple[float, int, int]] = []
+    for before, after in pairwise(history.calls):
+        if before.prompt_tokens and after.prompt_tokens and not _is_compacted(history, before, after):
+            counted, reported = sum(sizes[before.index : after.index]), after.prompt_tokens - before.prompt_tokens
+            if counted >= _LEAST_TOKENS and reported > 0:
+                pairs.append((reported / counted, counted, reported))
+    if len(pairs) < _LEAST_PAIRS:
+        return count
+    _, counted, reported = _median(pairs)
+    try:
+        return memoised(count.calibrated(counted=counted, reported=reported))
+    except InvalidArgumentError:
+        # Too far apart to be about the same text.
+        return count
+
+
+def _median(pairs: Iterable[tuple[float, int, int]]) -> tuple[float, int, int]:
+    """The pair in the middle by its ratio, weighted by size: what a log does not show inflates small ones most."""
+    ordered = sorted(pairs)
+    half = sum(counted for _, counted, _ in ordered) / 2
+    sums = accumulate(counted for _, counted, _ in ordered)
+    return next(pair for pair, passed in zip(ordered, sums, strict=True) if passed >= half)
+
+
+def _is_compacted(history: History, before: Call, after: Call) -> bool:
+    return any(before.index < each.index <= after.index for each in history.compactions)
+
+
+def _sizes(history: History, parts: Iterable[Part]) -> list[int]:
+    sizes = [0] * len(history.messages)
+    for part in parts:
+        sizes[part.message] += part.tokens
+    return sizes
+
+
+def _start(history: History, index: int) -> tuple[int, str]:
+    """Where the prompt of a call starts, and the summary before it: at the last compaction."""
+    passed = [each for each in history.compactions if each.index <= index]
+    return (passed[-1].index, passed[-1].summary) if passed else (0, "")
+
+
+def _prompts(history: History, sizes: Sequence[int], count: Counter) -> list[tuple[int, int]]:
+    """For each call its index and the size of its prompt, as the provider counted it or as we do."""
+    sums = [0]
+    for size in sizes:
+        sums.append(sums[-1] + size)
+    logged = {call.index: call.prompt_tokens for call in history.calls}
+    prompts: list[tuple[int, int]] = []
+    for index in call_indices(history):
+        start, summary = _start(history, index)
+        prompts.append((index, logged.get(index) or sums[index] - sums[start] + (count(summary) if summary else 0)))
+    return prompts
+
+
+def _largest_prompt(history: History, prompts: Sequence[tuple[int, int]]) -> tuple[int, int, int, bool]:
+    """The index of the largest prompt, which call it was, its tokens, and whether the provider counted them."""
+    if not prompts:
+        return len(history.messages), 0, 0, False
+    number = max(range(len(prompts)), key=lambda n: prompts[n][1])
+    index, tokens = prompts[number]
+    return index, number + 1, tokens, any(call.index == index and call.prompt_tokens for call in history.calls)
+
+
+def _window(history: History, parts: Iterable[Part], index: int, splitter: Splitter, count: Counter) -> list[Part]:
+    """What the prompt at an index was made of."""
+    start, summary = _start(history, index)
+    window = [part for part in parts if start <= part.message < index]
+    if summary:
+        window.insert(0, splitter.text(SUMMARY, summary))
+    if history.tools:
+        tokens = count_messages([], history.provider, count, tools=history.tools) - count_messages(
+            [], history.provider, count
+        )
+        window.insert(0, Part(-1, TOOLS, "", "", tokens))
+    if history.system:
+        window.insert(0, splitter.text(SYSTEM, history.system))
+    return window
+
+
+def _rows(window: Iterable[Part]) -> list[WindowShare]:
+    """By kind in their usual order; results by tool, the largest first."""
+    groups: dict[tuple[str, str], list[int]] = {}
+    for part in window:
+        groups.setdefault((part.kind, part.tool if part.kind == RESULTS else ""), []).append(part.tokens)
+    rows = [WindowShare(kind, tool, len(tokens), sum(tokens)) for (kind, tool), tokens in groups.items()]
+    return sorted(rows, key=lambda row: (_ORDER.index(row.kind), -row.tokens, row.tool))
+
+
+def _wasted(window: Iterable[Part]) -> tuple[Waste, Waste]:
+    """What is superseded, and what is repeated besides. The newest of each counts as the one that is needed."""
+    superseded, repeated = list[int](), list[int]()
+    calls, texts = set[str](), set[str]()
+    for part in reversed(list(window)):
+        if part.kind == RESULTS and part.call in calls:
+            superseded.append(part.tokens)
+        elif part.tokens >= _LEAST_REPEATED and part.text in texts:
+            repeated.append(part.tokens)
+        if part.kind == RESULTS and part.call:
+            calls.add(part.call)
+        if part.text:
+            texts.add(part.text)
+    return Waste(len(superseded), sum(superseded)), Waste(len(repeated), sum(repeated))
+
+
+def _growth(history: History, prompts: Sequence[tuple[int, int]]) -> Iterable[Growth]:
+    before = 0
+    for index, tokens in prompts:
+        yield Growth(tokens, any(before < each.index <= index for each in history.compactions))
+        before = index

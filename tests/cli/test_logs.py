@@ -1,0 +1,159 @@
+"""The verbs about logged sessions: `context` and `replay`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.calls import Call
+from tests.replay.sessions import REQUESTS, ROLLOUT, lines
+
+SHARED = Path(__file__).parents[3] / "shared/histories"
+
+
+@pytest.fixture
+def session(call: Call, tmp_path: Path) -> str:
+    path = tmp_path / "session.jsonl"
+    path.write_text(call("demo", "transcript").out, encoding="utf-8")
+    return str(path)
+
+
+def test_the_screen_has_every_section(call: Call, session: str) -> None:
+    out = call("context", session, "--counter", "estimator").out
+    for section in (
+        "claude-sonnet-4-5-20250929, 24 calls, 48 messages",
+        "counted by the provider, its parts by estimator x 0.99",
+        "WHERE THE WINDOW GOES",
+        "not in the file",
+        "THE LARGEST PARTS",
+        "SAYS NOTHING NEW",
+        "LINT: nothing that the provider would refuse",
+        "GROWTH, in tokens for each prompt: 24 calls",
+        "INSTEAD, at 19,258 tokens for each prompt, of which 8,945 are not in the file",
+        "newest-first",
+    ):
+        assert section in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("width", ["40", "60", "200"])
+def test_the_screen_fits_the_width_there_is(
+    call: Call, session: str, width: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+    out = call("context", session, "--counter", "estimator", "-p", "chat").out
+    assert max(map(len, out.splitlines())) <= int(width)
+
+
+@pytest.mark.parametrize("provider", REQUESTS)
+def test_context_of_a_request(call: Call, provider: str) -> None:
+    text = json.dumps(REQUESTS[provider], indent=1)
+    done = call("context", "-", "-b", "5000", text=text)
+    assert (done.code, done.err) == (0, "")
+    assert "system" in done.out
+    assert "  ls " in done.out
+
+
+def test_context_of_a_rollout(call: Call) -> None:
+    done = call("context", "-", text="\n".join(lines(*ROLLOUT)))
+    assert "stdin: gpt-5-codex, 4 calls, 11 messages" in done.out
+    assert "What is not in the file is larger than that: give a larger --budget." in done.out
+    assert "1 compaction (C)" in done.out
+
+
+def test_what_is_wrong_in_a_log_is_shown(call: Call) -> None:
+    messages = [{"role": "user", "content": "a"}, {"role": "tool", "tool_call_id": "x", "content": "42"}]
+    out = call("context", "-", "-b", "50", text=json.dumps({"messages": [*messages, messages[0]]})).out
+    assert "LINT: 1 finding" in out
+    assert "orphan-tool-result" in out
+
+
+def test_many_tools_are_summed_up_and_arguments_shown(call: Call) -> None:
+    rows = [{"role": "user", "content": "a \x1b[31m"}]
+    paths = ["/very/long/path/to/a/project/with/many/folders/src/checkout/retry.py", "7", '{"x": 1}']
+    for n in range(12):
+        arguments = json.dumps({"path": paths[0]}) if n == 0 else paths[n % 3]
+        function = {"name": f"tool_{n}", "arguments": arguments}
+        rows.append({"role": "assistant", "content": "", "tool_calls": [{"id": f"c{n}", "function": function}]})  # type: ignore[dict-item]
+        rows.append({"role": "tool", "tool_call_id": f"c{n}", "content": f"{'word ' * (12 - n)}{n}"})
+    out = call("context", "-", "-b", "5000", "--counter", "estimator", text=json.dumps(rows)).out
+    assert "  4 other tools" in out
+    assert ".../src/checkout/retry.py" in out
+    assert "\x1b" not in out
+
+
+def test_conversations_can_be_chosen(call: Call) -> None:
+    rows = [{"id": str(n), "messages": [{"role": "user", "content": "word " * n}]} for n in (2, 5, 1)]
+    text = "\n".join(map(json.dumps, rows))
+    largest = call("context", "-", "-b", "50", text=text).out
+    assert "conversation 2 of 3; --conversation N shows another" in largest
+    assert "conversation 1 of 3" in call("context", "-", "-b", "50", "--conversation", "1", text=text).out
+    assert call("context", "-", "--conversation", "4", text=text).err == (
+        "pycupel: there is no conversation 4: the file has 3\n"
+    )
+
+
+def test_context_as_json(call: Call, session: str) -> None:
+    found = json.loads(
+        call(
+            "context", session, "--counter", "estimator", "--json", "-p", "chat", "-b", "20%", "--window", "100000"
+        ).out
+    )
+    assert found["largestPrompt"] == {"call": 24, "tokens": 38_516, "countedByProvider": True}
+    assert sum(row["tokens"] for row in found["window"]) == 38_516
+    assert (len(found["largest"]), len(found["growth"])) == (10, 24)
+    assert found["instead"]["budget"] == 20_000
+    assert found["instead"]["policies"][0]["invalid"] == 0
+
+
+def test_torn_lines_are_skipped_and_said(call: Call, session: str) -> None:
+    text = f'{Path(session).read_text(encoding="utf-8")}{{"type": "us'
+    done = call("context", "-", "-p", "chat", text=text)
+    assert (done.code, done.err) == (0, "pycupel: warning: stdin: 1 line skipped, which could not be read as JSON\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"\x00\xff\x80", "stdin: no conversation found; 1 line skipped, which could not be read as JSON"),
+        (b"", "stdin: no conversation found"),
+        (b'{"some": "object"}', "stdin: no conversation found"),
+    ],
+)
+def test_what_is_no_log(call: Call, text: bytes, message: str) -> None:
+    for verb in ("context", "replay"):
+        assert call(verb, "-", "-b", "10", text=text) == (2, "", f"pycupel: {message}\n")
+
+
+def test_replay(call: Call, session: str) -> None:
+    done = call("replay", session, session, "-b", "12000", "--counter", "estimator", "-p", "chat")
+    assert done.out.startswith("48 calls in 2 conversations, at 12,000 tokens each\n")
+    assert "0.1 for a reused one, 1.25 for others" in done.out
+    one, two = (
+        json.loads(call("replay", *files, "-b", "12000", "--counter", "estimator", "-p", "chat", "--json").out)
+        for files in ([session], [session, session])
+    )
+    assert two["policies"][0]["tokens"] == 2 * one["policies"][0]["tokens"]
+    assert (one["sessions"], two["sessions"], one["policies"][0]["invalid"]) == (1, 2, 0)
+
+
+def test_rates_are_checked(call: Call, session: str) -> None:
+    done = call("replay", session, "-b", "12000", "--cache-read", "-1")
+    assert (done.code, done.err) == (2, "pycupel: a rate must not be negative\n")
+
+
+def test_nothing_needed_is_nothing_lost(call: Call) -> None:
+    text = json.dumps([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}])
+    row = call("replay", "-", "-b", "100", "-p", "chat", text=text).out.splitlines()[2]
+    assert row.split()[-1] == "-"
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the histories are not beside the project")
+def test_real_conversations(call: Call) -> None:
+    done = call(
+        "replay", str(SHARED / "tau-airline.jsonl.xz"), "-b", "4000", "-p", "chat", "--counter", "estimator", "--json"
+    )
+    found = json.loads(done.out)
+    assert (done.code, found["sessions"], found["policies"][0]["invalid"]) == (0, 100, 0)

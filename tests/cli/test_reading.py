@@ -1,0 +1,126 @@
+"""What the verbs make of files: right ones, and wrong ones."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.calls import Call
+
+ITEM = '{"content": "a", "tokens": 3}'
+
+
+@pytest.mark.parametrize(
+    "text", [ITEM, f"{ITEM}\n", f"[{ITEM}]", f"[\n{ITEM}\n]\n", f"\ufeff{ITEM}", f"\n\n{ITEM}\n\n"]
+)
+def test_arrays_and_lines_are_told_apart(call: Call, text: str) -> None:
+    done = call("select", "-", "-b", "5", "--quiet", text=text)
+    assert (done.code, json.loads(done.out)["content"], done.err) == (0, "a", "")
+
+
+def test_files_may_be_compressed(call: Call, tmp_path: Path) -> None:
+    path = tmp_path / "items.jsonl.gz"
+    path.write_bytes(gzip.compress(ITEM.encode()))
+    assert call("select", str(path), "-b", "5").code == 0
+    path.write_bytes(b"not compressed")
+    assert call("select", str(path), "-b", "5").err.startswith(f"pycupel: {path}: cannot be decompressed: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "stdin: is empty"),
+        (" \n", "stdin: is empty"),
+        ("[]", "stdin: is empty"),
+        (b"\xff\xfe\x00", "stdin: is not a text file in UTF-8: invalid start byte"),
+        (b'{"content": "\x00"}', "stdin: is not a text file: it has NUL characters"),
+        ("hello", "stdin: is not JSON: Expecting value at line 1, column 1"),
+        (f"{ITEM}\n{{", "stdin: is not JSON: Expecting property name enclosed in double quotes at line 2, column 2"),
+        ("7", "stdin: record 1, line 1: must be an object, not 7 (int)"),
+        (f"[{ITEM},\n7]", "stdin: record 2, line 2: must be an object, not 7 (int)"),
+        ('{"content": 7}', "stdin: record 1, line 1: content: must be a string, not 7 (int)"),
+        ('{"tokens": 7}', "stdin: record 1, line 1: content: is missing"),
+        (
+            '{"contents": "a", "tokens": 7}',
+            "stdin: record 1, line 1: content: is missing; 'contents' is unknown: did you mean 'content'?",
+        ),
+        (
+            f'{ITEM}\n{{"content": "a", "tokens": 1, "pinned": "x"}}',
+            "stdin: record 2, line 2: pinned: must be true or false, not 'x' (str)",
+        ),
+    ],
+)
+def test_a_wrong_input_is_one_message(call: Call, text: str | bytes, message: str) -> None:
+    done = call("select", "-", "-b", "5", text=text)
+    assert (done.code, done.out, done.err) == (2, "", f"pycupel: {message}\n")
+
+
+def test_items_without_tokens_are_counted_and_it_is_said_by_what(call: Call) -> None:
+    text = f'{{"content": "How many tokens is this?"}}\n{{"content": "b", "tokens": null}}\n{ITEM}'
+    done = call("select", "-", "-b", "50", "--counter", "estimator", text=text)
+    assert [json.loads(line)["tokens"] for line in done.out.splitlines()] == [6, 1, 3]
+    assert done.err == (
+        "pycupel: 2 of the items had no tokens: counted by estimator (pycupel 1)\n"
+        "pycupel: 3 of 3 items, 10 of 50 tokens\n"
+    )
+
+
+def test_an_unknown_key_is_one_warning(call: Call) -> None:
+    text = "\n".join(f'{{"content": "{n}", "tokens": 1, "kinds": 1, "x{n}": 1}}' for n in range(6))
+    done = call("select", "-", "-b", "5", "--quiet", text=text)
+    warnings = done.err.splitlines()
+    assert (done.code, len(warnings)) == (0, 6)
+    assert "pycupel: warning: unknown key 'kinds', first in record 1; did you mean 'kind'?" in warnings
+    assert warnings[-1] == "pycupel: warning: 2 more unknown keys"
+
+
+def test_strict_refuses_an_unknown_key(call: Call) -> None:
+    done = call("select", "-", "-b", "5", "--strict", text='{"content": "a", "tokens": 1, "kinds": 1}')
+    assert done.code == 2
+    assert done.err == "pycupel: stdin: record 1, line 1: 'kinds': unknown key; did you mean 'kind'?\n"
+
+
+@pytest.mark.parametrize("verb", ["select", "explain", "sweep", "context", "replay", "count", "trim", "lint"])
+def test_missing_files_and_directories_are_one_message(call: Call, tmp_path: Path, verb: str) -> None:
+    budget = [] if verb in {"count", "lint"} else ["-b", "10"]
+    for path, problem in ((tmp_path / "nothing", "no such file or directory"), (tmp_path, "is a directory")):
+        done = call(verb, str(path), *budget)
+        assert (done.code, done.err) == (2, f"pycupel: {path}: {problem}\n")
+
+
+MESSAGE = {"role": "user", "content": "hello"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps([MESSAGE]),
+        json.dumps(MESSAGE),
+        json.dumps({"model": "gpt-4o", "messages": [MESSAGE]}),
+        json.dumps({"model": "gpt-4o", "messages": [MESSAGE]}, indent=2),
+        json.dumps({"input": [MESSAGE]}),
+        json.dumps({"contents": [{"role": "user", "parts": [{"text": "hello"}]}]}),
+        f"{json.dumps(MESSAGE)}\n{json.dumps(MESSAGE)}\n",
+    ],
+)
+def test_a_history_is_written_in_the_shape_in_which_it_came(call: Call, text: str) -> None:
+    done = call("trim", "-", "-b", "100", text=text)
+    assert done.code == 0
+    given = [json.loads(line) for line in text.splitlines()] if text.count("\n") == 2 else [json.loads(text)]
+    expected = [[MESSAGE]] if given == [MESSAGE] else given
+    assert [json.loads(line) for line in done.out.splitlines()] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[1]", "stdin: record 1, line 1: a message or a request must be an object"),
+        ('{"messages": []}\n{"message": []}', "stdin: record 2, line 2: has no messages, as other records do"),
+        ('{"messages": []}\n{"messages": []}', "-: has 2 requests, and trim takes one"),
+    ],
+)
+def test_what_is_no_history(call: Call, text: str, message: str) -> None:
+    assert call("trim", "-", "-b", "100", text=text)[::2] == (2, f"pycupel: {message}\n")

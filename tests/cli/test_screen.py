@@ -1,0 +1,196 @@
+"""The terminal: width, colours, characters, progress, closed pipes and other ends."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pycupel.cli import exits, logs, output
+from pycupel.cli.output import Screen, visible
+from tests.cli.calls import Call
+from tests.cli.console import Shell
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class Encoded(Terminal):
+    encoding = "utf-8"
+
+
+def screen_for(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, **environment: str) -> Screen:
+    for name in ("NO_COLOR", "TERM", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stdout", stream)
+    return Screen.of_process()
+
+
+@pytest.mark.parametrize(
+    ("stream", "environment", "color"),
+    [
+        (Terminal(), {}, True),
+        (Terminal(), {"NO_COLOR": "1"}, False),
+        (Terminal(), {"NO_COLOR": ""}, True),
+        (Terminal(), {"TERM": "dumb"}, False),
+        (io.StringIO(), {}, False),
+    ],
+)
+def test_colours(
+    monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, environment: dict[str, str], color: bool
+) -> None:
+    assert screen_for(monkeypatch, stream, **environment).color is color
+
+
+@pytest.mark.parametrize(("columns", "width"), [("100", 100), ("7", 40), ("0", 80), ("x", 80)])
+def test_the_width(monkeypatch: pytest.MonkeyPatch, columns: str, width: int) -> None:
+    def refuse(_: int) -> Any:
+        raise OSError
+
+    monkeypatch.setattr("os.get_terminal_size", refuse)
+    assert screen_for(monkeypatch, io.StringIO(), COLUMNS=columns).width == width
+    monkeypatch.setattr("os.get_terminal_size", lambda _: os.terminal_size((123, 45)))
+    monkeypatch.delenv("COLUMNS")
+    with open(os.devnull, encoding="utf-8") as null:  # noqa: PTH123
+        monkeypatch.setattr("sys.__stdout__", null)
+        assert Screen.of_process().width == 123
+
+
+def test_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, unicode = (screen_for(monkeypatch, stream) for stream in (Terminal(), Encoded()))
+    assert (plain.unicode, unicode.unicode) == (False, True)
+    assert [plain.bar(part, 8) for part in (0, 0.3, 1)] == ["", "##", "########"]
+    assert [unicode.bar(part, 8) for part in (0, 0.3, 0.5, 1)] == ["", "██▍", "████", "████████"]
+    assert "".join(plain.column(n / 8) for n in range(-1, 10)) == "  ...:::###"
+    assert "".join(unicode.column(n / 8) for n in range(-1, 10)) == "  ▁▂▃▄▅▆▇██"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain é 漢", "plain é 漢"),
+        ("red \x1b[31m", "red \\x1b[31m"),
+        ("a\nb\tc", "a\nb\tc"),
+        ("\u202eabc\u200f \x9b \u200b", "\\u202eabc\\u200f \\x9b \\u200b"),
+        ("\ud800", "\\ud800"),
+    ],
+)
+def test_what_a_terminal_might_interpret_is_shown(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+def test_the_progress_bar_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
+    err = Terminal()
+    show = logs.progress_bar(Screen(io.StringIO(), err))
+    show(1, 2)
+    assert err.getvalue() == f"\rreplaying 1 of 2 calls {'#' * 15}"
+    show(2, 2)
+    assert err.getvalue().endswith(" \r")
+    for screen in (Screen(io.StringIO(), io.StringIO()), Screen(io.StringIO(), err, quiet=True)):
+        before = err.getvalue()
+        logs.progress_bar(screen)(1, 2)
+        assert err.getvalue() == before
+
+
+# --- ends
+
+
+def ending(error: BaseException) -> Callable[[None], int]:
+    def run(_: None) -> int:
+        raise error
+
+    return run
+
+
+def test_a_defect_keeps_its_traceback() -> None:
+    with pytest.raises(ZeroDivisionError):
+        exits.guarded(ending(ZeroDivisionError()), None)
+
+
+def test_other_ends(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exits.guarded(ending(KeyboardInterrupt()), None) == 130
+    assert exits.guarded(ending(SystemExit()), None) == 0
+    assert exits.guarded(ending(OSError("no luck")), None) == 2
+    assert capsys.readouterr().err == "pycupel: no luck\n"
+
+
+def test_a_closed_pipe_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    redirected: list[int] = []
+    monkeypatch.setattr("os.dup2", lambda _, to: redirected.append(to))
+    with open(os.devnull, "w", encoding="utf-8") as null:  # noqa: PTH123
+        monkeypatch.setattr("sys.stdout", null)
+        monkeypatch.setattr("os.open", lambda *_: 0)
+        assert exits.guarded(ending(BrokenPipeError()), None) == 0
+        assert redirected == [null.fileno()]
+
+
+def test_streams_that_are_no_files_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout", io.StringIO())
+    assert exits.guarded(lambda _: 0, None) == 0
+
+
+def test_a_reader_that_stops_early(shell: Shell) -> None:
+    """All of them write more than a pipe holds."""
+    for command in ("demo", "demo transcript", "--help"):
+        done = shell.run(f"pycupel {command} | head -n 1")
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_interrupt_is_no_traceback(shell: Shell) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pycupel", "count", "-"],
+        env=shell.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None
+    process.stdin.write("x" * 100_000)
+    process.stdin.flush()
+    # It has started once it has taken more than a pipe holds.
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err == ""
+
+
+def test_a_terminal_gets_colours_and_its_own_width(shell: Shell) -> None:
+    controller, terminal = pty.openpty()
+    environment = {name: value for name, value in shell.environment.items() if name != "COLUMNS"}
+    shell.run("pycupel demo items > items.jsonl")
+    done = subprocess.run(
+        [sys.executable, "-m", "pycupel", "explain", "items.jsonl", "-b", "900"],
+        cwd=shell.directory,
+        env={**environment, "TERM": "xterm"},
+        stdout=terminal,
+        check=True,
+    )
+    os.close(terminal)
+    assert done.returncode == 0
+    shown = os.read(controller, 100_000).decode()
+    os.close(controller)
+    assert "\x1b[1m" in shown
+
+
+def test_unprintable_arguments_are_shown_as_text(call: Call) -> None:
+    done = call("select", "no\x1b[31m", "-b", "1")
+    assert done.err == "pycupel: no\\x1b[31m: no such file or directory\n"
+
+
+def test_a_terminal_that_knows_only_ascii(shell: Shell) -> None:
+    shell.environment["PYTHONIOENCODING"] = "ascii"
+    done = shell.run('printf \'{"content": "na\\u00efve", "tokens": 1}\' | pycupel select - -b 5 --quiet')
+    assert done.stdout == '{"content": "na\\xefve", "tokens": 1, "kind": "Message", "source": "Chat"}\n'
+    assert output.Screen is Screen

@@ -1,0 +1,359 @@
+"""The verbs in this process: what they write, and how they end. The files in `golden` show how it looks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pycupel.cli import VERBS
+from tests.cli.calls import Call
+
+ITEMS = "\n".join(
+    json.dumps({"content": content, "tokens": tokens, "priority": priority})
+    for content, tokens, priority in [("red pump", 3, 1), ("blue pump", 4, 2), ("red \x1b[31m\u202e", 5, 3)]
+)
+
+
+@pytest.fixture
+def items(tmp_path: Path) -> str:
+    path = tmp_path / "items.jsonl"
+    path.write_text(ITEMS, encoding="utf-8")
+    return str(path)
+
+
+# --- the program
+
+
+def test_help_lists_every_verb(call: Call) -> None:
+    done = call("--help")
+    assert done.code == 0
+    assert all(f"  {name} " in done.out and summary in done.out for name, summary in VERBS.items())
+
+
+def test_version(call: Call) -> None:
+    assert call("--version")[:2] == (0, "pycupel 0.1.0\n")
+
+
+def test_no_verb_is_wrong_and_shows_the_help(call: Call) -> None:
+    done = call()
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("usage: pycupel VERB ...")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["selct"], "unknown verb 'selct'; did you mean 'select'?\n  pycupel --help lists them"),
+        (
+            ["--versoin"],
+            "unrecognized arguments: --versoin; did you mean '--version'?\n  pycupel --help says what it takes",
+        ),
+        (["-x"], "unrecognized arguments: -x\n  pycupel --help says what it takes"),
+        (
+            ["select"],
+            "the following arguments are required: FILE, -b/--budget\n  pycupel select --help says what it takes",
+        ),
+        (
+            ["select", "x", "-b", "1", "--strickt"],
+            "unrecognized arguments: --strickt; did you mean '--strict'?\n  pycupel select --help says what it takes",
+        ),
+    ],
+)
+def test_mistakes_get_a_suggestion(call: Call, arguments: list[str], message: str) -> None:
+    assert call(*arguments) == (2, "", f"pycupel: {message}\n")
+
+
+# --- options
+
+
+@pytest.mark.parametrize(
+    ("budget", "tokens"),
+    [
+        (["7"], 7),
+        (["7,000"], 7_000),
+        (["10%", "--window", "70"], 7),
+        (["12.5%", "--model", "gpt-4o"], 16_000),
+    ],
+)
+def test_budgets(call: Call, items: str, budget: list[str], tokens: int) -> None:
+    assert f"of {tokens:,} tokens" in call("select", items, "-b", *budget).err
+
+
+@pytest.mark.parametrize(
+    ("budget", "message"),
+    [
+        (["-7"], "the budget must not be negative, but is -7"),
+        (["x"], "the budget must be a number of tokens or a share like 50%, not 'x'"),
+        (["x%"], "the budget must be a number of tokens or a share like 50%, not 'x%'"),
+        (["0%"], "a share of the window must be above 0% and at most 100%, not 0%"),
+        (["101%", "--window", "9"], "a share of the window must be above 0% and at most 100%, not 101%"),
+        (["10%"], "a budget in per cent needs --window N or --model NAME"),
+        (["10%", "--window", "-9"], "the budget must not be negative, but is -9"),
+        (["10%", "--model", "gpt-4p"], "unknown model 'gpt-4p'; did you mean 'gpt-4'?"),
+    ],
+)
+def test_wrong_budgets(call: Call, items: str, budget: list[str], message: str) -> None:
+    done = call("select", items, f"-b{budget[0]}", *budget[1:])
+    assert done.code == 2
+    assert done.err.startswith(f"pycupel: {message}\n")
+
+
+def test_a_policy_may_be_a_file(call: Call, items: str, tmp_path: Path) -> None:
+    policy = tmp_path / "priority.toml"
+    policy.write_text('[[scorers]]\ntype = "priority"\nweight = 1\n', encoding="utf-8")
+    done = call("select", items, "-b", "5", "-p", str(policy), "--quiet")
+    assert [json.loads(line)["tokens"] for line in done.out.splitlines()] == [5]
+
+
+# --- items
+
+
+def test_select_writes_notes_and_a_summary_to_stderr(call: Call, items: str) -> None:
+    done = call("select", items, "-b", "9", "-q", "red", "-p", "tool-use")
+    assert [json.loads(line)["content"] for line in done.out.splitlines()] == ["blue pump", "red \x1b[31m\u202e"]
+    assert done.err.splitlines()[-1] == "pycupel: 2 of 3 items, 9 of 9 tokens"
+    plain = call("select", items, "-b", "9", "-p", "rag")
+    assert plain.err.startswith("pycupel: note: ")
+
+
+def test_json_is_safe_for_a_terminal(call: Call, items: str) -> None:
+    out = call("select", items, "-b", "12").out
+    assert "\\u001b[31m\\u202e" in out
+    assert out.isascii()
+
+
+def test_json_escapes_what_lies_beyond_16_bits(call: Call) -> None:
+    """Such as a tag, which is invisible."""
+    text = '{"content": "\\udb40\\udc41 \\u00e9", "tokens": 1}'
+    assert '"\\udb40\\udc41 \u00e9"' in call("select", "-", "-b", "12", text=text).out
+
+
+def test_what_is_pinned_and_does_not_fit_exits_3(call: Call) -> None:
+    done = call("select", "-", "-b", "2", text='{"content": "a", "tokens": 3, "pinned": true}')
+    assert done.code == 3
+    assert done.err.startswith("pycupel: Pinned items require 3 tokens, but only 2 are available\n  Pin fewer")
+
+
+def test_explain_shows_control_characters_as_text(call: Call, items: str) -> None:
+    out = call("explain", items, "-b", "9").out
+    assert "red \\x1b[31m\\u202e" in out
+    assert "TIME" not in out
+
+
+def test_explain_lists_all_items_if_asked(call: Call) -> None:
+    text = "\n".join(f'{{"content": "item {n}", "tokens": 9}}' for n in range(50))
+    assert "... and 8 more" in call("explain", "-", "-b", "18", text=text).out
+    assert "item 0" in call("explain", "-", "-b", "18", "--all", text=text).out
+
+
+def test_explain_as_json_is_a_report(call: Call, items: str) -> None:
+    report = json.loads(call("explain", items, "-b", "9", "--json").out)
+    assert (report["events"], len(report["included"]), len(report["excluded"])) == ([], 2, 1)
+
+
+def test_explain_one_item(call: Call, items: str) -> None:
+    by_start = call("explain", items, "-b", "9", "--why", "red p", "-q", "blue").out
+    assert by_start.startswith("red pump\n  Message of 3 tokens, left out")
+    assert call("explain", items, "-b", "9", "--why", "0", "-q", "blue").out == by_start
+    done = call("explain", items, "-b", "9", "--why", "red")
+    assert (done.code, done.err.startswith("pycupel: 2 contents start with 'red'")) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("index", "included", "reason"), [("0", False, {"reason": "BudgetExceeded"}), ("2", True, "Scored")]
+)
+def test_explain_one_item_as_json(call: Call, items: str, index: str, included: bool, reason: object) -> None:
+    found = json.loads(call("explain", items, "-b", "9", "--why", index, "--json").out)
+    assert found["included"] is included
+    assert found["reason"] == reason or found["reason"]["reason"] == "BudgetExceeded"
+    assert found["item"]["content"] == json.loads(ITEMS.splitlines()[int(index)])["content"]
+    assert len(found["parts"]) == 3
+
+
+def test_sweep(call: Call, items: str) -> None:
+    points = json.loads(call("sweep", items, "-b", "3:9:3", "--json").out)
+    assert [(point["budget"], point["items"]) for point in points] == [(3, 1), (6, 1), (9, 2)]
+    out = call("sweep", items, "-b", "50%,100%", "--window", "12").out
+    assert [line.split()[:3] for line in out.splitlines()[1:]] == [["6", "1", "5"], ["12", "3", "12"]]
+
+
+@pytest.mark.parametrize("budgets", ["1:2", "9:1:1", "1:9:0", "1:9999:1", "1:2:3:4"])
+def test_wrong_ranges(call: Call, items: str, budgets: str) -> None:
+    done = call("sweep", items, "-b", budgets)
+    assert (done.code, "a range of budgets" in done.err) == (2, True)
+
+
+def test_sweep_says_where_what_is_pinned_does_not_fit(call: Call) -> None:
+    done = call("sweep", "-", "-b", "1", text='{"content": "a", "tokens": 3, "pinned": true}')
+    assert (done.code, "too small for what is pinned" in done.out) == (0, True)
+
+
+def test_diff_exits_1_if_there_is_one(call: Call, items: str, tmp_path: Path) -> None:
+    policy = tmp_path / "low.json"
+    policy.write_text('{"scorers": [{"type": "kind"}], "slicerType": "greedy"}', encoding="utf-8")
+    done = call("diff", items, "-b", "5", "-p", "chat", "-p", str(policy))
+    assert (done.code, "DIFFERENCES" in done.out, "\\x1b[31m" in done.out) == (1, True, True)
+    as_json = call("diff", items, "-b", "5", "-p", "chat", "-p", str(policy), "--json")
+    assert (as_json.code, json.loads(as_json.out)["differences"][0]["selectedBy"]) == (1, [str(policy)])
+    assert call("diff", items, "-b", "50", "-p", "chat", "-p", "rag").code == 0
+
+
+def test_diff_needs_two_policies(call: Call, items: str) -> None:
+    assert call("diff", items, "-b", "5").err == (
+        "pycupel: diff compares policies: give at least two, like -p chat -p rag.toml\n"
+    )
+
+
+# --- chat histories
+
+
+ORPHAN = json.dumps([{"role": "user", "content": "a"}, {"role": "tool", "tool_call_id": "x\x1b", "content": "42"}])
+
+
+def test_trim_says_what_it_did(call: Call) -> None:
+    text = json.dumps([{"role": "user", "content": f"{n} words"} for n in range(50)])
+    done = call("trim", "-", "-b", "50", "--counter", "estimator", "-q", "words", text=text)
+    assert len(json.loads(done.out)) < 50
+    assert "pycupel: note: " in done.err
+    assert done.err.endswith("tokens for openai, counted by estimator (pycupel 1)\n")
+
+
+def test_trim_exits_3_if_what_must_stay_does_not_fit(call: Call) -> None:
+    done = call("trim", "-", "-b", "1", text='[{"role": "user", "content": "a long question"}]')
+    assert (done.code, done.out) == (3, "")
+    assert "Raise the budget" in done.err
+
+
+def test_lint_exits_1_if_there_are_findings(call: Call) -> None:
+    done = call("lint", "-", text=ORPHAN)
+    assert done.code == 1
+    assert done.out.startswith("messages[1]: error orphan-tool-result\n  the tool result 'x\\x1b'")
+    assert done.err == "pycupel: 1 finding in 2 messages\n"
+    found = json.loads(call("lint", "-", "--json", text=ORPHAN).out)
+    assert (found[0]["record"], found[0]["rule"]) == (1, "orphan-tool-result")
+
+
+def test_lint_can_leave_out_warnings(call: Call) -> None:
+    text = json.dumps([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}])
+    assert call("lint", "-", "--provider", "anthropic", text=text).code == 1
+    assert call("lint", "-", "--provider", "anthropic", "--errors-only", text=text) == (
+        0,
+        "",
+        "pycupel: 0 findings in 2 messages\n",
+    )
+
+
+def test_lint_names_the_record_if_there_are_several(call: Call) -> None:
+    text = f'{{"messages": [{{"role": "user", "content": "a"}}]}}\n{{"messages": {ORPHAN}}}'
+    assert call("lint", "-", text=text).out.startswith("record 2, messages[1]: error")
+
+
+# --- counting
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "tokens"),
+    [
+        ("How many tokens is this?", "text", 6),
+        ("", "text", 0),
+        ("{}", "text", 1),
+        ("7", "text", 1),
+        (ITEMS, "3 items", 11),
+        ('[{"role": "user", "content": "hello"}]', "1 message", 8),
+        ('{"messages": [{"role": "user", "content": "hello"}], "tools": [{"name": "f"}]}', "1 message", 20),
+    ],
+)
+def test_count_knows_what_a_file_is(call: Call, text: str, what: str, tokens: int) -> None:
+    found = json.loads(call("count", "-", "--json", "--counter", "estimator", text=text).out)
+    assert (found["files"][0]["what"], abs(found["total"] - tokens) <= 2) == (what, True)
+
+
+def test_count_can_be_told_what_a_file_is(call: Call) -> None:
+    text = '[{"role": "user", "content": "hello"}]'
+    counts = {
+        kind: json.loads(call("count", "-", "--as", kind, "--json", text=text).out)["total"]
+        for kind in ("text", "items", "messages")
+    }
+    assert counts["items"] < counts["messages"] < counts["text"]
+
+
+def test_count_says_what_is_wrong_with_messages(call: Call) -> None:
+    done = call("count", "-", "--as", "messages", "--provider", "opnai", text='[{"role": "user", "content": "hello"}]')
+    assert (done.code, "did you mean 'openai'?" in done.err) == (2, True)
+
+
+def test_count_adds_up(call: Call, items: str, tmp_path: Path) -> None:
+    done = call("count", items, items.replace("items.jsonl", ".") + "/items.jsonl", "--counter", "o200k_base")
+    assert done.out.splitlines()[-1].split() == ["22", "total"] or "total" in done.out.splitlines()[-1]
+    assert done.err.startswith("pycupel: counted by o200k_base")
+    assert "an estimate" not in done.err
+    assert "an estimate" in call("count", items, "--counter", "estimator").err
+
+
+# --- policies
+
+
+def test_policies_are_listed(call: Call) -> None:
+    assert call("policy", "list").out.startswith("chat          Conversations: ")
+    assert [each["name"] for each in json.loads(call("policy", "list", "--json").out)][:2] == ["chat", "code-review"]
+
+
+def test_policies_are_shown_converted_and_checked(call: Call, tmp_path: Path) -> None:
+    target = tmp_path / "rag.toml"
+    assert call("policy", "convert", "rag", str(target)) == (0, "", "")
+    assert call("policy", "show", str(target)).out == call("policy", "show", "rag").out
+    assert call("policy", "show", "rag", "--format", "toml").out == target.read_text(encoding="utf-8")
+    assert call("policy", "check", str(target)) == (0, f"{target}: fine\n", "")
+    assert json.loads(call("policy", "schema").out)["title"] == "Cupel policy"
+
+
+def test_all_files_are_checked_and_all_mistakes_told(call: Call, tmp_path: Path) -> None:
+    wrong = tmp_path / "five.json"
+    wrong.write_text(
+        '{"scorers": [{"type": "recencyy", "weight": -1}], "slicerTyp": 0, "placerType": 1, "deduplicationEnabled": 3}',
+        encoding="utf-8",
+    )
+    right = tmp_path / "rag.json"
+    call("policy", "convert", "rag", str(right))
+    done = call("policy", "check", str(wrong), str(tmp_path / "nothing.json"), str(right))
+    assert (done.code, done.out) == (2, f"{right}: fine\n")
+    assert "there are 5 mistakes in the policy" in done.err
+    assert done.err.splitlines()[-1] == f"pycupel: {tmp_path / 'nothing.json'}: no such file or directory"
+
+
+# --- conformance, completion, demo
+
+
+def test_conformance(call: Call, tmp_path: Path) -> None:
+    vector = call("demo", "vector").out
+    (tmp_path / "a.toml").write_text(vector, encoding="utf-8")
+    assert "1 of 1 vectors passed" in call("conformance", str(tmp_path)).out
+    assert "passed  a.toml" in call("conformance", str(tmp_path), "-v", "--suite", "mine").out
+    assert json.loads(call("conformance", str(tmp_path), "--json").out)["tiers"] == {"other": {"passed": 1, "total": 1}}
+    (tmp_path / "b.toml").write_text(vector.replace("score_approx = 1.0", "score_approx = 0.5"), encoding="utf-8")
+    assert call("conformance", str(tmp_path)).code == 1
+    done = call("conformance", str(tmp_path), "--json")
+    assert (done.code, json.loads(done.out)["failures"][0]["path"]) == (1, "b.toml")
+    assert call("conformance", str(tmp_path / "x"), "--json").err == f"pycupel: no such directory: {tmp_path / 'x'}\n"
+
+
+def test_completion_knows_verbs_options_and_names(call: Call) -> None:
+    bash = call("completion", "bash").out
+    assert f'words="{" ".join(VERBS)} --help --version"' in bash
+    assert "context) words=" in bash
+    assert '--policy) words="chat code-review' in bash
+    assert call("completion", "zsh").out == (
+        "autoload -U +X compinit && compinit -u\nautoload -U +X bashcompinit && bashcompinit\n" + bash
+    )
+
+
+def test_demo(call: Call) -> None:
+    out = call("demo").out
+    assert "TRY NEXT" in out
+    assert max(map(len, out.splitlines())) <= 80
+    assert len(call("demo", "items").out.splitlines()) == 45
+    history = json.loads(call("demo", "messages").out)
+    assert call("lint", "-", text=json.dumps(history)).code == 0
+    assert len(call("demo", "transcript").out.splitlines()) == 48

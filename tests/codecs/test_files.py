@@ -1,0 +1,41 @@
+"""Files that may be compressed."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pycupel.codecs.files import is_damaged, open_binary
+from pycupel.errors import InvalidArgumentError
+
+
+@pytest.mark.parametrize(
+    ("suffix", "pack"), [("", bytes), (".gz", gzip.compress), (".BZ2", bz2.compress), (".xz", lzma.compress)]
+)
+def test_the_suffix_says_how_a_file_is_compressed(tmp_path: Path, suffix: str, pack: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / f"log.jsonl{suffix}"
+    path.write_bytes(pack(b"one\ntwo\n"))
+    for name in (path, str(path)):
+        with open_binary(name) as file:
+            assert [*file] == [b"one\n", b"two\n"]
+
+
+def test_zstandard_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgumentError, match="decompress it first, with `zstd -d`"):
+        open_binary(tmp_path / "rollout.jsonl.zst")
+
+
+@pytest.mark.parametrize("data", [b"no compression at all", lzma.compress(b"x" * 100)[:20]])
+@pytest.mark.parametrize("suffix", [".gz", ".xz"])
+def test_damage_is_told_from_other_errors(tmp_path: Path, suffix: str, data: bytes) -> None:
+    path = tmp_path / f"log{suffix}"
+    path.write_bytes(data)
+    with pytest.raises(Exception) as caught, open_binary(path) as file:  # noqa: PT011 - each format has its own
+        file.read()
+    assert is_damaged(caught.value)
+    assert not is_damaged(ValueError())

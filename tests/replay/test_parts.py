@@ -1,0 +1,144 @@
+"""What histories are made of, for each provider."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from pycupel.messages import count_messages, lint_messages
+from pycupel.replay import History, read_log
+from pycupel.replay.parts import Splitter
+from tests.replay.sessions import REQUESTS, ROLLOUT, lines
+
+
+def history_of(provider: str) -> History:
+    [history] = read_log([json.dumps(REQUESTS[provider])]).histories
+    return history
+
+
+def kinds(history: History) -> list[tuple[str, str]]:
+    parts = Splitter(history.provider, len).parts(history.messages)
+    return [(part.kind, part.tool) for part in parts]
+
+
+@pytest.mark.parametrize("provider", REQUESTS)
+def test_a_request_is_read_with_what_stands_beside_its_messages(provider: str) -> None:
+    history = history_of(provider)
+    assert history.provider == provider
+    assert bool(history.system) is (provider in {"anthropic", "gemini", "responses"})
+    assert len(history.tools) == (provider != "mistral")
+    assert [
+        finding for finding in lint_messages(history.messages, history.provider) if finding.severity == "error"
+    ] == []
+
+
+@pytest.mark.parametrize("provider", REQUESTS)
+def test_a_document_is_read_like_a_line(provider: str) -> None:
+    text = json.dumps(REQUESTS[provider], indent=1)
+    assert read_log(text.splitlines(keepends=True)).histories == (history_of(provider),)
+    assert read_log([f"[{json.dumps(REQUESTS[provider])}]"]).histories == (history_of(provider),)
+
+
+@pytest.mark.parametrize(
+    ("provider", "expected"),
+    [
+        ("openai", "system, images, assistant ls, tool results ls, thinking, assistant, user"),
+        ("anthropic", "user, thinking, assistant ls, tool results ls, images"),
+        ("gemini", "user, images, thinking, assistant ls, tool results ls"),
+        ("mistral", "system, user, assistant ls, tool results ls"),
+        ("responses", "user, thinking, assistant ls, tool results ls"),
+    ],
+)
+def test_parts_by_kind_and_tool(provider: str, expected: str) -> None:
+    assert ", ".join(" ".join(filter(None, kind)) for kind in kinds(history_of(provider))) == expected
+
+
+@pytest.mark.parametrize("provider", REQUESTS)
+def test_parts_cost_what_the_messages_cost(provider: str) -> None:
+    history = history_of(provider)
+    parts = Splitter(history.provider, len).parts(history.messages)
+    whole = count_messages(history.messages, history.provider, len) - count_messages([], history.provider, len)
+    assert sum(part.tokens for part in parts) == pytest.approx(whole, abs=2 * len(parts))
+
+
+def test_a_result_knows_its_call() -> None:
+    for provider in REQUESTS:
+        parts = Splitter(history_of(provider).provider, len).parts(history_of(provider).messages)
+        [call] = [part for part in parts if part.is_call]
+        [result] = [part for part in parts if part.kind == "tool results"]
+        assert call.call == result.call == 'ls {"path": "src"}'
+        assert "src/checkout/retry.py" in result.text
+
+
+def test_items_of_a_rollout() -> None:
+    [history] = read_log(lines(*ROLLOUT)).histories
+    assert [tool for kind, tool in kinds(history) if tool] == [
+        "shell",
+        "shell",
+        "apply_patch",
+        "apply_patch",
+        "web_search_call",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ({"role": "assistant", "function_call": {"name": "f", "arguments": "{}"}}, [("assistant", "f")]),
+        ({"role": "function", "name": "f", "content": "42"}, [("tool results", "f")]),
+        ({"role": "tool", "tool_call_id": "unknown", "content": "42"}, [("tool results", "")]),
+        ({"role": "user"}, []),
+        ({"role": "developer", "content": "Be brief."}, [("system", "")]),
+        ({"role": "user", "content": ["hello", {"type": "text", "text": "more"}]}, [("user", ""), ("user", "")]),
+        ("no message", []),
+    ],
+)
+def test_other_shapes(message: Any, expected: list[tuple[str, str]]) -> None:
+    assert [(part.kind, part.tool) for part in Splitter("openai", len).split(0, message)] == expected
+
+
+def test_gemini_messages_alone_are_known_by_their_parts() -> None:
+    contents = REQUESTS["gemini"]["contents"]
+    [history] = read_log(json.dumps(each) for each in contents).histories
+    assert history.provider == "gemini"
+
+
+def test_answers_of_gemini() -> None:
+    answer = {
+        "candidates": [{"content": {"role": "model", "parts": [{"text": "retry.py"}]}}],
+        "usageMetadata": {"promptTokenCount": 40, "candidatesTokenCount": 4, "cachedContentTokenCount": 30},
+        "modelVersion": "gemini-2.5-pro",
+    }
+    [history] = read_log([json.dumps({"request": REQUESTS["gemini"], "response": answer})]).histories
+    [call] = history.calls
+    assert (call.index, call.model, call.prompt_tokens, call.output_tokens, call.cache_read_tokens) == (
+        3,
+        "gemini-2.5-pro",
+        40,
+        4,
+        30,
+    )
+    [empty] = read_log([json.dumps({"request": REQUESTS["gemini"], "response": {"candidates": [{}]}})]).histories
+    assert empty.calls == ()
+
+
+def test_the_model_tells_providers_apart() -> None:
+    hello = [{"role": "user", "content": "hello"}]
+    models = {
+        "claude-opus-4-6": "anthropic",
+        "mistral-small": "mistral",
+        "gpt-4o": "openai",
+        "unknown": "openai",
+        7: "openai",
+    }
+    for model, provider in models.items():
+        [history] = read_log([json.dumps({"model": model, "messages": hello})]).histories
+        assert history.provider == provider
+
+
+def test_options_of_googles_sdk() -> None:
+    request = {"contents": REQUESTS["gemini"]["contents"], "config": {"system_instruction": "Be brief.", "tools": [{}]}}
+    [history] = read_log([json.dumps(request)]).histories
+    assert (history.system, history.tools) == ("Be brief.", ({},))

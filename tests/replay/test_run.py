@@ -1,0 +1,142 @@
+"""Replaying policies over logged sessions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pycupel import Policy, RecencyScorer
+from pycupel.errors import InvalidArgumentError
+from pycupel.replay import AS_LOGGED, NEWEST_FIRST, CacheRates, Compaction, History, Log, PolicyReplay, read_log, replay
+from pycupel.replay.run import call_indices
+from tests.replay.sessions import REQUESTS, ROLLOUT, lines
+
+SHARED = Path(__file__).parents[3] / "shared/histories"
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def chat(turns: int, size: int = 10) -> History:
+    """Each question has its answer; every message costs its words and three tokens."""
+    messages = [
+        {"role": role, "content": " ".join([f"{role}_{n}"] * size)}
+        for n in range(turns)
+        for role in ("user", "assistant")
+    ]
+    return History(tuple(messages), "openai")
+
+
+def test_without_calls_there_is_one_before_each_reply() -> None:
+    assert call_indices(chat(3)) == [1, 3, 5]
+    [rollout] = read_log(lines(*ROLLOUT)).histories
+    assert call_indices(rollout) == [2, 5, 7, 9]
+    [responses] = read_log([json.dumps(REQUESTS["responses"])]).histories
+    assert call_indices(responses) == [1, 4]
+
+
+def test_what_fits_is_sent_and_reused() -> None:
+    [result] = replay(chat(3), 1_000, ["chat"], counter=words)
+    assert result == PolicyReplay("chat", calls=3, tokens=13 + 39 + 65, reused_tokens=13 + 39, largest=65)
+    assert (result.reused_share, result.kept_share) == (52 / 117, 1.0)
+    assert result.cost == 52 * 0.1 + 65 * 1.25
+
+
+def test_newest_first_keeps_the_system_prompt_and_the_newest() -> None:
+    history = chat(4)
+    system = {"role": "system", "content": "be brief"}
+    [result] = replay(History((system, *history.messages), "openai"), 35, [NEWEST_FIRST], counter=words)
+    # 5 tokens for the prompt, and two messages of 13.
+    assert (result.calls, result.cuts, result.largest, result.reused_tokens) == (4, 3, 31, 5 * 3)
+
+
+def test_as_logged_is_everything_since_the_last_compaction() -> None:
+    history = chat(4)
+    compacted = History(history.messages, "openai", compactions=(Compaction(2, "in short"), Compaction(4, "shorter")))
+    [whole] = replay(history, 35, [AS_LOGGED], counter=words)
+    [cut] = replay(compacted, 35, [AS_LOGGED], counter=words)
+    assert (whole.tokens, whole.cuts) == (13 + 39 + 65 + 91, 0)
+    assert (cut.tokens, cut.cuts) == (13 + (2 + 13) + (1 + 13) + (1 + 39), 2)
+
+
+def test_what_was_needed_later_is_measured_where_the_history_does_not_fit() -> None:
+    def exchange(n: int, text: str) -> list[dict[str, Any]]:
+        call = {"id": f"c{n}", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        return [
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{n}", "content": text},
+        ]
+
+    filler = "word " * 30
+    messages = [
+        {"role": "user", "content": "go"},
+        *exchange(1, "found_it_here"),
+        *exchange(2, filler),
+        *exchange(3, filler),
+        {"role": "assistant", "content": "so it is found_it_here"},
+    ]
+    history = History(tuple(messages), "openai")
+    everything, newest = replay(history, 60, [AS_LOGGED, NEWEST_FIRST], counter=words)
+    assert (everything.needed, everything.kept, everything.kept_share) == (1, 1, 1.0)
+    assert (newest.needed, newest.kept, newest.kept_share) == (1, 0, 0.0)
+    assert newest.invalid == 0
+    # Of a call and its result, only the result fits.
+    [torn] = replay(history, 34, [NEWEST_FIRST], counter=words)
+    assert torn.invalid == 2
+
+
+def test_what_must_stay_and_does_not_fit_is_counted() -> None:
+    [result] = replay(chat(2), 5, ["chat"], counter=words)
+    assert (result.calls, result.too_large, result.tokens, result.reused_share) == (2, 2, 0, 0.0)
+
+
+def test_policies_by_label_and_alone() -> None:
+    policy = Policy(RecencyScorer(), name="Recent")
+    results = replay(chat(2), 100, ["chat", policy, Policy(RecencyScorer())], counter=words)
+    assert [result.policy for result in results] == ["chat", "Recent", "policy"]
+    assert [each.policy for each in replay(chat(2), 100, {"mine": policy, "yours": "rag"}, counter=words)] == [
+        "mine",
+        "yours",
+    ]
+
+
+def test_all_histories_of_a_log_add_up() -> None:
+    log = Log((chat(2), chat(3)))
+    steps: list[tuple[int, int]] = []
+    [both] = replay(log, 50, ["chat"], counter=words, progress=lambda done, total: steps.append((done, total)))
+    [one], [other] = (replay(history, 50, ["chat"], counter=words) for history in log.histories)
+    assert both == one + other
+    assert steps == [(n, 5) for n in range(1, 6)]
+
+
+def test_rates() -> None:
+    [result] = replay(chat(2), 100, ["chat"], counter=words, rates=CacheRates(read=0.5, write=1.0))
+    assert result.cost == 13 * 0.5 + 39
+
+
+def test_wrong_arguments() -> None:
+    with pytest.raises(TypeError, match="log must be a Log or a History"):
+        replay("log.jsonl", 100)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgumentError, match="at least one policy"):
+        replay(chat(1), 100, [])
+    with pytest.raises(InvalidArgumentError, match="unknown preset 'chatt'"):
+        replay(chat(1), 100, ["chatt"])
+    with pytest.raises(TypeError, match="budget"):
+        replay(chat(1), "100", ["chat"])  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the histories are not beside the project")
+def test_real_sessions_are_never_invalid() -> None:
+    log = read_log(SHARED / "coding-agent-258c.jsonl.xz")
+    session = log.histories[0]
+    every_tenth = History(session.messages, session.provider, session.calls[::10], session.compactions)
+    usual, chat_policy = replay(every_tenth, 40_000, counter="estimator")
+    assert (chat_policy.calls, chat_policy.invalid, chat_policy.too_large) == (16, 0, 0)
+    assert usual.invalid > 8
+    assert chat_policy.reused_share > usual.reused_share
+    assert 0 < chat_policy.kept <= chat_policy.needed
+    assert replay(every_tenth, 40_000, ["chat"], counter="estimator") == (chat_policy,)

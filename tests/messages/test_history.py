@@ -29,7 +29,7 @@ def pinned(
     messages: list[Message], unit: UnitName = "auto", pin: Any = None, provider: ProviderName = "auto"
 ) -> list[int]:
     history = read(messages, unit, pin, provider)
-    return indices(history, history.pinned)
+    return indices(history, history.staying().must)
 
 
 # Items
@@ -132,7 +132,7 @@ def test_turns_need_each_other_where_a_provider_says_so() -> None:
     read_as_turns = read(history, "turn", provider="anthropic")
     assert [unit.indices for unit in read_as_turns.units] == [(0, 1), (2, 4), (3,), (5,)]
     assert read_as_turns.units[2].needs == (1,)
-    assert indices(read_as_turns, read_as_turns.pinned) == [2, 3, 4, 5]
+    assert indices(read_as_turns, read_as_turns.staying().must) == [2, 3, 4, 5]
 
 
 def test_an_unknown_unit() -> None:
@@ -149,13 +149,13 @@ def test_the_system_prompt_the_last_user_message_and_the_open_exchange_are_pinne
 
 def test_the_last_exchange_is_pinned_while_its_turn_lasts() -> None:
     assert pinned([question(), *exchange("c1"), *exchange("c2")]) == [0, 3, 4]
-    assert pinned([question(), *exchange("c1"), *exchange("c2"), answer()]) == [0, 3, 4]
+    assert pinned([question(), *exchange("c1"), *exchange("c2"), answer()]) == [0, 3, 4, 5]
 
 
 def test_afterwards_it_should_stay_if_it_can_with_its_question() -> None:
     history = read([question("a"), *exchange("c1"), *exchange("c2"), answer(), question("b"), answer(), question("c")])
-    assert indices(history, history.pinned) == [8]
-    assert indices(history, history.wanted) == [0, 3, 4, 5]
+    assert indices(history, history.staying().must) == [8]
+    assert indices(history, history.staying().should) == [0, 3, 4, 5]
 
 
 def test_what_was_said_about_an_exchange_should_stay_with_it() -> None:
@@ -164,8 +164,24 @@ def test_what_was_said_about_an_exchange_should_stay_with_it() -> None:
     assert read([question("a"), *exchange("c1"), question("b"), answer()]).ties == [(), (0,), (), (2,)]
 
 
-def test_every_system_message_is_pinned() -> None:
-    assert pinned([system("a"), question(), answer(), system("b"), question()]) == [0, 3, 4]
+def test_the_system_messages_before_all_others_are_pinned_and_the_newest_behind_them() -> None:
+    history = [system("a"), system("b"), question(), answer(), system("c"), question(), answer(), system("d")]
+    assert pinned(history) == [0, 1, 5, 7]
+    assert pinned(history[:-1]) == [0, 1, 4, 5, 6]
+    assert [item.kind for item in to_items(history, counter=len)][4] == "Message"
+
+
+def test_what_changes_how_the_rest_is_read_is_pinned_wherever_it_stands() -> None:
+    """Responses: compacted turns and tools that were added."""
+    added = {"type": "compaction", "encrypted_content": "x"}
+    history = [system(), question(), answer(), added, question(), answer(), added, question()]
+    assert pinned(history, provider="responses") == [0, 3, 6, 7]
+
+
+def test_an_assistant_message_at_the_end_is_pinned_because_the_model_may_continue_it() -> None:
+    assert pinned([question("a"), answer(), question("b"), answer("So")]) == [2, 3]
+    prefix = {"role": "assistant", "content": "So", "prefix": True}
+    assert pinned([question("a"), answer(), question("b"), prefix], provider="mistral") == [2, 3]
 
 
 def test_without_a_user_message_what_was_said_last_is_pinned() -> None:
@@ -176,6 +192,7 @@ def test_without_a_user_message_what_was_said_last_is_pinned() -> None:
 
 def test_nothing_that_is_broken_is_pinned() -> None:
     assert pinned([question(), answer(), result("nobody")], pin=[2]) == [0]
+    assert pinned([question(), result("nobody"), answer()], pin=[1]) == [0, 2]
 
 
 def test_what_the_user_says_behind_results_counts_as_a_user_message() -> None:
@@ -186,7 +203,10 @@ def test_what_the_user_says_behind_results_counts_as_a_user_message() -> None:
         *writer.exchange(Exchange((("c1", "read"),), (0,), remark="No, the other file.")),
         *writer.assistant("Sorry.", thinks=False),
     ]
-    assert pinned(history, provider="anthropic") == [0, 1, 2]
+    assert pinned(history[:3], provider="anthropic") == [0, 1, 2]
+    assert pinned(history, provider="anthropic") == [0, 1, 2, 3]
+    later = writer.exchange(Exchange((("c2", "read"),), (0,)))
+    assert pinned([*history, *later], provider="anthropic") == [0, 1, 2, 4, 5]
 
 
 def test_turns_are_pinned_as_a_whole() -> None:

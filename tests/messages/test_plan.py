@@ -1,21 +1,17 @@
-"""When a history is cut, how far, and what `previous=` keeps: the stable prefix."""
+"""When a history is cut, and how far."""
 
 from __future__ import annotations
 
-from copy import deepcopy
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
 from pycupel import ContextBudget, ContextItem, KnapsackSlice, Policy, RecencyScorer
-from pycupel.diagnostics import Filtered
 from pycupel.errors import PinnedExceedsBudgetError, UnitTooLargeError
 from pycupel.messages import MessageSelection, select_messages
-from pycupel.messages.plan import limits_of
+from pycupel.messages.plan import limits_of, make_plan
 from tests.messages.chats import (
-    Message,
     answer,
     calls,
     cost,
@@ -24,12 +20,10 @@ from tests.messages.chats import (
     exchange,
     long_turn,
     question,
-    result,
     small_talk,
     system,
     window,
 )
-from tests.messages.histories import WRITERS, Exchange
 
 BY_RECENCY = Policy(RecencyScorer())
 
@@ -60,13 +54,26 @@ def test_then_it_is_cut_to_the_target() -> None:
     assert selection.budget.target_tokens == whole // 2
 
 
-def test_for_an_int_the_target_is_65_percent() -> None:
+def test_for_an_int_65_percent_of_what_must_stay_leaves_are_the_target() -> None:
     assert limits_of(1_000, 0.0) == ContextBudget(1_000, 650)
     assert limits_of(7, 0.0) == ContextBudget(7, 4)
     assert limits_of(10**400, 0.0) == ContextBudget(10**400, 65 * 10**398)
+    plan = make_plan(limits_of(1_000, 0.0), [], 0.0, has_target=False, stable=True)
+    assert [plan.target_for(must) for must in (0, 100, 900, 1_000)] == [650, 685, 965, 1_000]
+    assert plan.goal(700, 100) == (0, 0)
+    assert plan.goal(500, 100) == (185, 0)
     history = small_talk(40)
-    selection = select(history, cost(history) - 1)
-    assert 0.6 * cost(history) < selection.total_tokens <= 0.65 * cost(history)
+    selection = select(history, window(history) - 1)
+    must = cost([history[0], history[-1]])
+    goal = must + (cost(history) - 1 - must) * 65 // 100
+    assert goal - 2 * cost(history[1:2]) < selection.total_tokens <= goal == selection.budget.target_tokens
+
+
+def test_a_large_system_prompt_does_not_make_a_cut_forget_everything() -> None:
+    history = [system("x" * 700), *small_talk(40)[1:]]
+    selection = select(history, 1_000)
+    assert 800 < selection.total_tokens <= 1_000
+    assert len(selection.messages) > 8
 
 
 def test_the_cut_is_one_contiguous_block_where_scores_allow() -> None:
@@ -90,8 +97,7 @@ def test_the_question_of_a_turn_that_is_cut_in_the_middle_stays() -> None:
 def test_what_is_pinned_may_exceed_the_target_but_not_the_window() -> None:
     history = [system("x" * 500), *small_talk(20)[1:]]
     selection = select(history, ContextBudget(600, 100))
-    assert {0, len(history) - 1} <= set(selection.kept)
-    assert selection.budget.target_tokens == selection.total_tokens
+    assert selection.kept == (0, len(history) - 3, len(history) - 2, len(history) - 1)
     with pytest.raises(UnitTooLargeError):
         select(history, ContextBudget(500, 100))
 
@@ -112,6 +118,24 @@ def test_an_estimate_needs_a_margin_unless_the_caller_has_set_one() -> None:
     selection = select_messages(small_talk(3), 1_000, counter="estimator")
     assert selection.budget.max_tokens == 952 - 3
     assert "estimator" in selection.counter
+
+
+def test_stable_is_false_to_fill_the_window() -> None:
+    history = small_talk(60)
+    for end in range(40, len(history)):
+        selection = select(history[:end], 500, stable=False)
+        assert 497 - 2 * cost(history[1:2]) < selection.total_tokens <= 497
+        assert selection.checkpoints == ()
+        # A target that leaves no room to grow is the same.
+        assert selection.kept == select(history[:end], ContextBudget(500)).kept
+
+
+def test_documents_of_which_there_are_few_do_not_keep_a_window_empty_that_should_be_filled() -> None:
+    history = small_talk(60)
+    filled = select(history, 500, stable=False, documents=["x" * 40])
+    assert 497 - 2 * cost(history[1:2]) < filled.total_tokens <= 497
+    assert filled.documents == ["x" * 40]
+    assert cost(select(history, 500, stable=False, documents=["x" * 400]).messages) <= 0.75 * 500
 
 
 @given(st.integers(0, 10**6), st.floats(0.0, 100.0), st.integers(0, 10**6))
@@ -136,161 +160,6 @@ def test_other_slicers_select_within_the_target_as_well() -> None:
     assert errors(selection.messages) == []
 
 
-# previous
-
-
-def grow(history: list[Message], budget: Any, start: int, **options: Any) -> list[MessageSelection]:
-    """One selection for every length of the history, each with the one before it."""
-    selections: list[MessageSelection] = []
-    for end in range(start, len(history) + 1):
-        previous = selections[-1] if selections else None
-        selections.append(select(history[:end], budget, previous=previous, **options))
-    return selections
-
-
-def test_the_previous_selection_is_kept_until_the_next_cut() -> None:
-    history = small_talk(100)
-    cuts = 0
-    before, *later = grow(history, 1_000, 2)
-    for selection in later:
-        newest = len(selection.source) - 1
-        if selection.kept == (*before.kept, newest):
-            assert selection.stable_prefix_tokens == selection.total_tokens - cost([history[newest]])
-        else:
-            cuts += 1
-            assert before.total_tokens + window([history[newest]]) > 1_000
-            assert selection.total_tokens <= 650
-            assert selection.stable_prefix_tokens == cost([history[0]])
-        before = selection
-    assert 3 <= cuts <= 10
-
-
-def test_without_it_the_start_changes_from_call_to_call() -> None:
-    history = small_talk(100)
-    alone = {select(history[:end], 1_000).kept[1] for end in range(150, 190, 2)}
-    kept = {selection.kept[1] for selection in grow(history[:190], 1_000, 150)}
-    assert len(alone) == 20
-    assert len(kept) < 5
-
-
-def test_the_stable_prefix_is_what_both_selections_start_with() -> None:
-    history = small_talk(10)
-    first = select(history[:11], 5_000)
-    assert first.stable_prefix_tokens == 0
-    second = select(history, 5_000, previous=first)
-    assert second.stable_prefix_tokens == cost(history[:11])
-    assert select(history, 5_000, previous=second).stable_prefix_tokens == second.total_tokens
-
-
-def test_what_the_previous_selection_dropped_stays_out_with_that_reason() -> None:
-    history = small_talk(60)
-    first = select(history[:-2], 1_000)
-    second = select(history, 1_000, previous=first, explain=True)
-    assert dropped(second) == dropped(first)
-    assert {each.reason for each in second.dropped} == {Filtered("the previous selection")}
-    assert second.report is not None
-    assert second.report.total_candidates == len(history)
-    assert second.notes == ()
-
-
-def test_a_copy_of_the_history_is_the_same_history() -> None:
-    history = small_talk(60)
-    first = select(history[:-2], 1_000)
-    assert dropped(select(deepcopy(history), 1_000, previous=first)) == dropped(first)
-
-
-@pytest.mark.parametrize("change", ["other", "shorter", "edited"])
-def test_the_previous_selection_of_another_history_is_not_kept_and_a_note_says_so(change: str) -> None:
-    history = small_talk(60)
-    first = select(history, 1_000)
-    other = {
-        "other": small_talk(50),
-        "shorter": history[:-1],
-        "edited": [history[0], question("Something else."), *history[2:], answer()],
-    }[change]
-    second = select(other, 1_000, previous=first)
-    alone = select(other, 1_000)
-    assert second.notes == ("the history does not start with that of the previous selection, so a new choice was made",)
-    assert (second.kept, second.stable_prefix_tokens) == (alone.kept, 0)
-    assert alone.notes == ()
-
-
-def test_a_larger_window_brings_back_what_fits() -> None:
-    history = small_talk(60)
-    first = select(history, 1_000)
-    assert select(history, 5_000, previous=first).messages == history
-    # All of it does not fit, so the earlier choice is still the best for the cache.
-    assert select(history, 1_100, previous=first).kept == first.kept
-    assert len(select(history, 500, previous=first).kept) < len(first.kept)
-
-
-def test_documents_that_come_and_go_do_not_change_the_start_of_the_history() -> None:
-    history = small_talk(30)
-    budget = cost(history) + 100
-    first = select(history, budget, documents=["x" * 400])
-    assert first.dropped
-    second = select(history, budget, previous=first)
-    assert second.kept == first.kept
-    assert second.stable_prefix_tokens == cost(second.messages)
-
-
-def test_what_is_new_brings_back_what_it_needs() -> None:
-    """Anthropic: what is said without thoughts needs the last thoughts of its turn."""
-    writer = WRITERS["anthropic"]
-    history = writer.user("Go.", picture=False)
-    for n in range(30):
-        history += writer.exchange(Exchange(((f"call{n:05d}", "read"),), (0,)))
-    history += writer.assistant("Hm, " * 100, thinks=True)
-    needed = len(history) - 1
-    first = select(history, ContextBudget(1_000, 300))
-    first = replace(first, kept=tuple(i for i in first.kept if i != needed))
-    history += writer.assistant("So be it.", thinks=False)
-    second = select(history, ContextBudget(1_000, 300), previous=first)
-    assert {needed, needed + 1} <= set(second.kept)
-    assert errors(second.messages, "anthropic") == []
-
-
-def test_what_is_pinned_now_comes_back() -> None:
-    history = small_talk(60)
-    first = select(history, 1_000)
-    second = select(history, 1_000, previous=first, pin=[5])
-    assert second.kept == (0, 5, *first.kept[1:])
-
-
-def test_an_exchange_that_was_open_is_kept_when_its_results_come() -> None:
-    history = long_turn(30)
-    first = select(history, 1_000)
-    second = select([*history, result("pending")], 1_000, previous=first)
-    assert second.kept == (*first.kept, len(history))
-
-
-def test_what_is_broken_is_reported_once() -> None:
-    history = [question("old"), result("nobody"), *small_talk(60)[1:]]
-    first = select(history, 1_000)
-    second = select([*history, answer()], 1_000, previous=first, explain=True)
-    [reason] = [each.reason for each in second.dropped if each.index == 1]
-    assert isinstance(reason, Filtered)
-    assert reason.filter_name.startswith("messages[1]: the tool result 'nobody'")
-    assert second.report is not None
-    assert second.report.total_candidates == len(history) + 1
-
-
-def test_the_unit_may_change_between_calls() -> None:
-    history = [system()]
-    for n in range(12):
-        history += [question(f"question {n}"), *exchange(f"call{n}a"), answer()]
-    first = select(history, 700)
-    second = select([*history, question()], 700, previous=first, unit="turn")
-    assert all(len(set(range(i, i + 4)) & set(second.kept)) in {0, 4} for i in range(1, len(history), 4))
-
-
-def test_a_previous_selection_is_kept_even_if_it_could_not_be_made_again() -> None:
-    """The budget is the same, the target is another one."""
-    history = small_talk(60)
-    first = select(history, ContextBudget(1_000, 900))
-    assert select(history, ContextBudget(1_000, 100), previous=first).kept == first.kept
-
-
 # Documents that must stay
 
 
@@ -299,7 +168,7 @@ def test_pinned_documents_take_their_room_from_the_history() -> None:
     note = ContextItem("Always answer in verse.", 400, kind="Memory", pinned=True)
     selection = select(history, cost(history), documents=[note, "x" * 5_000])
     assert selection.documents == [note]
-    assert selection.total_tokens <= 0.65 * cost(history)
+    assert cost(selection.messages) <= cost(history) - 400
     with pytest.raises(UnitTooLargeError, match="only 0 are available"):
         select(history, 400, documents=[note])
     with pytest.raises(PinnedExceedsBudgetError):
@@ -313,6 +182,16 @@ def test_a_call_that_waits_must_fit_beside_them() -> None:
     assert select(history, budget, documents=[note]).messages == history
     with pytest.raises(UnitTooLargeError):
         select(history, budget - 1, documents=[note])
+
+
+def test_the_share_of_documents_is_a_part_of_what_must_stay_leaves() -> None:
+    """With a large system prompt, less is kept free, and the history is not cut before it has to be."""
+    history = [system("x" * 800), *small_talk(60)[1:]]
+    for end in range(2, 30, 2):
+        tokens = cost(history[:end])
+        must = cost([history[0], history[end - 1]])
+        selection = select(history[:end], 1_000, documents=[])
+        assert bool(selection.dropped) == (tokens > 997 - int(0.3 * (997 - must)))
 
 
 def test_the_last_exchange_makes_room_for_them_once_its_turn_is_over() -> None:

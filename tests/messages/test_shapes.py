@@ -293,7 +293,7 @@ class TestAnthropic:
         seen = structure({"role": "user", "content": blocks}, "anthropic")
         assert seen == (0, "tool", "one\ntwo", (), ("t1", "t2", "t3"), False, False, ())
         mixed = view({"role": "user", "content": [*blocks, {"type": "text", "text": "go on"}]}, "anthropic")
-        assert (mixed.role, mixed.results, mixed.opens_turn) == ("user", ("t1", "t2", "t3"), True)
+        assert (mixed.role, mixed.results, mixed.opens_turn) == ("user", ("t1", "t2", "t3"), False)
 
     def test_documents_and_pictures(self) -> None:
         blocks = [
@@ -420,7 +420,7 @@ class TestGemini:
         }
         first, second = read_messages([asked, answered], "gemini")
         assert first.calls == second.results
-        assert (second.role, second.opens_turn) == ("user", True)
+        assert (second.role, second.opens_turn) == ("user", False)
 
     def test_the_model_may_have_had_nothing_to_say(self) -> None:
         assert view(SimpleNamespace(role="model", parts=None), "gemini").text == ""

@@ -132,15 +132,15 @@ class TestResponses:
 
 
 class TestAnthropic:
-    def test_text_behind_results_opens_the_next_turn(self) -> None:
+    def test_text_behind_results_opens_no_turn(self) -> None:
         messages = [USER, uses("a"), results("a", text="now this"), uses("b"), results("b"), SAID, USER]
         units = group(messages, "anthropic")
-        assert [(unit.indices, unit.anchor) for unit in units] == [
-            ((0,), None),
-            ((1, 2), 0),
-            ((3, 4), 1),
-            ((5,), 1),
-            ((6,), None),
+        assert [(unit.indices, unit.anchor, unit.remark) for unit in units] == [
+            ((0,), None, False),
+            ((1, 2), 0, True),
+            ((3, 4), 0, False),
+            ((5,), 0, False),
+            ((6,), None, False),
         ]
         assert turns(units) == [[0, 1, 2, 3], [4]]
 
@@ -193,7 +193,13 @@ class TestAnthropic:
     def test_a_system_message_needs_its_neighbours(self) -> None:
         messages = [SYSTEM, USER, SYSTEM, uses("a"), results("a"), SYSTEM, SYSTEM, SAID, USER, SYSTEM]
         units = group(messages, "anthropic")
-        assert [unit.needs for unit in units if unit.role == "system"] == [(), (1, 3), (3, 6), (3, 6), (7,)]
+        assert [(unit.role, unit.needs) for unit in units if unit.role in ("system", "reminder")] == [
+            ("system", ()),
+            ("reminder", (1, 3)),
+            ("reminder", (3, 6)),
+            ("reminder", (3, 6)),
+            ("reminder", (7,)),
+        ]
 
     def test_a_system_message_is_judged_by_what_is_left(self) -> None:
         messages = [USER, results("x"), SYSTEM, SAID, USER, SYSTEM, USER]

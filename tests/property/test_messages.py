@@ -39,8 +39,7 @@ def sound(units: Sequence[Unit]) -> list[int]:
 
 def last_ones(units: Sequence[Unit]) -> list[int]:
     """The last unit in which the user speaks, and the last exchange."""
-    openers = {unit.anchor for unit in units}
-    speakers = [place for place in sound(units) if units[place].role == "user" or place in openers]
+    speakers = [place for place in sound(units) if units[place].role == "user" or units[place].remark]
     exchanges = [place for place in sound(units) if units[place].role == "exchange"]
     return speakers[-1:] + exchanges[-1:]
 
@@ -125,7 +124,7 @@ def test_any_selection_of_whole_turns_is_accepted(
     units = units_of(messages, provider)
     grouped = turns(units)
     assert sorted(place for turn in grouped for place in turn) == [
-        place for place in sound(units) if units[place].role != "system"
+        place for place in sound(units) if units[place].role not in ("system", "reminder")
     ]
     random = Random(seed)
     chosen = [place for turn in grouped if random.random() < chance for place in turn]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from pycupel import ContextBudget
+from pycupel import ContextBudget, wire
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.messages import MessageSelection, lint_messages, select_messages, to_items
 from pycupel.messages.options import ProviderName, UnitName
@@ -32,8 +33,8 @@ def sound(units: Sequence[Unit]) -> list[Unit]:
     return [unit for unit in units if unit.state != "broken"]
 
 
-def must_stay(messages: Sequence[Message], provider: ProviderName, unit: UnitName) -> int:
-    return sum(item.tokens for item in to_items(messages, provider, unit=unit, counter=len) if item.pinned)
+def must_stay(messages: Sequence[Message], provider: ProviderName, unit: UnitName, pin: Sequence[int] = ()) -> int:
+    return sum(item.tokens for item in to_items(messages, provider, unit=unit, counter=len, pin=pin) if item.pinned)
 
 
 @st.composite
@@ -91,8 +92,9 @@ def check_units(kept: set[int], units: Sequence[Unit]) -> None:
             assert kept.issuperset(unit.indices)
         if unit.anchor is not None and not kept.isdisjoint(unit.indices):
             assert kept.issuperset(units[unit.anchor].indices)
-    users = [unit for unit in sound(units) if unit.role == "user"]
-    assert all(kept.issuperset(unit.indices) for unit in users[-1:])
+    users = [unit for unit in sound(units) if unit.role == "user" or unit.remark]
+    reminders = [unit for unit in sound(units) if unit.role == "reminder"]
+    assert all(kept.issuperset(unit.indices) for unit in users[-1:] + reminders[-1:])
     assert kept or not units
 
 
@@ -105,8 +107,8 @@ def selected(
     try:
         selection = select_messages(messages, budget, provider=provider, unit=unit, counter=len, **options)
     except UnitTooLargeError:
-        needed = must_stay(messages, provider, unit)
-        assert needed > limits_of(budget, 0.0, REPLY).available_tokens
+        pin = options.get("pin", ())
+        assert must_stay(messages, provider, unit, pin) > limits_of(budget, 0.0, REPLY).available_tokens
         return None
     except InvalidArgumentError:
         assert not sound(units_of(messages, provider))
@@ -136,23 +138,36 @@ def test_any_history_and_any_budget(
     assert (explained.kept, explained.dropped) == (selection.kept, selection.dropped)
 
 
+# Most messages are not pinned.
+PINS = st.one_of(st.just(frozenset[int]()), st.frozensets(st.integers(0, 40), max_size=4))
+
+
 @pytest.mark.parametrize("provider", PROVIDERS)
-@given(data=st.data(), broken=EITHER, unit=UNITS)
-@settings(deadline=None, max_examples=50)
-def test_a_growing_history_with_the_previous_selection(
-    provider: ProviderName, data: st.DataObject, broken: bool, unit: UnitName
+@given(data=st.data(), broken=EITHER, unit=UNITS, pins=PINS, has_documents=EITHER)
+@settings(deadline=None, max_examples=60)
+def test_a_chain_of_selections_is_what_each_would_be_alone(
+    provider: ProviderName, data: st.DataObject, broken: bool, unit: UnitName, pins: frozenset[int], has_documents: bool
 ) -> None:
+    """`previous` is a cache: with it or without it, also after a trip through JSON, the result is the same."""
     messages = data.draw(histories(provider, broken=broken))
     budget = data.draw(budgets(messages, provider, unit))
-    step = max(1, len(messages) // data.draw(st.integers(2, 12)))
+    ends = sorted(data.draw(st.sets(st.integers(0, len(messages)), min_size=1, max_size=8)))
+    is_stored = data.draw(EITHER)
     previous: MessageSelection | None = None
-    for end in range(step, len(messages) + 1, step):
-        selection = selected(messages[:end], budget, provider, unit, previous=previous)
-        if selection is not None:
-            check_selection(selection, messages[:end], provider)
-            assert selection.stable_prefix_tokens <= selection.total_tokens
-            assert selection.notes == ()
-            previous = selection
+    for end in ends:
+        options: dict[str, Any] = {"pin": [n for n in pins if n < end]}
+        if has_documents:
+            options["documents"] = data.draw(st.lists(st.text("ab", max_size=60), max_size=4))
+        alone = selected(messages[:end], budget, provider, unit, **options)
+        chained = selected(messages[:end], budget, provider, unit, previous=previous, **options)
+        assert (alone is None) == (chained is None)
+        if alone is None or chained is None:
+            continue
+        check_selection(alone, messages[:end], provider)
+        assert replace(chained, stable_prefix_tokens=0) == alone
+        assert chained.stable_prefix_tokens <= chained.total_tokens
+        previous = wire.loads(type(chained), wire.dumps(chained)) if is_stored else chained
+        assert previous == chained
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

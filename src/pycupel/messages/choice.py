@@ -1,23 +1,80 @@
-"""Which units and documents stay: the choice of a pipeline, by index, and why the rest goes."""
+"""Which units a cut drops, and which documents fit beside the rest: the choice of a policy, by index, with reasons."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
-from pycupel.diagnostics import Deduplicated, ExcludedItem, ExclusionReason, Filtered, SelectionReport
+from pycupel.diagnostics import (
+    BudgetExceeded,
+    Deduplicated,
+    ExcludedItem,
+    ExclusionReason,
+    Filtered,
+    SelectionReport,
+)
 from pycupel.diagnostics.report import with_fields
 from pycupel.kernels.order import descending, u_shaped
+from pycupel.messages.cuts import Candidates, Replayed
 from pycupel.messages.documents import DocumentItem
-from pycupel.messages.history import History, items_at
+from pycupel.messages.history import History, item_of, items_at
 from pycupel.messages.plan import Plan
 from pycupel.messages.scoring import scorer_for
-from pycupel.messages.slicing import TiedSlice, inner_slicer
-from pycupel.model import ContextItem
+from pycupel.messages.slicing import BesideSlice, fill, inner_slicer, without_lone_questions
+from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline import Pipeline, Policy, Selection
 from pycupel.pipeline.notes import ranking_notes
+from pycupel.scorers._base import score_all
+from pycupel.slicers._base import slice_by_index
 
-__all__ = ["Choice", "choose"]
+__all__ = ["Choice", "HistoryCutter", "choose"]
+
+
+class HistoryCutter:
+    """Cuts a history as a policy says: called with the candidates, it gives the units that go, with their reasons."""
+
+    def __init__(self, history: History, plan: Plan, policy: Policy) -> None:
+        self._history = history
+        self._plan = plan
+        self._scorer, _ = scorer_for(policy.scorer, (), None, "")
+        self._inner = inner_slicer(policy.slicer)
+        self._items: dict[int, ContextItem] = {}
+
+    @cached_property
+    def _answers(self) -> dict[int, int]:
+        """For each unit that opens a turn, the first that follows in it."""
+        answers: dict[int, int] = {}
+        for i, unit in enumerate(self._history.units):
+            if unit.anchor is not None and unit.problem is None:
+                answers.setdefault(unit.anchor, i)
+        return answers
+
+    def __call__(self, candidates: Candidates) -> dict[int, ExclusionReason]:
+        """What goes, and why."""
+        pinned, sizes, ties = candidates.pinned, self._history.sizes, self._history.ties
+        room, reserve = self._plan.goal(candidates.pinned_tokens, candidates.must_tokens)
+        # At equal scores, what comes first stays, and that is the newest.
+        units = [i for i in reversed(candidates.units) if i not in pinned]
+        items = [self._items.get(i) or self._item(i) for i in units]
+        scores = score_all(self._scorer, tuple(items))
+        order = descending(scores)
+        ranked = [units[n] for n in order]
+        capped: dict[int, ExclusionReason] = {}
+        wanted = ranked
+        if self._inner is not None:
+            ranked_items = [items[n] for n in order]
+            outcome = slice_by_index(self._inner, ranked_items, [scores[n] for n in order], ContextBudget(room))
+            wanted = [ranked[n] for n in sorted(outcome.selected)]
+            capped = {ranked[n]: reason for n, reason in outcome.cap_excluded}
+        taken = fill(wanted, sizes, ties, room - reserve, in_one_piece=self._inner is None)
+        taken = without_lone_questions(taken, ties, self._answers, candidates.begun)
+        left = room - sum([sizes[i] for i in taken])
+        return {i: capped.get(i) or BudgetExceeded(sizes[i], left) for i in ranked if i not in taken}
+
+    def _item(self, unit_index: int) -> ContextItem:
+        item = self._items[unit_index] = item_of(self._history, unit_index)
+        return item
 
 
 class Choice(NamedTuple):
@@ -42,7 +99,8 @@ class Choice(NamedTuple):
 
 def choose(
     history: History,
-    plan: Plan,
+    window: int,
+    replayed: Replayed,
     hits: Sequence[DocumentItem],
     replaced: Sequence[tuple[DocumentItem, DocumentItem]],
     policy: Policy,
@@ -50,62 +108,55 @@ def choose(
     query: str | None,
     explain: bool,
 ) -> Choice:
-    """Runs the policy over what the plan offers.
+    """Selects documents beside what the replay has left of the history, and gathers the reasons.
 
     Args:
         history: The history.
-        plan: What is offered, and under which budget.
+        window: What messages and documents may take together.
+        replayed: What the replay has left.
         hits: The documents, each in its newest version.
         replaced: The older versions, each with the document that replaces it.
         policy: The scorer and the slicer.
         query: What the documents should be relevant to; the last user message, if None.
         explain: Whether to make a report.
     """
-    aside = _set_aside(history, plan)
+    offered, pinned = replayed.candidates.units, replayed.candidates.pinned
+    kept = [i for i in offered if i not in replayed.dropped]
+    refused: dict[int, ExclusionReason] = {
+        i: Filtered(unit.problem) for i, unit in enumerate(history.units) if unit.problem is not None
+    }
+    aside = refused | dict(sorted(replayed.gone.items()))
+    reasons = aside | dict(replayed.dropped)
     older: dict[int, ExclusionReason] = {old.index: Deduplicated(new.item.content) for old, new in replaced}
     scorer, query_notes = scorer_for(policy.scorer, [hit.item for hit in hits], query, _last_question(history))
-    has_choice = plan.is_cut or bool(hits)
-    if not has_choice and not explain:
-        return Choice(plan.offered, (), aside, older, query_notes)
-    # At equal scores, what comes first stays: of the history that is the newest, of the documents the best hit.
-    items = items_at(history, reversed(plan.offered), plan.pinned, named=explain)
+    if not (hits or replayed.dropped or explain):
+        return Choice(kept, (), reasons, older, query_notes)
+    items = items_at(history, reversed(offered), pinned, named=explain)
     unit_of = dict(zip(map(id, items.values()), items, strict=True))
     document_of = {id(hit.item): hit.index for hit in hits}
-    inner = inner_slicer(policy.slicer) if has_choice else None
-    slicer = TiedSlice(inner, unit_of, history.ties, plan.share, whole=not plan.is_cut)
+    inner = inner_slicer(policy.slicer) if hits else None
+    slicer = BesideSlice(inner, unit_of, frozenset(kept))
     # Repeated messages are repeated on purpose.
     pipeline = Pipeline(scorer, slicer, deduplication=False)
-    run = pipeline.select(pipeline.rank([*items.values(), *(hit.item for hit in hits)]), plan.budget)
-    reasons, document_reasons = dict(aside), dict(older)
+    run = pipeline.select(pipeline.rank([*items.values(), *(hit.item for hit in hits)]), ContextBudget(window))
+    document_reasons = dict(older)
     for excluded in run.reasons:
-        key = id(excluded.item)
-        if key in unit_of:
-            reasons[unit_of[key]] = excluded.reason
-        else:
-            document_reasons[document_of[key]] = excluded.reason
-    units = [i for i in plan.offered if i not in reasons]
+        if id(excluded.item) in document_of:
+            document_reasons[document_of[id(excluded.item)]] = excluded.reason
     # Documents alone stay in the order in which they were found; and the order of the items is not that of the result.
     notes = ranking_notes(run.ranking, fields=any(id(item) in unit_of for item in run.ranking.items))
     report = None
     if explain:
         unseen = items_at(history, aside, named=True)
         left_out = [(unseen[i], reason) for i, reason in aside.items()]
-        report = _completed(
-            with_fields(run.report, notes=notes), [*left_out, *((old.item, older[old.index]) for old, _ in replaced)]
-        )
-    return Choice(units, _in_u_shape(hits, run), reasons, document_reasons, (*notes, *query_notes), report)
+        left_out += [(old.item, older[old.index]) for old, _ in replaced]
+        seen = {key: reasons[unit] for key, unit in unit_of.items() if unit in replayed.dropped}
+        report = _completed(with_fields(run.report, notes=notes), seen, left_out)
+    return Choice(kept, _in_u_shape(hits, run), reasons, document_reasons, (*notes, *query_notes), report)
 
 
 def _last_question(history: History) -> str:
     return next((unit.text for unit in reversed(history.units) if unit.role == "user"), "")
-
-
-def _set_aside(history: History, plan: Plan) -> dict[int, ExclusionReason]:
-    """What the pipeline never sees: what a provider would refuse, and what an earlier selection dropped."""
-    refused: dict[int, ExclusionReason] = {
-        i: Filtered(unit.problem) for i, unit in enumerate(history.units) if unit.problem is not None
-    }
-    return refused | dict.fromkeys(sorted(plan.earlier), Filtered("the previous selection"))
 
 
 def _in_u_shape(hits: Sequence[DocumentItem], run: Selection) -> list[int]:
@@ -118,11 +169,18 @@ def _in_u_shape(hits: Sequence[DocumentItem], run: Selection) -> list[int]:
     return [selected[i].index for i in order]
 
 
-def _completed(report: SelectionReport, unseen: Sequence[tuple[ContextItem, ExclusionReason]]) -> SelectionReport:
-    """The report with what the pipeline never saw."""
-    if not unseen:
+def _completed(
+    report: SelectionReport,
+    reasons: Mapping[int, ExclusionReason],
+    unseen: Sequence[tuple[ContextItem, ExclusionReason]],
+) -> SelectionReport:
+    """The report with the reasons of the cut, by the identity of the items, and with what the pipeline never saw."""
+    if not (reasons or unseen):
         return report
-    excluded = [*report.excluded, *(ExcludedItem(item, 0.0, reason) for item, reason in unseen)]
+    excluded = [
+        ExcludedItem(each.item, each.score, reasons.get(id(each.item), each.reason)) for each in report.excluded
+    ]
+    excluded += [ExcludedItem(item, 0.0, reason) for item, reason in unseen]
     return with_fields(
         report,
         excluded=tuple(excluded[i] for i in descending([each.score for each in excluded])),

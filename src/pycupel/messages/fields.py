@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 if TYPE_CHECKING:
     from json import JSONEncoder
 
-__all__ = ["as_json", "attribute", "field", "is_list", "is_mapping", "rewritten"]
+__all__ = ["as_json", "as_plain", "attribute", "field", "is_list", "is_mapping", "rewritten"]
 
 
 def field(value: Any, key: str) -> Any:
@@ -53,7 +53,7 @@ def rewritten(text: str) -> str:
         return dumps(text, ensure_ascii=False)
 
 
-def _as_plain(value: Any) -> Any:
+def as_plain(value: Any) -> Any:
     """An object by its attributes; Pydantic's know how to become a dict."""
     if hasattr(value, "model_dump"):
         return value.model_dump(exclude_none=True)
@@ -64,4 +64,4 @@ def _as_plain(value: Any) -> Any:
 def _encoder() -> JSONEncoder:
     from json import JSONEncoder  # noqa: PLC0415 - few histories hold structures
 
-    return JSONEncoder(ensure_ascii=False, separators=(",", ":"), skipkeys=True, default=_as_plain)
+    return JSONEncoder(ensure_ascii=False, separators=(",", ":"), skipkeys=True, default=as_plain)

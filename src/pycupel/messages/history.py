@@ -6,24 +6,26 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple, get_args
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import UnitName, checked_name
 from pycupel.messages.providers import MessageView, Provider
-from pycupel.messages.ties import with_needs
+from pycupel.messages.staying import Landmarks, Staying, landmarks_of, staying_at
 from pycupel.messages.units import Unit, group_messages, turns
 from pycupel.model import ContextItem, ContextKind, ContextSource
 from pycupel.model.checks import checked_int, checked_iterable
 
-__all__ = ["History", "items_at", "read_history"]
+__all__ = ["History", "item_of", "items_at", "read_history"]
 
 # Messages have no timestamps, and their order is their age. The start is fixed, so that equal histories are equal.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _KINDS = {
     "system": (ContextKind.SYSTEM_PROMPT, ContextSource.CHAT),
+    "reminder": (ContextKind.MESSAGE, ContextSource.CHAT),
     "user": (ContextKind.MESSAGE, ContextSource.CHAT),
     "assistant": (ContextKind.MESSAGE, ContextSource.CHAT),
     "exchange": (ContextKind.TOOL_OUTPUT, ContextSource.TOOL),
@@ -41,8 +43,9 @@ class History(NamedTuple):
         sizes: What each unit costs.
         ties: For each unit, the indices of the units it is kept with: those that the provider demands, and for an
             exchange, what the assistant said about it.
-        pinned: The indices of the units that must stay.
-        wanted: The indices of the units that should stay if there is room.
+        landmarks: Where to find what stays.
+        points: The lengths that the history had when the model was asked: each ends before a run of its output.
+        pins: The indices of the messages that the caller pins.
     """
 
     provider: Provider
@@ -51,12 +54,32 @@ class History(NamedTuple):
     tokens: list[int]
     sizes: list[int]
     ties: list[tuple[int, ...]]
-    pinned: frozenset[int]
-    wanted: frozenset[int]
+    landmarks: Landmarks
+    points: list[int]
+    pins: list[int]
 
-    def tokens_of(self, unit_indices: Iterable[int]) -> int:
-        """What these units cost together."""
-        return sum([self.sizes[i] for i in unit_indices])
+    @property
+    def whole(self) -> list[int]:
+        """The indices of the units that are not broken."""
+        return [i for i, unit in enumerate(self.units) if unit.problem is None]
+
+    def staying(self, end: int | None = None, gone: Container[int] = ()) -> Staying:
+        """What stays if only the messages before `end` are there; of all of them, if it is None."""
+        count = len(self.tokens)
+        end = count if end is None else end
+        return staying_at(self.units, self.ties, self.landmarks, end, is_last=end == count, gone=gone)
+
+    def tokens_of(self, unit_indices: Iterable[int], end: int | None = None) -> int:
+        """What these units cost together; of a unit that goes on behind `end`, only what comes before it."""
+        if end is None:
+            return sum([self.sizes[i] for i in unit_indices])
+        units, sizes, tokens = self.units, self.sizes, self.tokens
+        return sum(
+            [
+                sizes[i] if units[i].indices[-1] < end else sum([tokens[n] for n in units[i].indices if n < end])
+                for i in unit_indices
+            ]
+        )
 
 
 def read_history(messages: Sequence[Any], provider: Any, unit: Any, count: Callable[[str], int], pin: Any) -> History:
@@ -65,16 +88,12 @@ def read_history(messages: Sequence[Any], provider: Any, unit: Any, count: Calla
     known = resolve_provider(messages, provider)
     views = known.read(messages, count)
     tokens = [view.tokens for view in views]
-    units = group_messages(views, known)
-    pinned, wanted = _pins(units, _pinned_messages(messages, pin))
-    if is_turns:
-        units, turn_of = _whole_turns(units)
-        pinned, wanted = {turn_of[i] for i in pinned}, {turn_of[i] for i in wanted}
+    pins = _pinned_messages(messages, pin)
+    singles = group_messages(views, known)
+    units, unit_of = _whole_turns(singles) if is_turns else (singles, _same)
     sizes = [_size(each.indices, tokens) for each in units]
-    ties = _ties(units)
-    must = frozenset(with_needs(pinned, lambda i: units[i].needs))
-    should = frozenset(with_needs(pinned | wanted, ties.__getitem__))
-    return History(known, views, units, tokens, sizes, ties, must, should - must)
+    landmarks = landmarks_of(singles, pins, len(messages), unit_of, units)
+    return History(known, views, units, tokens, sizes, _ties(units), landmarks, _points(views), pins)
 
 
 def items_at(
@@ -84,21 +103,22 @@ def items_at(
 
     With `named`, their metadata has the indices of the messages, which takes as long as all the rest.
     """
-    units, sizes = history.units, history.sizes
-    items: dict[int, ContextItem] = {}
-    for i in unit_indices:
-        unit = units[i]
-        kind, source = _KINDS[unit.role]
-        item = ContextItem(
-            unit.text or f"({unit.role} without text)",
-            sizes[i],
-            kind=kind,
-            source=source,
-            timestamp=_stamp(unit.indices[-1]),
-            pinned=i in pinned,
-        )
-        items[i] = replace(item, metadata={"pycupel.unit": list(unit.indices)}) if named else item
-    return items
+    return {i: item_of(history, i, pinned=i in pinned, named=named) for i in unit_indices}
+
+
+def item_of(history: History, unit_index: int, *, pinned: bool = False, named: bool = False) -> ContextItem:
+    """An item for a unit."""
+    unit = history.units[unit_index]
+    kind, source = _KINDS[unit.role]
+    item = ContextItem(
+        unit.text or f"({unit.role} without text)",
+        history.sizes[unit_index],
+        kind=kind,
+        source=source,
+        timestamp=_stamp(unit.indices[-1]),
+        pinned=pinned,
+    )
+    return replace(item, metadata={"pycupel.unit": list(unit.indices)}) if named else item
 
 
 @lru_cache(maxsize=4096)
@@ -106,8 +126,17 @@ def _stamp(index: int) -> datetime:
     return _EPOCH + timedelta(seconds=index)
 
 
+def _same(unit_index: int) -> int:
+    return unit_index
+
+
 def _size(indices: Sequence[int], tokens: Sequence[int]) -> int:
     return tokens[indices[0]] if len(indices) == 1 else sum([tokens[i] for i in indices])
+
+
+def _points(views: Sequence[MessageView]) -> list[int]:
+    roles = [view.role for view in views]
+    return [n for n, (before, role) in enumerate(pairwise(roles), 1) if role == "assistant" != before]
 
 
 def _ties(units: Sequence[Unit]) -> list[tuple[int, ...]]:
@@ -126,14 +155,15 @@ def _ties(units: Sequence[Unit]) -> list[tuple[int, ...]]:
     return ties
 
 
-def _whole_turns(units: Sequence[Unit]) -> tuple[list[Unit], dict[int, int]]:
+def _whole_turns(units: Sequence[Unit]) -> tuple[list[Unit], Callable[[int], int]]:
     """A unit for each turn, and the turn of each unit. What is in no turn stays on its own."""
     groups = turns(units)
     grouped = {i for group in groups for i in group}
     groups += [[i] for i in range(len(units)) if i not in grouped]
     groups.sort(key=lambda group: units[group[0]].indices)
     turn_of = {i: turn for turn, group in enumerate(groups) for i in group}
-    return [_turn([units[i] for i in group], turn, turn_of) for turn, group in enumerate(groups)], turn_of
+    whole = [_turn([units[i] for i in group], turn, turn_of) for turn, group in enumerate(groups)]
+    return whole, turn_of.__getitem__
 
 
 def _turn(members: Sequence[Unit], turn: int, turn_of: dict[int, int]) -> Unit:
@@ -146,41 +176,16 @@ def _turn(members: Sequence[Unit], turn: int, turn_of: dict[int, int]) -> Unit:
     )
 
 
-def _pins(units: Sequence[Unit], asked: frozenset[int]) -> tuple[set[int], set[int]]:
-    """The units that must stay, and the last exchange, which should stay even if its turn is over.
-
-    The system prompts, the last user message, the exchange that is still open, and the messages that the caller has
-    asked for must stay.
-    """
-    pinned: set[int] = set()
-    last: dict[str, int] = {}
-    for i, unit in enumerate(units):
-        if unit.state == "broken":
-            continue
-        if unit.role == "system" or unit.state == "open" or (asked and not asked.isdisjoint(unit.indices)):
-            pinned.add(i)
-        last[unit.role] = i
-    # A history without a user message still has to say something.
-    speaker = last.get("user", max((i for role, i in last.items() if role != "system"), default=None))
-    if speaker is None:
-        return pinned, set()
-    pinned.add(speaker)
-    exchange = last.get("exchange", speaker)
-    if exchange > speaker:
-        pinned.add(exchange)
-    return pinned, {exchange}
-
-
-def _pinned_messages(messages: Sequence[Any], pin: Any) -> frozenset[int]:
-    """The indices of the messages that the caller pins, by a function or by index."""
+def _pinned_messages(messages: Sequence[Any], pin: Any) -> list[int]:
+    """The indices of the messages that the caller pins, by a function or by index, ascending."""
     if pin is None:
-        return frozenset()
+        return []
     if callable(pin):
-        return frozenset(i for i, message in enumerate(messages) if pin(message))
+        return [i for i, message in enumerate(messages) if pin(message)]
     indices = [checked_int("every index in pin", i) for i in checked_iterable("pin", "a function or indices", pin)]
     for i in indices:
         if not 0 <= i < len(messages):
             raise InvalidArgumentError(
                 f"pin has the index {i}, but there are {len(messages)} messages", argument="pin", value=i
             )
-    return frozenset(indices)
+    return sorted(set(indices))

@@ -42,5 +42,4 @@ def to_items(
     source = checked_list("messages", messages)
     known = resolve_provider(source, provider)
     history = read_history(source, known, unit, resolve_counter(counter, known, None), pin)
-    whole = [i for i, each in enumerate(history.units) if each.problem is None]
-    return list(items_at(history, whole, history.pinned, named=True).values())
+    return list(items_at(history, history.whole, history.staying().must, named=True).values())

@@ -1,4 +1,4 @@
-"""What is offered to the pipeline, and under which budget: nothing is cut before it has to be, and then enough."""
+"""How much a history may take, and how far it is cut once it takes more."""
 
 from __future__ import annotations
 
@@ -6,43 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from pycupel.errors import UnitTooLargeError
 from pycupel.messages.documents import DocumentItem
-from pycupel.messages.history import History
-from pycupel.messages.result import MessageSelection
-from pycupel.messages.ties import with_needs
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_int
 
 __all__ = ["Plan", "limits_of", "make_plan"]
 
-# Where an int is the budget, a history that has outgrown it is cut to this part of it. The rest is room to grow in,
-# so that the next calls only append, and the provider's prompt cache holds.
+# Where an int is the budget, a history that has outgrown it is cut to what must stay and this part of what that leaves.
+# The rest is room to grow in, so that the next calls only append, and the provider's prompt cache holds.
 TARGET_PERCENT = 65
-
-_NOTHING = frozenset[int]()
-
-
-class Plan(NamedTuple):
-    """What a pipeline is offered; units are named by their indices.
-
-    Attributes:
-        pinned: The units that must stay. They are offered, too.
-        offered: The candidates.
-        earlier: The units that are not offered because an earlier selection dropped them.
-        budget: The limits for the pipeline.
-        room: What the pinned units leave of the window.
-        share: The part of it that documents get before the history does.
-        is_cut: Whether something of the history has to go.
-    """
-
-    pinned: frozenset[int]
-    offered: list[int]
-    earlier: frozenset[int]
-    budget: ContextBudget
-    room: int
-    share: float
-    is_cut: bool
 
 
 def limits_of(budget: ContextBudget | int, margin_percent: float, beside: int = 0) -> ContextBudget:
@@ -70,81 +42,81 @@ def limits_of(budget: ContextBudget | int, margin_percent: float, beside: int = 
     )
 
 
+class Plan(NamedTuple):
+    """What a history may take beside documents.
+
+    Attributes:
+        limits: What the budget leaves to messages and documents.
+        window: The most that they may take together.
+        target: How far to cut; None for what must stay and 65 % of what that leaves.
+        share: The part of the room that is kept free for documents, whatever they take; 0 if there cannot be any.
+        held: What documents take that the caller has pinned.
+        beside: What the other documents take, if only so much is kept free; None for the whole share.
+    """
+
+    limits: ContextBudget
+    window: int
+    target: int | None
+    share: float
+    held: int
+    beside: int | None
+
+    @property
+    def fits_always(self) -> int:
+        """A history that takes no more than this fits, whatever must stay."""
+        return self.window - self._reserve(self.window)
+
+    def fits(self, tokens: int, must_tokens: int) -> bool:
+        """Whether a history of so many tokens fits, documents included, if `must_tokens` of them must stay."""
+        return tokens + self._reserve(self.window - must_tokens) <= self.window
+
+    def target_for(self, must_tokens: int) -> int:
+        """How far to cut, documents included, if so much must stay."""
+        if self.target is None:
+            return must_tokens + (self.window - must_tokens) * TARGET_PERCENT // 100
+        return min(self.window, max(self.target, must_tokens))
+
+    def goal(self, pinned_tokens: int, must_tokens: int) -> tuple[int, int]:
+        """How much a cut leaves beside what is pinned, and how much of that is kept free for documents."""
+        rest = max(0, self.target_for(must_tokens) - pinned_tokens)
+        return rest, self._reserve(rest)
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether a cut leaves room to grow, so that it is worth keeping it."""
+        return self.beside is None and (self.target is None or self.target < self.window)
+
+    @property
+    def facts(self) -> tuple[object, ...]:
+        """What decides about cuts."""
+        return (self.window, self.target, self.share, self.held, self.is_stable)
+
+    def budget(self, must_tokens: int, *, is_cut: bool) -> ContextBudget:
+        """The budget as a selection reports it: with the target that the cut had, or without one."""
+        target = self.target_for(must_tokens) if is_cut else self.limits.available_tokens
+        return replace(self.limits, target_tokens=target)
+
+    def _reserve(self, rest: int) -> int:
+        if self.beside is None:
+            return max(self.held, int(rest * self.share))
+        return self.held + min(self.beside, int(max(0, rest - self.held) * self.share))
+
+
 def make_plan(
-    history: History,
-    hits: Sequence[DocumentItem],
-    limits: ContextBudget,
-    share: float,
-    previous: MessageSelection | None,
+    limits: ContextBudget, hits: Sequence[DocumentItem], share: float, *, has_target: bool, stable: bool
 ) -> Plan:
-    """Everything if it fits; else what the previous selection kept; else everything, to be cut to the target.
+    """The plan for a history beside documents.
 
     Args:
-        history: The history.
-        hits: The documents that share the budget.
-        limits: The budget.
+        limits: What the budget leaves to messages and documents.
+        hits: The documents.
         share: The part of the room that documents get before the history does.
-        previous: The last selection of this history.
-
-    Raises:
-        UnitTooLargeError: what must stay does not fit.
+        has_target: Whether the caller has said how far to cut.
+        stable: Whether the start of the prompt should stay the same, so that cuts must not depend on what the documents
+            take; if not, the window is filled.
     """
-    # A history is not cut before it is larger than this.
-    window = limits.available_tokens
-    # Documents that the caller has pinned stay, too.
+    window = max(0, limits.unreserved_capacity)
     held = sum([hit.item.tokens for hit in hits if hit.item.pinned])
-    pinned = _pinned(history, window, held)
-    pinned_tokens = history.tokens_of(pinned) + held
-    roomy = replace(limits, target_tokens=window)
-    room = roomy.effective(pinned_tokens).target_tokens
-    beside = min(sum([hit.item.tokens for hit in hits]) - held, int(room * share))
-    whole = [i for i, unit in enumerate(history.units) if unit.problem is None]
-    for earlier in _left_out(history, whole, pinned, window, previous):
-        offered = [i for i in whole if i not in earlier] if earlier else whole
-        if history.tokens_of(offered) + held - pinned_tokens + beside <= room:
-            return Plan(pinned, offered, earlier, roomy, room, share, is_cut=False)
-    cut = replace(limits, target_tokens=min(window, max(limits.target_tokens, pinned_tokens)))
-    return Plan(pinned, whole, _NOTHING, cut, room, share, is_cut=True)
-
-
-def _pinned(history: History, window: int, held: int) -> frozenset[int]:
-    """The units that must stay, and those that should if there is room for them.
-
-    Raises:
-        UnitTooLargeError: the former alone do not fit.
-    """
-    needed = history.tokens_of(history.pinned) + held
-    if needed > window and history.pinned:
-        largest = max(sorted(history.pinned), key=history.sizes.__getitem__)
-        tokens = history.sizes[largest]
-        raise UnitTooLargeError(
-            history.units[largest].indices,
-            tokens,
-            max(0, window - (needed - tokens)),
-            hint=f"It must stay: what must stay needs {needed} tokens, and the budget leaves {window}. "
-            "Raise the budget, pin less, or shorten that message.",
-        )
-    wanted = history.pinned | history.wanted
-    return wanted if history.tokens_of(wanted) + held <= window else history.pinned
-
-
-def _left_out(
-    history: History,
-    whole: Sequence[int],
-    pinned: frozenset[int],
-    window: int,
-    previous: MessageSelection | None,
-) -> tuple[frozenset[int], ...]:
-    """What may be left out without a new cut: nothing, or what the previous selection dropped.
-
-    What was dropped only comes back if the window has grown. Otherwise documents that come and go would change the
-    start of the history each time.
-    """
-    if previous is None:
-        return (_NOTHING,)
-    kept, known = frozenset(previous.kept), len(previous.source)
-    dropped = {i for i in whole if any(n < known and n not in kept for n in history.units[i].indices)}
-    # What is new may need what is old.
-    staying = with_needs((i for i in whole if i not in dropped), history.ties.__getitem__)
-    earlier = frozenset(dropped).difference(staying) - pinned
-    return (_NOTHING, earlier) if window > previous.budget.available_tokens else (earlier,)
+    if stable:
+        return Plan(limits, window, limits.target_tokens if has_target else None, share, held, None)
+    return Plan(limits, window, window, share, held, sum([hit.item.tokens for hit in hits]) - held)

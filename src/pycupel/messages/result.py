@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import ceil
 from typing import Any, ClassVar
 
 from pycupel.diagnostics import ExclusionReason, SelectionReport
+from pycupel.errors import InvalidArgumentError
 from pycupel.messages.options import ProviderName
 from pycupel.messages.usage import Usage
 from pycupel.model import ContextBudget
 
-__all__ = ["Dropped", "ExplainedSelection", "MessageSelection"]
+__all__ = ["Checkpoint", "Cut", "Dropped", "ExplainedSelection", "MessageSelection"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,55 @@ class Dropped:
 
     index: int
     reason: ExclusionReason
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What a cut costs: the provider has to read anew, at a higher price, what follows the first change.
+
+    Attributes:
+        removed: The tokens that the cut removed.
+        rewritten: The tokens behind the first change, which are not in the provider's prompt cache.
+    """
+
+    removed: int
+    rewritten: int
+
+    def pays_after(self, write: float = 1.25, read: float = 0.1) -> int:
+        """The number of calls after which the cut has paid for itself.
+
+        Each call saves what reading the removed tokens from the cache would have cost; once, what is rewritten costs
+        the difference between writing and reading.
+
+        Args:
+            write: The price of a token that is written to the cache, in prices of an uncached token.
+            read: The price of a token that is read from the cache.
+
+        Raises:
+            InvalidArgumentError: `read` is not above 0, so that nothing is ever saved.
+        """
+        if read <= 0:
+            raise InvalidArgumentError(
+                f"read must be above 0, not {read}: where reading costs nothing, a cut never pays",
+                argument="read",
+                value=read,
+            )
+        return max(0, ceil(self.rewritten * (write - read) / (self.removed * read)))
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """Where the next selection of the same history may go on, instead of starting at its first message.
+
+    Attributes:
+        end: The number of messages that had been looked at.
+        gone: The indices of the messages that had been dropped until then.
+        shape: A fingerprint of what belonged together.
+    """
+
+    end: int
+    gone: tuple[int, ...]
+    shape: str
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -46,7 +97,10 @@ class MessageSelection:
         provider: The provider whose rules were kept.
         usage: Where the window goes: system prompt, tools, history by kind, documents, reply, and what is free.
         notes: Advisory notes, such as that a scorer found its field on no message.
-        source: The caller's whole history.
+        cut: What the cut in this call removed, and what that costs; None if nothing was cut.
+        fingerprint: Of the history and the arguments; a later selection recognises this one by it.
+        checkpoints: Where a later selection may go on.
+        source: The caller's whole history. It is not compared.
     """
 
     messages: list[Any]
@@ -62,7 +116,10 @@ class MessageSelection:
     provider: ProviderName
     usage: Usage
     notes: tuple[str, ...] = ()
-    source: tuple[Any, ...] = ()
+    cut: Cut | None = None
+    fingerprint: str = ""
+    checkpoints: tuple[Checkpoint, ...] = ()
+    source: tuple[Any, ...] = field(default=(), compare=False)
 
     __hash__: ClassVar[None] = None  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
 
@@ -73,13 +130,18 @@ class MessageSelection:
             then is now or then == now for then, now in zip(before, messages, strict=False)
         )
 
+    @property
+    def history_length(self) -> int:
+        """The number of messages in the caller's list."""
+        return len(self.kept) + len(self.dropped)
+
     def __repr__(self) -> str:
         documents = ""
         if self.documents or self.dropped_documents:
             total = len(self.documents) + len(self.dropped_documents)
             documents = f", {len(self.documents)} of {total} documents"
         return (
-            f"<{type(self).__name__}: {len(self.messages)} of {len(self.source)} messages{documents}, "
+            f"<{type(self).__name__}: {len(self.messages)} of {self.history_length} messages{documents}, "
             f"{self.total_tokens} tokens for {self.provider}, counted by {self.counter}>"
         )
 

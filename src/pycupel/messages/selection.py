@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, Literal, get_args, overload
 
 from pycupel.diagnostics import ExclusionReason, SelectionReport
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
-from pycupel.messages.choice import choose
+from pycupel.messages.choice import HistoryCutter, choose
 from pycupel.messages.counting import count_beside, resolve_counter
+from pycupel.messages.cuts import Candidates, replay, select_once
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.documents import newest_of_each, read_documents
 from pycupel.messages.history import History, read_history
@@ -24,9 +25,12 @@ from pycupel.messages.options import (
     checked_name,
 )
 from pycupel.messages.plan import Plan, limits_of, make_plan
-from pycupel.messages.result import Dropped, ExplainedSelection, MessageSelection
+from pycupel.messages.record import Record
+from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection
 from pycupel.messages.slicing import document_share
+from pycupel.messages.units import Unit
 from pycupel.messages.usage import usage_of
+from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_bool, wrong_type
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
@@ -34,7 +38,7 @@ from pycupel.tokens.counters import CounterLike
 
 __all__ = ["select_messages"]
 
-_NOT_CONTINUED = "the history does not start with that of the previous selection, so a new choice was made"
+_NOT_USED = "previous was not used: it was not made with the same arguments from the start of this history"
 
 
 @overload
@@ -53,6 +57,7 @@ def select_messages(
     documents: Iterable[Any] | None = None,
     system: Any = None,
     tools: Iterable[Any] | None = None,
+    stable: bool = True,
     too_large: TooLarge = "drop",
     explain: Literal[True],
 ) -> ExplainedSelection: ...
@@ -72,6 +77,7 @@ def select_messages(
     documents: Iterable[Any] | None = None,
     system: Any = None,
     tools: Iterable[Any] | None = None,
+    stable: bool = True,
     too_large: TooLarge = "drop",
     explain: bool = False,
 ) -> MessageSelection: ...
@@ -90,6 +96,7 @@ def select_messages(
     documents: Iterable[Any] | None = None,
     system: Any = None,
     tools: Iterable[Any] | None = None,
+    stable: bool = True,
     too_large: TooLarge = "drop",
     explain: bool = False,
 ) -> MessageSelection:
@@ -98,14 +105,14 @@ def select_messages(
     A tool call, its results and its reasoning stay together, with the user message that they are about. The system
     prompt, the last user message and the exchange that is open or last always stay. The order does not change.
 
-    Nothing is dropped until the history outgrows `max_tokens - output_reserve`. Then it is cut to `target_tokens`, so
-    that the following calls only append to it: pass the last selection as `previous`, and its choice is kept until the
-    next cut.
+    Nothing is dropped until the history outgrows `max_tokens - output_reserve`. Then it is cut further than necessary,
+    so that the following calls only append to it. Where it is cut depends on the history and the arguments alone: the
+    cuts are replayed, as if the history had been selected whenever the model was asked.
 
     Args:
         messages: The history: dicts or the SDK's objects, which are only read.
-        budget: The limits; or a number of tokens, of which 65 % are then the target; or, as a text such as "75%", a
-            share of the model's window.
+        budget: The limits; or a number of tokens, where a history that has outgrown it is cut to what must stay and
+            65 % of what that leaves; or, as a text such as "75%", a share of the model's window.
         provider: openai, responses, anthropic, gemini or mistral; auto tells them apart by their fields.
         model: The model's name, as `pycupel.tokens.get_counter` takes it. It decides how tokens are counted, and whose
             rules count where the messages fit several providers.
@@ -116,10 +123,12 @@ def select_messages(
         counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes. With "auto",
             the model or else the provider decides: exact where that is possible, else an estimate with a margin.
         pin: More messages that must stay: their indices, or a function that is asked about each.
-        previous: The selection from the last call with this history.
-        documents: Retrieved texts that share the budget; see `documents` of the result.
+        previous: The selection from the last call with this history and these arguments. It only saves time.
+        documents: Retrieved texts that share the budget; see `documents` of the result. Their share is kept free as
+            long as this is not None.
         system: The system prompt that is sent beside the messages: a text, blocks, or Gemini's `system_instruction`.
         tools: The definitions of tools that are sent beside the messages, in the provider's shape or MCP's.
+        stable: Whether the start of the prompt should stay the same from call to call. If not, the window is filled.
         too_large: What happens to an old unit that is larger than the budget: "drop" or "error".
         explain: Whether the result should have a report.
 
@@ -135,28 +144,47 @@ def select_messages(
     refuses_large = checked_name("too_large", too_large, get_args(TooLarge)) == "error"
     if previous is not None and not isinstance(previous, MessageSelection):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise wrong_type("previous", "a MessageSelection", previous)
+    unit_name = checked_name("unit", unit, get_args(UnitName))
     ranking_policy = as_policy(policy)
     source = tuple(checked_list("messages", messages))
     limits = as_budget(budget, model)
     known_provider = resolve_provider(source, provider, model)
     count = resolve_counter(counter, known_provider, model)
     beside = count_beside(known_provider, count, system, tools)
-    history = read_history(source, known_provider, unit, count, pin)
+    history = read_history(source, known_provider, unit_name, count, pin)
     _refuse_broken(history)
     given = [] if documents is None else checked_list("documents", documents)
     hits, replaced = newest_of_each(read_documents(given, count))
-    known = previous if previous is not None and previous.continues(source) else None
-    share = document_share(ranking_policy.slicer, [hit.item for hit in hits])
-    plan = make_plan(history, hits, limits_of(limits, count.margin_percent, sum(beside)), share, known)
+    plan = make_plan(
+        limits_of(limits, count.margin_percent, sum(beside)),
+        hits,
+        0.0 if documents is None else document_share(ranking_policy.slicer),
+        has_target=isinstance(limits, ContextBudget),
+        stable=checked_bool("stable", stable),
+    )
+    cutter = HistoryCutter(history, plan, ranking_policy)
+    record = Record(history, source, (*plan.facts, unit_name, repr(ranking_policy.scorer), repr(ranking_policy.slicer)))
+    known = previous if previous is not None and record.continues(previous) else None
+    replayed = (
+        replay(history, plan, cutter, record.state_of(known)) if plan.is_stable else select_once(history, plan, cutter)
+    )
     if refuses_large:
-        _refuse_too_large(history, plan)
+        _refuse_too_large(history, plan, replayed.candidates)
     choice = choose(
-        history, plan, hits, replaced, ranking_policy, query=query, explain=checked_bool("explain", explain)
+        history,
+        plan.window,
+        replayed,
+        hits,
+        replaced,
+        ranking_policy,
+        query=query,
+        explain=checked_bool("explain", explain),
     )
     kept = sorted([n for i in choice.units for n in history.units[i].indices])
     tokens_of = {hit.index: hit.item.tokens for hit in hits}
     document_tokens = sum([tokens_of[i] for i in choice.documents])
     usage = usage_of(limits, beside, [history.views[n] for n in kept], document_tokens)
+    notes = (*choice.notes, *_forgotten(history, choice.reasons), *((_NOT_USED,) if previous is not known else ()))
     return _type_of(choice.report)(
         messages=[source[n] for n in kept],
         total_tokens=sum([history.tokens[n] for n in kept]) + document_tokens,
@@ -166,13 +194,37 @@ def select_messages(
         kept=tuple(kept),
         stable_prefix_tokens=_stable_prefix(history.tokens, kept, known),
         report=choice.report,
-        budget=plan.budget,
+        budget=plan.budget(replayed.candidates.must_tokens, is_cut=bool(replayed.dropped)),
         counter=str(count),
         provider=history.provider.name,
         usage=usage,
-        notes=(*choice.notes, *((_NOT_CONTINUED,) if previous is not known else ())),
+        notes=notes,
+        cut=_cut(history, replayed.dropped, kept),
+        fingerprint=record.fingerprint,
+        checkpoints=record.checkpoints(replayed) if plan.is_stable else (),
         source=source,
     )
+
+
+def _cut(history: History, dropped: Collection[int], kept: Sequence[int]) -> Cut | None:
+    removed = history.tokens_of(dropped)
+    if not removed:
+        return None
+    first = min(history.units[i].indices[0] for i in dropped)
+    return Cut(removed, sum([history.tokens[n] for n in kept if n > first]))
+
+
+def _forgotten(history: History, dropped: Iterable[int]) -> Iterator[str]:
+    gone = sorted(history.units[i].indices[0] for i in dropped if _is_reminder(history.units[i]))
+    if gone:
+        yield (
+            f"system messages behind other messages were dropped ({len(gone)}, the last one is messages[{gone[-1]}]); "
+            "only the newest of them always stays, so pin those that must"
+        )
+
+
+def _is_reminder(unit: Unit) -> bool:
+    return unit.role == "reminder" and unit.problem is None
 
 
 def _type_of(report: SelectionReport | None) -> type[MessageSelection]:
@@ -190,10 +242,11 @@ def _refuse_broken(history: History) -> None:
         )
 
 
-def _refuse_too_large(history: History, plan: Plan) -> None:
+def _refuse_too_large(history: History, plan: Plan, candidates: Candidates) -> None:
+    room = plan.window - candidates.pinned_tokens
     for i, (unit, tokens) in enumerate(zip(history.units, history.sizes, strict=True)):
-        if tokens > plan.room and i not in plan.pinned and unit.problem is None:
-            raise UnitTooLargeError(unit.indices, tokens, plan.room, hint='To drop it instead, pass too_large="drop".')
+        if tokens > room and i not in candidates.pinned and unit.problem is None:
+            raise UnitTooLargeError(unit.indices, tokens, room, hint='To drop it instead, pass too_large="drop".')
 
 
 def _dropped(reasons: Iterable[tuple[Sequence[int], ExclusionReason]]) -> tuple[Dropped, ...]:

@@ -3,80 +3,116 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pycupel.kernels.order import descending
 from pycupel.messages.ties import with_needs
-from pycupel.model import ContextBudget, ContextItem, QuotaConstraintMode
+from pycupel.model import ContextBudget, ContextItem, ContextKind, QuotaConstraintMode
 from pycupel.protocols import Slicer
 from pycupel.slicers import CountQuotaSlice, GreedySlice, QuotaSlice, StreamSlice
 from pycupel.slicers._base import IndexedSlicer, IndexSlice, exclusion_notes, slice_by_index
 from pycupel.slicers.constraints import quota_constraints_of
 
-__all__ = ["TiedSlice", "document_share", "inner_slicer"]
+__all__ = ["BesideSlice", "document_share", "fill", "inner_slicer", "without_lone_questions"]
 
 # What documents may take of the target before the history gets the rest, if the policy's quotas say nothing about it.
 _DOCUMENT_PERCENT = 30.0
 
+_HISTORY_KINDS = frozenset({ContextKind.SYSTEM_PROMPT.key, ContextKind.MESSAGE.key, ContextKind.TOOL_OUTPUT.key})
+
 _CUT = "what it belongs to does not fit, or the cut is made where the messages around it end"
 
 
-@dataclass(frozen=True, slots=True)
-class TiedSlice(IndexedSlicer):
-    """Takes what `inner` selects, or everything if there is none, from the best score down.
+def fill(
+    order: Sequence[int], sizes: Sequence[int], ties: Sequence[Sequence[int]], limit: int, *, in_one_piece: bool
+) -> set[int]:
+    """Takes units in order, each with everything that it is tied to and that is not taken yet, or not at all.
 
-    An item is taken together with everything that it is tied to and that is not taken yet, or not at all. Filling by
-    density, as `GreedySlice` does, would keep short old messages and lose long new ones; by score, what goes is the
-    oldest, in one piece as far as the scores allow.
+    Filling by density, as `GreedySlice` does, would keep short old messages and lose long new ones; by score, what goes
+    is the oldest. In one piece, the first that does not fit is also the last that is tried: what is smaller and older
+    would stay without what was said around it. But while less than half is taken, one that is too large is skipped.
+
+    Args:
+        order: The units, the best score first.
+        sizes: What each unit costs.
+        ties: For each unit, those that it is tied to. One that is not in `order` is pinned.
+        limit: What they may take together.
+        in_one_piece: Whether to stop at the first that does not fit.
+    """
+    candidates = set(order)
+    taken: set[int] = set()
+    used = 0
+
+    def tied_to(unit: int) -> list[int]:
+        return [each for each in ties[unit] if each in candidates]
+
+    for unit in order:
+        if unit in taken:
+            continue
+        group, tokens = [unit], sizes[unit]
+        for each in ties[unit]:
+            if each in candidates and each not in taken:
+                group = with_needs(group, tied_to, taken)
+                tokens = sum([sizes[i] for i in group])
+                break
+        if used + tokens <= limit:
+            taken.update(group)
+            used += tokens
+        elif in_one_piece and 2 * used > limit:
+            break
+    return taken
+
+
+def without_lone_questions(
+    taken: set[int], ties: Sequence[Sequence[int]], answers: Mapping[int, int], begun: int
+) -> set[int]:
+    """What is taken, without the questions that had answers, of which none is left.
+
+    Args:
+        taken: The units that are taken.
+        ties: For each unit, those that it is tied to, such as an answer to its question.
+        answers: For each question, the first unit that is an answer.
+        begun: The number of units that are there; a later one is no answer yet.
+    """
+    alone = {i for i in taken if answers.get(i, begun) < begun}
+    if not alone:
+        return taken
+    return taken - alone.difference(*[ties[i] for i in taken])
+
+
+@dataclass(frozen=True, slots=True)
+class BesideSlice(IndexedSlicer):
+    """Selects the units of a history that stay, and fills what they leave with documents, the best score first.
 
     Attributes:
-        inner: The slicer whose choice is narrowed.
+        inner: The slicer whose choice of documents is narrowed; None for all of them.
         units: The index of the unit of each item of the history, by the item's identity. Other items are documents.
-        ties: For each unit, the indices of those that it is tied to. One that is not a candidate is pinned.
-        share: The part of the target that documents get before the history does. Later they get what it leaves.
-        whole: Whether the history stays as a whole, so that only documents are selected.
+        staying: The units that stay.
     """
 
     inner: Slicer | None
     units: Mapping[int, int]
-    ties: Sequence[Sequence[int]]
-    share: float = 0.0
-    whole: bool = False
+    staying: Container[int]
 
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
-        """The documents' share first, then the history, then more documents."""
-        units = [self.units.get(id(item)) for item in items]
+        """What stays of the history, and the documents that fit beside it."""
         order = descending(scores)
         outcome = IndexSlice(order)
         if self.inner is not None:
             outcome = slice_by_index(self.inner, items, scores, budget)
             chosen = set(outcome.selected)
-            order = [i for i in order if i in chosen or (self.whole and units[i] is not None)]
-        documents: list[int] = []
-        history = order
-        if None in units:
-            documents = [i for i in order if units[i] is None]
-            history = [i for i in order if units[i] is not None]
-        target = budget.target_tokens
-        fill = _Fill(items, self._ties_between(units))
-        fill.take(documents, int(target * self.share))
-        fill.take(history, target, in_one_piece=self.inner is None)
-        fill.take(documents, target)
-        return outcome._replace(selected=sorted(fill.taken))
-
-    def _ties_between(self, units: Sequence[int | None]) -> Callable[[int], list[int]]:
-        """The ties by index in the list of candidates."""
-        index_of = {unit: i for i, unit in enumerate(units)}
-
-        def tied_to(i: int) -> list[int]:
-            unit = units[i]
-            return [] if unit is None else [index_of[need] for need in self.ties[unit] if need in index_of]
-
-        return tied_to
+            order = [i for i in order if i in chosen]
+        selected = [i for i, item in enumerate(items) if self.units.get(id(item)) in self.staying]
+        room = budget.target_tokens - sum([items[i].tokens for i in selected])
+        for i in order:
+            if id(items[i]) not in self.units and items[i].tokens <= room:
+                selected.append(i)
+                room -= items[i].tokens
+        return outcome._replace(selected=sorted(selected))
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
         """What the inner slicer has to say, or else why small old messages are not kept one by one."""
@@ -84,37 +120,8 @@ class TiedSlice(IndexedSlicer):
         return {i: inner.get(i, _CUT) for i in range(len(items))}
 
 
-class _Fill:
-    """What has been taken so far."""
-
-    __slots__ = ("_items", "_tied_to", "_used", "taken")
-
-    def __init__(self, items: Sequence[ContextItem], tied_to: Callable[[int], Iterable[int]]) -> None:
-        self._items = items
-        self._tied_to = tied_to
-        self._used = 0
-        self.taken: set[int] = set()
-
-    def take(self, order: Iterable[int], limit: int, *, in_one_piece: bool = False) -> None:
-        """Takes whatever still fits; the limit is for everything that is taken.
-
-        In one piece, the first that does not fit is also the last that is tried: what is smaller and older would stay
-        without what was said around it. But as long as less than half is taken, one that is too large is skipped.
-        """
-        for i in order:
-            if i in self.taken:
-                continue
-            group = with_needs((i,), self._tied_to, self.taken)
-            tokens = sum([self._items[each].tokens for each in group])
-            if self._used + tokens <= limit:
-                self.taken.update(group)
-                self._used += tokens
-            elif in_one_piece and 2 * self._used > limit:
-                return
-
-
 def inner_slicer(slicer: Slicer) -> Slicer | None:
-    """A policy's slicer as the inner one of a `TiedSlice`, which does by score what `GreedySlice` does by density."""
+    """A policy's slicer, if it does more than `GreedySlice`, whose place `fill` takes: by score, not by density."""
     return None if type(slicer) is GreedySlice else _by_score(slicer)
 
 
@@ -128,13 +135,16 @@ def _by_score(slicer: Any) -> Slicer:
     return changed
 
 
-def document_share(slicer: Slicer, documents: Iterable[ContextItem]) -> float:
-    """The part that documents get before the history does: what quotas require for their kinds, within the caps."""
+def document_share(slicer: Slicer) -> float:
+    """The part that documents get before the history does: what quotas require for their kinds, within the caps.
+
+    It does not depend on the documents of one call, because the cut would move with them.
+    """
     quotas = {
-        each.kind.key: each for each in quota_constraints_of(slicer) if each.mode is QuotaConstraintMode.PERCENTAGE
+        each.kind.key: each
+        for each in quota_constraints_of(slicer)
+        if each.mode is QuotaConstraintMode.PERCENTAGE and each.kind.key not in _HISTORY_KINDS
     }
-    require = cap = 0.0
-    for key in dict.fromkeys(item.kind.key for item in documents):
-        require += quotas[key].require if key in quotas else 0.0
-        cap += quotas[key].cap if key in quotas else 100.0
+    require = sum([each.require for each in quotas.values()])
+    cap = sum([each.cap for each in quotas.values()]) if ContextKind.DOCUMENT.key in quotas else 100.0
     return min(max(_DOCUMENT_PERCENT, require), cap) / 100.0

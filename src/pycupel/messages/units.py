@@ -5,28 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from pycupel.kernels.records import maker
 from pycupel.messages.providers import Provider
-from pycupel.messages.providers._base import CALL_OPEN, ERROR, Finding, MessageView
+from pycupel.messages.providers._base import CALL_OPEN, ERROR, LASTING, Finding, MessageView
 
 __all__ = ["Unit", "group_messages", "turns"]
 
-_UNTIED = frozenset({"system", "user"})
+_UNTIED = frozenset({"system", "reminder", "user"})
 
 
 class Unit(NamedTuple):
     """Messages that only go together.
 
-    A selection of units is accepted by the provider if none of them is broken, all system units are among them, and
-    each has what it needs.
+    A selection of units is accepted by the provider if none of them is broken and each has what it needs.
 
     Attributes:
         indices: The indices of the messages.
-        role: "system", "user", "assistant", or "exchange" for calls with their results.
+        role: "system", "reminder" for a system message behind other messages, "user", "assistant", or "exchange" for
+            calls with their results.
         anchor: The index of the unit with the user message that opened the turn.
         state: "complete", "open" (calls at the end of the history that are not all answered yet) or "broken".
         problem: Why the provider would refuse a broken unit.
         text: What the messages say.
         needs: The indices of the units without which the provider would refuse this one: its anchor, and others.
+        remark: Whether the user says something beside the results of an exchange.
     """
 
     indices: tuple[int, ...]
@@ -36,6 +38,10 @@ class Unit(NamedTuple):
     problem: str | None
     text: str
     needs: tuple[int, ...] = ()
+    remark: bool = False
+
+
+_unit = maker(Unit)
 
 
 def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Unit]:
@@ -50,18 +56,23 @@ def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Uni
         others = provider.needs({i: [views[n] for n in group] for i, group in enumerate(groups) if i not in problems})
     units: list[Unit] = []
     opener: int | None = None
+    leading = True
     for unit_index, group in enumerate(groups):
+        remark = False
         if len(group) == 1:
             view = views[group[0]]
             role = "exchange" if view.calls or view.results else view.role
             text, opens_turn = view.text, view.opens_turn
+            if role == "system" and not leading and LASTING not in view.marks:
+                role = "reminder"
         else:
-            role, text, opens_turn = _summary([views[index] for index in group])
+            role, text, opens_turn, remark = _summary([views[index] for index in group])
+        leading = leading and role == "system"
         anchor = None if role in _UNTIED else opener
         needs = others.get(unit_index, ())
         needs = needs if anchor is None else (anchor, *needs)
         state = states.get(unit_index, "complete")
-        units.append(Unit(tuple(group), role, anchor, state, problems.get(unit_index), text, needs))
+        units.append(_unit((tuple(group), role, anchor, state, problems.get(unit_index), text, needs, remark)))
         if opens_turn and unit_index not in problems:
             opener = unit_index
     return units
@@ -74,7 +85,7 @@ def turns(units: Sequence[Unit]) -> list[list[int]]:
     """
     grouped: list[list[int]] = []
     for unit_index, unit in enumerate(units):
-        if unit.role == "system" or unit.state == "broken":
+        if unit.role in ("system", "reminder") or unit.state == "broken":
             continue
         if unit.role == "user" or not grouped:
             grouped.append([])
@@ -100,9 +111,11 @@ def _note(problems: dict[int, str], findings: Iterable[Finding], unit_of: Mappin
             problems.setdefault(unit_of[finding.index], f"messages[{finding.index}]: {finding.message}")
 
 
-def _summary(members: Sequence[MessageView]) -> tuple[str, str, bool]:
-    """The role of a unit of several messages, its text, and whether it opens a turn."""
+def _summary(members: Sequence[MessageView]) -> tuple[str, str, bool, bool]:
+    """The role of a unit of several messages, its text, whether it opens a turn, and whether the user speaks."""
     first = members[0]
     is_exchange = bool(first.calls) or any(view.calls or view.results for view in members)
+    roles = [view.role for view in members]
+    opens_turn = "user" in roles and any(view.opens_turn for view in members)
     text = "\n".join([view.text for view in members if view.text])
-    return "exchange" if is_exchange else first.role, text, True in [view.opens_turn for view in members]
+    return "exchange" if is_exchange else first.role, text, opens_turn, "user" in roles

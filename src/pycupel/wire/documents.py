@@ -22,7 +22,7 @@ def to_dict(value: object, *, allow_nan: bool = False) -> dict[str, Any]:
     """Return a value as a dictionary of plain JSON values.
 
     Args:
-        value: An item, a budget, a report, or a part of a report.
+        value: An item, a budget, a report, a part of a report, or a selection from a chat history.
         allow_nan: Write NaN and infinities, which are not JSON, instead of refusing them.
 
     Raises:
@@ -67,7 +67,16 @@ def loads(cls: type[_Value], text: str | bytes, *, strict: bool = False, allow_n
 
 def _codec(name: str, given: object, cls: Any) -> Codec:
     if isinstance(cls, type):
-        codec = _CODECS.get(cls) or reports.REASON_CODECS.get(cls)
+        codec = _CODECS.get(cls) or reports.REASON_CODECS.get(cls) or _selection_codec(cls)
         if codec is not None:
             return codec
     raise wrong_type(name, f"one of {_SUPPORTED}", given)
+
+
+def _selection_codec(cls: type[Any]) -> Codec | None:
+    """The codec of a selection from a chat history, which stands above this package."""
+    if not cls.__module__.startswith("pycupel.messages."):
+        return None
+    from pycupel.messages.wire import CODECS  # noqa: PLC0415
+
+    return CODECS.get(cls)

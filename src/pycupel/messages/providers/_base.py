@@ -15,6 +15,7 @@ from pycupel.model.checks import describe
 __all__ = [
     "CALL_OPEN",
     "ERROR",
+    "LASTING",
     "WARNING",
     "Finding",
     "MessageView",
@@ -34,6 +35,9 @@ WARNING: Severity = "warning"
 
 CALL_OPEN = "open-tool-call"
 
+# The mark of a system message that changes how everything after it is read, so that it stays.
+LASTING = "lasting"
+
 _PRICES = Prices()
 
 
@@ -42,9 +46,10 @@ class MessageView(NamedTuple):
 
     `role` is "system", "user", "assistant" or "tool"; a user message that holds nothing but tool results is "tool".
     `text` is what a reader would read, thoughts and the arguments of calls included, pictures and files not; `tokens`
-    is what the whole message costs. `calls` and `results` are ids. `reasoning` says that the message starts with
-    thoughts that belong to what follows. `marks` are for the rules of one provider. `shares` are the parts of the
-    tokens that are calls, results or thoughts, each with its kind.
+    is what the whole message costs. `calls` and `results` are ids. A message with results never opens a turn, even if
+    the user says something in it, too. `reasoning` says that the message starts with thoughts that belong to what
+    follows. `marks` are for the rules of one provider. `shares` are the parts of the tokens that are calls, results or
+    thoughts, each with its kind.
     """
 
     index: int  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]

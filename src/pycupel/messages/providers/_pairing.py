@@ -26,11 +26,17 @@ def pair_adjacent(views: Sequence[MessageView], *, one_message: bool = False, id
         if view.results:
             findings += (orphan(view.index, each) for each in view.results)
         if view.calls:
-            findings += repeated_calls(view, used)
+            if ids_once or len(view.calls) > 1:
+                findings += repeated_calls(view, used)
             if not ids_once:
                 used.clear()
             end = _end_of_results(views, position)
-            is_open = end == len(views) and not views[-1].opens_turn
+            if end == position + 1 and views[position].results == view.calls and len({*view.calls}) == len(view.calls):
+                # Most calls are answered in one message.
+                groups[-1].append(views[position].index)
+                position = end
+                continue
+            is_open = end == len(views) and views[-1].role != "user"
             findings += _pair(view, views[position:end], groups, one_message=one_message, is_open=is_open)
             position = end
     return Pairing(groups, findings)
@@ -40,7 +46,7 @@ def _end_of_results(views: Sequence[MessageView], position: int) -> int:
     """The position after the run of results that starts here. A message that says more than results ends it."""
     while position < len(views) and views[position].results:
         position += 1
-        if views[position - 1].opens_turn:
+        if views[position - 1].role == "user":
             break
     return position
 

@@ -84,7 +84,7 @@ def system_neighbours(roles: Sequence[str]) -> Iterator[tuple[int, int | None, i
 def first_not_user(views: Sequence[MessageView]) -> Iterator[Finding]:
     """Assistant messages before the first user message, one with results of its own calls aside."""
     for view in views:
-        if view.opens_turn and not view.results:
+        if view.opens_turn:
             return
         if view.role == "assistant":
             yield Finding(

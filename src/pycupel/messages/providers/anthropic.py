@@ -58,7 +58,7 @@ def _read_message(message: Any, index: int, content: ContentReader) -> MessageVi
         *content(message),
         calls,
         results,
-        role == "user" and not only_results,
+        role == "user" and not results,
         bool(kinds) and kinds[0] in _THOUGHTS,
         tuple(_marks(blocks, kinds, len(results))),
         content.shares,

@@ -92,12 +92,11 @@ def _read(messages: Sequence[Any], content: ContentReader) -> list[MessageView]:
             views.append(MessageView(index, role, text, tokens, ids, (), False, thinks, marks, content.shares))
         else:
             results = tuple(_results(parts, pending, index))
-            if results and len(results) == len(parts):
-                views.append(MessageView(index, "tool", text, tokens, (), results, marks=marks))
-            else:
-                views.append(
-                    MessageView(index, role, text, tokens, (), results, True, marks=marks, shares=content.shares)
-                )
+            speaker = "tool" if results and len(results) == len(parts) else role
+            shares = () if speaker == "tool" else content.shares
+            views.append(
+                MessageView(index, speaker, text, tokens, (), results, not results, marks=marks, shares=shares)
+            )
     return views
 
 

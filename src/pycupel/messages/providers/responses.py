@@ -12,7 +12,16 @@ from typing import Any
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentReader
 from pycupel.messages.fields import field
-from pycupel.messages.providers._base import Finding, MessageView, Pairing, Provider, check_content, id_of, role_of
+from pycupel.messages.providers._base import (
+    LASTING,
+    Finding,
+    MessageView,
+    Pairing,
+    Provider,
+    check_content,
+    id_of,
+    role_of,
+)
 from pycupel.messages.providers._pairing import orphan, repeated, repeated_calls, unanswered, waiting
 from pycupel.messages.providers._rules import EMPTY_TEXT, empty_text, faults_by_mark, has_empty_text
 from pycupel.messages.providers.openai import PRICES
@@ -45,7 +54,7 @@ def _read_item(item: Any, index: int, content: ContentReader) -> MessageView:
         check_content(field(item, "content"), index, required=True)
         marks = (EMPTY_TEXT,) if has_empty_text(field(item, "content")) else ()
     elif kind in _LASTING:
-        role = "system"
+        role, marks = "system", (LASTING,)
     elif kind.endswith(("_output", "_response")):
         results = tuple(_result_id(item, kind, index))
         role = "tool" if results else "assistant"

@@ -1,0 +1,174 @@
+"""The replay: a history is cut where it would have been cut if it had been selected whenever the model was asked.
+
+That makes a selection a function of the history and the arguments, so that the start of the prompt is stable without
+anything being remembered between calls. Between two cuts a history only grows, so a running sum finds the next one,
+and only there something has to be chosen: all cuts together look at each message a few times, however long it is.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping
+from itertools import accumulate
+from typing import NamedTuple
+
+from pycupel.diagnostics import ExclusionReason
+from pycupel.errors import UnitTooLargeError
+from pycupel.messages.history import History
+from pycupel.messages.plan import Plan
+from pycupel.messages.staying import Staying
+
+__all__ = ["Candidates", "Replayed", "State", "replay", "select_once"]
+
+Gone = Mapping[int, ExclusionReason]
+
+
+class State(NamedTuple):
+    """What is carried from cut to cut.
+
+    Attributes:
+        end: The number of messages that have been looked at.
+        gone: The units that have been dropped, each with its reason.
+    """
+
+    end: int
+    gone: Gone
+
+
+class Candidates(NamedTuple):
+    """What a cut chooses among.
+
+    Attributes:
+        units: The units that are there, ascending.
+        begun: The number of units that have begun, gone ones included.
+        pinned: Those that stay.
+        pinned_tokens: What they cost.
+        must_tokens: What those of them cost that must stay, whether there is room or not.
+    """
+
+    units: list[int]
+    begun: int
+    pinned: frozenset[int]
+    pinned_tokens: int
+    must_tokens: int
+
+
+class Replayed(NamedTuple):
+    """Where a replay ends.
+
+    Attributes:
+        before: The state at the last point before the end.
+        candidates: What there was at the end.
+        dropped: What the cut at the end dropped, if there was one.
+        gone: What had been dropped before.
+    """
+
+    before: State
+    candidates: Candidates
+    dropped: Gone
+    gone: Gone
+
+
+Cutter = Callable[[Candidates], Gone]
+
+
+def replay(history: History, plan: Plan, cut: Cutter, start: State) -> Replayed:
+    """Goes through all points of a history, and cuts where it has outgrown the window.
+
+    Args:
+        history: The history.
+        plan: When and how far to cut.
+        cut: Chooses what to drop.
+        start: Where to begin.
+
+    Raises:
+        UnitTooLargeError: at the end, what must stay does not fit. An earlier point where it does not is skipped.
+    """
+    past = _Past(history, start)
+    fits_always = plan.fits_always
+    points = history.points
+    end = start.end
+    for end in points[bisect_right(points, start.end) :]:
+        if past.tokens(end) <= fits_always:
+            continue
+        staying = past.staying(end)
+        if history.tokens_of(staying.must, end) + plan.held <= plan.window:
+            candidates = past.candidates(end, staying, plan)
+            if not plan.fits(past.tokens(end), candidates.must_tokens):
+                past.drop(cut(candidates))
+    before = State(end, dict(past.gone))
+    end = len(history.tokens)
+    staying = past.staying(end)
+    _check(history, staying, plan)
+    candidates = past.candidates(end, staying, plan)
+    fits = plan.fits(past.tokens(end), candidates.must_tokens)
+    return Replayed(before, candidates, {} if fits else cut(candidates), past.gone)
+
+
+def select_once(history: History, plan: Plan, cut: Cutter) -> Replayed:
+    """Cuts the whole history once.
+
+    Raises:
+        UnitTooLargeError: what must stay does not fit.
+    """
+    return replay(history._replace(points=[]), plan, cut, State(0, {}))
+
+
+def _check(history: History, staying: Staying, plan: Plan) -> None:
+    must, window = staying.must, plan.window
+    needed = history.tokens_of(must) + plan.held
+    if needed > window and must:
+        largest = max(sorted(must), key=history.sizes.__getitem__)
+        tokens = history.sizes[largest]
+        raise UnitTooLargeError(
+            history.units[largest].indices,
+            tokens,
+            max(0, window - (needed - tokens)),
+            hint=f"It must stay: what must stay needs {needed} tokens, and the budget leaves {window}. "
+            "Raise the budget, pin less, or shorten that message.",
+        )
+
+
+class _Past:
+    """What is left of a history at one point after the other."""
+
+    def __init__(self, history: History, start: State) -> None:
+        self._history = history
+        self._firsts = [unit.indices[0] for unit in history.units]
+        self._grown = bisect_left(self._firsts, start.end)
+        self.gone = dict(start.gone)
+        self._units = [i for i in self._whole(0, self._grown) if i not in self.gone]
+        sizes = history.tokens.copy()
+        for unit in history.units:
+            if unit.problem is not None:
+                for n in unit.indices:
+                    sizes[n] = 0
+        self._sums = list(accumulate(sizes, initial=0))
+        self._gone_tokens = history.tokens_of(self.gone)
+
+    def _whole(self, start: int, end: int) -> list[int]:
+        units = self._history.units
+        return [i for i in range(start, end) if units[i].problem is None]
+
+    def tokens(self, end: int) -> int:
+        """What is left before a message."""
+        return self._sums[end] - self._gone_tokens
+
+    def staying(self, end: int) -> Staying:
+        return self._history.staying(end, self.gone)
+
+    def candidates(self, end: int, staying: Staying, plan: Plan) -> Candidates:
+        begun = bisect_left(self._firsts, end)
+        self._units += self._whole(self._grown, begun)
+        self._grown = begun
+        must_tokens = self._history.tokens_of(staying.must, end)
+        tokens = must_tokens + self._history.tokens_of(staying.should, end)
+        if tokens + plan.held <= plan.window:
+            return Candidates(self._units, begun, staying.must | staying.should, tokens, must_tokens)
+        return Candidates(self._units, begun, staying.must, must_tokens, must_tokens)
+
+    def drop(self, dropped: Gone) -> None:
+        # What is gone is not needed again: what a later message may need is what the newest unit needs, which stays.
+        self.gone |= dropped
+        self._gone_tokens += self._history.tokens_of(dropped)
+        self._units = [i for i in self._units if i not in dropped]

@@ -1,0 +1,80 @@
+"""Fingerprints: whether a history starts with another one, and whether the same can be said about both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from marshal import dumps
+from typing import Any
+
+from pycupel.messages.fields import as_json, as_plain, is_list, is_mapping
+from pycupel.messages.units import Unit
+
+__all__ = ["Fingerprints", "owners_of", "shape_of"]
+
+# It marks what the provider should cache, is moved from call to call, and is not part of what is said.
+_CACHE_CONTROL = "cache_control"
+# Later formats write the same value differently, depending on where else it is used.
+_FORMAT = 2
+
+
+def _written(message: Any) -> bytes:
+    """A message as bytes that are the same for equal messages, also in another process."""
+    try:
+        return dumps(message, _FORMAT)
+    except ValueError:
+        # An object of a library, or a dict with one inside.
+        return as_json(_without_cache_control(message)).encode("utf-8", "surrogatepass")
+
+
+def _without_cache_control(value: Any) -> Any:
+    if isinstance(value, (str, bytes, int, float, type(None))):
+        return value
+    if is_list(value):
+        return [_without_cache_control(each) for each in value]
+    plain = value if is_mapping(value) else as_plain(value)
+    if not is_mapping(plain):
+        return plain
+    return {name: _without_cache_control(each) for name, each in plain.items() if name != _CACHE_CONTROL}
+
+
+class Fingerprints:
+    """Fingerprints of a list of messages, and of as many of its first messages as needed."""
+
+    def __init__(self, messages: Sequence[Any]) -> None:
+        written = [_written(message) for message in messages]
+        mark = _CACHE_CONTROL.encode()
+        if mark in b"".join(written):
+            for n, each in enumerate(written):
+                if mark in each:
+                    written[n] = _written(_without_cache_control(messages[n]))
+        self._written = written
+        self._hash = sha256()
+        self._done = 0
+
+    def of_first(self, count: int, *facts: Any) -> str:
+        """The fingerprint of the first messages and of plain facts about them. Must be asked for in ascending order."""
+        self._hash.update(b"".join(self._written[self._done : count]))
+        self._done = count
+        finished = self._hash.copy()
+        finished.update(dumps(facts, _FORMAT))
+        return finished.hexdigest()
+
+
+def owners_of(units: Iterable[Unit], count: int) -> list[int]:
+    """For each message, the first one of those that it belongs with; the complement of that if they are broken."""
+    owners = [0] * count
+    for unit in units:
+        first = unit.indices[0]
+        owner = first if unit.problem is None else ~first
+        for n in unit.indices:
+            owners[n] = owner
+    return owners
+
+
+def shape_of(owners: list[int]) -> str:
+    """A fingerprint of which messages belong together, and which of them are broken.
+
+    That may change with what follows: a call that is open at first may be answered, or be left without an answer.
+    """
+    return sha256(dumps(owners, _FORMAT)).hexdigest()

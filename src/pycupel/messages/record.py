@@ -1,0 +1,68 @@
+"""What a selection remembers for the next one of the same history, which is a cache: it never changes the result."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Any
+
+from pycupel.messages.cuts import Replayed, State
+from pycupel.messages.fingerprints import Fingerprints, owners_of, shape_of
+from pycupel.messages.history import History
+from pycupel.messages.result import Checkpoint, MessageSelection
+
+__all__ = ["Record"]
+
+_START = State(0, {})
+
+
+class Record:
+    """Tells whether an earlier selection was made from the start of a history, with the same arguments."""
+
+    def __init__(self, history: History, messages: Sequence[Any], facts: tuple[object, ...]) -> None:
+        self._history = history
+        self._facts = (history.provider.name, *facts)
+        self._count = len(messages)
+        self._fingerprints = Fingerprints(messages)
+        self._owners = owners_of(history.units, self._count)
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint of the whole history and the arguments."""
+        return self._fingerprint(self._count)
+
+    def _fingerprint(self, end: int) -> str:
+        # Counters and pins may be functions; what they say about the messages can be compared.
+        tokens, pins = self._history.tokens[:end], self._history.pins
+        return self._fingerprints.of_first(end, tokens, pins[: bisect_left(pins, end)], self._facts)
+
+    def continues(self, previous: MessageSelection) -> bool:
+        """Whether the selection was made from the start of this history, with the same arguments."""
+        end = previous.history_length
+        return end <= self._count and previous.fingerprint == self._fingerprint(end)
+
+    def state_of(self, previous: MessageSelection | None) -> State:
+        """Where the replay may go on: at the last checkpoint of an earlier selection that is also a point here."""
+        if previous is None:
+            return _START
+        history = self._history
+        points = {*history.points, 0}
+        reasons = {each.index: each.reason for each in previous.dropped}
+        for checkpoint in reversed(previous.checkpoints):
+            end = checkpoint.end
+            if end in points and end < self._count and checkpoint.shape == shape_of(self._owners[:end]):
+                firsts = [unit.indices[0] for unit in history.units]
+                return State(end, {bisect_left(firsts, n): reasons[n] for n in checkpoint.gone})
+        return _START
+
+    def checkpoints(self, replayed: Replayed) -> tuple[Checkpoint, ...]:
+        """The last point before the end, and the end, which may turn out to be one."""
+        before = replayed.before
+        now = State(self._count, {**replayed.gone, **replayed.dropped})
+        return tuple(self._checkpoint(state) for state in (before, now))
+
+    def _checkpoint(self, state: State) -> Checkpoint:
+        units = self._history.units
+        return Checkpoint(
+            state.end, tuple(sorted([units[i].indices[0] for i in state.gone])), shape_of(self._owners[: state.end])
+        )

@@ -1,0 +1,168 @@
+"""What stays at any point of a history: the system prompt, the last thing the user said, what is open or last."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Container, Iterable, Sequence
+from typing import NamedTuple
+
+from pycupel.messages.ties import with_needs
+from pycupel.messages.units import Unit
+
+__all__ = ["Landmarks", "Staying", "Track", "landmarks_of", "staying_at"]
+
+
+class Track(NamedTuple):
+    """Units of one sort, in the order in which they appear.
+
+    Attributes:
+        positions: The index of the message with which each appears, ascending.
+        units: The indices of the units.
+    """
+
+    positions: list[int]
+    units: list[int]
+
+    def before(self, end: int) -> list[int]:
+        """The units that appear before a message."""
+        return self.units[: bisect_left(self.positions, end)]
+
+    def newest(self, end: int) -> int | None:
+        """The last unit that appears before a message."""
+        count = bisect_left(self.positions, end)
+        return self.units[count - 1] if count else None
+
+
+class Landmarks(NamedTuple):
+    """Where to find what stays, without walking through a history again at every point.
+
+    Attributes:
+        fixed: What stays from the moment it appears: the system prompt, what the caller pins, what is open at the end.
+        reminders: System messages behind other messages, of which the newest stays.
+        speakers: Units in which the user says something, of which the newest stays.
+        exchanges: Calls with their results, of which the newest stays while its turn lasts, and later if there is room.
+        trailing: The unit of an assistant message that ends the history: the model may be asked to continue it.
+        reach: For each unit, the last message of it and all units before it.
+    """
+
+    fixed: Track
+    reminders: Track
+    speakers: Track
+    exchanges: Track
+    trailing: int | None
+    reach: list[int]
+
+
+class Staying(NamedTuple):
+    """The indices of the units that must stay, and of those that should if there is room."""
+
+    must: frozenset[int]
+    should: frozenset[int]
+
+
+def landmarks_of(
+    units: Sequence[Unit], pins: Sequence[int], count: int, unit_of: Callable[[int], int], kept: Sequence[Unit]
+) -> Landmarks:
+    """Finds the landmarks among the units.
+
+    Args:
+        units: The units of single messages and exchanges.
+        pins: The indices of the messages that the caller pins.
+        count: The number of messages.
+        unit_of: Gives the index in `kept` of what a unit is part of.
+        kept: The units that are kept or dropped: the same, or whole turns.
+    """
+    # Most units are found in the track of their role.
+    tracks: dict[str, list[tuple[int, int]]] = {role: [] for role in ("system", "reminder", "user", "exchange")}
+    trailing: int | None = None
+    asked = frozenset(pins)
+    for i, unit in enumerate(units):
+        if unit.problem is not None:
+            continue
+        if unit.role in tracks:
+            tracks[unit.role].append((unit.indices[0], i))
+        elif unit.indices[-1] == count - 1:
+            trailing = unit_of(i)
+        if unit.remark:
+            # The results stand at the end of an exchange, and what the user says is beside them.
+            tracks["user"].append((unit.indices[-1], i))
+        if unit.state == "open":
+            tracks["system"].append((unit.indices[0], i))
+        if asked:
+            tracks["system"] += [(n, i) for n in unit.indices if n in asked]
+    fixed, reminders, speakers, exchanges = (_track(found, unit_of) for found in tracks.values())
+    return Landmarks(fixed, reminders, speakers, exchanges, trailing, _reach(kept))
+
+
+def _track(found: list[tuple[int, int]], unit_of: Callable[[int], int]) -> Track:
+    found.sort()
+    return Track([position for position, _ in found], [unit_of(i) for _, i in found])
+
+
+def _reach(units: Iterable[Unit]) -> list[int]:
+    reach: list[int] = []
+    last = -1
+    for unit in units:
+        last = max(last, unit.indices[-1])
+        reach.append(last)
+    return reach
+
+
+def staying_at(
+    units: Sequence[Unit],
+    ties: Sequence[Sequence[int]],
+    landmarks: Landmarks,
+    end: int,
+    *,
+    is_last: bool = True,
+    gone: Container[int] = (),
+) -> Staying:
+    """What stays if the history ends before the message `end`.
+
+    Args:
+        units: The units.
+        ties: For each unit, the indices of those that it is kept with.
+        landmarks: Where to find what stays.
+        end: The number of messages.
+        is_last: Whether these are all the messages.
+        gone: The units that have been dropped before.
+    """
+    begun = bisect_left(units, end, key=_first)
+    must = set(landmarks.fixed.before(end))
+    # What has begun and goes on behind the end is not finished.
+    i = begun - 1
+    while i >= 0 and landmarks.reach[i] >= end:
+        if units[i].indices[-1] >= end and units[i].problem is None:
+            must.add(i)
+        i -= 1
+    if is_last and landmarks.trailing is not None:
+        must.add(landmarks.trailing)
+    reminder = landmarks.reminders.newest(end)
+    if reminder is not None:
+        must.add(reminder)
+    speaker = landmarks.speakers.newest(end)
+    if speaker is None:
+        # A history without a user message still has to say something.
+        speaker = _last_spoken(units, begun)
+    wanted = must
+    if speaker is not None:
+        must.add(speaker)
+        exchange = landmarks.exchanges.newest(end)
+        exchange = speaker if exchange is None else exchange
+        if exchange > speaker:
+            must.add(exchange)
+        wanted = must if exchange in gone else must | {exchange}
+    needed = frozenset(with_needs(must, lambda i: [n for n in units[i].needs if n < begun]))
+    tied = with_needs(wanted, lambda i: [n for n in ties[i] if n < begun and n not in gone])
+    return Staying(needed, frozenset(tied) - needed)
+
+
+def _first(unit: Unit) -> int:
+    return unit.indices[0]
+
+
+def _last_spoken(units: Sequence[Unit], begun: int) -> int | None:
+    for i in range(begun - 1, -1, -1):
+        if units[i].problem is None and units[i].role not in ("system", "reminder"):
+            return i
+    return None

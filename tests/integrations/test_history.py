@@ -158,6 +158,7 @@ def test_parts_of_a_message_are_kept_on_their_own() -> None:
         assert selection.provider == provider
         assert selection.messages == ["prompt and question", "question"]
         assert selection.kept == (0, 2)
+        assert selection.source == tuple(messages)
         assert [each.index for each in selection.dropped] == [1]
 
 

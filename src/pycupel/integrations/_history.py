@@ -131,7 +131,7 @@ class HistorySelector:
             return
         with self._lock:
             self._selections.pop(conversation, None)
-            self._selections[conversation] = replace(selection, messages=[], report=None)
+            self._selections[conversation] = replace(selection, messages=[], source=(), report=None)
             if len(self._selections) > _CONVERSATIONS:
                 del self._selections[next(iter(self._selections))]
 
@@ -157,4 +157,5 @@ def _in_terms_of(
     """The selection in terms of the library's messages. A message of which something was kept was not dropped."""
     kept = tuple(n for n in range(len(messages)) if n not in dropped)
     reasons = tuple(Dropped(n, dropped[n]) for n in sorted(dropped))
-    return replace(selection, messages=[messages[n] for n in kept], kept=kept, dropped=reasons)
+    selected = [messages[n] for n in kept]
+    return replace(selection, messages=selected, kept=kept, dropped=reasons, source=tuple(messages))

@@ -114,7 +114,7 @@ class CupelHistory(AbstractCapability[Any]):
                 model=UNKNOWN_MODEL if model is None else _model(model),
                 system="" if parameters is None else _instructions(parameters),
                 tools=() if parameters is None else _tools(parameters),
-                keep=[n for n, message in enumerate(messages) if message is messages[-1] or _is_lasting(message)],
+                keep=[n for n, message in enumerate(messages) if _is_lasting(message)] + _several(pieces),
                 conversation=conversation,
             )
         )
@@ -142,6 +142,11 @@ def _tools(parameters: ModelRequestParameters) -> list[dict[str, Any]]:
         {"name": tool.name, "description": tool.description, "input_schema": tool.parameters_json_schema}
         for tool in (*parameters.function_tools, *parameters.output_tools)
     ]
+
+
+def _several(pieces: Sequence[Sequence[Any]]) -> list[int]:
+    """The index of the last message, if the model is asked several things at once. One alone stays anyway."""
+    return [len(pieces) - 1] if pieces and len(pieces[-1]) > 1 else []
 
 
 def _is_lasting(message: ModelMessage) -> bool:

@@ -157,13 +157,20 @@ def test_what_is_seen_are_the_messages_themselves() -> None:
     assert places[-1] == len(messages) - 1
 
 
-def test_within_a_run_the_prompt_only_grows_after_it_was_cut() -> None:
-    recorder = Recorder(calls=4)
-    agent = agent_with(CupelHistory(BUDGET, counter=count_words), recorder)
-    run(agent, "Well?", history())
+def test_within_a_run_the_prompt_only_grows_unless_it_is_cut() -> None:
+    recorder, selections = Recorder(calls=4), list[MessageSelection]()
+    capability = CupelHistory(BUDGET, counter=count_words, on_selection=selections.append)
+    run(agent_with(capability, recorder), "Well?", history())
     assert len(recorder.seen) == 5
-    for before, after in pairwise(recorder.seen):
-        assert after[: len(before)] == before
+    for (before, after), selection in zip(pairwise(recorder.seen), selections[1:], strict=True):
+        assert (after[: len(before)] == before) == (selection.cut is None)
+    assert [selection.cut is None for selection in selections].count(False) == 1
+    assert [selection.notes for selection in selections] == [()] * 5
+
+
+def test_everything_that_is_asked_at_once_stays() -> None:
+    asked = ModelRequest([UserPromptPart("one"), UserPromptPart("two " * 400)])
+    assert CupelHistory(BUDGET, counter=count_words).select([*history(), asked])[-1] is asked
 
 
 def test_the_next_run_starts_like_the_last_one_also_from_json() -> None:

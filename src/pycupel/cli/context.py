@@ -84,7 +84,7 @@ def _chosen(log: Log, options: Any) -> Log | History:
 def _headline(path: str, log: Log, usage: ContextUsage, screen: Screen) -> list[Line]:
     history = usage.history
     name = "stdin" if path == "-" else path
-    model = f"{usage.counted_by}, " if usage.counted_by else ""
+    model = f"{history.model}, " if history.model else ""
     facts = f"{model}{plural(len(usage.growth), 'call')}, {plural(len(history.messages), 'message')}"
     lines = paragraph(visible(f"{name}: {facts}"), screen.width, code=HEADING)
     number = next(n for n, each in enumerate(log.histories, 1) if each is history)
@@ -92,7 +92,8 @@ def _headline(path: str, log: Log, usage: ContextUsage, screen: Screen) -> list[
         others = f"conversation {number} of {len(log.histories)}; --conversation N shows another"
         lines += paragraph(others, screen.width)
     place = f", call {usage.call}" if usage.call else ""
-    who = f"by the provider, its parts by {usage.counter}" if usage.counted_by else f"by {usage.counter}"
+    counter = usage.counter.name
+    who = f"by the provider, its parts by {counter}" if usage.counted_by else f"by {counter}"
     lines += paragraph(f"largest prompt: {plural(usage.total, 'token')}{place}", screen.width)
     return [*lines, *paragraph(f"counted {who}", screen.width), []]
 
@@ -249,7 +250,7 @@ def _instead(usage: ContextUsage, budget: int, results: tuple[PolicyReplay, ...]
 
 def _document(usage: ContextUsage, budget: int, results: tuple[PolicyReplay, ...]) -> dict[str, Any]:
     return {
-        "model": usage.counted_by,
+        "model": usage.history.model,
         "calls": len(usage.growth),
         "messages": len(usage.history.messages),
         "largestPrompt": {"call": usage.call, "tokens": usage.total, "countedByProvider": usage.counted_by is not None},

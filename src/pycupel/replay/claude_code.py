@@ -121,7 +121,14 @@ class _Conversation:
         compactions += [Compaction(len(kept), summary) for _, summary in summaries]
         dropped = before - sum(len(message["content"]) for message in kept)
         return History(
-            tuple(kept), "anthropic", tuple(calls), tuple(compactions), self.name, self.is_sidechain, dropped
+            tuple(kept),
+            "anthropic",
+            tuple(calls),
+            tuple(compactions),
+            self.name,
+            self.is_sidechain,
+            dropped,
+            model=next((call.model for call in reversed(calls) if call.model), None),
         )
 
 

@@ -101,6 +101,7 @@ class _Session:
             self.name,
             dropped_blocks=keep.count(False),
             system=self.system,
+            model=self.model,
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pycupel.messages.options import ProviderName
@@ -94,6 +94,7 @@ class History:
             without its result, a result without its call, empty text, thinking without a signature.
         system: The system prompt that was sent beside the messages, or None.
         tools: The definitions of tools that were sent with them.
+        model: The model that was called last, or None. It is not compared.
     """
 
     messages: tuple[dict[str, Any], ...]
@@ -105,6 +106,7 @@ class History:
     dropped_blocks: int = 0
     system: Any = None
     tools: tuple[Any, ...] = ()
+    model: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,16 @@ class _Conversation:
         beside = {**as_dict(self.request.get("config")), **self.request}
         system = next((beside[name] for name in _SYSTEM if beside.get(name)), None)
         tools = tuple(as_dicts(beside.get("tools")))
-        return History(tuple(messages), provider, tuple(self.calls), id=self.name, system=system, tools=tools)
+        called = [call.model for call in self.calls if call.model]
+        model = called[-1] if called else self._model
+        return History(
+            tuple(messages), provider, tuple(self.calls), id=self.name, system=system, tools=tools, model=model
+        )
+
+    @property
+    def _model(self) -> str | None:
+        model = self.request.get("model")
+        return model if isinstance(model, str) else None
 
     def _chat_provider(self, messages: list[_Message]) -> ProviderName:
         """Whose messages these are, by what only one provider has, or else by the model."""
@@ -98,8 +107,7 @@ class _Conversation:
             return _ANTHROPIC
         if any("parts" in message for message in messages):
             return _GEMINI
-        model = self.request.get("model")
-        family = family_of(model) if isinstance(model, str) else None
+        family = None if self._model is None else family_of(self._model)
         return _ANTHROPIC if family == _ANTHROPIC else _MISTRAL if family == _MISTRAL else _CHAT
 
 

@@ -7,13 +7,16 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal, overload
 
 from pycupel.diagnostics import SelectionReport
+from pycupel.errors import digits
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_bool
+from pycupel.model.frozen import sealed
 from pycupel.pipeline import Pipeline, Policy, PresetName
 
 __all__ = ["ContextResult", "ExplainedResult", "select"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class ContextResult:
     """What `select` selected. It holds a list, so it is not hashable.
@@ -37,9 +40,10 @@ class ContextResult:
 
     def __repr__(self) -> str:
         notes = f", notes: {len(self.notes)}" if self.notes else ""
-        return f"<{type(self).__name__}: {len(self.items)} items, {self.total_tokens} tokens{notes}>"
+        return f"<{type(self).__name__}: {len(self.items)} items, {digits(self.total_tokens)} tokens{notes}>"
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class ExplainedResult(ContextResult):
     """What `select` selected with `explain=True`.

@@ -13,6 +13,7 @@ from pycupel.messages.counting import resolve_counter
 from pycupel.messages.providers import PROVIDERS
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_iterable, wrong_type
+from pycupel.model.frozen import sealed
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 from pycupel.replay.log import History, Log
@@ -46,6 +47,7 @@ class CacheRates(NamedTuple):
 _RATES = CacheRates()
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class PolicyReplay:
     """What one policy would have sent.

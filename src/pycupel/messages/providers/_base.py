@@ -11,6 +11,7 @@ from pycupel.messages.content import ContentError, ContentReader, Prices
 from pycupel.messages.fields import field, is_list
 from pycupel.messages.options import ProviderName
 from pycupel.model.checks import describe
+from pycupel.model.frozen import sealed
 
 __all__ = [
     "CALL_OPEN",
@@ -64,12 +65,13 @@ class MessageView(NamedTuple):
     shares: tuple[tuple[str, int], ...] = ()
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something in a history that the provider refuses.
 
     Attributes:
-        index: The index of the message.
+        index: The index of the message; -1 for what travels beside the messages.
         rule: The name of the rule, such as "orphan-tool-result".
         message: What is wrong.
         remedy: What to do about it.
@@ -91,6 +93,7 @@ class Pairing(NamedTuple):
     findings: list[Finding]
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Provider:
     """How one provider writes messages, what it demands of a history, and what it charges.
@@ -126,11 +129,18 @@ class Provider:
         except ContentError as error:
             raise self._located(error, messages) from error
 
-    def check(self, views: Sequence[MessageView]) -> list[Finding]:
-        """Everything that the provider would refuse, in order of the messages."""
+    def check(self, views: Sequence[MessageView], beside: Sequence[MessageView] = ()) -> list[Finding]:
+        """Everything that the provider would refuse, in order of the messages.
+
+        Args:
+            views: The messages.
+            beside: Views of what travels beside them, for the rules about the whole request.
+        """
         findings = self.pair(views).findings
-        for rule in (*self.rules, *self.request_rules):
+        for rule in self.rules:
             findings += rule(views)
+        for rule in self.request_rules:
+            findings += rule([*beside, *views])
         return sorted(findings, key=lambda finding: finding.index)
 
     def price(self, messages: Sequence[Any], count: Callable[[str], int]) -> int:

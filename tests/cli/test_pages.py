@@ -50,6 +50,7 @@ def test_explain_writes_the_report_with_its_sweep(call: Call, items: str, tmp_pa
     assert (done.code, done.out, done.err) == (0, "", f"pycupel: wrote {path}\n")
     data = data_of(path.read_text(encoding="utf-8"))
     assert data["report"]["candidates"] == 8
+    assert len(data["report"]["times"]) == 5
     assert data["sweep"]["points"]
     # Shown by the page, which does that itself: as it is.
     assert "item 0 \x1b[31m" in data["report"]["rows"]["text"]

@@ -6,7 +6,7 @@
 | `inputs` | reading: items and histories, JSON arrays or lines, with errors that name line, record and field |
 | `output` | writing: tables, bars and JSON, for a terminal or a pipe |
 | `exits` | exit codes, and errors as messages |
-| `pages` | what `--html` writes |
+| `pages`, `log_pages` | what `--html` writes |
 
 Every other module is a verb: `add_arguments(parser)` says what it takes, `run(options, screen)` does it and returns the
 exit code. A verb is imported when it is called, so that `pycupel --help` loads nothing of the library.

@@ -46,7 +46,7 @@ class SummaryRequest(NamedTuple):
         lead: The number of selected messages that stand before it.
         previous: The previous selection, if it is of this history.
         history: The history.
-        count: Counts the tokens of a text.
+        count_tokens: Counts the tokens of a text.
     """
 
     summarize: Summarize
@@ -56,7 +56,7 @@ class SummaryRequest(NamedTuple):
     lead: int
     previous: MessageSelection | None
     history: History
-    count: Callable[[str], int]
+    count_tokens: Callable[[str], int]
 
     def answer(self, selection: MessageSelection) -> MessageSelection:
         """The selection with its summary; or without it, and with a note, if there is none that fits."""
@@ -87,7 +87,7 @@ class SummaryRequest(NamedTuple):
         if not isinstance(text, str) or not text.strip():
             return _without(selection, f"summarize must return a text, not {describe(text)}")
         message = _message(selection.provider, text)
-        [view] = self.history.provider.read([message], self.count)
+        [view] = self.history.provider.read([message], self.count_tokens)
         if view.tokens > self.room:
             return _without(
                 selection, f"the summary needs {view.tokens} tokens, and summary_tokens has room for {self.room}"

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pycupel.cli import pages, play
+from pycupel.cli import log_pages, play
 from pycupel.web import Bench
 from tests.cli.calls import Call
 from tests.cli.console import Shell
@@ -50,6 +50,7 @@ def test_explain_writes_the_report_with_its_sweep(call: Call, items: str, tmp_pa
     assert (done.code, done.out, done.err) == (0, "", f"pycupel: wrote {path}\n")
     data = data_of(path.read_text(encoding="utf-8"))
     assert data["report"]["candidates"] == 8
+    assert len(data["report"]["times"]) == 5
     assert data["sweep"]["points"]
     # Shown by the page, which does that itself: as it is.
     assert "item 0 \x1b[31m" in data["report"]["rows"]["text"]
@@ -179,7 +180,7 @@ class TestTheDoctor:
         path = tmp_path / "one.json"
         path.write_text('[{"role": "user", "content": "hello"}]', encoding="utf-8")
         assert "How the prompt grew" not in self.page(call, str(path), tmp_path)
-        monkeypatch.setattr(pages, "_MOST_LIVES", 5)
+        monkeypatch.setattr(log_pages, "_MOST_LIVES", 5)
         growth = self.page(call, session, tmp_path)["How the prompt grew"]
         assert len(growth["lives"]) == 5
         assert re.search(r"The \d+ smallest parts are left out\.", growth["note"])

@@ -9,7 +9,7 @@
 | `logs` | what the verbs about logged sessions share |
 | `sample` | the session that `demo` writes |
 | `width` | how wide the screen is |
-| `pages` | what `--html` writes |
+| `pages`, `log_pages` | what `--html` writes |
 
 Every other module is a verb: `add_arguments(parser)` says what it takes, `run(options, screen)` does it and returns the
 exit code. A verb is imported when it is called, so that `pycupel --help` loads nothing of the library.

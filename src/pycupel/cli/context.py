@@ -11,7 +11,7 @@ from typing import Any
 from pycupel.cli import logs
 from pycupel.cli.exits import FINE, InputError
 from pycupel.cli.output import Screen, visible
-from pycupel.cli.pages import add_html, context_page, write_page
+from pycupel.cli.pages import add_html, write_page
 from pycupel.cli.parsers import Parser, add_budget, add_counter, add_json, add_policy, percent_or_tokens
 from pycupel.messages import Finding
 from pycupel.render._layout import ALARM, HEADING, QUIET, Line, Row, Span, Table, count, paragraph, plural, share
@@ -64,6 +64,8 @@ def run(options: Any, screen: Screen) -> int:
         else ()
     )
     if options.html is not None:
+        from pycupel.cli.log_pages import context_page  # noqa: PLC0415 - most calls print
+
         # A page may be shared, and a path says more than the name of the file.
         name = "stdin" if options.file == "-" else Path(options.file).name
         write_page(options.html, context_page(name, usage, _found(usage), budget, results, _told), screen)

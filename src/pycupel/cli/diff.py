@@ -14,7 +14,6 @@ from pycupel.cli.parsers import Parser, add_budget, add_items, add_json, add_pol
 from pycupel.model import ContextItem
 from pycupel.pipeline import Policy
 from pycupel.render import render_sensitivity
-from pycupel.render.html import render_html
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]
 
@@ -54,6 +53,8 @@ def run(options: Any, screen: Screen) -> int:
 
 def _page(report: PolicySensitivityReport, policy: Policy, items: list[ContextItem], query: str | None) -> str:
     """The first two policies side by side."""
+    from pycupel.render.html import render_html  # noqa: PLC0415 - most calls print
+
     (name, first), (other_name, second), *_ = report.variants
     bound = policy if query is None else policy.for_query(query)
     title = f"{name} and {other_name}"

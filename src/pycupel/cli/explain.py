@@ -15,7 +15,6 @@ from pycupel.diagnostics.report import with_fields
 from pycupel.model import ContextItem
 from pycupel.pipeline import Policy
 from pycupel.render import render_report
-from pycupel.render.html import render_html
 from pycupel.selecting import select
 from pycupel.wire import to_dict
 
@@ -46,10 +45,13 @@ def run(options: Any, screen: Screen) -> int:
     items = read_items(options, screen)
     if not options.json and options.html is None:
         items = [_visible(item) for item in items]
+    timed = select(items, budget, policy, query=options.query, explain=True).report
     # Without the times of the stages: the same input gives the same output.
-    report = with_fields(select(items, budget, policy, query=options.query, explain=True).report, events=())
+    report = with_fields(timed, events=())
     if options.html is not None:
-        write_page(options.html, render_html(report, pipeline=_bound(policy, options), items=items), screen)
+        from pycupel.render.html import render_html  # noqa: PLC0415 - most calls print
+
+        write_page(options.html, render_html(timed, pipeline=_bound(policy, options), items=items), screen)
     if options.why is not None:
         _explain_one(options, report, policy, items, screen)
     elif options.json:

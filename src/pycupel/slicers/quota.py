@@ -12,7 +12,7 @@ from pycupel.diagnostics import CountRequirementShortfall
 from pycupel.errors import SlicerConfigError, digits
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, QuotaConstraintMode, QuotaEntry
 from pycupel.model.brief import brief_repr
-from pycupel.model.checks import checked_bool, quoted, shortened
+from pycupel.model.checks import checked_bool, shortened
 from pycupel.model.frozen import sealed
 from pycupel.model.percent import percent_of
 from pycupel.protocols import Slicer, checked_slicer
@@ -111,6 +111,8 @@ class QuotaSlice(IndexedSlicer):
             [i for outcome in outcomes.values() for i in outcome.selected],
             (*shortfalls, *self.judge_absent(shares)),
             tuple(capped for outcome in outcomes.values() for capped in outcome.cap_excluded),
+            {i: version for outcome in outcomes.values() for i, version in outcome.versions.items()},
+            tuple(dict.fromkeys(note for outcome in outcomes.values() for note in outcome.notes)),
         )
 
     def _distribute(
@@ -157,8 +159,7 @@ class QuotaSlice(IndexedSlicer):
             [scores[i] for i in members],
             ContextBudget(max(share.cap, tokens), tokens),
         )
-        capped = tuple((members[i], reason) for i, reason in outcome.cap_excluded)
-        return IndexSlice([members[i] for i in outcome.selected], outcome.shortfalls, capped)
+        return outcome.at(members)
 
     def _offer_the_rest(
         self,
@@ -168,13 +169,13 @@ class QuotaSlice(IndexedSlicer):
         scores: Sequence[float],
         target: int,
     ) -> None:
-        used = {key: sum(items[i].tokens for i in outcome.selected) for key, outcome in outcomes.items()}
+        used = {key: outcome.tokens(items) for key, outcome in outcomes.items()}
         rest = target - sum(used.values())
         for key, share in shares.items():
             larger = share._replace(tokens=min(share.cap, used[key] + rest))
             if larger.tokens > share.tokens:
                 outcomes[key] = self._slice_share(key, larger, items, scores)
-                rest += used[key] - sum(items[i].tokens for i in outcomes[key].selected)
+                rest += used[key] - outcomes[key].tokens(items)
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
         """The share of the item's kind, and the notes of the inner slicer."""
@@ -183,14 +184,15 @@ class QuotaSlice(IndexedSlicer):
         notes: dict[int, str] = {}
         for key, share in self._distribute(partition_by_kind(items), items, budget.target_tokens).items():
             members = share.members
-            kind = items[members[0]].kind.value
+            kind = shortened(items[members[0]].kind.value)
             within = ContextBudget(max(share.cap, share.tokens, 0), max(share.tokens, 0))
             inner = exclusion_notes(
                 restricted(self.inner, key), [items[i] for i in members], [scores[i] for i in members], within
             )
             for position, i in enumerate(members):
-                limit = digits(share.cap if self.redistribute else share.tokens)
-                text = f"kind {quoted(kind)} {'may use' if self.redistribute else 'has a share of'} {limit} tokens"
+                text = f"the share of kind {kind} was {digits(share.tokens)} tokens"
+                if self.redistribute:
+                    text = f"kind {kind} may use {digits(share.cap)} tokens"
                 notes[i] = f"{text}; {inner[position]}" if position in inner else text
         return notes
 

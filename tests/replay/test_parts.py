@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pycupel.errors import MessageShapeError
 from pycupel.messages import count_messages, lint_messages
 from pycupel.replay import History, read_log
 from pycupel.replay.parts import Splitter
@@ -92,6 +93,8 @@ def test_items_of_a_rollout() -> None:
         ({"role": "user"}, []),
         ({"role": "developer", "content": "Be brief."}, [("system", "")]),
         ({"role": "user", "content": ["hello", {"type": "text", "text": "more"}]}, [("user", ""), ("user", "")]),
+        ({"role": ["user"], "content": {"text": "hello"}}, [("user", "")]),
+        ({"role": "user", "content": [{"type": ["image"]}, 7]}, [("user", ""), ("user", "")]),
         ("no message", []),
     ],
 )
@@ -142,3 +145,10 @@ def test_options_of_googles_sdk() -> None:
     request = {"contents": REQUESTS["gemini"]["contents"], "config": {"system_instruction": "Be brief.", "tools": [{}]}}
     [history] = read_log([json.dumps(request)]).histories
     assert (history.system, history.tools) == ("Be brief.", ({},))
+
+
+def test_a_message_that_cannot_be_read_is_named() -> None:
+    sealed = {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": ["x"]}]}
+    with pytest.raises(MessageShapeError, match="must be a text") as caught:
+        Splitter("anthropic", len).parts([{"role": "user", "content": "a"}, sealed])
+    assert (caught.value.index, caught.value.key) == (1, "signature")

@@ -107,7 +107,7 @@ class Splitter:
             for name in ("reasoning_content", "reasoning"):
                 if message.get(name):
                     yield _Piece(THINKING, message[name])
-            content = message.get("content") or message.get("parts")
+            content: Any = message.get("content") or message.get("parts")
             for part in content if content.__class__ is list else [content] if content else ():
                 yield from self._part(part, speaker)
             for call in as_dicts(message.get("tool_calls")):

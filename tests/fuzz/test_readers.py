@@ -7,7 +7,6 @@ import pytest
 from tests.fuzz.loop import RUNS
 from tests.fuzz.readers import READERS, check_corpus, fuzz_reader
 
-
 # Chat histories take longer, and are fuzzed by the command alone.
 TESTED = {name: reader for name, reader in READERS.items() if not name.startswith("messages")}
 

@@ -15,7 +15,6 @@ from pycupel.diagnostics.reasons import ExclusionReason, InclusionReason
 from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model import ContextBudget, ContextItem, ContextKind
 from pycupel.model.brief import record_repr
-from pycupel.model.frozen import sealed
 
 if TYPE_CHECKING:
     from pycupel.pipeline.policy import Policy, PresetName
@@ -82,30 +81,28 @@ class CountRequirementShortfall(NamedTuple):
 
 
 class _Deferred:
-    """Fields that are made when they are first looked at.
+    """A field that is made when it is first looked at, and kept in the report's `__dict__` then.
 
-    `_source` is a function from the name of a field to its value. It has to return the same object each time, so that
-    threads that read a report together see one and the same tuple.
+    The report's `_source` is a function from the name of a field to its value. It has to return the same object each
+    time, so that threads that read a report together see one and the same tuple.
     """
 
-    __slots__ = ("_source",)
+    # A slot that is still empty would raise an exception first, which takes longer than all the rest.
 
-    _source: Callable[[str], Any]
+    __slots__ = ("name",)
 
-    if not TYPE_CHECKING:  # pragma: no branch - a type checker would accept any attribute
+    def __init__(self, name: str) -> None:
+        self.name = name
 
-        def __getattr__(self, name: str) -> object:
-            # Only called for a slot that is still empty, or a name that does not exist.
-            if name in _FIELDS:
-                value = self._source(name)
-                _put(self, name, value)
-                return value
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+    def __get__(self, report: Any, owner: object = None) -> Any:
+        if report is None:
+            return self
+        value = report.__dict__[self.name] = report._source(self.name)  # noqa: SLF001
+        return value
 
 
-@sealed
-@dataclass(frozen=True, slots=True, init=False)
-class SelectionReport(_Deferred):
+@dataclass(frozen=True, init=False)
+class SelectionReport:
     """The complete account of one run. Every candidate is in `included` or in `excluded`, exactly once.
 
     A report that a run returns makes its lists when they are first read, so it costs what is read of it. It is
@@ -218,11 +215,8 @@ class SelectionReport(_Deferred):
     @property
     def _score_parts(self) -> ScoreParts | None:
         """What the run kept of its scoring; None if this report was not made by a run."""
-        try:
-            source = self._source
-        except AttributeError:
-            return None
-        parts: ScoreParts | None = source("_score_parts")
+        source = self.__dict__.get("_source")
+        parts: ScoreParts | None = None if source is None else source("_score_parts")
         return parts
 
     def should(self) -> SelectionReportChain:
@@ -243,6 +237,10 @@ class SelectionReport(_Deferred):
         from pycupel.render.text import render_report  # noqa: PLC0415
 
         return render_report(self, color=color, parts=parts)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What makes the fields stays where it is.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @overload
     def to_html(
@@ -322,13 +320,14 @@ class SelectionReport(_Deferred):
         return render_summary(self)
 
 
-_FIELDS = frozenset(field.name for field in fields(SelectionReport))
+for _field in fields(SelectionReport):
+    setattr(SelectionReport, _field.name, _Deferred(_field.name))
 
 
 def deferred_report(source: Callable[[str], Any]) -> SelectionReport:
     """A report that asks the source for each field, by its name, when it is first looked at."""
     report = object.__new__(SelectionReport)
-    _put(report, "_source", source)
+    report.__dict__["_source"] = source
     return report
 
 
@@ -344,8 +343,7 @@ def with_fields(report: SelectionReport, **changes: object) -> SelectionReport:
     Unlike `dataclasses.replace`, it makes nothing that is still deferred, and knows the parts of the scores.
     """
     changed = deferred_report(partial(getattr, report))
-    for name, value in changes.items():
-        _put(changed, name, value)
+    changed.__dict__.update(changes)
     return changed
 
 

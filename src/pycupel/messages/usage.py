@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from pycupel.messages.content import THINKING, TOOL_CALLS, TOOL_RESULTS
@@ -21,6 +22,8 @@ SYSTEM = "system"
 KINDS = (SYSTEM, "user", "assistant", THINKING, TOOL_CALLS, TOOL_RESULTS)
 
 _KINDS_OF_ROLES = {"system": SYSTEM, "user": "user", "assistant": "assistant", "tool": TOOL_RESULTS}
+# Fields of a view, all at once: every selection asks for them.
+_COUNTED = itemgetter(*map(MessageView._fields.index, ("role", "tokens", "shares")))
 
 
 @sealed
@@ -98,10 +101,11 @@ def usage_of(budget: ContextBudget | int, beside: Beside, views: Iterable[Messag
 def _by_kind(views: Iterable[MessageView]) -> dict[str, int]:
     """The tokens of these messages by kind."""
     found: dict[str, int] = dict.fromkeys(KINDS, 0)
-    for view in views:
-        kind = _KINDS_OF_ROLES[view.role]
-        found[kind] += view.tokens
-        for share, tokens in view.shares:
-            found[share] += tokens
-            found[kind] -= tokens
+    for role, tokens, shares in map(_COUNTED, views):
+        kind = _KINDS_OF_ROLES[role]
+        found[kind] += tokens
+        if shares:
+            for share, part in shares:
+                found[share] += part
+                found[kind] -= part
     return {kind: tokens for kind, tokens in found.items() if tokens}

@@ -113,7 +113,8 @@ class ContextBudget:
     @property
     def selection_limit(self) -> int:
         """The target, or `available_tokens` if that is less: a larger selection is an overflow."""
-        return min(self.target_tokens, self.available_tokens)
+        target, available = self.target_tokens, self.max_tokens - self.output_reserve
+        return min(available, target)
 
     def effective(self, pinned_tokens: int = 0) -> ContextBudget:
         """What pinned items, output reserve, reserved slots and safety margin leave to the slicer, as a budget."""

@@ -28,6 +28,7 @@ from pycupel.policies.values import POSITIVE
 from pycupel.protocols import Placer, Scorer, Slicer, TimeProvider
 from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SLICERS, Registry
 from pycupel.scorers.decay import Curve
+from pycupel.scorers.similarity import SimilarityScorer
 
 __all__ = ["CLOCK", "CURVE", "INNER_SCORER", "PLACER", "SCORER", "SLICER", "WEIGHTED_SCORERS", "ByName", "Strategy"]
 
@@ -51,6 +52,11 @@ class _Name:
     def write(self, value: Any, _: Context, /) -> str:
         name = self.registry.name_of(value)
         if name is None:
+            if value is SimilarityScorer:
+                raise DocumentError(
+                    "a SimilarityScorer holds a function, which no file can; save the policy without it, and add it "
+                    "to the scorer after loading"
+                )
             what = self.registry.what
             raise DocumentError(
                 f"{_qualname(value)} is not a registered {what}, so it has no name in a "

@@ -12,7 +12,7 @@ from pycupel.diagnostics import CountRequirementShortfall
 from pycupel.errors import SlicerConfigError, digits
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, QuotaConstraintMode, QuotaEntry
 from pycupel.model.brief import brief_repr
-from pycupel.model.checks import checked_bool, quoted, shortened
+from pycupel.model.checks import checked_bool, shortened
 from pycupel.model.frozen import sealed
 from pycupel.model.percent import percent_of
 from pycupel.protocols import Slicer, checked_slicer
@@ -183,14 +183,15 @@ class QuotaSlice(IndexedSlicer):
         notes: dict[int, str] = {}
         for key, share in self._distribute(partition_by_kind(items), items, budget.target_tokens).items():
             members = share.members
-            kind = items[members[0]].kind.value
+            kind = shortened(items[members[0]].kind.value)
             within = ContextBudget(max(share.cap, share.tokens, 0), max(share.tokens, 0))
             inner = exclusion_notes(
                 restricted(self.inner, key), [items[i] for i in members], [scores[i] for i in members], within
             )
             for position, i in enumerate(members):
-                limit = digits(share.cap if self.redistribute else share.tokens)
-                text = f"kind {quoted(kind)} {'may use' if self.redistribute else 'has a share of'} {limit} tokens"
+                text = f"the share of kind {kind} was {digits(share.tokens)} tokens"
+                if self.redistribute:
+                    text = f"kind {kind} may use {digits(share.cap)} tokens"
                 notes[i] = f"{text}; {inner[position]}" if position in inner else text
         return notes
 

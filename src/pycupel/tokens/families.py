@@ -98,7 +98,6 @@ _STAND_INS = {"gemini": "gemma3"}
 ESTIMATOR = Counter(estimate_tokens, "estimator", "pycupel 1", margin_percent=MARGIN_PERCENT)
 
 
-@lru_cache(maxsize=64)
 def model_counter(model: str) -> Counter | None:
     """The counter for a model: exact if its vocabulary is here, else an estimate; None if the model is unknown."""
     family = family_of(model)
@@ -116,6 +115,7 @@ def model_counter(model: str) -> Counter | None:
     return _estimate(family, model)
 
 
+@lru_cache(maxsize=64)
 def counter_for(provider: str, model: str | None) -> Counter:
     """The counter for a model; without one, or for one that is unknown, for the models of a provider.
 

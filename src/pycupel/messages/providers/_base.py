@@ -71,7 +71,7 @@ class Finding:
     """Something in a history that the provider refuses.
 
     Attributes:
-        index: The index of the message.
+        index: The index of the message; -1 for what travels beside the messages.
         rule: The name of the rule, such as "orphan-tool-result".
         message: What is wrong.
         remedy: What to do about it.
@@ -126,11 +126,18 @@ class Provider:
         """
         return self.reader(messages, ContentReader(count, self.prices))
 
-    def check(self, views: Sequence[MessageView]) -> list[Finding]:
-        """Everything that the provider would refuse, in order of the messages."""
+    def check(self, views: Sequence[MessageView], beside: Sequence[MessageView] = ()) -> list[Finding]:
+        """Everything that the provider would refuse, in order of the messages.
+
+        Args:
+            views: The messages.
+            beside: Views of what travels beside them, for the rules about the whole request.
+        """
         findings = self.pair(views).findings
-        for rule in (*self.rules, *self.request_rules):
+        for rule in self.rules:
             findings += rule(views)
+        for rule in self.request_rules:
+            findings += rule([*beside, *views])
         return sorted(findings, key=lambda finding: finding.index)
 
     def price(self, messages: Iterable[Any], count: Callable[[str], int]) -> int:

@@ -4,6 +4,8 @@
    It reads the JSON in #data and fills #app. Data becomes text nodes and attributes of numbers, never markup. */
 
 (() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+
   // ---------------------------------------------------------------- elements
 
   /** An element: `el("p", {class: "quiet"}, "text", child)`. Properties that begin with `on` are listeners. */
@@ -75,16 +77,15 @@
   const colorOf = (index) => `k${Math.min(index, COLORS - 1)}`;
   const swatch = (className) => el("span", { class: `swatch ${className}`, "aria-hidden": "true" });
 
-  function themeButton() {
+  function themeButton(view = {}) {
     const themes = ["auto", "light", "dark"];
-    let current = 0;
-    const button = el("button", { class: "plain", type: "button", onclick: () => show(current + 1) });
+    const button = el("button", { class: "plain", type: "button", onclick: () => show((view.theme || 0) + 1) });
     function show(next) {
-      current = next % themes.length;
-      document.documentElement.dataset.theme = themes[current];
-      button.textContent = `Theme: ${themes[current]}`;
+      view.theme = next % themes.length;
+      document.documentElement.dataset.theme = themes[view.theme];
+      button.textContent = `Theme: ${themes[view.theme]}`;
     }
-    show(0);
+    show(view.theme || 0);
     return button;
   }
 
@@ -118,6 +119,8 @@
       }));
       this.table = el("table", { role: "grid", "aria-label": label }, cols,
         el("thead", {}, el("tr", { role: "row", "aria-rowindex": "1" }, this.heads)), this.body);
+      // Columns that must have some width of their own would otherwise leave nothing for the others.
+      if (!className) this.table.style.minWidth = `${columns.reduce((sum, column) => sum + (column.width || 180), 0)}px`;
       this.empty = el("p", { class: "nothing", hidden: true }, "Nothing matches.");
       this.node = el("div", { class: `scroll ${className}`, tabindex: "-1" }, this.table, this.empty);
       this.node.addEventListener("scroll", () => this.draw(), { passive: true });
@@ -669,6 +672,7 @@
     const split = el("div", { class: "split alone" }, table.node, detail);
     app.open = (row) => {
       app.chosen = row;
+      view.chosen = model.value("input", row);
       split.classList.remove("alone");
       table.select(row);
       showDetail(detail, app, row);
@@ -676,14 +680,17 @@
 
     const everything = Array.from({ length: model.size }, (_, row) => row);
     const tabs = [["all", "All"], ["in", "In"], ["out", "Out"], ["differs", compare ? "Differs" : "Moved"]];
-    let tab = "all";
+    const { view } = app;
+    let tab = view.tab || "all";
     const buttons = tabs.map(([key, title]) => el("button", { type: "button", "aria-pressed": String(key === tab), "data-tab": key, onclick: () => { tab = key; update(); } }, title));
-    const box = el("input", { type: "search", placeholder: "Search", "aria-label": "Search items", oninput: () => update() });
+    const box = el("input", { type: "search", placeholder: "Search", "aria-label": "Search items", value: view.word || "", oninput: () => update() });
     const kindBox = choice("Kind", "All kinds", report.kinds.map(visible), () => update());
     const reasonBox = choice("Reason", "All reasons", report.reasons.map(visible), () => update());
     const total = el("span", { class: "count", role: "status" });
     function update() {
       const word = box.value.trim().toLowerCase();
+      view.word = box.value;
+      view.tab = tab;
       const kind = kindBox.value === "" ? null : Number(kindBox.value);
       const reason = reasonBox.value === "" ? null : Number(reasonBox.value);
       const rows = everything.filter((row) =>
@@ -696,7 +703,7 @@
       table.show(rows);
     }
     app.onchange(() => {
-      buttons[3].hidden = !compare && !model.moved;
+      buttons[3].hidden = !compare && !model.moved && !app.playing;
       if (buttons[3].hidden && tab === "differs") tab = "all";
       update();
       if (app.chosen !== null && app.chosen < model.size) showDetail(detail, app, app.chosen);
@@ -707,6 +714,9 @@
 split);
     section.id = "items";
     app.table = table;
+    // What was chosen before the playground's last change, if it is still there.
+    const again = view.chosen === undefined ? -1 : (model.rows.input || []).indexOf(view.chosen);
+    if (again >= 0) app.open(again);
     return section;
   }
 
@@ -815,8 +825,9 @@ split);
 
   /** A model and the panels that show it; a change of the model is told to all of them. */
   class App {
-    constructor(model, playing = false) {
+    constructor(model, view = {}, playing = false) {
       this.model = model;
+      this.view = view;
       this.playing = playing;
       this.listeners = [];
       this.chosen = null;
@@ -851,9 +862,13 @@ split);
 
   // ---------------------------------------------------------------- panels from plain rows
 
+  // One colour for one group, on the whole page.
+  const groups = new Map();
+
   function groupColors(names) {
-    const groups = [...new Set(names)];
-    return new Map(groups.map((name, i) => [name, colorOf(i)]));
+    const quiet = data.quiet || [];
+    for (const name of names) if (!groups.has(name)) groups.set(name, quiet.includes(name) ? colorOf(COLORS) : colorOf(groups.size));
+    return new Map(names.map((name) => [name, groups.get(name)]));
   }
 
   const panelMakers = {
@@ -876,21 +891,31 @@ split);
     growth: growthPanel,
 
     rows(panel) {
-      const numeric = panel.columns.map((_, i) => panel.rows.every((cells) => typeof cells[i] !== "string"));
-      const table = new VirtualTable({
-        label: panel.title,
-        columns: panel.columns.map((title, i) => ({
-          key: `c${i}`, title, numeric: numeric[i], width: numeric[i] ? 110 : null,
-          cell: (row) => { const value = panel.rows[row][i]; return value === null ? "\u2013" : typeof value === "string" ? el("bdi", { title: oneLine(value) }, oneLine(value)) : Number.isInteger(value) ? count(value) : score(value); },
-          sort: (row) => { const value = panel.rows[row][i]; return typeof value === "string" ? value.toLowerCase() : value; },
-        })),
-      });
+      const table = new VirtualTable({ label: panel.title, columns: panel.columns.map((title, i) => plainColumn(title, panel.rows.map((cells) => cells[i]), i)) });
       const rows = panel.rows.map((_, row) => row);
       const textOf = (row) => panel.rows[row].join("\n").toLowerCase();
       const body = panel.rows.length > 12 ? searchable(table, rows, textOf, "row") : (table.show(rows), [table.node]);
       return card(panel.title, visible(panel.note), ...body);
     },
   };
+
+  const PERCENT = /^[\d.,]+%$/;
+
+  /** A column of plain values: numbers and percentages to the right, short texts no wider than they are. */
+  function plainColumn(title, values, i) {
+    const numeric = values.every((value) => typeof value !== "string" || PERCENT.test(value));
+    const longest = values.reduce((most, value) => Math.max(most, typeof value === "string" ? value.length : 8), title.length);
+    return {
+      key: `c${i}`, title, numeric, width: numeric || longest < 24 ? 30 + 8 * Math.min(longest, 24) : null,
+      cell: (row) => {
+        const value = values[row];
+        if (value === null) return "\u2013";
+        if (typeof value === "string") return numeric ? value : el("bdi", { title: oneLine(value) }, oneLine(value));
+        return Number.isInteger(value) ? count(value) : score(value);
+      },
+      sort: (row) => (typeof values[row] !== "string" ? values[row] : numeric ? parseFloat(values[row]) : values[row].toLowerCase()),
+    };
+  }
 
   /** Bands for everything that is part of the whole for a while, stacked; the line is the whole. */
   function growthPanel(panel) {
@@ -914,8 +939,8 @@ split);
       const step = (width - left) / Math.max(1, points);
       const at = (i) => left + i * step;
       const bands = lives.map((life, k) => {
-        const path = svg("path", { class: `band ${colors.get(life.group)}`, d: bandPath(life, at, y), "data-k": k });
-        return path;
+        const thick = y(0) - y(life.size) > 4 ? " thick" : "";
+        return svg("path", { class: `band ${colors.get(life.group)}${thick}`, d: bandPath(life, at, y), "data-k": k });
       });
       const known = panel.totals.map((total, i) => (total === null ? "" : `${i && panel.totals[i - 1] !== null ? "H" : `M${at(i).toFixed(1)} ${y(num(total)).toFixed(1)}H`}${at(i).toFixed(1)}V${y(num(total)).toFixed(1)}H${at(i + 1).toFixed(1)}`)).join("");
       const marks = panel.marks.flatMap(([index, label]) => [
@@ -951,12 +976,297 @@ split);
     return top.length ? `M${top.join("L")}L${bottom.reverse().join("L")}Z` : "";
   }
 
+  // ---------------------------------------------------------------- the playground
+
+  const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+
+  /** The slicer of a policy document as an object, also where flat fields describe it. */
+  function slicerOf(policy) {
+    if (policy.slicer) return policy.slicer;
+    const inner = { type: policy.slicerType || "greedy" };
+    if (policy.knapsackBucketSize) inner.bucketSize = policy.knapsackBucketSize;
+    if (policy.streamBatchSize) inner.batchSize = policy.streamBatchSize;
+    return policy.quotas ? { type: "quota", entries: policy.quotas, inner } : inner;
+  }
+
+  const placerOf = (policy) => policy.placer || { type: policy.placerType || "chronological" };
+
+  /** The settings as the engine takes them: a scorer with a weight of 0 is left out. */
+  function sendable(settings) {
+    const scorers = settings.policy.scorers.filter((scorer) => scorer.weight !== 0);
+    return { ...settings, policy: { ...settings.policy, scorers } };
+  }
+
+  /** The settings at the side; every change asks the engine, and the panels show its answer. */
+  class Play {
+    constructor(data) {
+      this.offer = data.play;
+      this.view = {};
+      this.sent = 0;
+      this.selected = null;
+      this.kept = null;
+      this.settings = { policy: this.offer.policy, budget: { ...this.offer.budget }, query: this.offer.query };
+      this.form = el("div");
+      this.problem = el("p", { class: "error", role: "alert" });
+      this.news = el("p", { class: "quiet", role: "status" });
+      this.side = el("aside", { class: "card knobs", "aria-label": "Settings" }, this.form, this.problem);
+      this.main = el("main", { class: "page", id: "app" });
+      this.node = el("div", { class: "bench" }, this.side, this.main);
+      this.drawForm();
+      this.show(data);
+      this.acceptFiles();
+    }
+
+    // ---- asking the engine
+
+    change(redraw = false) {
+      if (redraw) this.drawForm();
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.ask(), 120);
+    }
+
+    async ask() {
+      const number = ++this.sent;
+      this.main.classList.add("busy");
+      const answer = await this.post("select", { ...sendable(this.settings), other: this.kept && sendable(this.kept) });
+      // Only the answer to the last question counts.
+      if (number === this.sent) this.show(answer);
+    }
+
+    async post(name, body) {
+      try {
+        const response = await fetch(name, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+        const text = await response.text();
+        return response.ok ? JSON.parse(text) : { error: text };
+      } catch {
+        return { error: "The playground does not answer. Is it still running in the terminal?" };
+      }
+    }
+
+    show(data) {
+      this.main.classList.remove("busy");
+      this.problem.textContent = data.error ? visible(data.error) : "";
+      document.documentElement.dataset.answers = String(this.sent);
+      if (!data.report) return;
+      this.texts = data.policy;
+      const model = new Report(data);
+      const inputs = model.rows.input || [];
+      const now = new Set(inputs.filter((_, row) => model.base[row]));
+      if (this.selected) inputs.forEach((input, row) => (model.base[row] = this.selected.has(input) ? 1 : 0));
+      const entered = this.selected ? [...now].filter((input) => !this.selected.has(input)).length : 0;
+      const left = this.selected ? [...this.selected].filter((input) => !now.has(input)).length : 0;
+      this.selected = now;
+      this.news.replaceChildren("The last change: ", el("span", { class: "plus" }, `+${count(entered)} enter`), " ", el("span", { class: "minus" }, `\u2212${count(left)} leave`));
+      const header = el("header", { class: "top" }, el("h1", {}, "Playground"), this.news, themeButton(this.view));
+      const table = this.main.querySelector("#items .scroll");
+      const top = table ? table.scrollTop : 0;
+      this.main.replaceChildren(header, ...new App(model, this.view, true).panels());
+      this.main.querySelector("#items .scroll").scrollTop = top;
+    }
+
+    // ---- the settings
+
+    set(changes) {
+      this.settings.policy = { ...this.settings.policy, ...changes };
+    }
+
+    setSlicer(slicer) {
+      const { slicerType, knapsackBucketSize, streamBatchSize, quotas, ...rest } = this.settings.policy;
+      this.settings.policy = { ...rest, slicer };
+    }
+
+    setPlacer(placer) {
+      const { placerType, ...rest } = this.settings.policy;
+      this.settings.policy = { ...rest, placer };
+    }
+
+    drawForm() {
+      const focus = document.activeElement && document.activeElement.id;
+      this.form.replaceChildren(this.fileField(), this.policyField(), this.slicerField(), this.placerField(), this.queryField(), this.budgetField(), this.compareField(), this.textField());
+      if (focus && document.getElementById(focus)) document.getElementById(focus).focus();
+    }
+
+    fileField() {
+      const input = el("input", { type: "file", class: "sr", id: "open-file", tabindex: "-1", "aria-label": "A file with items", onchange: () => input.files[0] && this.useFile(input.files[0]) });
+      return el("fieldset", {}, el("legend", {}, visible(this.offer.name)),
+        el("p", { class: "quiet" }, `${plural(this.offer.items, "item")}, ${plural(num(this.offer.tokens), "token")}. Drop another file onto the page, or `,
+          el("button", { type: "button", class: "plain", id: "open-button", onclick: () => input.click() }, "open one"), input));
+    }
+
+    policyField() {
+      const { presets, scorers } = this.offer;
+      const chosen = Object.keys(presets).find((name) => same(presets[name], this.settings.policy)) || "";
+      const preset = el("select", { id: "preset", onchange: () => { if (preset.value) { this.settings.policy = presets[preset.value]; this.change(true); } } },
+        el("option", { value: "" }, "own settings"), Object.keys(presets).map((name) => el("option", { value: name }, name)));
+      preset.value = chosen;
+      const rows = this.settings.policy.scorers.map((scorer, i) => this.scorerRow(scorer, i));
+      const add = el("select", { id: "add-scorer", "aria-label": "Add a scorer", onchange: () => { this.set({ scorers: [...this.settings.policy.scorers, { type: add.value, weight: 1 }] }); this.change(true); } },
+        el("option", { value: "" }, "Add a scorer \u2026"), scorers.map((name) => el("option", { value: name }, name)));
+      return el("fieldset", {}, el("legend", {}, "Scorers and weights"), el("label", {}, "Policy", preset), rows, add);
+    }
+
+    scorerRow(scorer, i) {
+      const update = (weight) => {
+        const list = this.settings.policy.scorers.map((each, k) => (k === i ? { ...each, weight } : each));
+        this.set({ scorers: list });
+        this.change();
+      };
+      const most = Math.max(10, scorer.weight);
+      const range = el("input", { type: "range", id: `weight-${i}`, min: 0, max: most, step: 0.05, "aria-label": `Weight of ${scorer.type}`, oninput: () => { number.value = range.value; update(Number(range.value)); } });
+      range.value = scorer.weight;
+      const number = el("input", { type: "number", min: 0, step: "any", "aria-label": `Weight of ${scorer.type} as a number`, oninput: () => { range.value = number.value; update(Number(number.value)); } });
+      number.value = scorer.weight;
+      const remove = el("button", { type: "button", class: "plain", "aria-label": `Remove ${scorer.type}`, disabled: this.settings.policy.scorers.length < 2, onclick: () => { this.set({ scorers: this.settings.policy.scorers.filter((_, k) => k !== i) }); this.change(true); } }, "\u00d7");
+      return el("div", {}, el("span", { class: "quiet" }, visible(scorer.type)), el("div", { class: "row" }, range, number, remove));
+    }
+
+    /** A choice among named documents; one that is not among them is kept as it is. */
+    documentSelect(id, label, documents, current, onchoose) {
+      const names = Object.keys(documents);
+      const chosen = names.find((name) => same(documents[name], current));
+      const select = el("select", { id, onchange: () => { if (documents[select.value]) { onchoose(documents[select.value]); this.change(true); } } },
+        chosen ? null : el("option", { value: "" }, `as in the policy (${current.type})`), names.map((name) => el("option", { value: name }, name)));
+      select.value = chosen || "";
+      return el("label", {}, label, select);
+    }
+
+    slicerField() {
+      const slicer = slicerOf(this.settings.policy);
+      const isQuota = slicer.type === "quota";
+      const inner = isQuota ? slicer.inner || { type: "greedy" } : slicer;
+      const entries = isQuota ? slicer.entries : [];
+      const put = (newInner, newEntries) => this.setSlicer(newEntries.length ? { ...(isQuota ? slicer : {}), type: "quota", entries: newEntries, inner: newInner } : newInner);
+      const rows = entries.map((entry, i) => {
+        const field = (key, title) => {
+          const input = el("input", { type: "number", min: 0, max: 100, id: `quota-${i}-${key}`, placeholder: title, "aria-label": `${title} percent of ${entry.kind}`, oninput: () => {
+            const changed = { ...entry };
+            delete changed[key];
+            if (input.value !== "") changed[key] = Number(input.value);
+            Object.assign(entry, changed);
+            put(inner, entries.map((each, k) => (k === i ? changed : each)));
+            this.change();
+          } });
+          input.value = entry[key] === undefined || entry[key] === null ? "" : entry[key];
+          return input;
+        };
+        return el("div", { class: "row three" }, el("span", {}, visible(entry.kind)), field("minPercent", "min"), field("maxPercent", "max"),
+          el("button", { type: "button", class: "plain", "aria-label": `Remove the quota of ${entry.kind}`, onclick: () => { put(inner, entries.filter((_, k) => k !== i)); this.change(true); } }, "\u00d7"));
+      });
+      const free = this.offer.kinds.filter((kind) => !entries.some((entry) => entry.kind.toLowerCase() === kind.toLowerCase()));
+      const add = el("select", { id: "add-quota", "aria-label": "Add a quota", onchange: () => { put(inner, [...entries, { kind: add.value, minPercent: 0, maxPercent: 50 }]); this.change(true); } },
+        el("option", { value: "" }, "Add a quota for \u2026"), free.map((kind) => el("option", { value: kind }, visible(kind))));
+      return el("fieldset", {}, el("legend", {}, "What fits"), this.documentSelect("slicer", "Slicer", this.offer.slicers, inner, (chosen) => put(chosen, entries)), rows, free.length ? add : null);
+    }
+
+    placerField() {
+      const dedupe = el("input", { type: "checkbox", id: "dedupe", onchange: () => { this.set({ deduplicationEnabled: dedupe.checked }); this.change(); } });
+      dedupe.checked = this.settings.policy.deduplicationEnabled !== false;
+      return el("fieldset", {}, el("legend", {}, "In which order"), this.documentSelect("placer", "Placer", this.offer.placers, placerOf(this.settings.policy), (chosen) => this.setPlacer(chosen)),
+        el("p", {}, dedupe, " ", el("label", { for: "dedupe", class: "inline" }, "drop repeated contents")));
+    }
+
+    queryField() {
+      const input = el("input", { type: "text", id: "query", placeholder: "What is it about?", oninput: () => { this.settings.query = input.value; this.change(); } });
+      input.value = this.settings.query;
+      return el("fieldset", {}, el("legend", {}, "Query"), el("label", {}, "For scorers that ask for one", input));
+    }
+
+    budgetField() {
+      const { budget } = this.settings;
+      const most = Math.max(num(this.offer.tokens), budget.max, 1);
+      const inputs = {};
+      const update = (key, value) => {
+        budget[key] = Math.max(0, Math.round(Number(value) || 0));
+        if (key === "target" && budget.target > budget.max) budget.max = budget.target;
+        if (key === "max" && budget.target > budget.max) budget.target = budget.max;
+        for (const [name, input] of Object.entries(inputs)) if (document.activeElement !== input) input.value = budget[name === "slide" ? "target" : name];
+        this.change();
+      };
+      const field = (key, title) => {
+        inputs[key] = el("input", { type: "number", min: 0, id: `budget-${key}`, oninput: () => update(key, inputs[key].value) });
+        inputs[key].value = budget[key];
+        return el("label", {}, title, inputs[key]);
+      };
+      inputs.slide = el("input", { type: "range", id: "budget-slide", min: 0, max: most, step: Math.max(1, Math.round(most / 400)), "aria-label": "Target in tokens", oninput: () => update("target", inputs.slide.value) });
+      inputs.slide.value = budget.target;
+      return el("fieldset", {}, el("legend", {}, "Budget"), inputs.slide,
+        el("div", { class: "row equal" }, field("target", "Target"), field("max", "Max"), field("reserve", "Output")));
+    }
+
+    compareField() {
+      const keep = el("button", { type: "button", id: "keep", onclick: () => { this.kept = this.kept ? null : JSON.parse(JSON.stringify(this.settings)); this.change(true); } }, this.kept ? "Stop comparing" : "Keep, and compare");
+      return el("fieldset", {}, el("legend", {}, "Two policies"),
+        el("p", { class: "quiet" }, this.kept ? "The kept settings are beside those above." : "Keep these settings, change some, and see both side by side."), el("div", { class: "buttons" }, keep));
+    }
+
+    textField() {
+      const area = el("textarea", { id: "policy-text", spellcheck: "false", "aria-label": "The policy as JSON" });
+      area.value = JSON.stringify(this.settings.policy, null, 2);
+      const apply = () => {
+        try {
+          this.settings.policy = JSON.parse(area.value);
+        } catch (error) {
+          this.problem.textContent = `This is not JSON: ${error.message}`;
+          return;
+        }
+        if (!Array.isArray(this.settings.policy.scorers)) this.settings.policy.scorers = [];
+        this.change(true);
+      };
+      const copy = (format, title) => el("button", { type: "button", id: `copy-${format}`, onclick: (event) => this.copy(event.target, format, title, area) }, title);
+      const details = el("details", { ontoggle: () => (this.view.editing = details.open) }, el("summary", {}, "Edit as JSON"), area, el("button", { type: "button", class: "primary", id: "apply", onclick: apply }, "Apply"));
+      details.open = Boolean(this.view.editing);
+      return el("fieldset", {}, el("legend", {}, "Take it with you"), el("div", { class: "buttons" }, copy("json", "Copy as JSON"), copy("toml", "Copy as TOML")), details);
+    }
+
+    async copy(button, format, title, area) {
+      try {
+        await navigator.clipboard.writeText(this.texts[format]);
+        button.textContent = "Copied";
+      } catch {
+        // Without the permission, the text is shown, to be copied by hand.
+        area.closest("details").open = true;
+        area.value = this.texts[format];
+        area.select();
+      }
+      setTimeout(() => (button.textContent = title), 1500);
+    }
+
+    // ---- files
+
+    acceptFiles() {
+      document.addEventListener("dragover", (event) => { event.preventDefault(); document.body.classList.add("drop"); });
+      document.addEventListener("dragleave", (event) => { if (!event.relatedTarget) document.body.classList.remove("drop"); });
+      document.addEventListener("drop", (event) => {
+        event.preventDefault();
+        document.body.classList.remove("drop");
+        if (event.dataTransfer.files[0]) this.useFile(event.dataTransfer.files[0]);
+      });
+    }
+
+    async useFile(file) {
+      const answer = await this.post("items", { name: file.name, text: await file.text() });
+      if (answer.error) {
+        this.problem.textContent = visible(answer.error);
+        return;
+      }
+      this.offer = answer.play;
+      this.settings.budget = { ...answer.play.budget };
+      this.selected = null;
+      this.kept = null;
+      this.change(true);
+    }
+  }
+
   // ---------------------------------------------------------------- start
 
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const header = el("header", { class: "top" }, el("h1", {}, visible(data.title)), themeButton());
-  const subtitle = data.subtitle ? el("p", { class: "quiet" }, visible(data.subtitle)) : null;
-  const panels = data.panels ? data.panels.map((panel) => panelMakers[panel.type](panel)) : new App(new Report(data)).panels();
-  document.getElementById("app").replaceWith(el("main", { class: "page", id: "app" }, header, subtitle, ...panels));
+  function makePage() {
+    if (data.play) return new Play(data).node;
+    const header = el("header", { class: "top" }, el("h1", {}, visible(data.title)), themeButton());
+    const subtitle = data.subtitle ? el("p", { class: "quiet" }, visible(data.subtitle)) : "";
+    const panels = data.panels ? data.panels.map((panel) => panelMakers[panel.type](panel)) : new App(new Report(data)).panels();
+    return el("main", { class: "page", id: "app" }, header, subtitle, ...panels);
+  }
+
+  document.getElementById("app").replaceWith(makePage());
   document.documentElement.dataset.ready = "true";
 })();

@@ -47,6 +47,7 @@ __all__ = [
     "PlacerContractError",
     "ProviderAmbiguousError",
     "ScorerConfigError",
+    "ShortenerContractError",
     "SlicerConfigError",
     "SlicerContractError",
     "TableTooLargeError",
@@ -322,6 +323,10 @@ class SlicerContractError(CupelError):
 
 class PlacerContractError(CupelError):
     """A custom placer returned something other than the items it was given."""
+
+
+class ShortenerContractError(CupelError):
+    """A shortener raised, or returned something other than shorter items. The text names it and the item."""
 
 
 class NonMonotonicSlicerError(CupelError):

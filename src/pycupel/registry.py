@@ -1,7 +1,8 @@
 """The names of strategies in files: built-in classes, registered ones, and those of installed plug-ins.
 
 A package offers its strategies to policy files by entry point, in the group `pycupel.scorers`, `pycupel.slicers`,
-`pycupel.placers`, `pycupel.curves` or `pycupel.clocks`; a program offers its own with `SCORERS.register` and its like.
+`pycupel.placers`, `pycupel.shorteners`, `pycupel.curves` or `pycupel.clocks`; a program offers its own with
+`SCORERS.register` and its like.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from importlib import import_module
 from threading import RLock, Thread
 from typing import Any, TypeVar
 
@@ -18,7 +20,7 @@ from pycupel.model.checks import checked_str, quoted, shortened, wrong_type
 from pycupel.model.names import name_key
 from pycupel.scorers.decay import checked_clock
 
-__all__ = ["CLOCKS", "CURVES", "PLACERS", "SCORERS", "SLICERS", "Registry"]
+__all__ = ["CLOCKS", "CURVES", "PLACERS", "SCORERS", "SHORTENERS", "SLICERS", "Registry"]
 
 _Entry = TypeVar("_Entry")
 
@@ -32,7 +34,7 @@ class Registry(Mapping[str, Any]):
     are looked for when a name is not found otherwise, and loaded when they are used. Threads may share a registry.
 
     Attributes:
-        what: What the entries are: `scorer`, `slicer`, `placer`, `curve` or `clock`.
+        what: What the entries are: `scorer`, `slicer`, `placer`, `shortener`, `curve` or `clock`.
         group: The group of entry points in which plug-ins are looked for.
     """
 
@@ -88,9 +90,14 @@ class Registry(Mapping[str, Any]):
         if key not in self._entries and key in self._plug_ins():
             self._load(key)
         try:
-            return self._entries[key]
+            entry = self._entries[key]
         except KeyError:
             raise KeyError(cut(name)) from None
+        if isinstance(entry, str):
+            # A built-in class that is above this package is named, as in an entry point, and imported when it is used.
+            module, _, attribute = entry.partition(":")
+            entry = self._entries[key] = getattr(import_module(module), attribute)
+        return entry
 
     def __iter__(self) -> Iterator[str]:
         names = {key: self._names[key] for key in list(self._entries)}
@@ -132,7 +139,7 @@ class Registry(Mapping[str, Any]):
         return found
 
     def _search(self, entry: object) -> str | None:
-        return next((self._names[key] for key, known in list(self._entries.items()) if _equal(known, entry)), None)
+        return next((self._names[key] for key in list(self._entries) if _equal(self[key], entry)), None)
 
     def _plug_ins(self) -> dict[str, list[Any]]:
         """The entry points by the key of their names: normally one for each."""
@@ -275,6 +282,17 @@ PLACERS = Registry(
     _checked_factory,
 )
 """The placers that policy files can name."""
+
+SHORTENERS = Registry(
+    "shortener",
+    {
+        "keyLines": "pycupel.shorten:KeyLines",
+        "headAndTail": "pycupel.shorten:HeadAndTail",
+        "stub": "pycupel.shorten:Stub",
+    },
+    _checked_factory,
+)
+"""The shorteners that policy files can name."""
 
 CURVES = Registry(
     "curve", {"exponential": scorers.Exponential, "step": scorers.Step, "window": scorers.Window}, _checked_factory

@@ -166,6 +166,12 @@ def test_a_report_cannot_be_changed(field: str) -> None:
         report.other = 1  # type: ignore[attr-defined]
 
 
+def test_a_field_can_be_looked_up_in_the_class() -> None:
+    """Tools that document or inspect classes do that."""
+    for field in dataclasses.fields(SelectionReport):
+        assert getattr(SelectionReport, field.name) is vars(SelectionReport)[field.name]
+
+
 @pytest.mark.parametrize("field", ["items", "included_tokens"])
 def test_derived_values_cannot_be_assigned(field: str) -> None:
     with pytest.raises((AttributeError, TypeError)):

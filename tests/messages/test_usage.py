@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,13 +10,14 @@ import pytest
 
 from pycupel import ContextBudget
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
-from pycupel.messages import MessageSelection, count_messages, select_messages
+from pycupel.messages import MessageSelection, Usage, count_messages, select_messages, tokens_by_kind
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import ProviderName
 from pycupel.messages.providers import PROVIDERS
-from pycupel.messages.usage import Usage, tokens_by_kind
+from pycupel.tokens import get_counter
 from tests.messages.chats import cost, exchange, long_turn, question, small_talk, system
 from tests.messages.histories import WRITERS, Exchange
+from tests.messages.mistral_oracle import counted_by_mistral
 
 
 def select(messages: Any, budget: Any, **options: Any) -> MessageSelection:
@@ -216,6 +218,37 @@ def test_definitions_of_tools_in_any_shape(tools: list[Any], letters: int, numbe
     prices = PROVIDERS["anthropic"].prices
     beside = count_messages([], "anthropic", len, tools=tools) - prices.reply
     assert beside == letters + number * prices.tool + bool(number) * prices.tools
+
+
+def tool(draw: Random, name: str) -> dict[str, Any]:
+    properties: dict[str, Any] = {}
+    for n in range(draw.randint(0, 5)):
+        properties[f"field_{n}"] = {"type": "string", "description": draw.choice(("", "The city.", "Größe in cm"))}
+        if draw.random() < 0.4:
+            properties[f"field_{n}"]["enum"] = [f"{draw.choice(('celsius', 'b c'))}{i}" for i in range(6)]
+    parameters = {"type": "object", "properties": properties}
+    return {"type": "function", "function": {"name": name, "description": "Finds it. ", "parameters": parameters}}
+
+
+def published(tools: list[dict[str, Any]]) -> int:
+    """OpenAI's formula for the definitions of functions, as its cookbook has it for GPT-4o."""
+    count = get_counter("o200k_base")
+    total = 12
+    for function in (each["function"] for each in tools):
+        properties = function["parameters"]["properties"]
+        total += 7 + count(f"{function['name']}:{function['description']}") + (3 if properties else 0)
+        for name, value in properties.items():
+            total += 3 + count(f"{name}:{value['type']}:{value['description']}")
+            total += sum(3 + count(each) for each in value["enum"]) - 3 if "enum" in value else 0
+    return total
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_tools_cost_no_more_than_was_counted(seed: int) -> None:
+    draw = Random(seed)
+    tools = [tool(draw, f"tool_{n}") for n in range(draw.randint(1, 6))]
+    assert published(tools) <= count_messages([], "openai", tools=tools) - 3
+    assert counted_by_mistral(PLAIN, tools) <= count_messages(PLAIN, "mistral", tools=tools)
 
 
 # Models

@@ -62,6 +62,7 @@ def get_marginal_items(
             "GetMarginalItems requires monotonic item inclusion. QuotaSlice produces non-monotonic inclusion as budget "
             "changes shift percentage allocations."
         )
+    _refuse_shortening(runner)
     slack = checked_count("slack_tokens", slack_tokens, InvalidArgumentError)
     if slack == 0:
         return []
@@ -120,6 +121,7 @@ def find_min_budget_for(
             "inclusion as budget changes shift allocations. Use a GreedySlice or KnapsackSlice inner slicer for budget "
             "simulation."
         )
+    _refuse_shortening(runner)
     candidates: list[ContextItem] = list(checked_iterable("items", "an iterable of ContextItem", items))
     if not any(item is target_item for item in candidates):
         raise InvalidArgumentError(
@@ -223,6 +225,13 @@ def sweep_budgets(
 
 def _pipeline(policy: Policy | PresetName) -> Pipeline:
     return Pipeline.from_policy(as_policy(policy, "pipeline"))
+
+
+def _refuse_shortening(pipeline: Pipeline) -> None:
+    if pipeline.shorten is not None:
+        raise NonMonotonicSlicerError(
+            "a policy that shortens may select a shorter version with a larger budget; use one with shorten=None"
+        )
 
 
 def _point(budget: ContextBudget, selection: Selection) -> BudgetPoint:

@@ -15,6 +15,8 @@ from pycupel.diagnostics.reasons import ExclusionReason, InclusionReason
 from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model import ContextBudget, ContextItem, ContextKind
 from pycupel.model.brief import record_repr
+from pycupel.model.frozen import sealed
+from pycupel.model.version import version_mark
 
 if TYPE_CHECKING:
     from pycupel.pipeline.policy import Policy, PresetName
@@ -101,6 +103,7 @@ class _Deferred:
         return value
 
 
+@sealed
 @dataclass(frozen=True, init=False)
 class SelectionReport:
     """The complete account of one run. Every candidate is in `included` or in `excluded`, exactly once.
@@ -161,7 +164,9 @@ class SelectionReport:
                 argument="total_candidates",
             )
         tokens = self.included_tokens + sum(excluded.item.tokens for excluded in self.excluded)
-        if self.total_tokens_considered != tokens:
+        # What is selected in a shorter version was considered as a whole.
+        saved = sum([(item.original_tokens or item.tokens) - item.tokens for item, _, _ in self.shortened])
+        if self.total_tokens_considered not in (tokens, tokens + saved):
             raise InvalidArgumentError(
                 f"total_tokens_considered is {self.total_tokens_considered}, but the items have {tokens} tokens",
                 argument="total_tokens_considered",
@@ -171,6 +176,11 @@ class SelectionReport:
     def items(self) -> list[ContextItem]:
         """The selected items, in the order in which they were placed: what `Pipeline.run` returns."""
         return [included.item for included in self.included]
+
+    @property
+    def shortened(self) -> list[IncludedItem]:
+        """The selected items that are shorter versions: `original_tokens` is what the whole item has."""
+        return [included for included in self.included if version_mark(included.item) is not None]
 
     @property
     def included_tokens(self) -> int:
@@ -237,10 +247,6 @@ class SelectionReport:
         from pycupel.render.text import render_report  # noqa: PLC0415
 
         return render_report(self, color=color, parts=parts)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # What makes the fields stays where it is.
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @overload
     def to_html(

@@ -22,8 +22,9 @@ enumerated as one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import gcd
 from typing import NamedTuple
+
+from pycupel.kernels.table import best_options
 
 __all__ = ["StateLimitError", "solve"]
 
@@ -251,31 +252,6 @@ class _Core:
 
 
 def _table(weights: Sequence[int], values: Sequence[int], capacity: int) -> list[int]:
-    """The specification's dynamic program, a row at a time: the indices that it selects, descending.
-
-    The cells of a row are the fields of one large integer. The top bit of a field is never part of a value, so that a
-    subtraction compares all fields at once.
-    """
-    divisor = gcd(*values)
-    size = (sum(values) // divisor).bit_length() // 8 + 1
-    width = size * 8
-    cells = capacity + 1
-    ones = int.from_bytes((b"\1" + bytes(size - 1)) * cells, "little")
-    tops = ones << (width - 1)
-    beyond = tops - ones
-    every_bit = (1 << width * cells) - 1
-    best = 0
-    rows: list[bytes] = []
-    for weight, value in zip(weights, values, strict=True):
-        taken = (best + value // divisor * ones << weight * width) & every_bit
-        # A top bit for each cell in which taking the item is strictly better.
-        better = (taken + beyond - best) & tops
-        rows.append(better.to_bytes(size * cells, "little")[size - 1 :: size])
-        best ^= (best ^ taken) & (better - (better >> (width - 1)))
-    selected: list[int] = []
-    left = capacity
-    for i in range(len(weights) - 1, -1, -1):
-        if rows[i][left]:
-            selected.append(i)
-            left -= weights[i]
-    return selected
+    """The indices that the specification's dynamic program selects."""
+    groups = [[option] for option in zip(weights, values, strict=True)]
+    return [i for i, option in enumerate(best_options(groups, capacity)) if option == 0]

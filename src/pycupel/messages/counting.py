@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from pycupel.messages.content import ContentReader
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.fields import as_json, field, is_list
+from pycupel.messages.fields import as_json, field, is_list, rewritten
 from pycupel.messages.options import ProviderName, checked_list
 from pycupel.messages.providers import Provider
 from pycupel.model.names import name_key
@@ -86,7 +86,10 @@ def count_beside(
     definitions = [] if tools is None else [_definition(tool) for tool in each_tool(checked_list("tools", tools))]
     return Beside(
         0 if system is None else ContentReader(count, prices)(system)[1],
-        sum([count(text) + prices.tool for text in definitions], prices.tools if definitions else 0),
+        sum(
+            [count(rewritten(text) if prices.escapes else text) + prices.tool for text in definitions],
+            prices.tools if definitions else 0,
+        ),
         prices.reply,
     )
 

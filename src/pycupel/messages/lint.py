@@ -103,9 +103,9 @@ def _empty_prompt(blocks: Sequence[Any]) -> Iterator[Finding]:
 
 
 def _repeated_tools(definitions: Iterable[Any], severity: Severity) -> Iterator[Finding]:
-    names = [field(each, "name") or field(field(each, "function"), "name") for each in definitions]
-    repeated = {name for name, number in Counter(filter(None, names)).items() if number > 1}
-    for name in sorted(repeated):
+    names = (field(each, "name") or field(field(each, "function"), "name") for each in definitions)
+    numbers = Counter(name for name in names if isinstance(name, str))
+    for name in (name for name, number in numbers.items() if number > 1):
         message = f"the tool {quoted(name)} is defined more than once"
         yield Finding(BESIDE, "duplicate-tool", message, "Rename the tool, or drop its copies.", severity)
 

@@ -103,6 +103,8 @@ class MessageSelection:
         usage: Where the window goes: system prompt, tools, history by kind, documents, reply, and what is free.
         notes: Advisory notes, such as that a scorer found its field on no message.
         cut: What the cut in this call removed, and what that costs; None if nothing was cut.
+        summary: The text of the message that `summarize` gave in place of those that were dropped. It stands behind the
+            system prompt in `messages`, and has no entry in `kept`.
         fingerprint: Of the history and the arguments; a later selection recognises this one by it.
         checkpoints: Where a later selection may go on.
         source: The caller's whole history. It is not compared.
@@ -122,6 +124,7 @@ class MessageSelection:
     usage: Usage
     notes: tuple[str, ...] = ()
     cut: Cut | None = None
+    summary: str | None = None
     fingerprint: str = ""
     checkpoints: tuple[Checkpoint, ...] = ()
     source: tuple[Any, ...] = field(default=(), compare=False)

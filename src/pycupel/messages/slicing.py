@@ -108,7 +108,7 @@ class BesideSlice(IndexedSlicer):
             outcome = slice_by_index(self.inner, items, scores, budget)
             chosen = set(outcome.selected)
             order = [i for i in order if i in chosen]
-        selected = [i for i, item in enumerate(items) if self.units.get(id(item)) in self.staying]
+        selected = [i for i, item in enumerate(items) if self.units.get(id(item), -1) in self.staying]
         room = budget.target_tokens - sum([items[i].tokens for i in selected])
         for i in order:
             if id(items[i]) not in self.units and items[i].tokens <= room:

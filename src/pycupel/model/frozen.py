@@ -46,7 +46,9 @@ def sealed(cls: _Class) -> _Class:
     methods = {"__setattr__": _refuse_assignment, "__delattr__": _refuse_deletion, "__reduce__": _reduce}
     for name, method in methods.items():
         setattr(cls, name, method)
-    del cls.__getstate__, cls.__setstate__
+    for name in ("__getstate__", "__setstate__"):
+        if name in vars(cls):
+            delattr(cls, name)
     return cls
 
 

@@ -136,4 +136,5 @@ def _is_out(sliced: Sliced) -> bytearray:
 
 def available_tokens(ranking: Ranking, sliced: Sliced) -> int:
     """What the selected items leave of the target."""
-    return sliced.effective.target_tokens - sum([item.tokens for item in compress(ranking.items, sliced.is_selected)])
+    items, versions = ranking.items, sliced.versions
+    return sliced.effective.target_tokens - sum([versions.get(i, items[i]).tokens for i in sliced.selected])

@@ -91,6 +91,7 @@ def _said_again(item: ContextItem, other: ContextItem, *, in_order: bool) -> boo
 def _slice_notes(selection: Selection) -> Iterator[str]:
     ranking, sliced, sources = selection.ranking, selection.sliced, selection.trace.sources
     slicer: Any = sources.slicer
+    yield from sliced.notes
     if not sources.has_custom_slicer:
         yield from advice_of(slicer, ranking.items, ranking.scores, sliced.effective, sliced.is_selected)
     if len(sliced.selected) < len(ranking.items):

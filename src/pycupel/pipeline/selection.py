@@ -13,6 +13,7 @@ from pycupel.diagnostics.report import deferred_report
 from pycupel.errors import digits
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.version import Shortened
 from pycupel.pipeline import events, explain
 from pycupel.pipeline.notes import selection_notes
 from pycupel.pipeline.place import Placement
@@ -71,6 +72,15 @@ class Selection:
     def total_tokens(self) -> int:
         """The tokens of the selected items."""
         return sum([item.tokens for item in self.items])
+
+    @property
+    def shortened(self) -> tuple[Shortened, ...]:
+        """The items that were selected in a shorter version, in the order of `items`."""
+        versions, first = self.sliced.versions, len(self.ranking.pinned)
+        if not versions:
+            return ()
+        chosen = [self.sliced.selected[i - first] for i in self.placement.order if i >= first]
+        return tuple(Shortened(self.ranking.items[i], versions[i]) for i in chosen if i in versions)
 
     @property
     def reasons(self) -> tuple[ExcludedItem, ...]:

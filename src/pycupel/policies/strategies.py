@@ -25,12 +25,24 @@ from pycupel.model.checks import quoted, shortened
 from pycupel.model.names import suggestion
 from pycupel.policies.derive import derive_fields
 from pycupel.policies.values import POSITIVE
-from pycupel.protocols import Placer, Scorer, Slicer, TimeProvider
-from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SLICERS, Registry
+from pycupel.protocols import Placer, Scorer, Shortener, Slicer, TimeProvider
+from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SHORTENERS, SLICERS, Registry
 from pycupel.scorers.decay import Curve
 from pycupel.scorers.similarity import SimilarityScorer
 
-__all__ = ["CLOCK", "CURVE", "INNER_SCORER", "PLACER", "SCORER", "SLICER", "WEIGHTED_SCORERS", "ByName", "Strategy"]
+__all__ = [
+    "CLOCK",
+    "CURVE",
+    "INNER_SCORER",
+    "PLACER",
+    "SCORER",
+    "SHORTENER",
+    "SHORTENER_OR_NAME",
+    "SLICER",
+    "WEIGHTED_SCORERS",
+    "ByName",
+    "Strategy",
+]
 
 
 class _Name:
@@ -168,16 +180,18 @@ class Strategy:
 class ByName(_Name):
     """A strategy that is only named, in a field such as `slicerType`."""
 
-    def __init__(self, strategy: Strategy) -> None:
+    def __init__(self, strategy: Strategy, field: str | None = None) -> None:
+        """Read the names of strategies; `field` is where a document has them as objects, by default what they are."""
         super().__init__(strategy.registry)
         self._strategy = strategy
+        self._field = field or strategy.registry.what
 
     def read(self, value: Any, context: Context, /) -> Any:
         """Return the strategy of that name, if it needs no options."""
-        name, what = super().read(value, context), self.registry.what
+        name = super().read(value, context)
         for field in self._strategy.record(self.registry[name]).fields:
             if field.default is REQUIRED:
-                example = f'"{what}": {{"type": "{name}", "{field.name}": ...}}'
+                example = f'"{self._field}": {{"type": "{name}", "{field.name}": ...}}'
                 raise DocumentError(f"needs options; write it as an object: {example}")
         return self._strategy.read({"type": name}, context)
 
@@ -188,8 +202,28 @@ _INNER_ONLY = "is only valid for scaled and boosted; remove it or change the typ
 SCORER = Strategy(SCORERS, "weight", refused=dict.fromkeys(("innerScorer", "inner_scorer"), _INNER_ONLY))
 SLICER = Strategy(SLICERS)
 PLACER = Strategy(PLACERS)
+SHORTENER = Strategy(SHORTENERS)
 CURVE = Strategy(CURVES)
 CLOCK = _Clock(CLOCKS)
+
+
+class _ShortenerOrName:
+    """A shortener as an object, or its name alone."""
+
+    _by_name = ByName(SHORTENER, "shorten")
+
+    def read(self, value: Any, context: Context, /) -> Any:
+        return (self._by_name if isinstance(value, str) else SHORTENER).read(value, context)
+
+    def write(self, value: Any, context: Context, /) -> Any:
+        document = SHORTENER.write(value, context)
+        return document["type"] if len(document) == 1 else document
+
+    def schema(self) -> Schema:
+        return {"anyOf": [self._by_name.schema(), SHORTENER.schema()]}
+
+
+SHORTENER_OR_NAME = _ShortenerOrName()
 
 
 def _read_weighted(value: Any, context: Context) -> Any:
@@ -222,4 +256,11 @@ _WEIGHTED = {"allOf": [SCORER.schema(), {"properties": {"weight": POSITIVE.schem
 WEIGHTED_SCORERS = list_of(FunctionCodec(_WEIGHTED, _read_weighted, _write_weighted), at_least=1)
 INNER_SCORER = FunctionCodec(SCORER.schema(), SCORER.read, _write_inner)
 
-_CODECS: Mapping[Any, Codec] = {Scorer: INNER_SCORER, Slicer: SLICER, Placer: PLACER, Curve: CURVE, TimeProvider: CLOCK}
+_CODECS: Mapping[Any, Codec] = {
+    Scorer: INNER_SCORER,
+    Slicer: SLICER,
+    Placer: PLACER,
+    Shortener: SHORTENER,
+    Curve: CURVE,
+    TimeProvider: CLOCK,
+}

@@ -22,6 +22,7 @@ from pycupel.model import (
 from pycupel.protocols import Slicer
 from pycupel.slicers._base import IndexedSlicer, IndexSlice, advice_of, delegate, exclusion_notes
 from pycupel.slicers._entries import partition_by_kind
+from pycupel.slicers._versions import VersionSlice
 from pycupel.slicers.constraints import quota_constraints_of
 
 __all__ = ["CountingSlicer"]
@@ -79,12 +80,20 @@ class CountingSlicer(IndexedSlicer):
             return IndexSlice([], unmet + delegate(self.engine, [], [], budget).shortfalls)
         committed = self._commit(items, scores)
         shortfalls = [self._scarce(entry, satisfied) for entry, satisfied in committed.short]
-        residual, left = _residual(committed.selected, items, budget)
-        inner = delegate(self.engine, [items[i] for i in residual], [scores[i] for i in residual], left)
-        walk = self.cap_walk([residual[i] for i in inner.selected], scores)
+        if isinstance(self.engine, VersionSlice):
+            # What is required may be shortened, too.
+            inner = self.engine.slice_required(items, scores, budget, committed.selected)
+        else:
+            residual, left = _residual(committed.selected, items, budget)
+            inner = delegate(self.engine, [items[i] for i in residual], [scores[i] for i in residual], left)
+            inner = inner.at(residual)
+        taken = set(committed.selected)
+        walk = self.cap_walk([i for i in inner.selected if i not in taken], scores)
         kept, capped = self._enforce_caps(walk, items, committed.counts)
-        capped += [(residual[i], reason) for i, reason in inner.cap_excluded]
-        return IndexSlice(committed.selected + kept, (*shortfalls, *inner.shortfalls), tuple(capped))
+        capped += inner.cap_excluded
+        selected = committed.selected + kept
+        versions = {i: inner.versions[i] for i in selected if i in inner.versions}
+        return IndexSlice(selected, (*shortfalls, *inner.shortfalls), tuple(capped), versions, inner.notes)
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
         """The notes of the inner slicer."""

@@ -12,7 +12,7 @@ from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_bool, checked_positive
 from pycupel.model.frozen import sealed
-from pycupel.slicers._base import IndexedSlicer, IndexSlice, index_slice
+from pycupel.slicers._base import NO_VERSIONS, IndexedSlicer, IndexSlice, index_slice
 
 __all__ = ["KnapsackSlice"]
 
@@ -82,7 +82,7 @@ class KnapsackSlice(IndexedSlicer):
             taken = set(selected)
             remaining = budget.target_tokens - sum(tokens[i] for i in selected)
             selected = selected + fill((i for i in candidates if i not in taken), tokens, remaining)
-        return index_slice((selected, (), ()))
+        return index_slice((selected, (), (), NO_VERSIONS, ()))
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
         """Scores that round to zero, and tokens that are rounded up (KN-01, KN-02)."""

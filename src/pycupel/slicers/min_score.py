@@ -63,11 +63,10 @@ class MinScoreSlice(IndexedSlicer):
     ) -> IndexSlice:
         """Ask the inner slicer about what scores high enough."""
         kept = self._kept(scores)
-        outcome = delegate(self.inner, [items[i] for i in kept], [scores[i] for i in kept], budget)
+        outcome = delegate(self.inner, [items[i] for i in kept], [scores[i] for i in kept], budget).at(kept)
         keeps = set(kept)
         low = [(i, ScoredTooLow(scores[i], self.min_score)) for i in range(len(items)) if i not in keeps]
-        inner = [(kept[i], reason) for i, reason in outcome.cap_excluded]
-        return IndexSlice([kept[i] for i in outcome.selected], outcome.shortfalls, (*inner, *low))
+        return outcome._replace(cap_excluded=(*outcome.cap_excluded, *low))
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
         """What the inner slicer has to say about what it was given."""

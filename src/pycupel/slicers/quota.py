@@ -111,6 +111,8 @@ class QuotaSlice(IndexedSlicer):
             [i for outcome in outcomes.values() for i in outcome.selected],
             (*shortfalls, *self.judge_absent(shares)),
             tuple(capped for outcome in outcomes.values() for capped in outcome.cap_excluded),
+            {i: version for outcome in outcomes.values() for i, version in outcome.versions.items()},
+            tuple(dict.fromkeys(note for outcome in outcomes.values() for note in outcome.notes)),
         )
 
     def _distribute(
@@ -157,8 +159,7 @@ class QuotaSlice(IndexedSlicer):
             [scores[i] for i in members],
             ContextBudget(max(share.cap, tokens), tokens),
         )
-        capped = tuple((members[i], reason) for i, reason in outcome.cap_excluded)
-        return IndexSlice([members[i] for i in outcome.selected], outcome.shortfalls, capped)
+        return outcome.at(members)
 
     def _offer_the_rest(
         self,
@@ -168,13 +169,13 @@ class QuotaSlice(IndexedSlicer):
         scores: Sequence[float],
         target: int,
     ) -> None:
-        used = {key: sum(items[i].tokens for i in outcome.selected) for key, outcome in outcomes.items()}
+        used = {key: outcome.tokens(items) for key, outcome in outcomes.items()}
         rest = target - sum(used.values())
         for key, share in shares.items():
             larger = share._replace(tokens=min(share.cap, used[key] + rest))
             if larger.tokens > share.tokens:
                 outcomes[key] = self._slice_share(key, larger, items, scores)
-                rest += used[key] - sum(items[i].tokens for i in outcomes[key].selected)
+                rest += used[key] - outcomes[key].tokens(items)
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
         """The share of the item's kind, and the notes of the inner slicer."""

@@ -537,7 +537,11 @@
     const out = report.candidates - use.items;
     const outTokens = typeof report.considered === "string" ? null : report.considered - num(use.tokens);
     const figures = [
-      { label: "Selected", value: count(use.items), note: `of ${plural(report.candidates, "item")}` },
+      {
+        label: "Selected",
+        value: count(use.items),
+        note: `of ${plural(report.candidates, "item")}${use.shortened ? `, ${count(use.shortened)} shortened` : ""}`,
+      },
       {
         label: "Tokens",
         value: count(use.tokens),

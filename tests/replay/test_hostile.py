@@ -11,16 +11,77 @@ from hypothesis import given, settings, strategies as st
 from pycupel.errors import CupelError
 from pycupel.replay import context_usage, read_log, replay
 
-KEYS = (
-    "role type content text tool_calls id function name arguments tool_call_id tool_use_id input parts functionCall "
-    "functionResponse args response message sessionId uuid parentUuid isSidechain isCompactSummary agentId usage payload "
-    "call_id output messages contents model system tools info last_token_usage input_tokens request thinking signature "
-    "replacement_history summary reasoning inlineData mimeType config"
-).split()
-WORDS = (
-    "user assistant tool system model tool_use tool_result text thinking image message function_call reasoning "
-    "function_call_output response_item event_msg token_count compacted session_meta turn_context image/png some_name"
-).split()
+KEYS = [
+    "role",
+    "type",
+    "content",
+    "text",
+    "tool_calls",
+    "id",
+    "function",
+    "name",
+    "arguments",
+    "tool_call_id",
+    "tool_use_id",
+    "input",
+    "parts",
+    "functionCall",
+    "functionResponse",
+    "args",
+    "response",
+    "message",
+    "sessionId",
+    "uuid",
+    "parentUuid",
+    "isSidechain",
+    "isCompactSummary",
+    "agentId",
+    "usage",
+    "payload",
+    "call_id",
+    "output",
+    "messages",
+    "contents",
+    "model",
+    "system",
+    "tools",
+    "info",
+    "last_token_usage",
+    "input_tokens",
+    "request",
+    "thinking",
+    "signature",
+    "replacement_history",
+    "summary",
+    "reasoning",
+    "inlineData",
+    "mimeType",
+    "config",
+]
+WORDS = [
+    "user",
+    "assistant",
+    "tool",
+    "system",
+    "model",
+    "tool_use",
+    "tool_result",
+    "text",
+    "thinking",
+    "image",
+    "message",
+    "function_call",
+    "reasoning",
+    "function_call_output",
+    "response_item",
+    "event_msg",
+    "token_count",
+    "compacted",
+    "session_meta",
+    "turn_context",
+    "image/png",
+    "some_name",
+]
 
 SCALARS = st.none() | st.booleans() | st.integers(-3, 99) | st.just(1.5) | st.sampled_from(WORDS)
 VALUES = st.recursive(

@@ -9,7 +9,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from pycupel.messages.content import ContentReader
+from pycupel.errors import MessageShapeError
+from pycupel.messages.content import ContentError, ContentReader
 from pycupel.messages.providers import PROVIDERS
 from pycupel.replay.shapes import as_dict, as_dicts, as_name
 
@@ -58,7 +59,11 @@ class _Piece(NamedTuple):
 
 
 class Splitter:
-    """Takes the messages of one history apart, in order: results are known by the calls before them."""
+    """Takes the messages of one history apart, in order: results are known by the calls before them.
+
+    Raises:
+        MessageShapeError: a part has a shape that no provider uses.
+    """
 
     def __init__(self, provider: str, count: Callable[[str], int]) -> None:
         prices = PROVIDERS[provider].prices
@@ -75,13 +80,19 @@ class Splitter:
         """The parts of a message."""
         overhead = self._overhead
         for kind, node, tool, call, text in self._pieces(as_dict(message)):
-            said, tokens = self._read(node)
+            said, tokens = self._priced(node, index)
             yield Part(index, kind, tool, said if text is None else text, tokens + overhead, call)
             overhead = 0
 
     def text(self, kind: str, value: Any) -> Part:
         """A part that is no message, such as a system prompt beside them."""
-        return Part(-1, kind, "", *self._read(value))
+        return Part(-1, kind, "", *self._priced(value, 0))
+
+    def _priced(self, node: Any, index: int) -> tuple[str, int]:
+        try:
+            return self._read(node)
+        except ContentError as error:
+            raise MessageShapeError(str(error), index, error.key) from error
 
     def _pieces(self, message: dict[str, Any]) -> Iterator[_Piece]:
         role, kind = as_name(message.get("role")), str(message.get("type"))

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from pycupel.diagnostics import SelectionReport
+from pycupel.errors import digits
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_bool
+from pycupel.model.checks import checked_bool, checked_iterable
+from pycupel.model.frozen import sealed
 from pycupel.model.version import Shortened
 from pycupel.pipeline import Pipeline, Policy, PresetName
 from pycupel.protocols import Shortener
-from pycupel.shorten.versions import Versions, unpacked
+
+if TYPE_CHECKING:
+    from pycupel.shorten.versions import Versions
 
 __all__ = ["ContextResult", "ExplainedResult", "select"]
 
+_ITEMS = "an iterable of ContextItem"
+_ITEMS_ONLY = frozenset({ContextItem})
 
+
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class ContextResult:
     """What `select` selected. It holds a list, so it is not hashable.
@@ -43,9 +51,10 @@ class ContextResult:
     def __repr__(self) -> str:
         notes = f", notes: {len(self.notes)}" if self.notes else ""
         notes = f", {len(self.shortened)} shortened{notes}" if self.shortened else notes
-        return f"<{type(self).__name__}: {len(self.items)} items, {self.total_tokens} tokens{notes}>"
+        return f"<{type(self).__name__}: {len(self.items)} items, {digits(self.total_tokens)} tokens{notes}>"
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class ExplainedResult(ContextResult):
     """What `select` selected with `explain=True`.
@@ -118,7 +127,13 @@ def select(
     pipeline = Pipeline.from_policy(policy)
     limits = ContextBudget.of(budget)
     with_report = checked_bool("explain", explain)
-    candidates, maker = unpacked(items, pipeline.shorten if shorten is None else shorten)
+    maker = pipeline.shorten if shorten is None else shorten
+    candidates: Any = items if isinstance(items, list) else list(checked_iterable("items", _ITEMS, items))
+    if not _ITEMS_ONLY.issuperset(map(type, candidates)):
+        # Most items come without versions, and the makers take longer to load than a selection.
+        from pycupel.shorten.versions import unpacked  # noqa: PLC0415
+
+        candidates, maker = unpacked(candidates, maker)
     if maker is not pipeline.shorten:
         pipeline = replace(pipeline, shorten=maker)
     selection = pipeline.select(pipeline.rank(candidates, query=query), limits)

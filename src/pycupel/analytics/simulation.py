@@ -21,6 +21,7 @@ from pycupel.errors import (
     digits,
 )
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_bool, checked_count, checked_int, checked_iterable
 from pycupel.pipeline import Pipeline, Policy, PresetName, Selection
 from pycupel.pipeline.policy import as_policy
@@ -189,6 +190,9 @@ class BudgetPoint(NamedTuple):
     tokens: int = 0
     utilization: float = 0.0
     score: float = 0.0
+
+    def __repr__(self) -> str:
+        return record_repr(self)
 
 
 def sweep_budgets(

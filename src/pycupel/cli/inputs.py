@@ -20,6 +20,7 @@ from pycupel.model.names import suggestion
 __all__ = [
     "Conversation",
     "conversations_in",
+    "items_in",
     "one_conversation",
     "open_bytes",
     "open_text",
@@ -82,9 +83,18 @@ def _without_nul(lines: Iterable[str]) -> Iterator[str]:
 
 def read_items(options: Any, screen: Screen) -> list[ContextItem]:
     """The items in `options.file`. Those without tokens are counted, and a note says by what."""
-    reader = _ItemReader(options)
     with open_text(options.file) as lines:
-        items = [reader.read(number, located) for number, located in enumerate(_values(lines), 1)]
+        return items_in(lines, options, screen)
+
+
+def items_in(lines: Iterable[str], options: Any, screen: Screen) -> list[ContextItem]:
+    """The items in the lines of a file.
+
+    Raises:
+        DocumentError: there is something other than items.
+    """
+    reader = _ItemReader(options)
+    items = [reader.read(number, located) for number, located in enumerate(_values(lines), 1)]
     reader.tell(screen)
     return items
 
@@ -169,6 +179,15 @@ class Conversation(NamedTuple):
     key: str = ""
     is_lines: bool = False
     number: int = 1
+
+    @property
+    def beside(self) -> dict[str, Any]:
+        """What the request has beside the messages, as `select_messages` and `count_messages` take it."""
+        from pycupel.replay.requests import system_and_tools  # noqa: PLC0415 - items do not need it
+
+        system, tools = system_and_tools(self.request or {})
+        model = (self.request or {}).get("model")
+        return {"system": system, "tools": tools or None, "model": model if isinstance(model, str) else None}
 
     def documents(self, messages: list[Any]) -> list[Any]:
         """What to write for other messages, in the file's own shape: a document a line."""

@@ -17,7 +17,9 @@ from pycupel.diagnostics.reasons import (
 )
 from pycupel.errors import InvalidArgumentError, NonMonotonicSlicerError
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import shortened, wrong_type
+from pycupel.model.frozen import sealed
 from pycupel.model.names import suggestion
 from pycupel.model.version import is_version_of
 
@@ -67,6 +69,7 @@ class ScoreParts(NamedTuple):
         return tuple(ScorePart(type(scorer).__name__, weight, column[row]) for scorer, weight, column in self.columns)
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """Why one item was selected or left out: what `SelectionReport.why` returns. `str` gives it in a few lines.
@@ -96,6 +99,8 @@ class Explanation:
     parts: tuple[ScorePart, ...]
     instead: tuple[ContextItem, ...]
     min_budget: int | None
+
+    __repr__ = record_repr
 
     def __str__(self) -> str:
         from pycupel.render.explanation import render_explanation  # noqa: PLC0415 - as for reports

@@ -103,7 +103,13 @@ class Plan(NamedTuple):
 
 
 def make_plan(
-    limits: ContextBudget, hits: Sequence[DocumentItem], share: float, *, has_target: bool, stable: bool
+    limits: ContextBudget,
+    hits: Sequence[DocumentItem],
+    share: float,
+    *,
+    has_target: bool,
+    stable: bool,
+    summary_room: int = 0,
 ) -> Plan:
     """The plan for a history beside documents.
 
@@ -114,8 +120,9 @@ def make_plan(
         has_target: Whether the caller has said how far to cut.
         stable: Whether the start of the prompt should stay the same, so that cuts must not depend on what the documents
             take; if not, the window is filled.
+        summary_room: What is kept free for a summary.
     """
-    window = max(0, limits.unreserved_capacity)
+    window = max(0, limits.unreserved_capacity - summary_room)
     held = sum([hit.item.tokens for hit in hits if hit.item.pinned])
     if stable:
         return Plan(limits, window, limits.target_tokens if has_target else None, share, held, None)

@@ -12,10 +12,12 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.messages.options import ProviderName
 from pycupel.messages.usage import Usage
 from pycupel.model import ContextBudget
+from pycupel.model.frozen import sealed
 
 __all__ = ["Checkpoint", "Cut", "Dropped", "ExplainedSelection", "MessageSelection"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Dropped:
     """A message or document that was left out.
@@ -29,6 +31,7 @@ class Dropped:
     reason: ExclusionReason
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Cut:
     """What a cut costs: the provider has to read anew, at a higher price, what follows the first change.
@@ -63,6 +66,7 @@ class Cut:
         return max(0, ceil(self.rewritten * (write - read) / (self.removed * read)))
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
     """Where the next selection of the same history may go on, instead of starting at its first message.
@@ -78,6 +82,7 @@ class Checkpoint:
     shape: str
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class MessageSelection:
     """What `select_messages` selected. It holds lists, so it is not hashable.
@@ -98,6 +103,8 @@ class MessageSelection:
         usage: Where the window goes: system prompt, tools, history by kind, documents, reply, and what is free.
         notes: Advisory notes, such as that a scorer found its field on no message.
         cut: What the cut in this call removed, and what that costs; None if nothing was cut.
+        summary: The text of the message that `summarize` gave in place of those that were dropped. It stands behind the
+            system prompt in `messages`, and has no entry in `kept`.
         fingerprint: Of the history and the arguments; a later selection recognises this one by it.
         checkpoints: Where a later selection may go on.
         source: The caller's whole history. It is not compared.
@@ -117,6 +124,7 @@ class MessageSelection:
     usage: Usage
     notes: tuple[str, ...] = ()
     cut: Cut | None = None
+    summary: str | None = None
     fingerprint: str = ""
     checkpoints: tuple[Checkpoint, ...] = ()
     source: tuple[Any, ...] = field(default=(), compare=False)
@@ -146,6 +154,7 @@ class MessageSelection:
         )
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class ExplainedSelection(MessageSelection):
     """What `select_messages` selected with `explain=True`: its `report` is never None."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from operator import attrgetter
-from typing import Any, Literal, get_args, overload
+from typing import Any, Literal, TypedDict, Unpack, get_args, overload
 
 from pycupel.diagnostics import ExclusionReason, SelectionReport
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
@@ -28,6 +28,7 @@ from pycupel.messages.plan import Plan, limits_of, make_plan
 from pycupel.messages.record import Record
 from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection
 from pycupel.messages.slicing import document_share
+from pycupel.messages.summary import Summarize, SummaryRequest, request_of, summary_room
 from pycupel.messages.units import Unit
 from pycupel.messages.usage import usage_of
 from pycupel.model import ContextBudget
@@ -36,9 +37,30 @@ from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 from pycupel.tokens.counters import CounterLike
 
-__all__ = ["select_messages"]
+__all__ = ["SelectOptions", "aselect_messages", "select_messages"]
 
 _NOT_USED = "previous was not used: it was not made with the same arguments from the start of this history"
+
+
+class SelectOptions(TypedDict, total=False):
+    """The options of `select_messages`, which explains them."""
+
+    provider: ProviderName
+    model: str | None
+    policy: Policy | PresetName
+    query: str | None
+    unit: UnitName
+    counter: CounterLike
+    pin: Pin | None
+    previous: MessageSelection | None
+    documents: Iterable[Any] | None
+    system: Any
+    tools: Iterable[Any] | None
+    stable: bool
+    summarize: Summarize | None
+    summary_tokens: int | None
+    too_large: TooLarge
+    explain: bool
 
 
 @overload
@@ -58,6 +80,8 @@ def select_messages(
     system: Any = None,
     tools: Iterable[Any] | None = None,
     stable: bool = True,
+    summarize: Summarize | None = None,
+    summary_tokens: int | None = None,
     too_large: TooLarge = "drop",
     explain: Literal[True],
 ) -> ExplainedSelection: ...
@@ -78,6 +102,8 @@ def select_messages(
     system: Any = None,
     tools: Iterable[Any] | None = None,
     stable: bool = True,
+    summarize: Summarize | None = None,
+    summary_tokens: int | None = None,
     too_large: TooLarge = "drop",
     explain: bool = False,
 ) -> MessageSelection: ...
@@ -97,6 +123,8 @@ def select_messages(
     system: Any = None,
     tools: Iterable[Any] | None = None,
     stable: bool = True,
+    summarize: Summarize | None = None,
+    summary_tokens: int | None = None,
     too_large: TooLarge = "drop",
     explain: bool = False,
 ) -> MessageSelection:
@@ -129,6 +157,9 @@ def select_messages(
         system: The system prompt that is sent beside the messages: a text, blocks, or Gemini's `system_instruction`.
         tools: The definitions of tools that are sent beside the messages, in the provider's shape or MCP's.
         stable: Whether the start of the prompt should stay the same from call to call. If not, the window is filled.
+        summarize: Called with the messages that were dropped since the last summary, and that summary or None. Returns
+            a text, which is sent behind the system prompt. If it fails or is too long, a note says so.
+        summary_tokens: What is kept free for the message with the summary; 5 % of the window if `summarize` is given.
         too_large: What happens to an old unit that is larger than the budget: "drop" or "error".
         explain: Whether the result should have a report.
 
@@ -141,6 +172,69 @@ def select_messages(
         ProviderAmbiguousError: the provider is "auto" and cannot be determined.
         InvalidArgumentError: an option has an invalid value, or the provider would refuse every message.
     """
+    selection, request = _select(
+        messages,
+        budget,
+        provider=provider,
+        model=model,
+        policy=policy,
+        query=query,
+        unit=unit,
+        counter=counter,
+        pin=pin,
+        previous=previous,
+        documents=documents,
+        system=system,
+        tools=tools,
+        stable=stable,
+        summarize=summarize,
+        summary_tokens=summary_tokens,
+        too_large=too_large,
+        explain=explain,
+    )
+    return selection if request is None else request.answer(selection)
+
+
+async def aselect_messages(
+    messages: Iterable[Any], budget: BudgetLike, **options: Unpack[SelectOptions]
+) -> MessageSelection:
+    """Select like `select_messages`, where `summarize` may be a coroutine function.
+
+    Args:
+        messages: The history: dicts or the SDK's objects, which are only read.
+        budget: What `select_messages` takes.
+        **options: The options of `select_messages`.
+
+    Raises:
+        CupelError: what `select_messages` raises.
+    """
+    defaults = select_messages.__kwdefaults__ or {}
+    selection, request = _select(messages, budget, **{**defaults, **options})
+    return selection if request is None else await request.answer_async(selection)
+
+
+def _select(
+    messages: Iterable[Any],
+    budget: BudgetLike,
+    *,
+    provider: Any,
+    model: Any,
+    policy: Any,
+    query: Any,
+    unit: Any,
+    counter: Any,
+    pin: Any,
+    previous: Any,
+    documents: Any,
+    system: Any,
+    tools: Any,
+    stable: Any,
+    summarize: Any,
+    summary_tokens: Any,
+    too_large: Any,
+    explain: Any,
+) -> tuple[MessageSelection, SummaryRequest | None]:
+    """The selection without a summary, and what has to be summarised."""
     refuses_large = checked_name("too_large", too_large, get_args(TooLarge)) == "error"
     if previous is not None and not isinstance(previous, MessageSelection):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise wrong_type("previous", "a MessageSelection", previous)
@@ -155,12 +249,15 @@ def select_messages(
     _refuse_broken(history)
     given = [] if documents is None else checked_list("documents", documents)
     hits, replaced = newest_of_each(read_documents(given, count))
+    left = limits_of(limits, count.margin_percent, sum(beside))
+    room = summary_room(summarize, summary_tokens, max(0, left.unreserved_capacity))
     plan = make_plan(
-        limits_of(limits, count.margin_percent, sum(beside)),
+        left,
         hits,
         0.0 if documents is None else document_share(ranking_policy.slicer),
         has_target=isinstance(limits, ContextBudget),
         stable=checked_bool("stable", stable),
+        summary_room=room,
     )
     cutter = HistoryCutter(history, plan, ranking_policy)
     record = Record(history, source, (*plan.facts, unit_name, repr(ranking_policy.scorer), repr(ranking_policy.slicer)))
@@ -183,9 +280,9 @@ def select_messages(
     kept = sorted([n for i in choice.units for n in history.units[i].indices])
     tokens_of = {hit.index: hit.item.tokens for hit in hits}
     document_tokens = sum([tokens_of[i] for i in choice.documents])
-    usage = usage_of(limits, beside, [history.views[n] for n in kept], document_tokens)
+    usage = usage_of(limits, beside, map(history.views.__getitem__, kept), document_tokens)
     notes = (*choice.notes, *_forgotten(history, choice.reasons), *((_NOT_USED,) if previous is not known else ()))
-    return _type_of(choice.report)(
+    selection = _type_of(choice.report)(
         messages=[source[n] for n in kept],
         total_tokens=sum([history.tokens[n] for n in kept]) + document_tokens,
         dropped=_dropped((history.units[i].indices, reason) for i, reason in choice.reasons.items()),
@@ -204,6 +301,10 @@ def select_messages(
         checkpoints=record.checkpoints(replayed) if plan.is_stable else (),
         source=source,
     )
+    if summarize is None:
+        return selection, None
+    cut = sorted(n for i in (*replayed.gone, *replayed.dropped) for n in history.units[i].indices)
+    return selection, request_of(summarize, room, history, source, cut, kept, known, count)
 
 
 def _cut(history: History, dropped: Collection[int], kept: Sequence[int]) -> Cut | None:

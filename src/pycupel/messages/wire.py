@@ -46,14 +46,15 @@ _FIELDS = [
     Field("usage", _USAGE),
     Field("notes", list_of(TEXT), ()),
     Field("cut", _CUT, None),
+    Field("summary", TEXT, None),
     Field("fingerprint", TEXT),
     Field("checkpoints", list_of(_CHECKPOINT), ()),
 ]
-_NO_DOCUMENTS: Mapping[str, Any] = {"documents": [], "dropped_documents": ()}
 
 
 def _built(cls: type[MessageSelection], **fields: Any) -> MessageSelection:
-    return cls(**{"report": None, **_NO_DOCUMENTS, **fields})
+    absent: dict[str, Any] = {"report": None, "documents": [], "dropped_documents": ()}
+    return cls(**(absent | fields))
 
 
 CODECS: Mapping[type[Any], Codec] = {

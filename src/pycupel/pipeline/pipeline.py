@@ -11,6 +11,7 @@ from pycupel.diagnostics import OverflowEvent, SelectionReport
 from pycupel.errors import PipelineConfigError
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
 from pycupel.model.checks import wrong_type
+from pycupel.model.frozen import sealed
 from pycupel.pipeline.classify import Classified, check_pinned_budget, classify_items
 from pycupel.pipeline.collect import trace_for
 from pycupel.pipeline.deduplicate import deduplicate_items
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Pipeline"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class Pipeline(Policy):
     """Selects and orders context items: a scorer ranks, a slicer drops, a placer positions.

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 from pycupel.errors import PipelineConfigError
 from pycupel.model import OverflowStrategy
 from pycupel.model.checks import checked_bool, checked_choice, checked_str, wrong_type
+from pycupel.model.frozen import sealed
 from pycupel.placers import ChronologicalPlacer
 from pycupel.protocols import (
     Placer,
@@ -32,6 +33,7 @@ PresetName = Literal["chat", "code-review", "rag", "document-qa", "tool-use", "l
 _REPR_WIDTH = 60
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class Policy:
     """The choices that make a selection: comparable, and what a policy file holds. A `Pipeline` is one that can run.

@@ -124,7 +124,7 @@ def _excluded_by_stage(selection: Selection) -> list[Sequence[ExcludedItem]]:
         explain.excluded_by_classify(classified) if classified.invalid else (),
         explain.excluded_by_deduplicate(classified.scoreable, ranking.all_scores, duplicates) if duplicates else (),
         explain.excluded_by_slice(ranking, sliced, budget, available),
-        explain.excluded_by_place(classified, placement, budget),
+        explain.excluded_by_place(classified, placement, budget) if len(placement.kept) < len(placement.items) else (),
     ]
 
 

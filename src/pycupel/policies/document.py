@@ -198,7 +198,10 @@ def _flat_fields(slicer: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def policy_json_schema() -> Schema:
-    """Return a JSON Schema (2020-12) of policy documents, with the strategies that are registered at this moment."""
+    """Return a JSON Schema (2020-12) of policy documents, with the strategies that are registered at this moment.
+
+    An installed plug-in is in it by name; its options are, too, once it has been imported.
+    """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Cupel policy",

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pycupel.messages.options import ProviderName
+from pycupel.model.frozen import sealed
 from pycupel.replay.shapes import as_dict
 
 __all__ = ["Call", "Compaction", "History", "Log"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Call:
     """A model call.
@@ -66,6 +68,7 @@ def _number(*values: object) -> int | None:
     return next((value for value in values if isinstance(value, int) and not isinstance(value, bool)), None)
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Compaction:
     """A point where a summary replaced everything before it in the prompt.
@@ -79,6 +82,7 @@ class Compaction:
     summary: str
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class History:
     """One conversation.
@@ -109,13 +113,14 @@ class History:
     model: str | None = field(default=None, compare=False)
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Log:
     """What a log file holds.
 
     Attributes:
         histories: The conversations in the order of their first messages; sidechains after all the others.
-        skipped_lines: The number of lines that are not a JSON object, such as half-written ones.
+        skipped_lines: The number of lines that are not a JSON object, such as half-written ones, or nested too deeply.
     """
 
     histories: tuple[History, ...]

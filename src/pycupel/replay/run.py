@@ -13,11 +13,13 @@ from pycupel.messages.counting import resolve_counter
 from pycupel.messages.providers import PROVIDERS
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_iterable, wrong_type
+from pycupel.model.frozen import sealed
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 from pycupel.replay.log import History, Log
 from pycupel.replay.needed import Needed, needed_of
 from pycupel.replay.parts import Splitter
+from pycupel.replay.shapes import as_name
 from pycupel.tokens.counters import Counter, CounterLike
 
 __all__ = ["AS_LOGGED", "NEWEST_FIRST", "CacheRates", "PolicyReplay", "call_indices", "counter_for", "replay"]
@@ -46,6 +48,7 @@ class CacheRates(NamedTuple):
 _RATES = CacheRates()
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class PolicyReplay:
     """What one policy would have sent.
@@ -178,7 +181,7 @@ def call_indices(history: History) -> list[int]:
 
 def _is_reply(message: Mapping[str, Any]) -> bool:
     kind = str(message.get("type"))
-    return message.get("role") in {"assistant", "model"} or kind == "reasoning" or kind.endswith("_call")
+    return as_name(message.get("role")) in {"assistant", "model"} or kind == "reasoning" or kind.endswith("_call")
 
 
 def _histories(log: Any) -> tuple[History, ...]:
@@ -300,7 +303,7 @@ class _Session:
 
     def newest_first(self, index: int) -> list[int]:
         """The system prompts, and the newest messages that fit."""
-        systems = [n for n in range(index) if self._history.messages[n].get("role") in {"system", "developer"}]
+        systems = [n for n in range(index) if as_name(self._history.messages[n].get("role")) in {"system", "developer"}]
         left = self._limit - self._size(systems)
         newest: list[int] = []
         for n in range(index - 1, -1, -1):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages import Finding, count_messages, lint_messages
 from pycupel.model.checks import wrong_type
+from pycupel.model.frozen import sealed
 from pycupel.replay.log import Call, History, Log
 from pycupel.replay.parts import ASSISTANT, IMAGES, RESULTS, SUMMARY, SYSTEM, THINKING, TOOLS, USER, Part, Splitter
 from pycupel.replay.run import call_indices, counter_for
@@ -67,6 +68,7 @@ class Growth(NamedTuple):
     compacted: bool
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class ContextUsage:
     """Where the window of a session goes, at its largest prompt.

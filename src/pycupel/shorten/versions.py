@@ -51,17 +51,10 @@ class Versions:
         object.__setattr__(self, "shorter", tuple(versions))
 
 
-def unpacked(items: Iterable[Any], maker: Shortener | None) -> tuple[Any, Shortener | None]:
+def unpacked(items: Sequence[Any], maker: Shortener | None) -> tuple[list[Any], Shortener | None]:
     """The whole items, and a shortener that knows the versions of some of them and asks `maker` for the others'."""
-    candidates: list[Any] = items if isinstance(items, list) else _listed(items)
-    if Versions not in set(map(type, candidates)):
-        return candidates, maker
-    given = {id(each.item): each.shorter for each in candidates if isinstance(each, Versions)}
-    return [each.item if isinstance(each, Versions) else each for each in candidates], _Given(given, maker)
-
-
-def _listed(items: Any) -> list[Any]:
-    return list(checked_iterable("items", "an iterable of ContextItem", items))
+    given = {id(each.item): each.shorter for each in items if isinstance(each, Versions)}
+    return [each.item if isinstance(each, Versions) else each for each in items], _Given(given, maker)
 
 
 class _Given:

@@ -25,6 +25,7 @@ __all__ = [
     "check_nesting",
     "delegate",
     "exclusion_notes",
+    "has_notes",
     "index_slice",
     "restricted",
     "slice_by_index",
@@ -176,6 +177,11 @@ def check_nesting(slicer: object) -> None:
         if depth > MAX_DEPTH:
             raise SlicerConfigError(f"slicers may be nested {MAX_DEPTH} levels deep, not deeper", argument="inner")
         slicer = getattr(slicer, "inner", None)
+
+
+def has_notes(slicer: Slicer) -> bool:
+    """Whether a slicer may say why it left out an item."""
+    return isinstance(slicer, IndexedSlicer) and slicer.__class__.notes is not IndexedSlicer.notes
 
 
 def exclusion_notes(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import compress
 from typing import ClassVar, NamedTuple
 
 from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall, ExclusionReason
@@ -18,7 +20,7 @@ from pycupel.model import (
     ScarcityBehavior,
 )
 from pycupel.protocols import Slicer
-from pycupel.slicers._base import IndexedSlicer, IndexSlice, delegate, exclusion_notes
+from pycupel.slicers._base import IndexedSlicer, IndexSlice, advice_of, delegate, exclusion_notes
 from pycupel.slicers._entries import partition_by_kind
 from pycupel.slicers._versions import VersionSlice
 from pycupel.slicers.constraints import quota_constraints_of
@@ -98,6 +100,19 @@ class CountingSlicer(IndexedSlicer):
         residual, left = _residual(self._commit(items, scores).selected, items, budget)
         notes = exclusion_notes(self.engine, [items[i] for i in residual], [scores[i] for i in residual], left)
         return {residual[i]: note for i, note in notes.items()}
+
+    def advice(
+        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, is_selected: Sequence[int]
+    ) -> Iterable[str]:
+        """What the inner slicer has to say about what the requirements left to it."""
+        counts = Counter([item.kind.key for item in compress(items, is_selected)])
+        residual, left = _residual(self._commit(items, scores).selected, items, budget)
+        given, rated = [items[i] for i in residual], [scores[i] for i in residual]
+        # If a cap may have removed what it selected, or a requirement a whole kind, it would judge wrongly.
+        is_capped = any(counts[key] >= entry.cap_count for key, entry in self.by_key.items())
+        if is_capped or {item.kind.key for item in given} != {item.kind.key for item in items}:
+            return ()
+        return advice_of(self.engine, given, rated, left, [is_selected[i] for i in residual])
 
     def for_kind(self, key: str) -> IndexedSlicer:
         """This slicer with the entries of one kind only, by folded name."""

@@ -9,6 +9,7 @@ from pycupel.errors import SlicerConfigError
 from pycupel.kernels.fill import best_fitting, by_density, fill
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_bool, checked_float
+from pycupel.model.frozen import sealed
 from pycupel.model.optionless import short_repr
 from pycupel.slicers._base import NO_VERSIONS, IndexedSlicer, IndexSlice, index_slice
 
@@ -17,6 +18,7 @@ __all__ = ["GreedySlice"]
 _MAX_EXPONENT = 2.0
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class GreedySlice(IndexedSlicer):
     """Takes items by `score / tokens**cost_exponent`, highest first, as long as they fit.

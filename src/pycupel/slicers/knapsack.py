@@ -9,7 +9,9 @@ from pycupel.errors import SlicerConfigError, TableTooLargeError
 from pycupel.kernels.fill import fill
 from pycupel.kernels.knapsack import StateLimitError, solve
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_bool, checked_positive
+from pycupel.model.frozen import sealed
 from pycupel.slicers._base import NO_VERSIONS, IndexedSlicer, IndexSlice, index_slice
 
 __all__ = ["KnapsackSlice"]
@@ -18,6 +20,7 @@ _UNITS = 10_000
 _MAX_CELLS = 50_000_000
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class KnapsackSlice(IndexedSlicer):
     """Selects the combination with the highest total score.
@@ -47,6 +50,8 @@ class KnapsackSlice(IndexedSlicer):
     max_cells: int | None = _MAX_CELLS
     max_states: int = 2_000_000
     fill_free: bool = False
+
+    __repr__ = record_repr
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "bucket_size", checked_positive("bucket_size", self.bucket_size, SlicerConfigError))

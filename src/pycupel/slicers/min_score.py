@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from pycupel.diagnostics import CountRequirementShortfall, ScoredTooLow
 from pycupel.errors import SlicerConfigError
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_float
+from pycupel.model.frozen import sealed
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import IndexedSlicer, IndexSlice, advice_of, delegate, exclusion_notes, restricted
 from pycupel.slicers.constraints import quota_constraints_of
@@ -16,6 +18,7 @@ from pycupel.slicers.constraints import quota_constraints_of
 __all__ = ["MinScoreSlice"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class MinScoreSlice(IndexedSlicer):
     """Lets `inner` select among the items that score at least `min_score`, even if there is room for more.
@@ -34,6 +37,8 @@ class MinScoreSlice(IndexedSlicer):
 
     inner: Slicer
     min_score: float
+
+    __repr__ = record_repr
 
     def __post_init__(self) -> None:
         checked_slicer("inner", self.inner)

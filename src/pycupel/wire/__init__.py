@@ -3,8 +3,9 @@
     text = wire.dumps(report)
     report = wire.loads(SelectionReport, text)
 
-What is written is read back equal; a value for which that is impossible is refused. Unknown stages and reasons are kept
-as they are, unknown keys are ignored, unless `strict` is set.
+What is written is read back equal, except for NaN, which equals nothing; a value for which that is impossible is
+refused. Of a second's digits six are read. Unknown stages and reasons are kept as they are, unknown keys are ignored,
+unless `strict` is set; a key that an object has twice is refused.
 
 | module      | holds                                                    |
 |-------------|----------------------------------------------------------|
@@ -16,7 +17,22 @@ as they are, unknown keys are ignored, unless `strict` is set.
 
 from __future__ import annotations
 
-from pycupel.wire.documents import dumps, from_dict, loads, to_dict
+from typing import TYPE_CHECKING, Any
+
 from pycupel.wire.jsonl import read_items, write_items
+
+if TYPE_CHECKING:
+    from pycupel.wire.documents import dumps, from_dict, loads, to_dict
+else:
+    # Whole documents know about reports, which a program that only reads items does not need. Type checkers must not
+    # see this function: for them it would make any name one that exists.
+    def __getattr__(name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module 'pycupel.wire' has no attribute {name!r}")
+        from pycupel.wire import documents  # noqa: PLC0415
+
+        value = globals()[name] = getattr(documents, name)
+        return value
+
 
 __all__ = ["dumps", "from_dict", "loads", "read_items", "to_dict", "write_items"]

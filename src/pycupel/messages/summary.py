@@ -1,0 +1,173 @@
+"""Summaries: what a caller's function says about the messages that were dropped, as one message in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from inspect import isawaitable, iscoroutine
+from typing import Any, NamedTuple, TypeAlias
+
+from pycupel.errors import InvalidArgumentError
+from pycupel.messages.history import History
+from pycupel.messages.result import Cut, MessageSelection
+from pycupel.model.checks import checked_count, describe, shortened, wrong_type
+from pycupel.model.frozen import FrozenDict
+
+__all__ = ["Summarize", "SummaryRequest", "request_of", "summary_room"]
+
+Summarize: TypeAlias = Callable[[list[Any], str | None], str | Awaitable[str]]
+
+# What is kept free for a summary, in percent of the window, if the caller does not say it.
+_PERCENT = 5
+
+
+def summary_room(summarize: Any, summary_tokens: Any, window: int) -> int:
+    """What is kept free for the message with the summary, whether there is one or not.
+
+    Raises:
+        TypeError: `summarize` cannot be called, or `summary_tokens` is not an int.
+        InvalidArgumentError: `summary_tokens` is negative.
+    """
+    if summarize is not None and not callable(summarize):
+        raise wrong_type("summarize", "a function", summarize)
+    if summary_tokens is not None:
+        return min(window, checked_count("summary_tokens", summary_tokens, InvalidArgumentError))
+    return 0 if summarize is None else window * _PERCENT // 100
+
+
+class SummaryRequest(NamedTuple):
+    """What has to be summarised, and where the summary goes.
+
+    Attributes:
+        summarize: The caller's function.
+        dropped: The messages that no summary holds yet.
+        last: The last summary of those before them, or None.
+        room: What the message may cost.
+        lead: The number of selected messages that stand before it.
+        previous: The previous selection, if it is of this history.
+        history: The history.
+        count_tokens: Counts the tokens of a text.
+    """
+
+    summarize: Summarize
+    dropped: list[Any]
+    last: str | None
+    room: int
+    lead: int
+    previous: MessageSelection | None
+    history: History
+    count_tokens: Callable[[str], int]
+
+    def answer(self, selection: MessageSelection) -> MessageSelection:
+        """The selection with its summary; or without it, and with a note, if there is none that fits."""
+        if not self.dropped:
+            return self._with(selection, self.last)
+        try:
+            text: object = self.summarize(self.dropped, self.last)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the messages can be sent
+            return _without(selection, _failed(error))
+        if iscoroutine(text):
+            text.close()
+            return _without(selection, "summarize returned a coroutine; use aselect_messages")
+        return self._with(selection, text)
+
+    async def answer_async(self, selection: MessageSelection) -> MessageSelection:
+        """The same for a function that may be a coroutine."""
+        if not self.dropped:
+            return self._with(selection, self.last)
+        try:
+            text: object = self.summarize(self.dropped, self.last)
+            if isawaitable(text):
+                text = await text
+        except Exception as error:  # noqa: BLE001 - whatever it is, the messages can be sent
+            return _without(selection, _failed(error))
+        return self._with(selection, text)
+
+    def _with(self, selection: MessageSelection, text: object) -> MessageSelection:
+        if not isinstance(text, str) or not text.strip():
+            return _without(selection, f"summarize must return a text, not {describe(text)}")
+        message = _message(selection.provider, text)
+        [view] = self.history.provider.read([message], self.count_tokens)
+        if view.tokens > self.room:
+            return _without(
+                selection, f"the summary needs {view.tokens} tokens, and summary_tokens has room for {self.room}"
+            )
+        return replace(
+            selection,
+            messages=[*selection.messages[: self.lead], message, *selection.messages[self.lead :]],
+            total_tokens=selection.total_tokens + view.tokens,
+            usage=_added(selection, view.tokens),
+            stable_prefix_tokens=self._stable_prefix(selection, text, view.tokens),
+            cut=self._cut(selection, view.tokens),
+            summary=text,
+        )
+
+    def _stable_prefix(self, selection: MessageSelection, text: str, tokens: int) -> int:
+        start = sum([self.history.tokens[n] for n in selection.kept[: self.lead]])
+        if self.previous is None or selection.stable_prefix_tokens < start:
+            return selection.stable_prefix_tokens
+        return selection.stable_prefix_tokens + tokens if self.previous.summary == text else start
+
+    def _cut(self, selection: MessageSelection, tokens: int) -> Cut | None:
+        """Where something was cut, the first change is the summary."""
+        if selection.cut is None:
+            return None
+        behind = sum([self.history.tokens[n] for n in selection.kept[self.lead :]])
+        return replace(selection.cut, rewritten=tokens + behind)
+
+
+def request_of(
+    summarize: Summarize,
+    room: int,
+    history: History,
+    messages: Sequence[Any],
+    cut: Sequence[int],
+    kept: Sequence[int],
+    previous: MessageSelection | None,
+    count: Callable[[str], int],
+) -> SummaryRequest | None:
+    """What has to be summarised; None if nothing has been dropped.
+
+    Args:
+        summarize: The caller's function.
+        room: What the message may cost.
+        history: The history.
+        messages: All its messages.
+        cut: The indices of the messages that were dropped because they did not fit, ascending.
+        kept: The indices of the messages that are selected, ascending.
+        previous: The previous selection, if it is of this history.
+        count: Counts the tokens of a text.
+    """
+    if not cut:
+        return None
+    lead = 0
+    while lead < len(kept) and kept[lead] == lead and history.views[lead].role == "system":
+        lead += 1
+    last = None if previous is None else previous.summary
+    if previous is not None:
+        before = {each.index for each in previous.dropped}
+        new = [n for n in cut if n not in before]
+        if last is None and not new:
+            # It failed, and is not tried again before the next cut.
+            return None
+        cut = cut if last is None else new
+    return SummaryRequest(summarize, [messages[n] for n in cut], last, room, lead, previous, history, count)
+
+
+def _message(provider: str, text: str) -> dict[str, Any]:
+    """A user message, which every provider accepts behind the system prompt and before whatever follows."""
+    return {"role": "user", "parts": [{"text": text}]} if provider == "gemini" else {"role": "user", "content": text}
+
+
+def _added(selection: MessageSelection, tokens: int) -> Any:
+    usage = selection.usage
+    history = {**usage.history, "user": usage.history.get("user", 0) + tokens}
+    return replace(usage, history=FrozenDict(history), free=usage.free - tokens)
+
+
+def _failed(error: Exception) -> str:
+    return f"summarize raised {shortened(error)}"
+
+
+def _without(selection: MessageSelection, problem: str) -> MessageSelection:
+    return replace(selection, notes=(*selection.notes, f"there is no summary: {problem}"))

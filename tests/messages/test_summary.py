@@ -1,0 +1,202 @@
+"""Summaries of what was dropped: where they stand, when they are made, and what happens if there is none."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from pycupel import wire
+from pycupel.errors import InvalidArgumentError
+from pycupel.messages import MessageSelection, aselect_messages, select_messages
+from pycupel.messages.options import ProviderName
+from tests.messages.chats import Message, answer, cost, errors, question, small_talk, system
+from tests.messages.histories import PROVIDERS, WRITERS, Exchange
+from tests.messages.mistral_oracle import rejected_by_mistral
+
+
+class Summarizer:
+    """Says how many messages it was given, and remembers all calls."""
+
+    def __init__(self, text: str | None = None) -> None:
+        self.text = text
+        self.calls: list[tuple[list[Any], str | None]] = []
+
+    def __call__(self, dropped: list[Any], last: str | None) -> str:
+        self.calls.append((dropped, last))
+        return self.text or f"{last or ''}{len(dropped)}, "
+
+
+def select(messages: Any, budget: Any, **options: Any) -> MessageSelection:
+    selection: MessageSelection = select_messages(messages, budget, counter=len, **options)
+    return selection
+
+
+def test_what_is_dropped_becomes_one_message_behind_the_system_prompt() -> None:
+    history = [system("one"), *small_talk(60)]
+    summarize = Summarizer("They talked.")
+    selection = select(history, 600, summarize=summarize, summary_tokens=50)
+    message = {"role": "user", "content": "They talked."}
+    assert selection.messages == [*history[:2], message, *(history[n] for n in selection.kept[2:])]
+    assert selection.summary == "They talked."
+    assert selection.total_tokens == cost(selection.messages)
+    assert selection.usage.free == 600 - 3 - selection.total_tokens
+    assert summarize.calls == [([history[each.index] for each in selection.dropped], None)]
+    assert wire.loads(MessageSelection, wire.dumps(selection)) == selection
+
+
+def test_nothing_is_summarised_as_long_as_nothing_is_dropped() -> None:
+    summarize = Summarizer()
+    selection = select(small_talk(5), 600, summarize=summarize)
+    assert (selection.summary, summarize.calls) == (None, [])
+    broken = [question(), {"role": "tool", "tool_call_id": "nobody", "content": "x"}, answer()]
+    assert select(broken, 600, summarize=summarize).summary is None
+    assert summarize.calls == []
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_every_provider_accepts_it(provider: ProviderName) -> None:
+    writer = WRITERS[provider]
+    history: list[Message] = writer.system("Be brief.") if provider != "anthropic" else []
+    for n in range(20):
+        history += writer.user(f"question {n}", picture=False)
+        history += writer.exchange(Exchange(((f"call{n:05d}", "read"),), (0,)))
+        history += writer.assistant(f"answer {n}", thinks=False)
+    history += writer.user("last", picture=False)
+    for budget in (300, 500, 800):
+        selection = select(history, budget, provider=provider, summarize=Summarizer("So far."), summary_tokens=30)
+        assert selection.summary == "So far."
+        assert errors(selection.messages, provider) == []
+        assert provider != "mistral" or rejected_by_mistral(selection.messages) is None
+        made = selection.messages[len(writer.system("x")) if provider != "anthropic" else 0]
+        shapes: dict[str, Any] = {"gemini": {"parts": [{"text": "So far."}]}}
+        assert made == {"role": "user", **shapes.get(provider, {"content": "So far."})}
+
+
+def test_cuts_do_not_depend_on_the_text() -> None:
+    history = small_talk(100)
+    for end in range(60, 200, 2):
+        texts = ("x", "y" * 40, "z" * 500, None)
+        kept = {select(history[:end], 600, summarize=lambda *_, t=text: t, summary_tokens=60).kept for text in texts}
+        assert kept == {select(history[:end], 600, summary_tokens=60).kept}
+
+
+def test_with_the_previous_selection_it_is_called_at_cuts_only() -> None:
+    history = small_talk(100)
+    summarize = Summarizer()
+    previous: MessageSelection | None = None
+    cuts = 0
+    for end in range(2, len(history) + 1, 2):
+        before = len(summarize.calls)
+        selection = select(history[:end], 600, summarize=summarize, summary_tokens=60, previous=previous)
+        cuts += selection.cut is not None
+        assert len(summarize.calls) - before == (selection.cut is not None)
+        if previous is not None and selection.cut is None:
+            assert selection.summary == previous.summary
+            assert selection.stable_prefix_tokens == previous.total_tokens
+        elif selection.cut is not None:
+            assert selection.stable_prefix_tokens == cost(history[:1])
+            assert selection.cut.rewritten == selection.total_tokens - cost(history[:1])
+        previous = selection
+    assert cuts > 3
+    assert previous is not None
+    assert [last for _, last in summarize.calls[1:]] == [
+        "".join(f"{len(each)}, " for each, _ in summarize.calls[:n]) for n in range(1, cuts)
+    ]
+    assert sum(len(each) for each, _ in summarize.calls) == len(previous.dropped)
+    # Without it, once, with everything.
+    alone = Summarizer()
+    assert select(history, 600, summarize=alone, summary_tokens=60).kept == previous.kept
+    assert [len(each) for each, _ in alone.calls] == [len(previous.dropped)]
+
+
+def fail(dropped: list[Any], last: str | None) -> str:
+    raise ValueError("no model")
+
+
+async def later(dropped: list[Any], last: str | None) -> str:
+    await asyncio.sleep(0)
+    return f"{len(dropped)} messages"
+
+
+@pytest.mark.parametrize(
+    ("summarize", "note"),
+    [
+        (fail, "summarize raised ValueError('no model')"),
+        (lambda *_: "x" * 57, "the summary needs 61 tokens, and summary_tokens has room for 60"),
+        (lambda *_: None, "summarize must return a text, not None (NoneType)"),
+        (lambda *_: " ", "summarize must return a text, not ' ' (str)"),
+        (later, "summarize returned a coroutine; use aselect_messages"),
+    ],
+)
+def test_without_a_summary_that_fits_the_selection_is_what_it_would_be(summarize: Any, note: str) -> None:
+    history = small_talk(60)
+    selection = select(history, 600, summarize=summarize, summary_tokens=60)
+    plain = select(history, 600, summary_tokens=60)
+    assert selection.notes == (f"there is no summary: {note}",)
+    assert (selection.messages, selection.kept, selection.cut) == (plain.messages, plain.kept, plain.cut)
+    assert selection.summary is None
+
+
+def test_one_that_failed_is_tried_again_at_the_next_cut_with_everything() -> None:
+    history = small_talk(100)
+    summarize = Summarizer()
+    failed = select(history[:60], 600, summarize=fail, summary_tokens=60)
+    assert failed.dropped
+    quiet = select(history[:62], 600, summarize=summarize, summary_tokens=60, previous=failed)
+    assert (quiet.cut, quiet.summary, quiet.notes, summarize.calls) == (None, None, (), [])
+    selection = select(history, 600, summarize=summarize, summary_tokens=60, previous=quiet)
+    assert summarize.calls == [([history[each.index] for each in selection.dropped], None)]
+    assert selection.summary is not None
+
+
+def test_five_percent_are_kept_free_unless_the_caller_says_how_much() -> None:
+    history = small_talk(60)
+    free = 5 * 997 // 100
+    selection = select(history, 1_000, summarize=lambda *_: "x" * (free - 4))
+    assert selection.kept == select(history, 1_000, summary_tokens=free).kept
+    assert selection.summary == "x" * (free - 4)
+    assert select(history, 1_000, summarize=lambda *_: "x" * (free - 3)).summary is None
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"summarize": "short"}, TypeError, "summarize must be a function"),
+        ({"summary_tokens": 0.5}, TypeError, "summary_tokens must be an int"),
+        ({"summary_tokens": -1}, InvalidArgumentError, "summary_tokens must not be negative"),
+    ],
+)
+def test_options_that_make_no_sense(options: dict[str, Any], error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        select(small_talk(3), 1_000, **options)
+
+
+# With a coroutine
+
+
+def aselect(messages: Any, budget: Any, **options: Any) -> MessageSelection:
+    return asyncio.run(aselect_messages(messages, budget, counter=len, **options))
+
+
+async def fail_later(dropped: list[Any], last: str | None) -> str:
+    await asyncio.sleep(0)
+    raise ValueError("no model")
+
+
+def test_a_coroutine_is_awaited() -> None:
+    history = small_talk(60)
+    selection = aselect(history, 600, summarize=later, summary_tokens=60)
+    assert selection.summary == f"{len(selection.dropped)} messages"
+    assert selection == select(history, 600, summarize=lambda *_: selection.summary, summary_tokens=60)
+    assert aselect(history, 600, summarize=later, summary_tokens=60, previous=selection).summary == selection.summary
+    assert aselect(history, 600, summarize=lambda *_: "plain", summary_tokens=60).summary == "plain"
+    assert aselect(history, 600) == select(history, 600)
+    failed = aselect(history, 600, summarize=fail_later, summary_tokens=60)
+    assert failed.notes == ("there is no summary: summarize raised ValueError('no model')",)
+
+
+def test_other_options_are_refused() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'budgett'"):
+        aselect(small_talk(3), 1_000, budgett=5)

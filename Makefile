@@ -7,7 +7,7 @@ SHARED_VECTORS := ../shared/conformance
 UNMEASURED := tests/property tests/fuzz tests/test_worst_cases.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-pythons test-integrations test-engines format format-check lint types layers bench quality conformance \
+.PHONY: help setup setup-browser demo test test-pythons test-integrations test-engines format format-check lint types layers bench quality conformance \
 	wheel-smoke clean
 
 help: ## show this help
@@ -27,6 +27,9 @@ $(VENV)/.dev: $(VENV)/.core
 	@touch $@
 
 setup: $(VENV)/.dev ## set up .venv with everything for development
+
+setup-browser: setup ## install Chromium, playwright and axe, which the tests of pages need
+	@sh tools/setup_browser.sh $(BIN)/python
 
 demo: $(VENV)/.core ## select context for a bundled agent session, and say why
 	@$(BIN)/python examples/demo.py
@@ -75,6 +78,7 @@ bench: setup ## measure speed and memory, in multiples of what cannot be avoided
 	@$(BIN)/python -m benchmarks.growth
 	@$(BIN)/python -m benchmarks.streams
 	@$(BIN)/python -m benchmarks.batch
+	@$(BIN)/python -m benchmarks.cli
 
 quality: setup ## measure how much of the evidence each preset keeps
 	@$(BIN)/python -m benchmarks.quality

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.growth`: how time grows with the input, for each strategy at its worst known input.
+"""`python -m benchmarks.growth`: how time grows with the input, for each strategy and reader at its worst known input.
 
 The exponent is that of time from N to 10 N, the best of a few: 1 is linear, 2 quadratic. One above 1.3 is marked.
 """
@@ -6,6 +6,7 @@ The exponent is that of time from N to 10 N, the best of a few: 1 is linear, 2 q
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import random
 import time
@@ -29,6 +30,7 @@ from pycupel import (
     KnapsackSlice,
     Pipeline,
     Placer,
+    Policy,
     PriorityScorer,
     QuotaEntry,
     QuotaSlice,
@@ -37,12 +39,18 @@ from pycupel import (
     ScaledScorer,
     ScoredItem,
     Scorer,
+    SelectionReport,
     Slicer,
     StreamSlice,
     TagScorer,
     UShapedPlacer,
+    wire,
 )
 from pycupel.analytics import find_min_budget_for
+from pycupel.errors import DocumentError
+from pycupel.policies import dump_policy, parse_policy
+from pycupel.policies.files import PolicyFormat
+from pycupel.replay import read_log
 from pycupel.scorers._base import score_all
 
 LIMIT = 1.3
@@ -137,6 +145,65 @@ def exhaustive(n: int) -> Work:
     return partial(find_min_budget_for, Pipeline(PriorityScorer()), items, target, 200, exhaustive=True)
 
 
+def policy_text(form: PolicyFormat) -> Callable[[int], Work]:
+    """N weights of kinds, which are as many keys."""
+
+    def prepare(n: int) -> Work:
+        scorer = KindScorer({f"kind {i}": float(i) for i in range(n)})
+        return partial(parse_policy, dump_policy(Policy(scorer), form), form)
+
+    return prepare
+
+
+def refused(work: Work) -> Work:
+    def attempt() -> object:
+        try:
+            return work()
+        except DocumentError as error:
+            return error
+
+    return attempt
+
+
+def duplicate_keys(n: int) -> Work:
+    members = ", ".join(f'"k{i}": 1' for i in range(n))
+    return refused(partial(parse_policy, f'{{{members}, "k{n - 1}": 2}}'))
+
+
+def dotted_keys(n: int) -> Work:
+    keys = "\n".join(f"k{i}.{'.'.join('a' * 60)} = 1" for i in range(n))
+    return partial(parse_policy, f"scorers = [{{type = 'recency'}}]\n{keys}", "toml")
+
+
+def aliases(n: int) -> Work:
+    lines = ["a0: &a0 [1]", *(f"a{i}: &a{i} [*a{i - 1}]" for i in range(1, n))]
+    return refused(partial(parse_policy, "\n".join(lines), "yaml"))
+
+
+def item_lines(n: int) -> Work:
+    items = [ContextItem(f"{i}", 1, tags=[f"t{i}"], metadata={"a": {"b": [i]}}, timestamp=NOW) for i in range(n)]
+    lines = list(map(wire.dumps, items))
+    return lambda: list(wire.read_items(lines))
+
+
+def report_text(n: int) -> Work:
+    items = [ContextItem(f"{i}", 1, priority=i) for i in range(n)]
+    text = wire.dumps(Pipeline(PriorityScorer()).dry_run(items, n // 2))
+    return partial(wire.loads, SelectionReport, text)
+
+
+def requests(n: int) -> Work:
+    """Conversations that begin alike."""
+    system = {"role": "system", "content": "Be brief."}
+    lines = [json.dumps({"messages": [system, {"role": "user", "content": f"{i}"}]}) for i in range(n)]
+    return partial(read_log, lines)
+
+
+def transcript(n: int) -> Work:
+    row = {"type": "user", "sessionId": "s", "message": {"role": "user", "content": "x"}}
+    return partial(read_log, [json.dumps({**row, "uuid": f"{i}", "isCompactSummary": i % 2 == 0}) for i in range(n)])
+
+
 CASES = (
     Case("RecencyScorer", 1_000, scoring(RecencyScorer())),
     Case("PriorityScorer", 1_000, scoring(PriorityScorer())),
@@ -151,9 +218,10 @@ CASES = (
         1_000,
         scoring(FrequencyScorer(), lambda d, _: [f"t{d.randrange(700)}" for _ in range(10)]),
     ),
+    # From 10,000 on, because only the masks of 1,000 fit into the processor's cache.
     Case(
         "FrequencyScorer, 10 of N",
-        1_000,
+        10_000,
         scoring(FrequencyScorer(), lambda d, n: [f"t{d.randrange(n)}" for _ in range(10)]),
     ),
     Case(
@@ -185,6 +253,16 @@ CASES = (
     Case("UShapedPlacer", 1_000, placing(UShapedPlacer())),
     Case("deduplication, one content", 1_000, deduplicating),
     Case("find_min_budget_for, 200 sizes", 300, exhaustive),
+    Case("policy in JSON, N kinds", 1_000, policy_text("json")),
+    Case("policy in JSON, a duplicate key", 1_000, duplicate_keys),
+    Case("policy in TOML, N kinds", 1_000, policy_text("toml")),
+    Case("policy in TOML, 60 dots in a key", 100, dotted_keys),
+    Case("policy in YAML, N kinds", 300, policy_text("yaml")),
+    Case("policy in YAML, N aliases", 300, aliases),
+    Case("items in JSON lines", 1_000, item_lines),
+    Case("report in JSON", 1_000, report_text),
+    Case("log of N requests", 1_000, requests),
+    Case("transcript with N/2 summaries", 1_000, transcript),
 )
 
 

@@ -8,6 +8,9 @@ Every policy selects at 2, 5, 10, 20 and 40 % of the tokens of all items. Recall
 in the selection, and `all` the share of questions with all of it. `mean` is the recall over 2 to 20 %, and beside it
 stands the difference to BM25, with a 95 % interval from a paired bootstrap over the questions. Presets run without a
 question, with one (`query`), and with the scores of BM25 as hints: `raw`, and `scaled` to at most 1.
+
+With `--embed COMMAND`, embeddings alone and a hybrid of them and the words are measured, too. The command reads a JSON
+list of texts and writes a JSON list of vectors; it is run once for each set.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ import lzma
 import math
 import random
 import re
+import shlex
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +32,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
-from pycupel import ContextItem, Pipeline, Policy
+from pycupel import (
+    CompositeScorer,
+    ContextItem,
+    GreedySlice,
+    Pipeline,
+    Policy,
+    RelevanceScorer,
+    Scorer,
+    SimilarityScorer,
+)
 from pycupel.policies import PRESETS
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "quality"
@@ -191,6 +205,25 @@ def methods(seed: int) -> dict[str, Method]:
     return found
 
 
+def embedding_methods(command: str, questions: Sequence[Question]) -> dict[str, Method]:
+    """Relevance by words, by embeddings, and by both, in the order of the scores."""
+    texts = list(dict.fromkeys(text for q in questions for text in (q.query, *(item.content for item in q.items))))
+    output = subprocess.run(shlex.split(command), input=json.dumps(texts), capture_output=True, text=True, check=True)  # noqa: S603
+    vectors = dict(zip(texts, json.loads(output.stdout), strict=True))
+    words = RelevanceScorer(length_exponent=0.15)
+    similarity = SimilarityScorer(lambda wanted: [vectors[text] for text in wanted])
+    scorers: dict[str, Scorer] = {
+        "words": words,
+        "embeddings": similarity,
+        "hybrid": CompositeScorer([(words, 1), (similarity, 1)]),
+    }
+    policies = {name: Policy(scorer, GreedySlice(0, best_first=True)) for name, scorer in scorers.items()}
+    return {
+        name: lambda q, policy=policy: by_policy(q, policy, query=True)  # type: ignore[misc]
+        for name, policy in policies.items()
+    }
+
+
 def _scaled(scores: Sequence[float]) -> list[float]:
     largest = max(scores)
     return [score / largest if largest else 0.0 for score in scores]
@@ -265,15 +298,20 @@ def main() -> None:
     parser.add_argument("--only", default="", help="measure only methods whose name contains this, and BM25")
     parser.add_argument("--samples", type=int, default=2_000, help="bootstrap samples (default 2000)")
     parser.add_argument("--seed", type=int, default=11, help="for the bootstrap and the random order (default 11)")
+    parser.add_argument("--embed", metavar="COMMAND", help="what turns texts into vectors, to measure a hybrid, too")
+    parser.add_argument("--questions", type=int, help="measure only the first so many questions of each set")
     options = parser.parse_args()
     sets = find_sets(options.data) if options.data.is_dir() else []
     if not sets:
         parser.error(f"no .jsonl, .jsonl.xz or .jsonl.gz file in {options.data}; choose a folder with --data")
     for path in sets:
+        questions = list(read_set(path))[: options.questions]
         chosen = methods(options.seed)
         by_name = {name: chosen[name] for name in chosen if name == "BM25 by score" or options.only in name}
+        if options.embed:
+            by_name |= embedding_methods(options.embed, questions)
         name = path.name.split(".")[0]
-        print_tables(name, measure(name, list(read_set(path)), by_name), options.samples, options.seed)
+        print_tables(name, measure(name, questions, by_name), options.samples, options.seed)
 
 
 if __name__ == "__main__":

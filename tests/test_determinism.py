@@ -1,25 +1,51 @@
-"""The same input gives the same selection, scores and reasons: for every hash seed, and on every Python.
+"""The same input gives the same answers: for every hash seed, zone and locale, in 32 threads, and on every Python.
 
 Run as a module, this file prints the digest of its workload; it then needs nothing but pycupel.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest import SkipTest
 
-from pycupel import ContextBudget, ContextItem, OverflowStrategy, Pipeline, ReflexiveScorer, SelectionReport
+from pycupel import (
+    ContextBudget,
+    ContextItem,
+    OverflowStrategy,
+    Pipeline,
+    ReflexiveScorer,
+    SelectionReport,
+    select,
+    wire,
+)
+from pycupel.analytics import find_min_budget_for, get_marginal_items, sweep_budgets
+from pycupel.errors import UnitTooLargeError
+from pycupel.messages import lint_messages, select_messages
+from pycupel.messages.options import ProviderName
+from pycupel.policies import PRESETS, dump_policy, parse_policy
+from pycupel.replay import read_log
 from tests.samples import DAY, NOW, PLACERS, SCORERS, SLICERS
 
 DIGEST = "b5aefa003263fb0f1494618557bca083e86cc8a307571b8c9caa08937c05df09"
-HASH_SEEDS = ("0", "1", "2", "12345")
+ENVIRONMENTS = (
+    {"PYTHONHASHSEED": "0"},
+    {"PYTHONHASHSEED": "1", "TZ": "Asia/Kathmandu", "LC_ALL": "tr_TR.UTF-8"},
+    {"PYTHONHASHSEED": "2", "TZ": "America/New_York", "LC_ALL": "C", "PYTHONUTF8": "0"},
+    {"PYTHONHASHSEED": "12345", "TZ": "Pacific/Auckland", "LANG": "de_DE.UTF-8"},
+)
+PROVIDERS: tuple[ProviderName, ...] = ("anthropic", "gemini", "mistral", "openai", "responses")
+CORPUS = Path(__file__).parent / "fuzz" / "corpus"
 
 KINDS = ("Message", "Document", "ToolOutput", "Memory", "document", "note", "MEMORY")
 TAGS = ("alpha", "beta", "Gamma", "gamma", "delta", "epsilon")
@@ -69,19 +95,96 @@ def digest() -> str:
     return hashed.hexdigest()
 
 
-def start_elsewhere(hash_seed: str) -> subprocess.Popen[str]:
+def answers() -> Iterator[str]:
+    """Tell what else answers: questions, explanations, budgets that were tried, documents, logs."""
+    candidates = items()
+    indices = {id(item): i for i, item in enumerate(candidates)}
+    budget = ContextBudget(3000, 2500)
+    for name in ("chat", "rag", "document-qa"):
+        query = "content 17 and 40" if name == "rag" else None
+        report = select(candidates, budget, policy=name, query=query, explain=True).report
+        yield from lines(report, indices)
+        for item in candidates[::40]:
+            why = report.why(item)
+            yield f"{why.included} {why.rank} {why.min_budget} {[indices[id(each)] for each in why.instead]}"
+            yield " ".join(f"{part.scorer} {part.weight.hex()} {part.score.hex()}" for part in why.parts)
+        # Times differ from run to run.
+        document = {**wire.to_dict(report), "events": [], "notes": []}
+        yield json.dumps(wire.to_dict(wire.from_dict(SelectionReport, document)))
+    pipeline = Pipeline(ReflexiveScorer())
+    yield str([indices[id(item)] for item in get_marginal_items(pipeline, candidates, budget, 200)])
+    yield str(find_min_budget_for(pipeline, candidates, candidates[5], 3000))
+    for point in sweep_budgets(pipeline, candidates, range(100, 3000, 400)):
+        yield f"{point.tokens} {point.score.hex()} {point.utilization.hex()}"
+        yield str([indices[id(item)] for item in point.items])
+    for policy in PRESETS.values():
+        for form in ("json", "toml"):
+            text = dump_policy(policy, form)
+            yield f"{text}{parse_policy(text, form) == policy}"
+    for file in sorted((CORPUS / "logs").iterdir()):
+        yield repr(read_log(file.read_text(encoding="utf-8").splitlines()))
+
+
+def histories() -> Iterator[str]:
+    """Tell what is selected from chat histories."""
+    for provider in PROVIDERS:
+        messages = json.loads((CORPUS / "messages" / f"{provider}.json").read_text(encoding="utf-8"))
+        for size in (150, 250, 1_000):
+            try:
+                selection = select_messages(messages, size, provider=provider, counter=len)
+                yield f"{[each.index for each in selection.dropped]} {selection.messages}"
+            except UnitTooLargeError as error:
+                yield str(error)
+        yield str([(finding.index, finding.rule) for finding in lint_messages(messages)])
+
+
+def digest_of(told: Iterator[str]) -> str:
+    return sha256("\n".join(told).encode()).hexdigest()
+
+
+def all_digests() -> list[str]:
+    return [digest(), digest_of(answers()), digest_of(histories())]
+
+
+def start_elsewhere(environment: dict[str, str], python: str = sys.executable) -> subprocess.Popen[str]:
     """Start this module in a new process."""
-    environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
-    command = [sys.executable, "-m", "tests.test_determinism"]
     root = Path(__file__).parents[1]
-    return subprocess.Popen(command, cwd=root, env=environment, stdout=subprocess.PIPE, text=True)
+    variables = {**os.environ, "PYTHONPATH": str(root / "src"), **environment}
+    command = [python, "-m", "tests.test_determinism"]
+    return subprocess.Popen(command, cwd=root, env=variables, stdout=subprocess.PIPE, text=True, encoding="utf-8")
 
 
-def test_no_hash_seed_changes_a_selection_a_score_or_a_reason() -> None:
+def other_pythons() -> Iterator[str]:
+    """Give the interpreters that are installed here; a version manager's shim may be on PATH and still not run."""
+    for version in ("3.11", "3.12", "3.13"):
+        installed = map(str, Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
+        for python in (shutil.which(f"python{version}"), *installed):
+            if python and subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0:
+                yield python
+                break
+
+
+def test_no_hash_seed_zone_or_locale_changes_an_answer() -> None:
     """PY-16: no set ever decides an order; PY-01 and META-08: no sum depends on the version of Python."""
-    processes = {seed: start_elsewhere(seed) for seed in HASH_SEEDS}
-    digests = {seed: process.communicate()[0].strip() for seed, process in processes.items()}
-    assert digests == dict.fromkeys(HASH_SEEDS, DIGEST)
+    processes = [start_elsewhere(environment) for environment in ENVIRONMENTS]
+    digests = [process.communicate()[0].split() for process in processes]
+    assert digests == [[DIGEST, digest_of(answers()), digest_of(histories())]] * len(ENVIRONMENTS)
+
+
+def test_no_version_of_python_changes_an_answer() -> None:
+    processes = [start_elsewhere({"PYTHONHASHSEED": "7"}, python) for python in other_pythons()]
+    if not processes:
+        raise SkipTest("no python3.11, python3.12 or python3.13 is installed")
+    digests = [process.communicate()[0].split() for process in processes]
+    assert digests == [[DIGEST, digest_of(answers()), digest_of(histories())]] * len(processes)
+
+
+def test_32_threads_get_the_same_answers() -> None:
+    with ThreadPoolExecutor(32) as pool:
+        futures = [pool.submit(lambda: digest_of(answers())) for _ in range(16)]
+        others = [pool.submit(lambda: digest_of(histories())) for _ in range(16)]
+    assert {future.result() for future in futures} == {digest_of(answers())}
+    assert {future.result() for future in others} == {digest_of(histories())}
 
 
 def test_a_process_with_a_past_gives_the_same() -> None:
@@ -104,4 +207,4 @@ def test_the_workload_is_worth_the_effort() -> None:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(digest() + "\n")
+    sys.stdout.write("\n".join(all_digests()) + "\n")

@@ -12,16 +12,30 @@ from pycupel import (
     CountQuotaSlice,
     GreedySlice,
     KnapsackSlice,
+    MinScoreSlice,
     OverflowStrategy,
     Pipeline,
+    Policy,
     PriorityScorer,
     QuotaEntry,
     QuotaSlice,
+    RelevanceScorer,
     Slicer,
     StreamSlice,
+    select,
 )
-from pycupel.analytics import sweep_budgets
+from pycupel.analytics import KindQuotaUtilization, sweep_budgets
 from pycupel.analytics.metrics import share_of
+from pycupel.diagnostics import (
+    BudgetExceeded,
+    CountCapExceeded,
+    CountRequirementShortfall,
+    ExcludedItem,
+    NegativeTokens,
+    OverflowEvent,
+    PipelineStage,
+    TraceEvent,
+)
 from pycupel.errors import (
     BudgetOverflowError,
     CupelError,
@@ -31,6 +45,7 @@ from pycupel.errors import (
     TableTooLargeError,
     digits,
 )
+from pycupel.model import ContextKind, QuotaConstraint, QuotaConstraintMode
 from pycupel.model.checks import describe, quoted
 from pycupel.model.names import suggestion
 from pycupel.model.percent import percent_of, without_percent
@@ -132,6 +147,43 @@ def test_constructors_and_reprs_show_their_length() -> None:
         CountQuotaEntry("x", cap_count=1, require_count=long)
     assert "max_tokens=<5001 digits>" in repr(ContextBudget(long))
     assert "cap_count=<5001 digits>" in repr(CountQuotaEntry("x", cap_count=long))
+
+
+def values_with(number: int) -> list[object]:
+    """What holds numbers, with a very long one in each field."""
+    item = ContextItem("x", number, priority=number, original_tokens=number)
+    point = sweep_budgets(Pipeline(PriorityScorer()), [item], [number])[0]
+    return [
+        item,
+        ContextBudget(number, reserved_slots={"a": number}),
+        KnapsackSlice(number, number, number),
+        StreamSlice(number),
+        CountQuotaSlice([CountQuotaEntry("a", cap_count=number)]),
+        CountConstrainedKnapsackSlice([], KnapsackSlice(number)),
+        QuotaSlice([], KnapsackSlice(number)),
+        MinScoreSlice(KnapsackSlice(number), 0.5),
+        QuotaConstraint("a", "count", number, number),
+        RelevanceScorer(window=number),
+        Policy(PriorityScorer(), KnapsackSlice(number)),
+        Pipeline(PriorityScorer(), KnapsackSlice(number)),
+        select([item], number),
+        point,
+        TraceEvent(PipelineStage.SCORE, 1.0, number),
+        OverflowEvent(number, (item,), ContextBudget(number)),
+        CountRequirementShortfall(ContextKind("a"), number, number),
+        ExcludedItem(item, 0.5, BudgetExceeded(number, number)),
+        BudgetExceeded(number, number),
+        NegativeTokens(-number),
+        CountCapExceeded("a", number, number),
+        KindQuotaUtilization(ContextKind("a"), QuotaConstraintMode.COUNT, number, number, 1.0, 1.0),
+        Pipeline(PriorityScorer()).dry_run([item], number).why(item),
+    ]
+
+
+@pytest.mark.parametrize("value", values_with(10**5000), ids=lambda value: type(value).__name__)
+def test_every_repr_shows_their_length(value: object) -> None:
+    assert "<5001 digits>" in repr(value)
+    assert str(value)
 
 
 class Hostile:

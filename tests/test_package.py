@@ -292,18 +292,18 @@ def test_every_module_says_what_it_is_for(module: str) -> None:
         "conformance.run_suite(directory, *, suite)",
         (
             "pipeline.Pipeline(scorer, slicer, placer, *, deduplication, overflow_strategy, dedupe_against_pinned, "
-            "name, description, on_overflow)"
+            "shorten, name, description, on_overflow)"
         ),
         (
-            "pipeline.Policy(scorer, slicer, placer, *, deduplication, overflow_strategy, dedupe_against_pinned, name, "
-            "description)"
+            "pipeline.Policy(scorer, slicer, placer, *, deduplication, overflow_strategy, dedupe_against_pinned, "
+            "shorten, name, description)"
         ),
         "pipeline.Pipeline.run(self, items, budget, *, query, collector)",
         "pipeline.Pipeline.dry_run(self, items, budget, *, query)",
         "pipeline.Pipeline.dry_run_with_policy(self, items, budget, policy, *, query)",
         "pipeline.Pipeline.from_policy(policy)",
-        "selecting.select(items, budget, policy, *, query, explain)",
-        "selecting.ContextResult(items, notes, report)",
+        "selecting.select(items, budget, policy, *, query, shorten, explain)",
+        "selecting.ContextResult(items, notes, report, shortened)",
         "slicers.StreamSlice(batch_size, *, replace)",
         "slicers.KnapsackSlice(bucket_size, max_cells, max_states, fill_free)",
         "slicers.GreedySlice(cost_exponent, best_first)",

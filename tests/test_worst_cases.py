@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import time
 from collections.abc import Callable
@@ -19,12 +20,15 @@ from pycupel import (
     FrequencyScorer,
     KnapsackSlice,
     Pipeline,
+    QuotaEntry,
     QuotaSlice,
     ReflexiveScorer,
     ScoredItem,
     Scorer,
     Slicer,
 )
+from pycupel.errors import TableTooLargeError
+from pycupel.replay import Log, read_log
 from pycupel.scorers._base import score_all
 from pycupel.slicers import StreamSlice
 
@@ -68,6 +72,21 @@ def test_scores_in_proportion_to_tokens_are_no_trap_for_a_knapsack(count: int, t
     assert seconds(lambda: slicer.slice(scored, budget)) < 6.0
 
 
+@pytest.mark.parametrize(("count", "target"), [(1_000, 60_000), (10_000, 1_000_000)])
+def test_a_knapsack_beyond_all_limits_is_refused_in_time(count: int, target: int) -> None:
+    """KN-03: 2 s and 6 s before, when every score is in proportion and nobody limits the table."""
+    dice = random.Random(1)
+    items = [ContextItem("-", dice.randint(5, 600)) for _ in range(count)]
+    scored = [ScoredItem(item, item.tokens / 1_000) for item in items]
+    slicer, budget = KnapsackSlice(bucket_size=1, max_cells=None), ContextBudget(target)
+
+    def refused() -> None:
+        with pytest.raises(TableTooLargeError, match="more than max_states=2000000"):
+            slicer.slice(scored, budget)
+
+    assert seconds(refused) < 1.0
+
+
 def test_replacing_in_a_stream_takes_no_walk_for_each_batch() -> None:
     """StreamSlice: 30 s before."""
     dice = random.Random(1)
@@ -92,6 +111,14 @@ def test_as_many_count_entries_as_items_take_seconds_at_most(slicer: Slicer) -> 
     assert seconds(lambda: slicer.slice(scored, ContextBudget(30_000))) < 3.0
 
 
+def test_as_many_requirements_as_items_in_nested_quotas_take_seconds_at_most() -> None:
+    """QS-07: equal percentages are summed once."""
+    kinds = [f"kind{i}" for i in range(5_000)]
+    slicer = QuotaSlice([], QuotaSlice([QuotaEntry(kind, 99 / len(kinds)) for kind in kinds]))
+    scored = [ScoredItem(ContextItem("-", 500, kind=kind), 0.5) for kind in kinds]
+    assert seconds(lambda: slicer.slice(scored, ContextBudget(2_000_000_000))) < 3.0
+
+
 @pytest.mark.parametrize(
     "wrap", [lambda inner: CompositeScorer([(inner, 1.0), (inner, 1.0)]), lambda inner: BoostedScorer(inner, inner)]
 )
@@ -103,3 +130,27 @@ def test_one_scorer_shared_at_every_level_is_asked_once(wrap: Callable[[Scorer],
     items = [ContextItem("a", 1, future_relevance_hint=1.0), ContextItem("b", 1)]
     report = Pipeline(scorer).dry_run(items, 10)
     assert sorted(included.score for included in report.included) == [0.0, 1.0]
+
+
+def requests(count: int) -> list[str]:
+    """Conversations that begin with the same message, and go on once."""
+    system = {"role": "system", "content": "Be brief."}
+    first = [[system, {"role": "user", "content": f"question {i}"}] for i in range(count)]
+    second = [[*messages, {"role": "assistant", "content": "Yes."}] for messages in first]
+    return [json.dumps({"messages": messages}) for messages in (*first, *second)]
+
+
+def test_each_of_many_conversations_is_found_without_a_search() -> None:
+    """`read_log` compared a request with every conversation before it: 20,000 took a minute."""
+    lines = requests(10_000)
+    logs: list[Log] = []
+    assert seconds(lambda: logs.append(read_log(lines))) < 5.0
+    assert [len(history.messages) for history in logs[0].histories] == [3] * 10_000
+
+
+def test_many_summaries_at_one_point_of_a_session_are_no_trap() -> None:
+    row = {"type": "user", "sessionId": "s", "message": {"role": "user", "content": "x"}}
+    lines = [json.dumps({**row, "isCompactSummary": True})] * 50_000
+    logs: list[Log] = []
+    assert seconds(lambda: logs.append(read_log([*lines, json.dumps(row)]))) < 5.0
+    assert len(logs[0].histories[0].compactions) == 50_000

@@ -38,7 +38,7 @@ _NAMES = {
 }
 _MODULES = (
     "analytics batch conformance diagnostics errors messages model pipeline placers policies protocols registry render "
-    "replay scorers slicers testing tokens wire"
+    "replay scorers shorten slicers testing tokens wire"
 )
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         render as render,
         replay as replay,
         scorers as scorers,
+        shorten as shorten,
         slicers as slicers,
         testing as testing,
         tokens as tokens,

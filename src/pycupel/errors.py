@@ -47,6 +47,7 @@ __all__ = [
     "PlacerContractError",
     "ProviderAmbiguousError",
     "ScorerConfigError",
+    "ShortenerContractError",
     "SlicerConfigError",
     "SlicerContractError",
     "TableTooLargeError",
@@ -70,6 +71,24 @@ def digits(number: int) -> str:
 
 
 _LONGEST = 10**200
+
+
+def plain(name: str) -> str:
+    """A name, key or id without quotes: verbatim up to 200 characters, then cut; control characters escaped."""
+    return escaped(cut(name))
+
+
+def cut(name: str) -> str:
+    """A name, key or id: verbatim up to 200 characters, then its beginning."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
+
+
+def escaped(text: str) -> str:
+    """A text in one line, without control characters."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+_LONGEST_NAME = 200
 
 
 class CupelError(Exception):
@@ -293,7 +312,7 @@ class CountRequirementError(CupelError):
 
     def _text(self) -> str:
         return (
-            f"{self.slicer}: candidate pool for kind '{self.kind}' has {self.satisfied_count} items "
+            f"{plain(self.slicer)}: candidate pool for kind '{plain(self.kind)}' has {self.satisfied_count} items "
             f"but RequireCount is {digits(self.required_count)}."
         )
 
@@ -304,6 +323,10 @@ class SlicerContractError(CupelError):
 
 class PlacerContractError(CupelError):
     """A custom placer returned something other than the items it was given."""
+
+
+class ShortenerContractError(CupelError):
+    """A shortener raised, or returned something other than shorter items. The text names it and the item."""
 
 
 class NonMonotonicSlicerError(CupelError):

@@ -2,7 +2,7 @@
 
 Optional methods add speed and detail. A scorer may have `score_all(items)`, which must equal `score` for each item bit
 for bit; a slicer may have `slice_detailed(scored_items, budget)`, which returns a `SliceOutcome` and must select what
-`slice` selects.
+`slice` selects; a shortener may have `units(item, context)`, which says how much a whole item holds.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from pycupel.model.checks import refuse_class, wrong_type
 __all__ = [
     "Placer",
     "Scorer",
+    "ShortenContext",
+    "Shortener",
     "SliceOutcome",
     "Slicer",
     "TimeProvider",
@@ -92,6 +94,54 @@ class TokenCounter(Protocol):
         ...
 
 
+class ShortenContext:
+    """What a shortener knows beside the item: the other items, and how to count tokens.
+
+    Attributes:
+        items: All items that compete for the budget, in their order; the item itself is one of them.
+        said: Texts that stay, whatever is chosen.
+        counter: Counts the tokens of a text; None if it is not known.
+        memo: Where a shortener may keep what it works out once for all items. A context belongs to one run.
+    """
+
+    __slots__ = ("counter", "items", "memo", "said")
+
+    def __init__(
+        self, items: Sequence[ContextItem], said: Sequence[str] = (), counter: TokenCounter | None = None
+    ) -> None:
+        self.items = items
+        self.said = said
+        self.counter = counter
+        self.memo: dict[Any, Any] = {}
+
+    def count(self, item: ContextItem, text: str) -> int:
+        """The tokens of a text that was taken from an item.
+
+        Without a counter they are in proportion to the characters, as in the item, rounded up.
+        """
+        if self.counter is not None:
+            return self.counter(text)
+        return -(-len(text) * item.tokens // len(item.content))
+
+
+@runtime_checkable
+class Shortener(Protocol):
+    """Makes shorter versions of an item, for the selection to choose from."""
+
+    def shorten(self, item: ContextItem, context: ShortenContext, /) -> Sequence[ContextItem]:
+        """Make versions. Equal arguments must give equal versions.
+
+        Args:
+            item: The item to shorten.
+            context: What else there is.
+
+        Returns:
+            Shorter versions, each with fewer tokens than the item, as `pycupel.shorten.make_version` makes them. An
+            empty sequence if the item cannot be shortened.
+        """
+        ...
+
+
 class SliceOutcome(NamedTuple):
     """What `slice_detailed` returns: the selection, and what else a slicer can report."""
 
@@ -124,6 +174,12 @@ def checked_placer(name: str, value: Any) -> Placer:
     """Anything with a method `place`."""
     placer: Placer = _checked(name, value, "place", "a placer: an object with place(scored_items)")
     return placer
+
+
+def checked_shortener(name: str, value: Any) -> Shortener:
+    """Anything with a method `shorten`."""
+    shortener: Shortener = _checked(name, value, "shorten", "a shortener: an object with shorten(item, context)")
+    return shortener
 
 
 def _checked(name: str, value: Any, method: str, expected: str) -> Any:

@@ -1,34 +1,40 @@
 """The names of strategies in files: built-in classes, registered ones, and those of installed plug-ins.
 
 A package offers its strategies to policy files by entry point, in the group `pycupel.scorers`, `pycupel.slicers`,
-`pycupel.placers`, `pycupel.curves` or `pycupel.clocks`; a program offers its own with `SCORERS.register` and its like.
+`pycupel.placers`, `pycupel.shorteners`, `pycupel.curves` or `pycupel.clocks`; a program offers its own with
+`SCORERS.register` and its like.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from importlib import import_module
+from threading import RLock, Thread
 from typing import Any, TypeVar
 
 from pycupel import placers, scorers, slicers
-from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import checked_str, wrong_type
+from pycupel.errors import InvalidArgumentError, cut
+from pycupel.model.checks import checked_str, quoted, shortened, wrong_type
 from pycupel.model.names import name_key
 from pycupel.scorers.decay import checked_clock
 
-__all__ = ["CLOCKS", "CURVES", "PLACERS", "SCORERS", "SLICERS", "Registry"]
+__all__ = ["CLOCKS", "CURVES", "PLACERS", "SCORERS", "SHORTENERS", "SLICERS", "Registry"]
 
 _Entry = TypeVar("_Entry")
+
+_IMPORT_SECONDS = 60.0
 
 
 class Registry(Mapping[str, Any]):
     """Names and the classes that they stand for; in `CLOCKS`, the clocks.
 
     A name is found in any spelling: `metadataTrust`, `metadata_trust` and `metadata-trust` are one. Installed plug-ins
-    are looked for when a name is not found otherwise, and loaded when they are used.
+    are looked for when a name is not found otherwise, and loaded when they are used. Threads may share a registry.
 
     Attributes:
-        what: What the entries are: `scorer`, `slicer`, `placer`, `curve` or `clock`.
+        what: What the entries are: `scorer`, `slicer`, `placer`, `shortener`, `curve` or `clock`.
         group: The group of entry points in which plug-ins are looked for.
     """
 
@@ -39,7 +45,8 @@ class Registry(Mapping[str, Any]):
         self._names = {name_key(name): name for name in built_in}
         self._entries = {name_key(name): entry for name, entry in built_in.items()}
         self._built_in = frozenset(self._entries)
-        self._points: dict[str, Any] | None = None
+        self._points: dict[str, list[Any]] | None = None
+        self._lock = RLock()
 
     def register(self, name: str, entry: _Entry) -> _Entry:
         """Let files use a name for a class, a function that builds an instance, or a clock.
@@ -58,19 +65,24 @@ class Registry(Mapping[str, Any]):
             InvalidArgumentError: the name, in this or another spelling, is taken.
             TypeError: it is neither a class nor a function, or not a clock.
         """
-        self._check(f"the {self.what} {name!r}", entry)
         key = name_key(checked_str("name", name))
+        self._check(f"the {self.what} {quoted(name)}", entry)
         if not key:
-            raise InvalidArgumentError(f"name must have letters or digits, not {name!r}", argument="name", value=name)
-        present = self._entries.get(key)
-        if key in self._built_in or (present is not None and not _same(present, entry)):
             raise InvalidArgumentError(
-                f"the {self.what} {self._names[key]!r} is already registered, as {present!r}; choose another name",
-                argument="name",
-                value=name,
+                f"name must have letters or digits, not {quoted(name)}", argument="name", value=name
             )
-        self._entries[key] = entry
-        self._names[key] = name
+        with self._lock:
+            present = self._entries.get(key)
+            if key in self._built_in or (present is not None and not _same(present, entry)):
+                raise InvalidArgumentError(
+                    f"the {self.what} {quoted(self._names[key])} is already registered, as {shortened(present, 200)}; "
+                    "choose another name",
+                    argument="name",
+                    value=name,
+                )
+            # The name first: who finds an entry must find its name.
+            self._names[key] = name
+            self._entries[key] = entry
         return entry
 
     def __getitem__(self, name: str) -> Any:
@@ -78,13 +90,20 @@ class Registry(Mapping[str, Any]):
         if key not in self._entries and key in self._plug_ins():
             self._load(key)
         try:
-            return self._entries[key]
+            entry = self._entries[key]
         except KeyError:
-            raise KeyError(name) from None
+            raise KeyError(cut(name)) from None
+        if isinstance(entry, str):
+            # A built-in class that is above this package is named, as in an entry point, and imported when it is used.
+            module, _, attribute = entry.partition(":")
+            entry = self._entries[key] = getattr(import_module(module), attribute)
+        return entry
 
     def __iter__(self) -> Iterator[str]:
-        others = [points[0].name for key, points in self._plug_ins().items() if key not in self._names]
-        return iter([*self._names.values(), *others])
+        names = {key: self._names[key] for key in list(self._entries)}
+        for key, (point, *_) in self._plug_ins().items():
+            names.setdefault(key, point.name)
+        return iter(names.values())
 
     def __len__(self) -> int:
         return len({*self._plug_ins(), *self._entries})
@@ -92,50 +111,106 @@ class Registry(Mapping[str, Any]):
     def canonical_name(self, name: str) -> str | None:
         """Return the spelling in which a name was registered, or None if there is no such name. Loads no plug-in."""
         key = name_key(name)
-        if key in self._names:
+        if key in self._entries:
             return self._names[key]
         return self._plug_ins()[key][0].name if key in self._plug_ins() else None
 
+    def get_imported(self, name: str) -> Any:
+        """Return what a name stands for, or None if a plug-in would have to be imported for it."""
+        key = name_key(name)
+        if key in self._entries or _is_imported(self._plug_ins()[key][0].module):
+            return self[name]
+        return None
+
     def name_of(self, entry: object) -> str | None:
-        """Return the name under which a class, or a clock, is registered, or None."""
+        """Return the name under which a class, or a clock, is registered, or None.
+
+        Of the plug-ins, those of the entry's own package are loaded, and those that are imported already.
+        """
         found = self._search(entry)
         if found is None:
-            for key in self._plug_ins():
-                # A plug-in that cannot be loaded did not define the entry.
-                with suppress(Exception):
-                    self._load(key)
+            package = _package(getattr(entry, "__module__", ""))
+            for key, (point, *_) in self._plug_ins().items():
+                if _is_imported(point.module) or _package(point.module) == package:
+                    # A plug-in that cannot be loaded did not define the entry.
+                    with suppress(Exception):
+                        self._load(key)
             found = self._search(entry)
         return found
 
     def _search(self, entry: object) -> str | None:
-        return next((self._names[key] for key, known in self._entries.items() if known == entry), None)
+        return next((self._names[key] for key in list(self._entries) if _equal(self[key], entry)), None)
 
-    def _plug_ins(self) -> dict[str, Any]:
+    def _plug_ins(self) -> dict[str, list[Any]]:
         """The entry points by the key of their names: normally one for each."""
         if self._points is None:
             # Imported here, because only policy files need it.
             from importlib.metadata import entry_points  # noqa: PLC0415
 
-            self._points = {}
+            points: dict[str, list[Any]] = {}
             for point in entry_points(group=self.group):
-                self._points.setdefault(name_key(point.name), []).append(point)
+                points.setdefault(name_key(point.name), []).append(point)
+            self._points = points
         return self._points
 
     def _load(self, key: str) -> None:
         """Register a plug-in, unless the program has registered something under its name."""
+        point, *others = self._plug_ins()[key]
         if key in self._entries:
             return
-        point, *others = self._plug_ins()[key]
         if others:
             raise InvalidArgumentError(
-                f"{1 + len(others)} plug-ins offer the {self.what} {point.name!r}: "
+                f"{1 + len(others)} plug-ins offer the {self.what} {quoted(point.name)}: "
                 f"{', '.join(each.value for each in (point, *others))}; uninstall all but one"
             )
         try:
-            self.register(point.name, point.load())
+            loaded = _loaded(point)
+            # Not while the plug-in is imported, so that one that hangs holds up nobody else.
+            with self._lock:
+                if key not in self._entries:
+                    self.register(point.name, loaded)
         except Exception as error:
-            error.add_note(f"This happened while the plug-in {point.name!r} ({point.value}) was loaded.")
+            error.add_note(f"This happened while the plug-in {quoted(point.name)} ({point.value}) was loaded.")
             raise
+
+
+def _loaded(point: Any) -> Any:
+    """What an entry point names.
+
+    It is imported in a thread of its own: an import cannot be stopped, but it need not be waited for.
+    """
+    if _is_imported(point.module):
+        return point.load()
+    outcome: list[tuple[Any, BaseException | None]] = []
+
+    def load() -> None:
+        try:
+            outcome.append((point.load(), None))
+        except BaseException as error:  # noqa: BLE001 - SystemExit among them
+            outcome.append((None, error))
+
+    thread = Thread(target=load, daemon=True)
+    thread.start()
+    thread.join(_IMPORT_SECONDS)
+    if not outcome:
+        raise InvalidArgumentError(
+            f"{point.module} was not imported within {_IMPORT_SECONDS:g} seconds; uninstall it, or import it first"
+        )
+    entry, error = outcome[0]
+    if isinstance(error, Exception):
+        raise error
+    if error is not None:
+        raise InvalidArgumentError(f"{point.module} raised {shortened(error)} when it was imported") from error
+    return entry
+
+
+def _is_imported(module: str) -> bool:
+    """Whether a module has been imported, to the end: one that hangs has begun to be."""
+    return module in sys.modules and not getattr(sys.modules[module].__spec__, "_initializing", False)
+
+
+def _package(module: object) -> str:
+    return str(module).partition(".")[0]
 
 
 def _checked_factory(name: str, value: Any) -> Any:
@@ -146,7 +221,15 @@ def _checked_factory(name: str, value: Any) -> Any:
 
 def _same(present: object, entry: object) -> bool:
     """Whether a registration is repeated: a module may be reloaded, for example."""
-    return present == entry or (_origin(present) is not None and _origin(present) == _origin(entry))
+    return _equal(present, entry) or (_origin(present) is not None and _origin(present) == _origin(entry))
+
+
+def _equal(one: object, other: object) -> bool:
+    """`==` of somebody else's objects, which may raise, or return an array."""
+    try:
+        return one is other or (one == other) is True
+    except Exception:  # noqa: BLE001 - whatever it raises
+        return False
 
 
 def _origin(entry: Any) -> tuple[str, str] | None:
@@ -199,6 +282,17 @@ PLACERS = Registry(
     _checked_factory,
 )
 """The placers that policy files can name."""
+
+SHORTENERS = Registry(
+    "shortener",
+    {
+        "keyLines": "pycupel.shorten:KeyLines",
+        "headAndTail": "pycupel.shorten:HeadAndTail",
+        "stub": "pycupel.shorten:Stub",
+    },
+    _checked_factory,
+)
+"""The shorteners that policy files can name."""
 
 CURVES = Registry(
     "curve", {"exponential": scorers.Exponential, "step": scorers.Step, "window": scorers.Window}, _checked_factory

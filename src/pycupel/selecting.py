@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import ClassVar, Literal, overload
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from pycupel.diagnostics import SelectionReport
+from pycupel.errors import digits
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_bool
+from pycupel.model.checks import checked_bool, checked_iterable
+from pycupel.model.frozen import sealed
+from pycupel.model.version import Shortened
 from pycupel.pipeline import Pipeline, Policy, PresetName
+from pycupel.protocols import Shortener
+
+if TYPE_CHECKING:
+    from pycupel.shorten.versions import Versions
 
 __all__ = ["ContextResult", "ExplainedResult", "select"]
 
+_ITEMS = "an iterable of ContextItem"
+_ITEMS_ONLY = frozenset({ContextItem})
 
+
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class ContextResult:
     """What `select` selected. It holds a list, so it is not hashable.
@@ -22,11 +33,13 @@ class ContextResult:
         items: The selected items, in the order in which the model should see them.
         notes: Advisory notes, for example that no item sets the field that a scorer reads.
         report: What was left out and why, if `explain` asked for it; else None.
+        shortened: The items that were selected in a shorter version, each with that version, in the order of `items`.
     """
 
     items: list[ContextItem]
     notes: tuple[str, ...] = ()
     report: SelectionReport | None = None
+    shortened: tuple[Shortened, ...] = ()
 
     __hash__: ClassVar[None] = None  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
 
@@ -37,9 +50,11 @@ class ContextResult:
 
     def __repr__(self) -> str:
         notes = f", notes: {len(self.notes)}" if self.notes else ""
-        return f"<{type(self).__name__}: {len(self.items)} items, {self.total_tokens} tokens{notes}>"
+        notes = f", {len(self.shortened)} shortened{notes}" if self.shortened else notes
+        return f"<{type(self).__name__}: {len(self.items)} items, {digits(self.total_tokens)} tokens{notes}>"
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class ExplainedResult(ContextResult):
     """What `select` selected with `explain=True`.
@@ -55,42 +70,47 @@ class ExplainedResult(ContextResult):
 
 @overload
 def select(
-    items: Iterable[ContextItem],
+    items: Iterable[ContextItem | Versions],
     budget: ContextBudget | int,
     policy: Policy | PresetName = "chat",
     *,
     query: str | None = None,
+    shorten: Shortener | None = None,
     explain: Literal[True],
 ) -> ExplainedResult: ...
 
 
 @overload
 def select(
-    items: Iterable[ContextItem],
+    items: Iterable[ContextItem | Versions],
     budget: ContextBudget | int,
     policy: Policy | PresetName = "chat",
     *,
     query: str | None = None,
+    shorten: Shortener | None = None,
     explain: bool = False,
 ) -> ContextResult: ...
 
 
 def select(
-    items: Iterable[ContextItem],
+    items: Iterable[ContextItem | Versions],
     budget: ContextBudget | int,
     policy: Policy | PresetName = "chat",
     *,
     query: str | None = None,
+    shorten: Shortener | None = None,
     explain: bool = False,
 ) -> ContextResult:
     """Select and order the best context for a budget. Does not call the `on_overflow` of a pipeline.
 
     Args:
-        items: The candidates, in any iterable.
+        items: The candidates, in any iterable; `Versions` for an item that comes with shorter versions of itself.
         budget: The limits, or just a number of tokens.
         policy: A policy, a pipeline, or the name of a preset: chat, code-review, rag, document-qa, tool-use,
             long-running, debugging.
         query: What the selection should be relevant to: the user's question, in plain words. The presets read it.
+        shorten: Makes shorter versions of the items, to choose from before anything is left out; such as `KeyLines()`
+            of `pycupel.shorten`. It takes the place of the policy's own.
         explain: Whether the result should have a report.
 
     Returns:
@@ -101,11 +121,23 @@ def select(
         InvalidArgumentError: there is no such preset.
         PinnedExceedsBudgetError: the pinned items alone do not fit.
         BudgetOverflowError: the selection does not fit, and the policy's strategy is Throw.
+        PipelineConfigError: the policy's slicer cannot choose among versions.
+        ShortenerContractError: the shortener raised, or returned something other than shorter items.
     """
     pipeline = Pipeline.from_policy(policy)
     limits = ContextBudget.of(budget)
     with_report = checked_bool("explain", explain)
-    selection = pipeline.select(pipeline.rank(items, query=query), limits)
+    maker = pipeline.shorten if shorten is None else shorten
+    candidates: Any = items if isinstance(items, list) else list(checked_iterable("items", _ITEMS, items))
+    if not _ITEMS_ONLY.issuperset(map(type, candidates)):
+        # Most items come without versions, and the makers take longer to load than a selection.
+        from pycupel.shorten.versions import unpacked  # noqa: PLC0415
+
+        candidates, maker = unpacked(candidates, maker)
+    if maker is not pipeline.shorten:
+        pipeline = replace(pipeline, shorten=maker)
+    selection = pipeline.select(pipeline.rank(candidates, query=query), limits)
+    notes, shortened = selection.notes, selection.shortened
     if with_report:
-        return ExplainedResult(selection.items, selection.notes, report=selection.report)
-    return ContextResult(selection.items, selection.notes)
+        return ExplainedResult(selection.items, notes, shortened=shortened, report=selection.report)
+    return ContextResult(selection.items, notes, shortened=shortened)

@@ -16,8 +16,9 @@ from pycupel import (
     RecencyScorer,
     SelectionReport,
 )
+from tests.browser.launch import AXE
 
-__all__ = ["BUDGET", "PIPELINE", "Opened", "make_items", "make_report", "rows_of"]
+__all__ = ["BUDGET", "PIPELINE", "Opened", "make_items", "make_report", "rows_of", "serious"]
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 BUDGET = ContextBudget(1_500, 1_000, output_reserve=200)
@@ -96,3 +97,15 @@ def rows_of(page: Any) -> dict[int, str]:
         "lines => lines.map(line => [Number(line.dataset.row), line.querySelector('.c-state').textContent])"
     )
     return {row: state.split()[-1] for row, state in lines}
+
+
+def serious(page: Any) -> list[str]:
+    """What axe finds, at its two highest levels."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("async () => (await axe.run()).violations")
+    return [
+        f"{each['id']}: {node['html'][:200]} {node['failureSummary']}"
+        for each in found
+        if each["impact"] in {"serious", "critical"}
+        for node in each["nodes"]
+    ]

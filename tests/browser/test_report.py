@@ -10,8 +10,7 @@ import pytest
 from pycupel import ContextBudget, ContextItem, KindScorer, Pipeline, RecencyScorer, RelevanceScorer, SelectionReport
 from pycupel.diagnostics import ExcludedItem, Filtered, IncludedItem
 from pycupel.errors import BudgetOverflowError, PinnedExceedsBudgetError
-from tests.browser.launch import AXE
-from tests.browser.pages import BUDGET, PIPELINE, Opened, make_items, make_report, rows_of
+from tests.browser.pages import BUDGET, PIPELINE, Opened, make_items, make_report, rows_of, serious
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202egnp.exe\u2066\x00\x1b[31m\"'&\U0001f600"
 
@@ -35,18 +34,6 @@ def move_slider(page: Any, point: int) -> None:
 
 def choose(page: Any, tab: str) -> None:
     page.locator(".tabs").get_by_role("button", name=tab, exact=True).click()
-
-
-def serious(page: Any) -> list[str]:
-    """What axe finds, at its two highest levels."""
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("async () => (await axe.run()).violations")
-    return [
-        f"{each['id']}: {node['html'][:200]} {node['failureSummary']}"
-        for each in found
-        if each["impact"] in {"serious", "critical"}
-        for node in each["nodes"]
-    ]
 
 
 class TestPanels:

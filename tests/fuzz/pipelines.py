@@ -5,13 +5,11 @@
 
 from __future__ import annotations
 
-import argparse
 import math
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import strategies as st
 
 from pycupel import (
     ContextBudget,
@@ -27,6 +25,7 @@ from pycupel import (
 )
 from pycupel.errors import BudgetOverflowError, CountRequirementError, PinnedExceedsBudgetError
 from tests import strategies
+from tests.fuzz.loop import fuzz, run_for_minutes
 
 HUGE = (10**400, 10**400 + 1, 3 * 10**5000)
 # What a run may refuse. A table is always small here, and everything else would be a defect.
@@ -120,32 +119,10 @@ def check_report(report: SelectionReport, items: list[ContextItem]) -> None:
         assert text
 
 
-def fuzz(runs_at_most: int, end: float = math.inf) -> int:
-    """Check so many random runs, or until the clock says `end`; how many that were."""
-    checked = 0
-
-    @settings(max_examples=runs_at_most, deadline=None, suppress_health_check=list(HealthCheck), database=None)
-    @given(runs())
-    def check_one(run: tuple[Pipeline, list[ContextItem], ContextBudget]) -> None:
-        nonlocal checked
-        if time.monotonic() < end:
-            check(*run)
-            checked += 1
-
-    check_one()
-    return checked
-
-
-def main() -> None:
-    """Fuzz for some minutes, and say how many runs that were."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--minutes", type=float, default=1.0)
-    end = time.monotonic() + 60 * parser.parse_args().minutes
-    checked = 0
-    while time.monotonic() < end:
-        checked += fuzz(2_000, end)
-    print(f"{checked} runs; every invariant held")  # noqa: T201 - a command
+def fuzz_pipelines(runs_at_most: int, end: float = math.inf) -> int:
+    """Check that many random runs, or until the clock says `end`; how many that were."""
+    return fuzz(lambda run: check(*run), runs(), runs_at_most, end)
 
 
 if __name__ == "__main__":
-    main()
+    run_for_minutes([("pipelines", fuzz_pipelines)], __doc__)

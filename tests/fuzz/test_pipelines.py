@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
-from tests.fuzz.pipelines import fuzz
+from tests.fuzz.loop import RUNS
+from tests.fuzz.pipelines import fuzz_pipelines
 
 
 def test_invariants_hold_for_random_pipelines() -> None:
     """Each input once, within the budget, `run == dry_run == select`, the same twice."""
-    runs = int(os.environ.get("PYCUPEL_FUZZ_RUNS", "120"))
-    assert fuzz(runs) >= runs
+    assert fuzz_pipelines(RUNS) >= RUNS

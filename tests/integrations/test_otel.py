@@ -49,6 +49,7 @@ from pycupel.diagnostics.reasons import EXCLUSION_REASONS
 from pycupel.errors import BudgetOverflowError, InvalidArgumentError, MissingExtraError, PinnedExceedsBudgetError
 from pycupel.integrations import otel
 from pycupel.integrations.otel import SOURCE_NAME, CupelOtelTraceCollector, CupelVerbosity
+from pycupel.shorten import Stub
 from tools import trace_picture
 
 STAGES = ["classify", "score", "deduplicate", "slice", "place"]
@@ -316,6 +317,13 @@ def test_full_adds_an_event_for_each_included_item_to_place(recorder: Recorder) 
         for each in report.included
     ]
     assert [name for span in recorder.spans[:4] for name, _ in events(span)] == ["cupel.exclusion"] * 3
+
+
+def test_a_shorter_version_shows_both_counts(recorder: Recorder) -> None:
+    items = [ContextItem("line\n" * 200, 400), ContextItem("short", 5)]
+    Pipeline(PIPELINE.scorer, shorten=Stub()).run(items, 100, collector=recorder.collector())
+    shown = [attributes for _, attributes in events(recorder.span("cupel.stage.place"))]
+    assert sorted(each.get("cupel.item.original_tokens", 0) for each in shown) == [0, 400]
 
 
 def test_full_keeps_what_the_second_tier_tells(recorder: Recorder) -> None:

@@ -9,6 +9,7 @@ import pytest
 from pycupel.errors import MessageShapeError
 from pycupel.messages import lint_messages, select_messages
 from pycupel.messages.options import ProviderName
+from pycupel.tokens import count_messages
 
 
 class Hostile:
@@ -63,3 +64,56 @@ def _refused(messages: list[Any], provider: ProviderName, key: str, index: int =
             read()
         assert (caught.value.index, caught.value.key) == (index, key)
         assert len(str(caught.value)) < 500
+
+
+CYCLE: list[Any] = []
+CYCLE.append(CYCLE)
+
+
+def nested(depth: int) -> Any:
+    value: Any = "deep"
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def thinking(**fields: Any) -> dict[str, Any]:
+    return {"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": "x"} | fields]}
+
+
+@pytest.mark.parametrize(
+    ("provider", "message", "key"),
+    [
+        ("anthropic", thinking(signature=5), "signature"),
+        ("anthropic", thinking(type="redacted_thinking", data=5), "data"),
+        ("responses", {"type": "reasoning", "id": "r", "summary": [], "encrypted_content": True}, "encrypted_content"),
+        ("openai", {"role": "assistant", "tool_calls": [{"id": "c", "function": {"arguments": CYCLE}}]}, "arguments"),
+        (
+            "openai",
+            {"role": "assistant", "tool_calls": [{"id": "c", "function": {"arguments": nested(9_999)}}]},
+            "arguments",
+        ),
+        ("anthropic", {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "input": Hostile()}]}, "input"),
+        ("openai", {"role": "user", "content": [{"type": "text", "content": nested(9_999)}]}, "content"),
+        ("gemini", {"role": "model", "parts": [{"function_call": {"name": "f", "args": CYCLE}}]}, "args"),
+    ],
+)
+def test_what_cannot_be_counted_is_named(provider: ProviderName, message: Any, key: str) -> None:
+    user: dict[str, Any] = (
+        {"role": "user", "parts": ["hi"]} if provider == "gemini" else {"role": "user", "content": "hi"}
+    )
+    _refused([user, user, message], provider, key, index=2)
+    with pytest.raises(MessageShapeError) as caught:
+        count_messages([user, message], provider)
+    assert (caught.value.index, caught.value.key) == (1, key)
+
+
+@pytest.mark.parametrize("value", [Hostile(), CYCLE], ids=["hostile", "cyclic"])
+def test_what_is_not_part_of_a_message_may_be_anything(value: Any) -> None:
+    """It cannot be compared, so no other selection is taken for that of the same history."""
+    messages = [{"role": "user", "content": "hi", "metadata": value}] * 3
+    previous = select_messages(messages, 100)
+    assert previous.messages == messages
+    again = select_messages(messages, 100, previous=previous)
+    assert again.kept == previous.kept
+    assert again.fingerprint != previous.fingerprint

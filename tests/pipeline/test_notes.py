@@ -36,7 +36,7 @@ def slice_messages(slicer: Slicer, items: list[ContextItem], target: int) -> lis
 def test_a_quota_names_the_share_of_the_kind() -> None:
     items = [item("a", 60, 0.9), item("b", 60, 0.8, "Document")]
     assert slice_messages(QuotaSlice([QuotaEntry("Document", cap=10)]), items, 130) == [
-        "BudgetExceeded: 60 tokens requested, 70 available (kind 'Document' has a share of 13 tokens)"
+        "BudgetExceeded: 60 tokens requested, 70 available (the share of kind 'Document' was 13 tokens)"
     ]
 
 
@@ -58,7 +58,7 @@ def test_notes_of_inner_slicers_are_passed_on() -> None:
     items = [item("a", 10, 0.9), item("b", 10, 0.0)]
     assert slice_messages(QuotaSlice([], KnapsackSlice(1)), items, 100) == [
         (
-            "BudgetExceeded: 10 tokens requested, 90 available (kind 'Message' has a share of 100 tokens; "
+            "BudgetExceeded: 10 tokens requested, 90 available (the share of kind 'Message' was 100 tokens; "
             "a score below 0.0001 is worth nothing to a knapsack)"
         )
     ]
@@ -119,7 +119,7 @@ def test_the_note_of_an_inner_quota_is_about_what_was_left_to_it() -> None:
     )
     items = [item("tool", 30, 0.9, "Tool"), item("document", 20, 0.5, "Document")]
     assert slice_messages(slicer, items, 130) == [
-        "BudgetExceeded: 20 tokens requested, 100 available (kind 'Document' has a share of 10 tokens)"
+        "BudgetExceeded: 20 tokens requested, 100 available (the share of kind 'Document' was 10 tokens)"
     ]
 
 
@@ -136,5 +136,5 @@ def test_notes_never_raise_for_a_requirement_of_another_kind(slicer: Any) -> Non
     inner = slicer([CountQuotaEntry("Tool", require_count=1, cap_count=1)], scarcity="throw")
     items = [item("tool", 10, 0.9, "Tool"), item("small", 10, 0.8), item("large", 60, 0.7)]
     messages = slice_messages(QuotaSlice([QuotaEntry("Message", cap=50)], inner), items, 130)
-    assert all("kind 'Message' has a share of" in message for message in messages)
+    assert all("the share of kind 'Message' was" in message for message in messages)
     assert messages

@@ -306,11 +306,15 @@ def test_a_missing_timestamp_is_told_once() -> None:
 # --- quotas
 
 
+STARVING = [
+    *(item(f"message {i}", 10, 0.9) for i in range(20)),
+    *(item(f"memory {i}", 100, 0.5, kind="Memory") for i in range(50)),
+]
+
+
 def starving(**options: Any) -> list[str]:
     """The issue's example: 67 per cent of the budget stay empty."""
-    items = [item(f"message {i}", 10, 0.9) for i in range(20)]
-    items += [item(f"memory {i}", 100, 0.5, kind="Memory") for i in range(50)]
-    return notes(items, 1_000, HINTS, QuotaSlice([QuotaEntry("Memory", cap=30)], **options))
+    return notes(STARVING, 1_000, HINTS, QuotaSlice([QuotaEntry("Memory", cap=30)], **options))
 
 
 def test_shares_that_starve() -> None:
@@ -321,6 +325,27 @@ def test_shares_that_starve() -> None:
         )
     ]
     assert starving(redistribute=True) == []
+
+
+def test_counts_pass_on_what_the_slicer_inside_has_to_say() -> None:
+    def counted(cap_count: int) -> list[str]:
+        counts = [CountQuotaEntry("Message", require_count=1, cap_count=cap_count)]
+        return notes(STARVING, 1_000, HINTS, CountQuotaSlice(counts, QuotaSlice([QuotaEntry("Memory", cap=30)])))
+
+    assert counted(20) == [
+        (
+            "760 of 990 tokens stay unused although items that were left out fit (16): "
+            "the share of kind 'Message' was 36 tokens; use QuotaSlice(..., redistribute=True)"
+        )
+    ]
+    # Here it is the count that leaves tokens unused.
+    assert counted(3) == []
+
+
+def test_counts_do_not_pass_on_that_a_kind_is_absent_if_they_took_it() -> None:
+    items = [item("a", 10, 0.9), item("b", 10, 0.8, kind="Memory")]
+    counts = [CountQuotaEntry("Memory", require_count=1, cap_count=2)]
+    assert notes(items, 100, HINTS, CountQuotaSlice(counts, QuotaSlice([QuotaEntry("Memory", require=5)]))) == []
 
 
 def test_shares_that_are_used_and_caps_that_are_meant() -> None:

@@ -23,6 +23,7 @@ from pycupel import (
     RecencyScorer,
     RelevanceScorer,
     ScaledScorer,
+    SimilarityScorer,
     SystemTimeProvider,
     TagScorer,
     Window,
@@ -71,6 +72,14 @@ def test_what_is_not_registered_is_not_written_and_told_with_its_path(policy: Po
     assert str(error) == (
         f"{path}: Homemade is not a registered {what}, so it has no name in a file; register it with "
         f"pycupel.registry.{what.upper()}S.register(name, ...)"
+    )
+
+
+def test_a_function_that_embeds_texts_is_in_no_file_and_registering_would_not_help() -> None:
+    scorer = CompositeScorer([(RelevanceScorer(), 1), (SimilarityScorer(lambda texts: [[1.0] for _ in texts]), 1)])
+    assert str(refused(lambda: policy_to_dict(Policy(scorer)))) == (
+        "scorers[1]: a SimilarityScorer holds a function, which no file can; save the policy without it, and add it to "
+        "the scorer after loading"
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -19,6 +20,7 @@ from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from pycupel.errors import UnitTooLargeError
 from pycupel.messages import count_messages, select_messages
 from pycupel.messages.options import ProviderName
+from pycupel.replay import read_log
 from pycupel.tokens import get_counter
 from pycupel.tokens.families import counter_for
 from tests.messages.histories import Message, histories
@@ -125,3 +127,14 @@ def test_the_others(provider: ProviderName, data: st.DataObject, seed: int) -> N
     margin = counter_for(provider, None).margin_percent
     for window, kept in trims(messages, provider):
         assert count_messages(kept, provider) * (1 + margin / 100) <= window
+
+
+HISTORIES = Path(__file__).parents[3] / "shared/histories"
+
+
+@pytest.mark.skipif(not HISTORIES.is_dir(), reason="the histories in ../shared/histories are not here")
+def test_real_histories() -> None:
+    """Every conversation of a booking agent, at ten windows."""
+    for history in read_log(HISTORIES / "tau-airline.jsonl.xz").histories:
+        for window, kept in trims(history.messages, "openai", model="gpt-4o"):
+            assert counted_by_openai(kept, "o200k_base") <= window

@@ -459,8 +459,10 @@ class TestPanels:
                 Notes("Findings", ["one"]),
             ],
             subtitle="A file.",
+            quiet=["tools"],
         )
         data = data_of(page)
+        assert data["quiet"] == ["tools"]
         assert data["title"] == "The window"
         assert data["subtitle"] == "A file."
         assert data["panels"] == [

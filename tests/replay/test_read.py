@@ -42,6 +42,43 @@ def test_lines_that_are_no_objects_are_counted_and_skipped() -> None:
     assert log.skipped_lines == 6
 
 
+def test_a_line_that_is_nested_too_deeply_is_skipped_wherever_that_is_found() -> None:
+    """In parsing it, or in telling conversations apart; how deep that is depends on the stack."""
+    found = set()
+    for depth in (10, *range(700, 1_000, 2), 5_000, 100_000):
+        line = f'{{"messages": [{{"role": "user", "content": {"[" * depth}{"]" * depth}}}]}}'
+        log = read_log([line, LINE])
+        assert (HELLO,) in [history.messages for history in log.histories]
+        found.add(log.skipped_lines)
+    assert found == {0, 1}
+
+
+@pytest.mark.parametrize("odd", [[], {}, 5, None, True, [["x"]]])
+def test_ids_and_types_may_be_anything(odd: Any) -> None:
+    """No list in a set: what is no string is no id."""
+    call = {"type": "tool_use", "id": odd, "name": "look", "input": {}}
+    rows = [
+        {"type": odd, "sessionId": odd, "message": {"content": "x"}},
+        {"type": "user", "sessionId": odd, "uuid": odd, "message": {"role": "user", "content": "go"}},
+        {"type": "assistant", "sessionId": odd, "uuid": odd, "message": {"id": odd, "content": [call, {"type": odd}]}},
+        {
+            "type": "user",
+            "isSidechain": True,
+            "uuid": odd,
+            "parentUuid": odd,
+            "agentId": odd,
+            "message": {"content": "a"},
+        },
+        {"type": "user", "sessionId": odd, "message": {"content": [{"type": "tool_result", "tool_use_id": odd}]}},
+        {"messages": [{"role": odd, "content": [{"type": odd}]}], "model": odd, "id": odd},
+        {"type": "message", "role": "user", "content": [{"type": odd}]},
+        {"type": "response_item", "payload": {"type": "function_call", "call_id": odd}},
+        {"type": "response_item", "payload": {"type": "function_call_output", "call_id": odd}},
+        {"type": odd, "payload": odd},
+    ]
+    assert read_log(map(json.dumps, rows)).skipped_lines == 0
+
+
 def test_an_empty_log_has_no_histories() -> None:
     assert read_log([]) == Log(())
 

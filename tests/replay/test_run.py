@@ -10,6 +10,7 @@ import pytest
 
 from pycupel import Policy, RecencyScorer
 from pycupel.errors import InvalidArgumentError
+from pycupel.messages.providers import PROVIDERS
 from pycupel.replay import AS_LOGGED, NEWEST_FIRST, CacheRates, Compaction, History, Log, PolicyReplay, read_log, replay
 from pycupel.replay.run import call_indices
 from tests.replay.sessions import REQUESTS, ROLLOUT, lines
@@ -17,12 +18,17 @@ from tests.replay.sessions import REQUESTS, ROLLOUT, lines
 SHARED = Path(__file__).parents[3] / "shared/histories"
 
 
+EACH = PROVIDERS["openai"].prices.message
+# A message of `chat`.
+M = 10 + EACH
+
+
 def words(text: str) -> int:
     return len(text.split())
 
 
 def chat(turns: int, size: int = 10) -> History:
-    """Each question has its answer; every message costs its words and three tokens."""
+    """Each question has its answer; every message costs its words and what OpenAI adds."""
     messages = [
         {"role": role, "content": " ".join([f"{role}_{n}"] * size)}
         for n in range(turns)
@@ -41,17 +47,18 @@ def test_without_calls_there_is_one_before_each_reply() -> None:
 
 def test_what_fits_is_sent_and_reused() -> None:
     [result] = replay(chat(3), 1_000, ["chat"], counter=words)
-    assert result == PolicyReplay("chat", calls=3, tokens=13 + 39 + 65, reused_tokens=13 + 39, largest=65)
-    assert (result.reused_share, result.kept_share) == (52 / 117, 1.0)
-    assert result.cost == 52 * 0.1 + 65 * 1.25
+    assert result == PolicyReplay("chat", calls=3, tokens=9 * M, reused_tokens=4 * M, largest=5 * M)
+    assert (result.reused_share, result.kept_share) == (4 / 9, 1.0)
+    assert result.cost == pytest.approx(4 * M * 0.1 + 5 * M * 1.25)
 
 
 def test_newest_first_keeps_the_system_prompt_and_the_newest() -> None:
     history = chat(4)
     system = {"role": "system", "content": "be brief"}
-    [result] = replay(History((system, *history.messages), "openai"), 35, [NEWEST_FIRST], counter=words)
-    # 5 tokens for the prompt, and two messages of 13.
-    assert (result.calls, result.cuts, result.largest, result.reused_tokens) == (4, 3, 31, 5 * 3)
+    [result] = replay(History((system, *history.messages), "openai"), 37, [NEWEST_FIRST], counter=words)
+    # The prompt, and two messages.
+    prompt = 2 + EACH
+    assert (result.calls, result.cuts, result.largest, result.reused_tokens) == (4, 3, prompt + 2 * M, prompt * 3)
 
 
 def test_as_logged_is_everything_since_the_last_compaction() -> None:
@@ -59,8 +66,8 @@ def test_as_logged_is_everything_since_the_last_compaction() -> None:
     compacted = History(history.messages, "openai", compactions=(Compaction(2, "in short"), Compaction(4, "shorter")))
     [whole] = replay(history, 35, [AS_LOGGED], counter=words)
     [cut] = replay(compacted, 35, [AS_LOGGED], counter=words)
-    assert (whole.tokens, whole.cuts) == (13 + 39 + 65 + 91, 0)
-    assert (cut.tokens, cut.cuts) == (13 + (2 + 13) + (1 + 13) + (1 + 39), 2)
+    assert (whole.tokens, whole.cuts) == (16 * M, 0)
+    assert (cut.tokens, cut.cuts) == (M + (2 + M) + (1 + M) + (1 + 3 * M), 2)
 
 
 def test_what_was_needed_later_is_measured_where_the_history_does_not_fit() -> None:
@@ -115,7 +122,7 @@ def test_all_histories_of_a_log_add_up() -> None:
 
 def test_rates() -> None:
     [result] = replay(chat(2), 100, ["chat"], counter=words, rates=CacheRates(read=0.5, write=1.0))
-    assert result.cost == 13 * 0.5 + 39
+    assert result.cost == M * 0.5 + 3 * M
 
 
 def test_wrong_arguments() -> None:

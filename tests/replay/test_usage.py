@@ -10,6 +10,7 @@ import pytest
 
 from pycupel.cli.sample import transcript
 from pycupel.errors import InvalidArgumentError
+from pycupel.messages.providers import PROVIDERS
 from pycupel.replay import (
     Call,
     Compaction,
@@ -25,6 +26,9 @@ from pycupel.replay import (
 from tests.replay.sessions import REQUESTS, ROLLOUT, lines
 
 SHARED = Path(__file__).parents[3] / "shared/histories"
+
+
+EACH = PROVIDERS["openai"].prices.message
 
 
 def words(text: str) -> int:
@@ -44,14 +48,14 @@ def by_kind(usage: ContextUsage) -> dict[str, int]:
 
 def test_a_history_without_calls_is_counted_whole() -> None:
     usage = context_usage(History(({"role": "user", "content": "one two three"},), "openai"), counter=words)
-    assert usage.rows == (WindowShare("user", "", 1, 6),)
-    assert (usage.call, usage.total, usage.not_in_file, usage.counted_by) == (1, 6, 0, None)
+    assert usage.rows == (WindowShare("user", "", 1, 3 + EACH),)
+    assert (usage.call, usage.total, usage.not_in_file, usage.counted_by) == (1, 3 + EACH, 0, None)
     assert usage.superseded == usage.repeated == Waste(0, 0)
 
 
 def test_a_reply_alone_was_never_a_prompt() -> None:
     usage = context_usage(History(({"role": "assistant", "content": "one two"},), "openai"), counter=words)
-    assert (usage.call, usage.total, usage.growth) == (0, 5, ())
+    assert (usage.call, usage.total, usage.growth) == (0, 2 + EACH, ())
 
 
 @pytest.mark.parametrize("provider", REQUESTS)
@@ -79,8 +83,8 @@ def test_after_a_compaction_the_prompt_is_the_summary_and_what_follows() -> None
     )
     calls = (Call(1), Call(3))
     usage = context_usage(History(messages, "openai", calls, (Compaction(2, "in short"),)), counter=words)
-    assert (usage.call, by_kind(usage)) == (2, {"summary": 2, "user": 33})
-    assert usage.growth == (Growth(12, False), Growth(35, True))
+    assert (usage.call, by_kind(usage)) == (2, {"summary": 2, "user": 30 + EACH})
+    assert usage.growth == (Growth(9 + EACH, False), Growth(32 + EACH, True))
 
 
 def exchange(n: int, path: str, text: str) -> list[dict[str, Any]]:
@@ -102,9 +106,9 @@ def test_what_says_nothing_new() -> None:
         {"role": "user", "content": "go"},
     ]
     usage = context_usage(History(tuple(messages), "openai"), counter=words)
-    assert usage.superseded == Waste(1, 5)
-    assert usage.repeated == Waste(1, 33)
-    assert usage.largest[0].tokens == 33
+    assert usage.superseded == Waste(1, 2 + EACH)
+    assert usage.repeated == Waste(1, 30 + EACH)
+    assert usage.largest[0].tokens == 30 + EACH
 
 
 def test_the_largest_history_is_looked_at_and_no_sidechain() -> None:
@@ -116,14 +120,14 @@ def test_the_largest_history_is_looked_at_and_no_sidechain() -> None:
 
 def test_the_counter_is_corrected_by_what_prompts_grew_by() -> None:
     usage = context_usage(read_log(json.dumps(row) for row in transcript()), counter="estimator")
-    assert str(usage.counter).startswith("estimator x 0.9")
+    assert str(usage.counter).startswith("estimator x ")
     # The sample was written with 9,400 hidden tokens.
     assert usage.not_in_file == pytest.approx(9_400, rel=0.1)
 
 
 def grown(factor: int, calls: int) -> History:
     messages = tuple({"role": role, "content": "word " * 50} for _ in range(calls) for role in ("user", "assistant"))
-    prompts = (Call(2 * n + 1, "m", 1_000 + factor * 106 * n) for n in range(calls))
+    prompts = (Call(2 * n + 1, "m", 1_000 + factor * 2 * (50 + EACH) * n) for n in range(calls))
     return History(messages, "openai", tuple(prompts))
 
 

@@ -82,11 +82,11 @@ def test_an_item_outside_the_list_has_no_place_to_skip() -> None:
 @pytest.mark.parametrize(
     ("count", "common", "rare"),
     [
-        pytest.param(40, 3, 4, id="fewer rows than a word has bits"),
-        pytest.param(64, 5, 0, id="as many rows as a word has bits, common tags only"),
-        pytest.param(130, 3, 100, id="common and rare tags"),
-        pytest.param(130, 0, 150, id="rare tags only"),
-        pytest.param(130, 12, 30, id="tags on just few enough or just too many items"),
+        pytest.param(40, 3, 4, id="few items"),
+        pytest.param(64, 5, 0, id="common tags only"),
+        pytest.param(300, 3, 200, id="common and rare tags"),
+        pytest.param(300, 0, 300, id="rare tags only"),
+        pytest.param(300, 12, 70, id="tags on just few enough or just too many items"),
     ],
 )
 def test_many_items_are_counted_like_few(count: int, common: int, rare: int, seed: int) -> None:

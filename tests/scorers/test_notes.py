@@ -28,7 +28,6 @@ from pycupel import (
 )
 from pycupel.scorers import _notes
 from pycupel.scorers._base import WrappingScorer
-from pycupel.scorers._parts import leaves_of
 from tests.strategies import NOW, FixedClock
 
 BARE = [ContextItem("a", 1), ContextItem("b", 1)]
@@ -36,7 +35,7 @@ DECAY = DecayScorer(FixedClock(), Window(timedelta(1)))
 
 
 def scorer_notes(scorer: Any, items: Sequence[ContextItem]) -> tuple[str, ...]:
-    return _notes.scorer_notes(leaves_of(scorer), items)
+    return _notes.scorer_notes(_notes.traits_of(scorer), items)
 
 
 def note(field: str, scorer: str) -> str:

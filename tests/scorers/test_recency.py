@@ -1,4 +1,4 @@
-"""RecencyScorer: the rank among the items that have a timestamp."""
+"""RecencyScorer: what the vectors `recency-*` do not show. Its `score` is the oracle of its `score_all`, for all."""
 
 from __future__ import annotations
 
@@ -23,39 +23,8 @@ def expect(items: list[ContextItem], scores: list[float]) -> None:
     assert scorer.score_all(items) == scores
 
 
-@pytest.mark.parametrize(
-    ("ages", "scores"),
-    [
-        pytest.param([], [], id="no items"),
-        pytest.param([None], [0.0], id="a lone item without timestamp"),
-        pytest.param([None, None, None], [0.0, 0.0, 0.0], id="all without timestamp"),
-        pytest.param([5], [1.0], id="a lone item is trivially the most recent"),
-        pytest.param([None, 5, None], [0.0, 1.0, 0.0], id="only one has a timestamp"),
-        pytest.param([7, 7, 7], [0.0, 0.0, 0.0], id="all share one timestamp"),
-        pytest.param([9, 1], [0.0, 1.0], id="two items"),
-        pytest.param([0, 3, 1, 2, 4], [1.0, 0.25, 0.75, 0.5, 0.0], id="evenly spaced, whatever the distances"),
-        pytest.param([1000, 999, 1], [0.0, 0.5, 1.0], id="by rank, not by distance"),
-        pytest.param([2, 1, 1, 0], [0.0, 1 / 3, 1 / 3, 1.0], id="a tie shares the lower rank"),
-        pytest.param([2, 0, 0], [0.0, 0.5, 0.5], id="tied for the top stays below one"),
-        pytest.param([None, 2, None, 1, 0, None], [0.0, 0.0, 0.0, 0.5, 1.0, 0.0], id="only the dated ones divide"),
-        pytest.param([-3, 0], [1.0, 0.0], id="the future is more recent"),
-    ],
-)
-def test_the_score_is_the_rank_among_dated_items(ages: list[int | None], scores: list[float]) -> None:
-    """RecencyScorer, Edge Cases and Score Distribution; RS-01."""
-    expect(dated(*ages), scores)
-
-
-def test_the_divisor_counts_dated_items_only() -> None:
-    """RecencyScorer: the denominator is countWithTimestamp - 1, not length(allItems) - 1."""
-    items = dated(4, 3, 2, 1, *[None] * 10)
-    expect(items, [0.0, 1 / 3, 2 / 3, 1.0, *[0.0] * 10])
-
-
-def test_a_microsecond_makes_a_difference() -> None:
-    """RecencyScorer: strictly earlier."""
-    items = [ContextItem("x", 1, timestamp=NOW + timedelta(microseconds=i)) for i in (1, 0)]
-    expect(items, [1.0, 0.0])
+def test_no_items_have_no_scores() -> None:
+    expect([], [])
 
 
 def test_one_instant_in_two_time_zones_is_a_tie() -> None:

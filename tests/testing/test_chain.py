@@ -79,7 +79,7 @@ def test_the_chain_cannot_be_changed() -> None:
         EMPTY.should().report = scored(0.5)  # type: ignore[misc]
 
 
-def test_there_are_the_13_assertions_of_the_chapter_and_an_extension() -> None:
+def test_there_are_the_13_assertions_of_the_chapter_and_extensions() -> None:
     """TV-02, TV-14: the chapter's names in snake_case."""
     assert [name for name in vars(SelectionReportChain) if not name.startswith("_") and name != "report"] == [
         "include_item_with_kind",
@@ -95,6 +95,8 @@ def test_there_are_the_13_assertions_of_the_chapter_and_an_extension() -> None:
         "have_kind_coverage_count",
         "place_item_at_edge",
         "place_top_n_scored_at_edges",
+        "shorten_item_matching",
+        "shorten_exactly_n_items",
         "match_snapshot",
     ]
 

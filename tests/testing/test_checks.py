@@ -17,9 +17,6 @@ import pycupel.placers
 import pycupel.scorers
 import pycupel.slicers
 from pycupel import (
-    BoostedScorer,
-    ChronologicalPlacer,
-    CompositeScorer,
     ContextBudget,
     ContextItem,
     CountConstrainedKnapsackSlice,
@@ -27,83 +24,35 @@ from pycupel import (
     CountQuotaSlice,
     DecayScorer,
     Exponential,
-    FrequencyScorer,
     GreedySlice,
-    KindScorer,
     KnapsackSlice,
-    MetadataKeyScorer,
-    MetadataTrustScorer,
-    PriorityScorer,
     QuotaEntry,
     QuotaSlice,
     RecencyScorer,
-    ReflexiveScorer,
-    ScaledScorer,
     ScarcityBehavior,
     ScoredItem,
     SliceOutcome,
-    Step,
-    TagScorer,
     UShapedPlacer,
-    Window,
 )
 from pycupel.diagnostics import CountCapExceeded
-from pycupel.placers import FramedPlacer
-from pycupel.scorers import RelevanceScorer, SimilarityScorer
-from pycupel.slicers import MinScoreSlice, StreamSlice
+from pycupel.slicers.constraints import quota_constraints_of
 from pycupel.testing.checks import BrokenProperty, StrategyCheckError, check_placer, check_scorer, check_slicer
 from pycupel.testing.clock import FixedTimeProvider
-from tests.samples import embed
+from tests.samples import PLACERS, SCORERS, SLICERS
 
 DAY = timedelta(days=1)
 CLOCK = FixedTimeProvider(datetime(2026, 1, 1, tzinfo=UTC))
 
-BLEND = CompositeScorer([(RecencyScorer(), 0.1), (KindScorer(), 0.7), (FrequencyScorer(), 0.3)])
-SCORERS = [
-    RecencyScorer(),
-    PriorityScorer(),
-    KindScorer(),
-    KindScorer({"note": 2.5}),
-    TagScorer({"urgent": 0.7, "billing": 0.2, "travel": 0.1}, case_insensitive=True),
-    FrequencyScorer(),
-    ReflexiveScorer(),
-    RelevanceScorer("item 3"),
-    SimilarityScorer(embed, "item 3"),
-    MetadataTrustScorer(),
-    MetadataKeyScorer("cupel:trust", "0.50", 1.5),
-    DecayScorer(CLOCK, Exponential(DAY)),
-    DecayScorer(CLOCK, Step([(DAY, 0.9), (2 * DAY, 0.4)])),
-    DecayScorer(CLOCK, Window(DAY)),
-    BLEND,
-    ScaledScorer(RecencyScorer()),
-    BoostedScorer(ScaledScorer(RecencyScorer()), KindScorer()),
-]
-
 QUOTAS = [QuotaEntry("document", 20.0, 33.3), QuotaEntry("Memory", cap=12.5)]
 CAPS = [CountQuotaEntry("Note", cap_count=2), CountQuotaEntry("absent", cap_count=0)]
-SLICERS = [
-    GreedySlice(),
-    MinScoreSlice(GreedySlice(0.2, best_first=True), 0.4),
-    KnapsackSlice(),
-    KnapsackSlice(1, fill_free=True),
-    StreamSlice(2),
-    StreamSlice(2, replace=True),
-    QuotaSlice(QUOTAS),
-    QuotaSlice(QUOTAS, KnapsackSlice(1), redistribute=True),
+REQUIREMENTS = [CountQuotaEntry("note", cap_count=3, require_count=2), CountQuotaEntry("Document", cap_count=4)]
+REQUIRING = [slicer for slicer in SLICERS if any(c.require for c in quota_constraints_of(slicer) if c.mode == "Count")]
+NOT_REQUIRING = [
+    *(slicer for slicer in SLICERS if slicer not in REQUIRING),
     CountQuotaSlice(CAPS),
     CountQuotaSlice(CAPS, QuotaSlice(QUOTAS), cap_order="score"),
     CountConstrainedKnapsackSlice(CAPS, KnapsackSlice(1)),
 ]
-
-REQUIREMENTS = [CountQuotaEntry("note", cap_count=3, require_count=2), CountQuotaEntry("Document", cap_count=4)]
-REQUIRING = [
-    CountQuotaSlice(REQUIREMENTS),
-    CountQuotaSlice(REQUIREMENTS, scarcity=ScarcityBehavior.THROW),
-    CountConstrainedKnapsackSlice(REQUIREMENTS, KnapsackSlice(1)),
-    QuotaSlice(QUOTAS, CountQuotaSlice(REQUIREMENTS)),
-]
-
-PLACERS = [ChronologicalPlacer(), UShapedPlacer(), FramedPlacer(last=["note"])]
 
 Names = tuple[str, ...]
 
@@ -121,13 +70,21 @@ def test_built_in_scorers_pass(scorer: Any) -> None:
     check_scorer(scorer)
 
 
-@pytest.mark.parametrize("slicer", SLICERS, ids=lambda slicer: type(slicer).__name__)
+@pytest.mark.parametrize("slicer", NOT_REQUIRING, ids=lambda slicer: type(slicer).__name__)
 def test_built_in_slicers_pass(slicer: Any) -> None:
     """Slicers: the interface contract; without requirements none exceeds the target (PL-02)."""
     check_slicer(slicer)
 
 
-@pytest.mark.parametrize("slicer", REQUIRING, ids=lambda slicer: type(slicer).__name__)
+@pytest.mark.parametrize(
+    "slicer",
+    [
+        *REQUIRING,
+        CountQuotaSlice(REQUIREMENTS, scarcity=ScarcityBehavior.THROW),
+        QuotaSlice(QUOTAS, CountQuotaSlice(REQUIREMENTS)),
+    ],
+    ids=lambda slicer: type(slicer).__name__,
+)
 def test_slicers_with_requirements_pass_if_they_may_overflow(slicer: Any) -> None:
     """CQ-06: requirements come before the budget; and with THROW, a refusal is an answer, too (CQ-08)."""
     check_slicer(slicer, may_overflow=True)
@@ -136,7 +93,7 @@ def test_slicers_with_requirements_pass_if_they_may_overflow(slicer: Any) -> Non
 def test_slicers_with_requirements_are_found_to_overflow() -> None:
     """CQ-06: and the advice says how to allow it."""
     with pytest.raises(StrategyCheckError, match="may_overflow=True") as caught:
-        check_slicer(REQUIRING[0])
+        check_slicer(CountQuotaSlice(REQUIREMENTS))
     assert [each.name for each in caught.value.broken] == ["budget"]
 
 

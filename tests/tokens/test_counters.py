@@ -23,7 +23,7 @@ from pycupel.errors import InvalidArgumentError, MissingExtraError
 from pycupel.protocols import TokenCounter
 from pycupel.tokens import Counter, estimate_tokens, get_counter, reported_tokens
 from pycupel.tokens.counters import _named
-from pycupel.tokens.families import FamilyEstimate, counter_for, exact_counter, model_counter
+from pycupel.tokens.families import FamilyEstimate, counter_for, exact_counter
 from tests.tokens.offline import CACHED, DATA, define, forbid_downloads, hide_vocabularies
 
 SPLINTR = f"splintr-rs {version('splintr-rs')}"
@@ -47,7 +47,7 @@ def without_mistral_common(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _forget() -> None:
     _named.cache_clear()
-    model_counter.cache_clear()
+    counter_for.cache_clear()
 
 
 class WordCounter:
@@ -244,6 +244,13 @@ def test_newer_models_of_claude_have_more_tokens(older: str, newer: str) -> None
 )
 def test_the_model_decides_and_else_the_provider(provider: str, model: str | None, counted_by: str) -> None:
     assert counter_for(provider, model).name == counted_by
+
+
+def test_a_vocabulary_is_loaded_once() -> None:
+    for name in ("auto", "gpt-4o", "gemini-2.5-pro", "mistral-large-latest"):
+        assert get_counter(name) is get_counter(name)
+    for provider in ("openai", "gemini", "mistral"):
+        assert counter_for(provider, None) is counter_for(provider, None)
 
 
 def test_an_estimate_is_multiplied_and_rounded_up() -> None:

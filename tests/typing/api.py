@@ -65,6 +65,7 @@ def selecting(explain: bool) -> None:
     either: ContextResult = select(items, budget, policy=RAG, explain=explain)
     if either.report is not None:
         print(either.report.to_text(color=True))
+        assert_type(either.report.to_html(pipeline=RAG, items=items, other=either.report, text=False), str)
 
 
 def pipelines() -> None:

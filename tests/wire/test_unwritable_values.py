@@ -127,7 +127,32 @@ def test_metadata_that_contains_itself_is_refused() -> None:
     metadata: dict[str, Any] = {}
     metadata["again"] = metadata
     error = unwritable(included()._replace(item=ContextItem("x", 1, metadata=metadata)))
-    assert str(error) == "item.metadata: is nested too deeply, or contains itself"
+    path = ("item.metadata" + ".again" * 64)[: len("item.metadata.") + 200]
+    assert str(error) == f"{path}...: is nested more than 64 levels deep"
+
+
+def nested(levels: int) -> dict[str, Any]:
+    """An object of so many levels, with a scalar in the innermost list."""
+    value: Any = [1]
+    for _ in range(levels - 2):
+        value = [value]
+    return {"list": value}
+
+
+def test_metadata_may_have_64_levels_both_ways() -> None:
+    item = ContextItem("x", 1, metadata=nested(64))
+    assert wire.loads(ContextItem, wire.dumps(item)) == item
+    deeper = ContextItem("x", 1, metadata=nested(65))
+    assert str(unwritable(deeper)) == f"metadata.list{'[0]' * 63}: is nested more than 64 levels deep"
+    with pytest.raises(DocumentError, match="is nested more than 64 levels deep"):
+        wire.from_dict(ContextItem, {"content": "x", "tokens": 1, "metadata": nested(65)})
+
+
+def test_a_document_that_is_deep_elsewhere_is_refused_without_a_recursion_error() -> None:
+    text = "[" * 100_000 + "]" * 100_000
+    for deep in (f'{{"content": {text}, "tokens": 1}}', text):
+        with pytest.raises(DocumentError, match=r"^cannot be read as JSON: maximum recursion"):
+            wire.loads(ContextItem, deep)
 
 
 def test_integers_have_the_digits_that_python_converts() -> None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from pycupel.diagnostics import IncludedItem, SelectionReport
 from pycupel.model import ContextBudget, ContextKind, QuotaConstraint, QuotaConstraintMode
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import wrong_type
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
@@ -34,6 +35,9 @@ class KindQuotaUtilization(NamedTuple):
     cap: float
     actual: float
     utilization: float
+
+    def __repr__(self) -> str:
+        return record_repr(self)
 
 
 def quota_utilization(

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, cast, overload
 from pycupel.diagnostics import SelectionReport
 from pycupel.errors import CupelError, InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_iterable, checked_pairs, checked_str
+from pycupel.model.checks import checked_iterable, checked_pairs, checked_str, quoted
+from pycupel.model.frozen import sealed
 from pycupel.pipeline import Pipeline, Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 
@@ -38,6 +39,7 @@ class PolicySensitivityDiffEntry(NamedTuple):
     statuses: tuple[tuple[str, ItemStatus], ...]
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class PolicySensitivityReport:
     """What each variant selects, and where they differ. `print` shows it as a table.
@@ -129,7 +131,7 @@ def _check_number(variants: Sequence[object]) -> None:
 
 
 def _pipeline(label: str, variant: Any) -> Pipeline:
-    return Pipeline.from_policy(as_policy(variant, f"the variant {label!r}"))
+    return Pipeline.from_policy(as_policy(variant, f"the variant {quoted(label)}"))
 
 
 def _report(
@@ -138,10 +140,10 @@ def _report(
     try:
         return pipeline.dry_run(items, budget, query=query)
     except CupelError as error:
-        error.where = f"variant {label!r}"
+        error.where = f"variant {quoted(label)}"
         raise
     except Exception as error:
-        error.add_note(f"Raised in the variant {label!r}.")
+        error.add_note(f"Raised in the variant {quoted(label)}.")
         raise
 
 

@@ -21,6 +21,7 @@ from pycupel.errors import (
     digits,
 )
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_bool, checked_count, checked_int, checked_iterable
 from pycupel.pipeline import Pipeline, Policy, PresetName, Selection
 from pycupel.pipeline.policy import as_policy
@@ -61,6 +62,7 @@ def get_marginal_items(
             "GetMarginalItems requires monotonic item inclusion. QuotaSlice produces non-monotonic inclusion as budget "
             "changes shift percentage allocations."
         )
+    _refuse_shortening(runner)
     slack = checked_count("slack_tokens", slack_tokens, InvalidArgumentError)
     if slack == 0:
         return []
@@ -119,6 +121,7 @@ def find_min_budget_for(
             "inclusion as budget changes shift allocations. Use a GreedySlice or KnapsackSlice inner slicer for budget "
             "simulation."
         )
+    _refuse_shortening(runner)
     candidates: list[ContextItem] = list(checked_iterable("items", "an iterable of ContextItem", items))
     if not any(item is target_item for item in candidates):
         raise InvalidArgumentError(
@@ -188,6 +191,9 @@ class BudgetPoint(NamedTuple):
     utilization: float = 0.0
     score: float = 0.0
 
+    def __repr__(self) -> str:
+        return record_repr(self)
+
 
 def sweep_budgets(
     pipeline: Policy | PresetName,
@@ -219,6 +225,13 @@ def sweep_budgets(
 
 def _pipeline(policy: Policy | PresetName) -> Pipeline:
     return Pipeline.from_policy(as_policy(policy, "pipeline"))
+
+
+def _refuse_shortening(pipeline: Pipeline) -> None:
+    if pipeline.shorten is not None:
+        raise NonMonotonicSlicerError(
+            "a policy that shortens may select a shorter version with a larger budget; use one with shorten=None"
+        )
 
 
 def _point(budget: ContextBudget, selection: Selection) -> BudgetPoint:

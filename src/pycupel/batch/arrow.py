@@ -48,7 +48,7 @@ def select_batch(record_batch: Any, policy: Policy | PresetName) -> Any:
 
     Args:
         record_batch: A `pyarrow.RecordBatch` with the columns `id`, `budget`, and `items` or `messages`, perhaps
-            `query` and `provider`. Items, messages and budgets may also be texts in JSON.
+            `query`, `provider` and `model`. Items, messages and budgets may also be texts in JSON.
         policy: A policy, a pipeline, or the name of a preset.
 
     Returns:

@@ -22,7 +22,7 @@ __all__ = ["RequestSelector", "error_row", "is_array", "is_object", "policy_hash
 _CONTEXT = Context()
 
 # What `select_messages` takes beside the messages and the budget, and a logged request may have.
-_MESSAGE_OPTIONS = ("provider", "query")
+_MESSAGE_OPTIONS = ("provider", "model", "system", "tools", "query")
 
 
 def select_request(request: Mapping[str, Any], policy: Policy | PresetName) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def select_request(request: Mapping[str, Any], policy: Policy | PresetName) -> d
 
     Args:
         request: An object with `id`, `items`, `budget` and perhaps `query`; or with `id`, `messages`, `budget` and
-            perhaps `provider`. Items without `tokens` are counted.
+            perhaps `provider`, `model`, `system`, `tools`. Items without `tokens` are counted.
         policy: A policy, a pipeline, or the name of a preset.
 
     Returns:

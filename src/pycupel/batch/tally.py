@@ -9,6 +9,7 @@ from heapq import nlargest
 from typing import Any, NamedTuple
 
 from pycupel.analytics.metrics import share_of
+from pycupel.model.frozen import sealed
 
 __all__ = ["BatchSummary", "Swing", "Tally"]
 
@@ -112,6 +113,7 @@ class Tally:
         )
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class BatchSummary:
     """What a batch did.

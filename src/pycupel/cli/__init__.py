@@ -6,6 +6,7 @@
 | `inputs` | reading: items and histories, JSON arrays or lines, with errors that name line, record and field |
 | `output` | writing: tables, bars and JSON, for a terminal or a pipe |
 | `exits` | exit codes, and errors as messages |
+| `pages`, `log_pages` | what `--html` writes |
 
 Every other module is a verb: `add_arguments(parser)` says what it takes, `run(options, screen)` does it and returns the
 exit code. A verb is imported when it is called, so that `pycupel --help` loads nothing of the library.
@@ -30,6 +31,8 @@ VERBS = {
     "trim": "trim a chat history to a budget",
     "lint": "find what a provider would refuse in a chat history",
     "count": "count the tokens of texts, items and chat histories",
+    "batch": "select the context of every request in a log",
+    "play": "try policies and budgets in a browser",
     "policy": "list, show, check and convert policies",
     "conformance": "run conformance vectors",
     "completion": "print the completion script for bash or zsh",

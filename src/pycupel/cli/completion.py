@@ -11,10 +11,7 @@ from pycupel.cli.parsers import Parser, load_verb, verb_parser
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]
 
-EXAMPLE = """
-pycupel completion bash > pycupel.bash
-. ./pycupel.bash
-"""
+EXAMPLE = "pycupel completion bash > pycupel.bash"
 
 _PROVIDERS = "auto openai responses anthropic gemini mistral"
 

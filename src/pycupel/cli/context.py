@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from pycupel.cli import logs
 from pycupel.cli.exits import FINE, InputError
 from pycupel.cli.output import Screen, visible
+from pycupel.cli.pages import add_html, write_page
 from pycupel.cli.parsers import Parser, add_budget, add_counter, add_json, add_policy, percent_or_tokens
+from pycupel.messages import Finding
 from pycupel.render._layout import ALARM, HEADING, QUIET, Line, Row, Span, Table, count, paragraph, plural, share
 from pycupel.replay import (
     ContextUsage,
@@ -44,6 +47,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--conversation", type=int, metavar="N", help="which one, from 1; default: the largest")
     add_counter(parser, "counts tokens")
     add_json(parser)
+    add_html(parser)
 
 
 def run(options: Any, screen: Screen) -> int:
@@ -59,9 +63,15 @@ def run(options: Any, screen: Screen) -> int:
         if room > 0
         else ()
     )
+    if options.html is not None:
+        from pycupel.cli.log_pages import context_page  # noqa: PLC0415 - most calls print
+
+        # A page may be shared, and a path says more than the name of the file.
+        name = "stdin" if options.file == "-" else Path(options.file).name
+        write_page(options.html, context_page(name, usage, _found(usage), budget, results, _told), screen)
     if options.json:
         screen.json(_document(usage, budget, results))
-    else:
+    elif options.html is None:
         screen.lines(_headline(options.file, log, usage, screen))
         screen.lines(_window(usage, screen))
         screen.lines(_largest(usage, screen))
@@ -84,7 +94,7 @@ def _chosen(log: Log, options: Any) -> Log | History:
 def _headline(path: str, log: Log, usage: ContextUsage, screen: Screen) -> list[Line]:
     history = usage.history
     name = "stdin" if path == "-" else path
-    model = f"{usage.counted_by}, " if usage.counted_by else ""
+    model = f"{history.model}, " if history.model else ""
     facts = f"{model}{plural(len(usage.growth), 'call')}, {plural(len(history.messages), 'message')}"
     lines = paragraph(visible(f"{name}: {facts}"), screen.width, code=HEADING)
     number = next(n for n, each in enumerate(log.histories, 1) if each is history)
@@ -92,7 +102,8 @@ def _headline(path: str, log: Log, usage: ContextUsage, screen: Screen) -> list[
         others = f"conversation {number} of {len(log.histories)}; --conversation N shows another"
         lines += paragraph(others, screen.width)
     place = f", call {usage.call}" if usage.call else ""
-    who = f"by the provider, its parts by {usage.counter}" if usage.counted_by else f"by {usage.counter}"
+    counter = usage.counter.name
+    who = f"by the provider, its parts by {counter}" if usage.counted_by else f"by {counter}"
     lines += paragraph(f"largest prompt: {plural(usage.total, 'token')}{place}", screen.width)
     return [*lines, *paragraph(f"counted {who}", screen.width), []]
 
@@ -186,10 +197,14 @@ def _waste(usage: ContextUsage, screen: Screen) -> list[Line]:
     return [heading, *table.titles("what"), *table.lines(rows), []]
 
 
-def _findings(usage: ContextUsage, screen: Screen) -> list[Line]:
-    # Where a log ends says nothing about what was sent.
+def _found(usage: ContextUsage) -> list[Finding]:
+    """The findings, without those about where the log ends, which says nothing about what was sent."""
     last = len(usage.history.messages) - 1
-    found = [each for each in usage.findings if each.severity == "error" or each.index < last]
+    return [each for each in usage.findings if each.severity == "error" or each.index < last]
+
+
+def _findings(usage: ContextUsage, screen: Screen) -> list[Line]:
+    found = _found(usage)
     if not found:
         return [[Span("LINT: nothing that the provider would refuse", HEADING)], []]
     rows = [
@@ -249,7 +264,7 @@ def _instead(usage: ContextUsage, budget: int, results: tuple[PolicyReplay, ...]
 
 def _document(usage: ContextUsage, budget: int, results: tuple[PolicyReplay, ...]) -> dict[str, Any]:
     return {
-        "model": usage.counted_by,
+        "model": usage.history.model,
         "calls": len(usage.growth),
         "messages": len(usage.history.messages),
         "largestPrompt": {"call": usage.call, "tokens": usage.total, "countedByProvider": usage.counted_by is not None},

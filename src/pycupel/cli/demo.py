@@ -96,8 +96,8 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "data",
         nargs="?",
-        choices=("items", "messages", "transcript", "vector"),
-        help="write this instead: items, a chat history, a coding agent's transcript, a conformance vector",
+        choices=("items", "messages", "requests", "transcript", "vector"),
+        help="write this instead: items, a chat history, logged requests, a coding agent's transcript, a vector",
     )
 
 
@@ -109,6 +109,8 @@ def run(options: Any, screen: Screen) -> int:
         screen.out.write(_VECTOR)
     elif options.data == "items":
         screen.json_lines(_rows())
+    elif options.data == "requests":
+        screen.json_lines(_requests())
     else:
         from pycupel.cli import sample  # noqa: PLC0415 - the demonstration does not need it
 
@@ -119,6 +121,16 @@ def run(options: Any, screen: Screen) -> int:
 def _rows() -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = json.loads(SESSION.read_text(encoding="utf-8"))
     return rows
+
+
+def _requests() -> list[dict[str, Any]]:
+    """The items at some moments of the session, as requests with a question."""
+    rows = _rows()
+    questions = ["why do payments fail twice?", "which deployment broke the checkout?", "what did Mira ask for?"]
+    return [
+        {"id": f"request-{end}", "items": rows[:end], "budget": 4_000, "query": questions[end % len(questions)]}
+        for end in range(5, len(rows) + 1, 5)
+    ]
 
 
 def _demonstrate(screen: Screen) -> None:

@@ -9,7 +9,10 @@ from pycupel.analytics import PolicySensitivityReport, policy_sensitivity
 from pycupel.cli.exits import FINDINGS, FINE, InputError
 from pycupel.cli.inputs import read_items
 from pycupel.cli.output import Screen, visible
+from pycupel.cli.pages import add_html, write_page
 from pycupel.cli.parsers import Parser, add_budget, add_items, add_json, add_policy, add_query, budget_of, policy_of
+from pycupel.model import ContextItem
+from pycupel.pipeline import Policy
 from pycupel.render import render_sensitivity
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]
@@ -24,6 +27,7 @@ def add_arguments(parser: Parser) -> None:
     add_policy(parser, many=True)
     add_query(parser)
     add_json(parser)
+    add_html(parser)
 
 
 def run(options: Any, screen: Screen) -> int:
@@ -33,16 +37,28 @@ def run(options: Any, screen: Screen) -> int:
         raise InputError("diff compares policies: give at least two, like -p chat -p rag.toml")
     budget, policies = budget_of(options), [(name, policy_of(name)) for name in names]
     items = read_items(options, screen)
-    if not options.json:
+    if not options.json and options.html is None:
         items = [replace(item, content=visible(item.content)) for item in items]
     report = policy_sensitivity(items, budget, policies, query=options.query)
+    if options.html is not None:
+        write_page(options.html, _page(report, policies[0][1], items, options.query), screen)
     if options.json:
         screen.json(_document(report))
-    else:
+    elif options.html is None:
         screen.text(
             render_sensitivity(report, width=screen.width, color=screen.color, unicode=screen.unicode),
         )
     return FINDINGS if report.diffs else FINE
+
+
+def _page(report: PolicySensitivityReport, policy: Policy, items: list[ContextItem], query: str | None) -> str:
+    """The first two policies side by side."""
+    from pycupel.render.html import render_html  # noqa: PLC0415 - most calls print
+
+    (name, first), (other_name, second), *_ = report.variants
+    bound = policy if query is None else policy.for_query(query)
+    title = f"{name} and {other_name}"
+    return render_html(first, pipeline=bound, items=items, other=second, title=title, names=(name, other_name))
 
 
 def _document(report: PolicySensitivityReport) -> dict[str, Any]:

@@ -8,10 +8,12 @@ from typing import Any
 from pycupel.cli.exits import FINE
 from pycupel.cli.inputs import read_items
 from pycupel.cli.output import Screen, visible
+from pycupel.cli.pages import add_html, write_page
 from pycupel.cli.parsers import Parser, add_budget, add_items, add_json, add_policy, add_query, budget_of, policy_of
 from pycupel.diagnostics import SelectionReport
 from pycupel.diagnostics.report import with_fields
 from pycupel.model import ContextItem
+from pycupel.pipeline import Policy
 from pycupel.render import render_report
 from pycupel.selecting import select
 from pycupel.wire import to_dict
@@ -33,6 +35,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--why", metavar="INDEX|START", help="explain one item: its index from 0, or how it starts")
     parser.add_argument("--all", action="store_true", help="list all items, not only the first 40 of each list")
     add_json(parser)
+    add_html(parser)
 
 
 def run(options: Any, screen: Screen) -> int:
@@ -40,19 +43,28 @@ def run(options: Any, screen: Screen) -> int:
     budget, policy = budget_of(options), policy_of(options.policy)
     # Shown, not sent: from here on, contents are what a terminal may see.
     items = read_items(options, screen)
-    if not options.json:
+    if not options.json and options.html is None:
         items = [_visible(item) for item in items]
+    timed = select(items, budget, policy, query=options.query, explain=True).report
     # Without the times of the stages: the same input gives the same output.
-    report = with_fields(select(items, budget, policy, query=options.query, explain=True).report, events=())
+    report = with_fields(timed, events=())
+    if options.html is not None:
+        from pycupel.render.html import render_html  # noqa: PLC0415 - most calls print
+
+        write_page(options.html, render_html(timed, pipeline=_bound(policy, options), items=items), screen)
     if options.why is not None:
         _explain_one(options, report, policy, items, screen)
     elif options.json:
         screen.json(to_dict(report))
-    else:
+    elif options.html is None:
         limit = None if options.all else 40
         text = render_report(report, color=screen.color, width=screen.width, limit=limit, unicode=screen.unicode)
         screen.text(text)
     return FINE
+
+
+def _bound(policy: Policy, options: Any) -> Policy:
+    return policy if options.query is None else policy.for_query(options.query)
 
 
 def _visible(item: ContextItem) -> ContextItem:
@@ -61,8 +73,8 @@ def _visible(item: ContextItem) -> ContextItem:
 
 def _explain_one(options: Any, report: SelectionReport, policy: Any, items: list[ContextItem], screen: Screen) -> None:
     wanted: str = options.why
-    bound = policy if options.query is None else policy.for_query(options.query)
-    found = report.why(int(wanted) if wanted.isdecimal() else wanted, pipeline=bound, items=items)
+    where = int(wanted) if wanted.isdecimal() else wanted
+    found = report.why(where, pipeline=_bound(policy, options), items=items)
     if not options.json:
         screen.text(str(found))
         return

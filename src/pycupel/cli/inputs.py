@@ -20,6 +20,7 @@ from pycupel.model.names import suggestion
 __all__ = [
     "Conversation",
     "conversations_in",
+    "items_in",
     "one_conversation",
     "open_bytes",
     "open_text",
@@ -82,9 +83,18 @@ def _without_nul(lines: Iterable[str]) -> Iterator[str]:
 
 def read_items(options: Any, screen: Screen) -> list[ContextItem]:
     """The items in `options.file`. Those without tokens are counted, and a note says by what."""
-    reader = _ItemReader(options)
     with open_text(options.file) as lines:
-        items = [reader.read(number, located) for number, located in enumerate(_values(lines), 1)]
+        return items_in(lines, options, screen)
+
+
+def items_in(lines: Iterable[str], options: Any, screen: Screen) -> list[ContextItem]:
+    """The items in the lines of a file.
+
+    Raises:
+        DocumentError: there is something other than items.
+    """
+    reader = _ItemReader(options)
+    items = [reader.read(number, located) for number, located in enumerate(_values(lines), 1)]
     reader.tell(screen)
     return items
 

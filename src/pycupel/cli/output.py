@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+from pycupel.model.frozen import sealed
+
 __all__ = ["Screen", "visible"]
 
 _NARROWEST = 40
@@ -15,6 +17,7 @@ _BLOCKS = " ▏▎▍▌▋▊▉█"
 _COLUMNS = " ▁▂▃▄▅▆▇█"
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Screen:
     """Where a verb writes: data to `out`, everything else to `err`.

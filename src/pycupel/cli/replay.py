@@ -7,6 +7,7 @@ from typing import Any
 from pycupel.cli import logs
 from pycupel.cli.exits import FINE
 from pycupel.cli.output import Screen
+from pycupel.cli.pages import add_html, write_page
 from pycupel.cli.parsers import Parser, add_budget, add_counter, add_json, add_policy, budget_of
 from pycupel.render._layout import Span, plural
 from pycupel.replay import PolicyReplay, replay
@@ -31,6 +32,7 @@ def add_arguments(parser: Parser) -> None:
     logs.add_rates(parser)
     add_counter(parser, "counts tokens")
     add_json(parser)
+    add_html(parser)
 
 
 def run(options: Any, screen: Screen) -> int:
@@ -44,8 +46,13 @@ def run(options: Any, screen: Screen) -> int:
         sessions += len(log.histories)
         found = replay(log, budget, policies, counter=options.counter, rates=rates, progress=logs.progress_bar(screen))
         results = [before + now for before, now in zip(results, found, strict=True)] if results else [*found]
+    if options.html is not None:
+        from pycupel.cli.log_pages import replay_page  # noqa: PLC0415 - most calls print
+
+        write_page(options.html, replay_page(results, budget, sessions), screen)
     if options.json:
         screen.json({"budget": budget, "sessions": sessions, "policies": [logs.document(each) for each in results]})
+    if options.json or options.html is not None:
         return FINE
     calls, conversations = plural(results[0].calls, "call"), plural(sessions, "conversation")
     screen.heading(f"{calls} in {conversations}, at {budget:,} tokens each")

@@ -14,6 +14,8 @@ __all__ = ["messages", "transcript"]
 
 # What the provider counts and no transcript shows: the system prompt, and the definitions of the tools.
 _HIDDEN_TOKENS = 9_400
+# What the provider adds to each call.
+_CALL_TOKENS = 88
 _START = datetime(2026, 10, 14, 9, 0, tzinfo=UTC)
 _MODEL = "claude-sonnet-4-5-20250929"
 
@@ -178,7 +180,7 @@ def transcript() -> Iterator[dict[str, Any]]:
         content: list[dict[str, Any]] = [{"type": "text", "text": step.text}] if step.text else []
         call = {"type": "tool_use", "id": f"toolu_{index:02}", "name": step.tool, "input": step.arguments}
         content += [call] if step.tool else []
-        size = len(json.dumps(content)) // 4
+        size = len(json.dumps(content)) // 4 + (_CALL_TOKENS if step.tool else 0)
         usage = {
             "input_tokens": 4,
             "cache_read_input_tokens": cached,
@@ -196,7 +198,7 @@ def transcript() -> Iterator[dict[str, Any]]:
             result = {"type": "tool_result", "tool_use_id": call["id"], "content": step.result}
             yield _row(number, "user", {"role": "user", "content": [result]})
             number += 1
-            sent += len(step.result) // 3
+            sent += len(step.result) * 2 // 5
 
 
 def _row(number: int, role: str, message: dict[str, Any]) -> dict[str, Any]:

@@ -14,8 +14,10 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol
 
-from pycupel.errors import DocumentError
-from pycupel.model.checks import describe
+from pycupel.errors import DocumentError, cut, plain
+from pycupel.model import ContextKind
+from pycupel.model.checks import describe, shortened
+from pycupel.model.frozen import sealed
 
 __all__ = [
     "INVALID",
@@ -80,6 +82,7 @@ class Codec(Protocol):
         ...
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class FunctionCodec:
     """A codec made of two functions. Most scalars use one for both: then nothing can be read that cannot be written."""
@@ -107,7 +110,7 @@ class BuildError(DocumentError):
 
 def key_step(key: object) -> str:
     """A key as a step of a path: `metadata.origin`, but `metadata["cupel:trust"]`."""
-    name = str(key)
+    name = cut(str(key)) if isinstance(key, (str, ContextKind)) else shortened(key)
     return name if _WORD.fullmatch(name) else f"[{json.dumps(name)}]"
 
 
@@ -173,7 +176,7 @@ def describe_value(value: object) -> str:
         return describe(value)
     if isinstance(value, Mapping):
         return "an object"
-    return "a list" if isinstance(value, list) else f"a value of type {type(value).__name__}"
+    return "a list" if isinstance(value, list) else f"a value of type {plain(type(value).__name__)}"
 
 
 def must_be(expected: str, value: object) -> DocumentError:

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 from pycupel.errors import DocumentError
-from pycupel.model.checks import wrong_type
+from pycupel.model.checks import quoted, wrong_type
 
 __all__ = ["format_json", "parse_json", "reject_duplicate_keys"]
 
 
-def parse_json(text: Any, *, unique_keys: bool = False) -> Any:
+def parse_json(text: Any) -> Any:
     """The value that a JSON text holds.
 
     Args:
         text: A str or UTF-8 bytes.
-        unique_keys: Refuse an object that has a key twice, instead of using its last value.
 
     Raises:
         TypeError: the text is neither a str nor bytes.
-        DocumentError: it is not JSON, or nested too deeply.
+        DocumentError: it is not JSON, nested too deeply, or an object has a key twice.
     """
     if not isinstance(text, (str, bytes, bytearray)):
         raise wrong_type("text", "a str or bytes", text)
     try:
-        return json.loads(text, object_pairs_hook=reject_duplicate_keys if unique_keys else None)
+        if not isinstance(text, str):
+            text = text.decode(json.detect_encoding(text), "surrogatepass")
+        return _DECODER.decode(text)
     except json.JSONDecodeError as error:
         line = f"line {error.lineno}, " if error.lineno > 1 else ""
         raise DocumentError(f"is not JSON: {error.msg} at {line}column {error.colno}") from None
@@ -43,10 +45,14 @@ def reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """
     members = dict(pairs)
     if len(members) < len(pairs):
-        keys = [key for key, _ in pairs]
-        duplicate = next(key for key in keys if keys.count(key) > 1)
-        raise DocumentError(f"duplicate key {duplicate!r} in an object")
+        counts = Counter(key for key, _ in pairs)
+        duplicate = next(key for key, count in counts.items() if count > 1)
+        raise DocumentError(f"duplicate key {quoted(duplicate)} in an object")
     return members
+
+
+# Made once: json.loads would make one for each text.
+_DECODER = json.JSONDecoder(object_pairs_hook=reject_duplicate_keys)
 
 
 def format_json(document: Any, indent: int | None = None) -> str:

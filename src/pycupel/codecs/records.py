@@ -21,6 +21,8 @@ from pycupel.codecs.base import (
     raise_mistakes,
 )
 from pycupel.errors import CupelError, DocumentError
+from pycupel.model.checks import shortened
+from pycupel.model.frozen import sealed
 from pycupel.model.names import suggestion
 
 __all__ = ["OPTIONAL", "REQUIRED", "Field", "Record", "camel", "snake", "tagged_schema"]
@@ -43,6 +45,7 @@ def camel(name: str) -> str:
     return first + "".join(map(str.title, others))
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Field:
     """A field of an object.
@@ -119,6 +122,9 @@ class Record:
             raise
         except Exception as error:
             raise BuildError(error) from error
+        except SystemExit as error:
+            # A plug-in must not end the program.
+            raise DocumentError(f"raised {shortened(error)} when it was built") from error
 
     def read_fields(self, value: Any, context: Context, mistakes: list[DocumentError]) -> dict[str, Any]:
         """The fields that are there, by attribute. One with a mistake, which is added to the mistakes, is INVALID."""

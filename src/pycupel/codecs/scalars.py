@@ -16,6 +16,7 @@ from pycupel.codecs.base import (
     describe_value,
     must_be,
 )
+from pycupel.codecs.limits import check_depth
 from pycupel.errors import DocumentError, InvalidItemError
 from pycupel.model import ContextKind, ContextSource
 from pycupel.model.checks import as_float, checked_int
@@ -98,10 +99,9 @@ def _json(value: Any, context: Context) -> Any:
 
 
 def _object(value: Any, context: Context) -> dict[str, Any]:
-    try:
-        return convert_members(key, _json, as_object(value), context)
-    except RecursionError:
-        raise DocumentError("is nested too deeply, or contains itself") from None
+    members = as_object(value)
+    check_depth(members)
+    return convert_members(key, _json, members, context)
 
 
 def key(value: Any, context: Context) -> str:

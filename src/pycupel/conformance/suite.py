@@ -12,6 +12,7 @@ from pycupel.conformance.check import check_vector
 from pycupel.conformance.load import read_vector, require
 from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import checked_str
+from pycupel.model.frozen import sealed
 
 __all__ = ["SPECIFICATION", "SuiteResult", "VectorResult", "run_suite"]
 
@@ -24,6 +25,7 @@ _TIERS = ("required", "optional", "extended")
 _UPSTREAM_REQUIRED = "ebe0c811df6725074abe9c410ca545302d5642f68ea7ee682af8aae2e1891a0f"
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class VectorResult:
     """What became of one vector.
@@ -46,6 +48,7 @@ class VectorResult:
         return not self.problem
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class SuiteResult:
     """What became of all vectors in a directory.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pycupel.diagnostics.stages import PipelineStage
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.brief import record_repr
 
 if TYPE_CHECKING:
     from pycupel.diagnostics.report import ExcludedItem
@@ -58,6 +59,9 @@ class TraceEvent(NamedTuple):
     item_count: int
     message: str | None = None
 
+    def __repr__(self) -> str:
+        return record_repr(self)
+
 
 class OverflowEvent(NamedTuple):
     """The selection exceeds the budget and is accepted, because the strategy is `OverflowStrategy.PROCEED`.
@@ -71,6 +75,9 @@ class OverflowEvent(NamedTuple):
     tokens_over_budget: int
     overflowing_items: tuple[ContextItem, ...]
     budget: ContextBudget
+
+    def __repr__(self) -> str:
+        return record_repr(self)
 
 
 class StageTraceSnapshot(NamedTuple):
@@ -89,3 +96,6 @@ class StageTraceSnapshot(NamedTuple):
     item_count_out: int
     duration_ms: float
     excluded: tuple[ExcludedItem, ...]
+
+    def __repr__(self) -> str:
+        return record_repr(self)

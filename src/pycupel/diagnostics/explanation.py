@@ -17,8 +17,11 @@ from pycupel.diagnostics.reasons import (
 )
 from pycupel.errors import InvalidArgumentError, NonMonotonicSlicerError
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import shortened, wrong_type
+from pycupel.model.frozen import sealed
 from pycupel.model.names import suggestion
+from pycupel.model.version import is_version_of
 
 if TYPE_CHECKING:
     from pycupel.diagnostics.report import ExcludedItem, IncludedItem, SelectionReport
@@ -60,16 +63,19 @@ class ScoreParts(NamedTuple):
         """The parts of one item's score; none if it was not scored."""
         row = next((i for i, each in enumerate(self.items) if each is item), None)
         if row is None:
+            row = next((i for i, each in enumerate(self.items) if is_version_of(item, each)), None)
+        if row is None:
             return ()
         return tuple(ScorePart(type(scorer).__name__, weight, column[row]) for scorer, weight, column in self.columns)
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """Why one item was selected or left out: what `SelectionReport.why` returns. `str` gives it in a few lines.
 
     Attributes:
-        item: The item.
+        item: The item; its shorter version if that was selected.
         included: Whether it was selected.
         reason: Why, as in the report.
         score: Its score, as in the report.
@@ -93,6 +99,8 @@ class Explanation:
     parts: tuple[ScorePart, ...]
     instead: tuple[ContextItem, ...]
     min_budget: int | None
+
+    __repr__ = record_repr
 
     def __str__(self) -> str:
         from pycupel.render.explanation import render_explanation  # noqa: PLC0415 - as for reports
@@ -149,6 +157,7 @@ def _by_item(entries: Sequence[IncludedItem | ExcludedItem], item: ContextItem) 
         if entry.item is item:
             return entry
     equal = [entry for entry in entries if entry.item == item]
+    equal = equal or [entry for entry in entries if is_version_of(entry.item, item)]
     if len(equal) == 1:
         return equal[0]
     raise InvalidArgumentError(

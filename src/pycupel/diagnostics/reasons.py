@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
 from pycupel.errors import InvalidArgumentError
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_mapping, checked_str
 from pycupel.model.frozen import FrozenDict
 
@@ -60,6 +61,9 @@ class ExclusionReason:
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, _fields(self)))
+
+    def __repr__(self) -> str:
+        return record_repr(self) if isinstance(self, tuple) else object.__repr__(self)
 
 
 def _fields(reason: object) -> tuple[Any, ...]:

@@ -14,6 +14,9 @@ from pycupel.diagnostics.explanation import Explanation, ScoreParts, explain
 from pycupel.diagnostics.reasons import ExclusionReason, InclusionReason
 from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model import ContextBudget, ContextItem, ContextKind
+from pycupel.model.brief import record_repr
+from pycupel.model.frozen import sealed
+from pycupel.model.version import version_mark
 
 if TYPE_CHECKING:
     from pycupel.pipeline.policy import Policy, PresetName
@@ -75,31 +78,34 @@ class CountRequirementShortfall(NamedTuple):
     required_count: int
     satisfied_count: int
 
+    def __repr__(self) -> str:
+        return record_repr(self)
+
 
 class _Deferred:
-    """Fields that are made when they are first looked at.
+    """A field that is made when it is first looked at, and kept in the report's `__dict__` then.
 
-    `_source` is a function from the name of a field to its value. It has to return the same object each time, so that
-    threads that read a report together see one and the same tuple.
+    The report's `_source` is a function from the name of a field to its value. It has to return the same object each
+    time, so that threads that read a report together see one and the same tuple.
     """
 
-    __slots__ = ("_source",)
+    # A slot that is still empty would raise an exception first, which takes longer than all the rest.
 
-    _source: Callable[[str], Any]
+    __slots__ = ("name",)
 
-    if not TYPE_CHECKING:  # pragma: no branch - a type checker would accept any attribute
+    def __init__(self, name: str) -> None:
+        self.name = name
 
-        def __getattr__(self, name: str) -> object:
-            # Only called for a slot that is still empty, or a name that does not exist.
-            if name in _FIELDS:
-                value = self._source(name)
-                _put(self, name, value)
-                return value
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+    def __get__(self, report: Any, owner: object = None) -> Any:
+        if report is None:
+            return self
+        value = report.__dict__[self.name] = report._source(self.name)  # noqa: SLF001
+        return value
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class SelectionReport(_Deferred):
+@sealed
+@dataclass(frozen=True, init=False)
+class SelectionReport:
     """The complete account of one run. Every candidate is in `included` or in `excluded`, exactly once.
 
     A report that a run returns makes its lists when they are first read, so it costs what is read of it. It is
@@ -158,7 +164,9 @@ class SelectionReport(_Deferred):
                 argument="total_candidates",
             )
         tokens = self.included_tokens + sum(excluded.item.tokens for excluded in self.excluded)
-        if self.total_tokens_considered != tokens:
+        # What is selected in a shorter version was considered as a whole.
+        saved = sum([(item.original_tokens or item.tokens) - item.tokens for item, _, _ in self.shortened])
+        if self.total_tokens_considered not in (tokens, tokens + saved):
             raise InvalidArgumentError(
                 f"total_tokens_considered is {self.total_tokens_considered}, but the items have {tokens} tokens",
                 argument="total_tokens_considered",
@@ -168,6 +176,11 @@ class SelectionReport(_Deferred):
     def items(self) -> list[ContextItem]:
         """The selected items, in the order in which they were placed: what `Pipeline.run` returns."""
         return [included.item for included in self.included]
+
+    @property
+    def shortened(self) -> list[IncludedItem]:
+        """The selected items that are shorter versions: `original_tokens` is what the whole item has."""
+        return [included for included in self.included if version_mark(included.item) is not None]
 
     @property
     def included_tokens(self) -> int:
@@ -212,11 +225,8 @@ class SelectionReport(_Deferred):
     @property
     def _score_parts(self) -> ScoreParts | None:
         """What the run kept of its scoring; None if this report was not made by a run."""
-        try:
-            source = self._source
-        except AttributeError:
-            return None
-        parts: ScoreParts | None = source("_score_parts")
+        source = self.__dict__.get("_source")
+        parts: ScoreParts | None = None if source is None else source("_score_parts")
         return parts
 
     def should(self) -> SelectionReportChain:
@@ -316,13 +326,14 @@ class SelectionReport(_Deferred):
         return render_summary(self)
 
 
-_FIELDS = frozenset(field.name for field in fields(SelectionReport))
+for _field in fields(SelectionReport):
+    setattr(SelectionReport, _field.name, _Deferred(_field.name))
 
 
 def deferred_report(source: Callable[[str], Any]) -> SelectionReport:
     """A report that asks the source for each field, by its name, when it is first looked at."""
     report = object.__new__(SelectionReport)
-    _put(report, "_source", source)
+    report.__dict__["_source"] = source
     return report
 
 
@@ -338,8 +349,7 @@ def with_fields(report: SelectionReport, **changes: object) -> SelectionReport:
     Unlike `dataclasses.replace`, it makes nothing that is still deferred, and knows the parts of the scores.
     """
     changed = deferred_report(partial(getattr, report))
-    for name, value in changes.items():
-        _put(changed, name, value)
+    changed.__dict__.update(changes)
     return changed
 
 

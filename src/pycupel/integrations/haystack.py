@@ -1,9 +1,9 @@
 """Haystack: components that cut retrieved documents or a chat history to a token budget.
 
+    agent = Agent(chat_generator=CupelChatGenerator(generator, 8_000), tools=tools)
     pipeline.add_component("fit", CupelDocumentSelector(4_000))
-    pipeline.connect("retriever.documents", "fit.documents")
 
-Documents and messages themselves are not changed.
+Documents and messages themselves are not changed, and an agent's state keeps every message.
 """
 
 # The library may be missing where types are checked.
@@ -12,25 +12,31 @@ Documents and messages themselves are not changed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Unpack
 
 from pycupel.extras import missing_extra
 from pycupel.integrations._documents import OnResult, select_documents
-from pycupel.integrations._memory import HistorySelector, HookOptions
+from pycupel.integrations._history import HistorySelector, HookOptions, Request
+from pycupel.integrations._models import UNKNOWN_MODEL, ModelInUse, class_names, model_in_use, model_name_of
+from pycupel.integrations._said import Call, Said, text, thought
+from pycupel.messages.options import BudgetLike
 from pycupel.model import ContextBudget
 from pycupel.pipeline import Policy, PresetName
 from pycupel.tokens import CounterLike
 
 try:
-    from haystack import Document, component, default_to_dict
+    from haystack import Document, component, default_from_dict, default_to_dict
+    from haystack.core.serialization import component_to_dict
     from haystack.dataclasses import ChatMessage, FileContent, ImageContent, ReasoningContent, ToolCall
+    from haystack.tools import flatten_tools_or_toolsets
+    from haystack.utils.deserialization import deserialize_chatgenerator_inplace
 except ModuleNotFoundError as error:
     raise missing_extra(
         error, "haystack.dataclasses", extra="haystack", package="haystack-ai", purpose="pycupel.integrations.haystack"
     ) from error
 
-__all__ = ["CupelDocumentSelector", "CupelMessageSelector"]
+__all__ = ["CupelChatGenerator", "CupelDocumentSelector", "CupelMessageSelector"]
 
 
 @component
@@ -71,16 +77,17 @@ class CupelDocumentSelector:
 class CupelMessageSelector:
     """Trims a chat history to a budget, so that the provider accepts the rest. The order does not change.
 
-    A pipeline with it can be saved if the options are numbers and names.
+    It does not see which model follows in the pipeline: name its `provider` and `model`, or put `CupelChatGenerator` in
+    the model's place. A pipeline with it can be saved if the options are numbers and names.
 
     Args:
         budget: The limits, or a number of tokens, as for `select_messages`.
         options: See `HookOptions`; `pin` is called with each `ChatMessage`.
     """
 
-    def __init__(self, budget: ContextBudget | int, **options: Unpack[HookOptions]) -> None:
+    def __init__(self, budget: BudgetLike, **options: Unpack[HookOptions]) -> None:
         self._init_parameters = {"budget": budget, **options}
-        self._selector = HistorySelector(budget, "openai", options)
+        self._selector = HistorySelector(budget, options)
 
     def to_dict(self) -> dict[str, Any]:
         """The component as Haystack saves it."""
@@ -89,34 +96,113 @@ class CupelMessageSelector:
     @component.output_types(messages=list[ChatMessage])
     def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
         """The selected messages, as `messages`."""
-        kept = self._selector.select(messages, [list(_pieces(message)) for message in messages])
-        return {"messages": [message for message, pieces in zip(messages, kept, strict=True) if pieces]}
+        return {"messages": _selected(self._selector, messages)}
 
 
-def _pieces(message: ChatMessage) -> Iterator[dict[str, Any]]:
-    """A message in OpenAI's shape. One with tool results may hold several of them, and nothing else."""
+@component
+class CupelChatGenerator:
+    """A chat generator that trims the messages which another one is given. An agent with it keeps all of them.
+
+    The definitions of tools count. The rules are those of the generator's model, unless `provider` is given.
+
+    Args:
+        chat_generator: The generator that calls the model.
+        budget: The limits, or a number of tokens, as for `select_messages`.
+        options: See `HookOptions`; `pin` is called with each `ChatMessage`.
+    """
+
+    def __init__(self, chat_generator: Any, budget: BudgetLike, **options: Unpack[HookOptions]) -> None:
+        self.chat_generator = chat_generator
+        self._init_parameters = {"budget": budget, **options}
+        self._selector = HistorySelector(budget, options)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The component as Haystack saves it."""
+        inner = component_to_dict(self.chat_generator, "chat_generator")
+        return default_to_dict(self, chat_generator=inner, **self._init_parameters)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> CupelChatGenerator:
+        """The component from what Haystack has saved."""
+        deserialize_chatgenerator_inplace(data["init_parameters"])
+        generator: CupelChatGenerator = default_from_dict(cls, data)
+        return generator
+
+    def warm_up(self) -> None:
+        """Prepares the generator."""
+        if hasattr(self.chat_generator, "warm_up"):
+            self.chat_generator.warm_up()
+
+    @component.output_types(replies=list[ChatMessage])
+    def run(self, messages: list[ChatMessage], tools: Any = None, **options: Any) -> dict[str, Any]:
+        """What the generator answers to the trimmed messages."""
+        result: dict[str, Any] = self.chat_generator.run(**self._arguments(messages, tools, options))
+        return result
+
+    @component.output_types(replies=list[ChatMessage])
+    async def run_async(self, messages: list[ChatMessage], tools: Any = None, **options: Any) -> dict[str, Any]:
+        """What the generator answers to the trimmed messages."""
+        result: dict[str, Any] = await self.chat_generator.run_async(**self._arguments(messages, tools, options))
+        return result
+
+    def _arguments(self, messages: list[ChatMessage], tools: Any, options: dict[str, Any]) -> dict[str, Any]:
+        known = flatten_tools_or_toolsets(tools or getattr(self.chat_generator, "tools", None))
+        selected = _selected(self._selector, messages, _model(self.chat_generator), [tool.tool_spec for tool in known])
+        return {"messages": selected, **({} if tools is None else {"tools": tools}), **options}
+
+
+def _selected(
+    selector: HistorySelector,
+    messages: Sequence[ChatMessage],
+    model: ModelInUse = UNKNOWN_MODEL,
+    tools: Sequence[Any] = (),
+) -> list[ChatMessage]:
+    said = [list(_said(message)) for message in messages]
+    kept = selector.select(Request(messages=messages, said=said, model=model, tools=tools))
+    return [message for message, numbers in zip(messages, kept, strict=True) if numbers]
+
+
+def _model(generator: Any) -> ModelInUse:
+    return model_in_use(class_names(generator), model_name_of(generator))
+
+
+def _said(message: ChatMessage) -> Iterator[Said]:
+    """What a message says. One with tool results may hold several of them, and nothing else."""
     for each in message.tool_call_results:
         parts: Any = [each.result] if isinstance(each.result, str) else each.result
-        yield {"role": "tool", "tool_call_id": _call_id(each.origin), "content": list(map(_said, parts))}
+        blocks = [block for part in parts for block in _blocks(part)]
+        yield Said("tool", blocks, answers=_call_id(each.origin), tool=each.origin.tool_name)
     if not message.tool_call_results:
         said = [*message.reasonings, *message.texts, *message.images, *message.files]
-        yield {
-            "role": message.role.value,
-            "content": list(map(_said, said)),
-            "tool_calls": [
-                {"id": _call_id(call), "function": {"name": call.tool_name, "arguments": _json(call.arguments)}}
-                for call in message.tool_calls
-            ],
-        }
+        yield Said(
+            message.role.value,  # type: ignore[arg-type]
+            [block for each in said for block in _blocks(each)],
+            [Call(_call_id(call), call.tool_name, _json(call.arguments)) for call in message.tool_calls],
+        )
 
 
-def _said(value: Any) -> dict[str, Any]:
+def _blocks(value: Any) -> Iterator[dict[str, Any]]:
     if isinstance(value, ImageContent):
-        return {"type": "image_url"}
-    if isinstance(value, FileContent):
-        return {"type": "file"}
-    text = value.reasoning_text if isinstance(value, ReasoningContent) else getattr(value, "text", value)
-    return {"type": "text", "text": text}
+        yield {"type": "image_url"}
+    elif isinstance(value, FileContent):
+        yield {"type": "file"}
+    elif isinstance(value, ReasoningContent):
+        yield from _thoughts(value)
+    else:
+        yield text(getattr(value, "text", value))
+
+
+def _thoughts(value: ReasoningContent) -> Iterator[dict[str, Any]]:
+    """Claude's generator keeps the thoughts as they came, with their signatures."""
+    kept = [each["reasoning_content"] for each in value.extra.get("reasoning_contents", ())]
+    for each in kept:
+        if each.get("redacted_thinking"):
+            yield {"type": "redacted_thinking", "data": str(each["redacted_thinking"])}
+        else:
+            read = each.get("reasoning_text", {})
+            yield thought(read.get("text", ""), read.get("signature"))
+    if not kept:
+        yield text(value.reasoning_text)
 
 
 def _call_id(call: ToolCall) -> str:

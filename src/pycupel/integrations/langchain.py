@@ -10,17 +10,21 @@ The agent's state keeps every message.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, Unpack
 
 from pycupel.extras import missing_extra
 from pycupel.integrations._documents import OnResult, select_documents
-from pycupel.integrations._memory import HistorySelector, HookOptions
-from pycupel.model import ContextBudget
+from pycupel.integrations._history import HistorySelector, HookOptions, Request
+from pycupel.integrations._models import ModelInUse, class_names, model_in_use, model_name_of
+from pycupel.integrations._said import Call, Said, text, thought
+from pycupel.messages.options import BudgetLike
 
 try:
     from langchain.agents.middleware import AgentMiddleware, ModelRequest
     from langchain_core.documents import BaseDocumentCompressor, Document
+    from langchain_core.messages import BaseMessage
+    from langchain_core.utils.function_calling import convert_to_openai_tool
 except ModuleNotFoundError as error:
     raise missing_extra(
         error,
@@ -32,20 +36,25 @@ except ModuleNotFoundError as error:
 
 __all__ = ["CupelDocumentCompressor", "CupelMiddleware"]
 
+_ROLES: dict[str, Any] = {"system": "system", "ai": "assistant", "tool": "tool", "function": "tool"}
+# The calls in the content of some providers' messages are again in `tool_calls`.
+_CALLS = frozenset({"tool_use", "tool_call", "tool_call_chunk", "invalid_tool_call", "function_call"})
+
 
 class CupelMiddleware(AgentMiddleware):
     """Trims the messages sent to the model. The agent's state keeps all of them.
 
-    The system prompt counts, the definitions of tools do not: leave room for them.
+    The system prompt and the definitions of tools count. The rules are those of the agent's model, unless `provider` is
+    given.
 
     Args:
         budget: The limits, or a number of tokens, as for `select_messages`.
         options: See `HookOptions`; `pin` is called with each of LangChain's messages.
     """
 
-    def __init__(self, budget: ContextBudget | int, **options: Unpack[HookOptions]) -> None:
+    def __init__(self, budget: BudgetLike, **options: Unpack[HookOptions]) -> None:
         super().__init__()
-        self._selector = HistorySelector(budget, "openai", options)
+        self._selector = HistorySelector(budget, options)
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]) -> Any:
         """Calls the model with the trimmed messages."""
@@ -58,10 +67,57 @@ class CupelMiddleware(AgentMiddleware):
         return await handler(self._selected(request))
 
     def _selected(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
-        # LangChain's text is a subclass of str that can be called; the history gets a plain one.
-        kept = self._selector.select(request.messages, system=str(request.system_prompt or ""))
-        selected = [message for message, pieces in zip(request.messages, kept, strict=True) if pieces]
+        messages = request.messages
+        execution = getattr(request.runtime, "execution_info", None)
+        kept = self._selector.select(
+            Request(
+                messages=messages,
+                said=[[_said(message)] for message in messages],
+                model=_model(request.model),
+                system=request.system_prompt or "",
+                tools=[tool if isinstance(tool, dict) else convert_to_openai_tool(tool) for tool in request.tools],
+                conversation=getattr(execution, "thread_id", None),
+            )
+        )
+        selected = [message for message, numbers in zip(messages, kept, strict=True) if numbers]
         return request.override(messages=selected)
+
+
+def _model(model: Any) -> ModelInUse:
+    # A model that is configured at run time knows its name by then.
+    settings = getattr(model, "_default_config", None) or {}
+    kinds = [*class_names(model), getattr(model, "_llm_type", ""), settings.get("model_provider", "")]
+    return model_in_use(kinds, model_name_of(model) or settings.get("model"))
+
+
+def _said(message: BaseMessage) -> Said:
+    # A chunk has the name of its class for a type.
+    kind = message.type.removesuffix("MessageChunk").lower()
+    role = _ROLES.get(getattr(message, "role", kind), "user")
+    calls = [*getattr(message, "tool_calls", ()), *getattr(message, "invalid_tool_calls", ())]
+    return Said(
+        role,
+        list(_blocks(message.content)),
+        [Call(call["id"], call["name"] or "", call["args"] or {}) for call in calls],
+        getattr(message, "tool_call_id", message.name),
+        message.name or "",
+    )
+
+
+def _blocks(content: Any) -> Iterator[dict[str, Any]]:
+    for block in [content] if isinstance(content, str) else content:
+        if isinstance(block, str):
+            if block:
+                yield text(block)
+        elif block.get("type") == "reasoning":
+            yield thought(_reasoning(block), block.get("extras", {}).get("signature"))
+        elif block.get("type") not in _CALLS:
+            yield block
+
+
+def _reasoning(block: dict[str, Any]) -> str:
+    summary = "\n".join(str(each.get("text", "")) for each in block.get("summary") or ())
+    return str(block.get("reasoning") or summary)
 
 
 class CupelDocumentCompressor(BaseDocumentCompressor):

@@ -1,8 +1,9 @@
-"""LlamaIndex: cuts the retrieved nodes of a query engine to a token budget.
+"""LlamaIndex: trims an agent's or a chat engine's history, and the retrieved nodes of a query engine.
 
+    memory = CupelMemory(budget=8_000, llm=llm)
     engine = index.as_query_engine(node_postprocessors=[CupelPostprocessor(budget=4_000)])
 
-The nodes themselves are not changed.
+The chat store keeps every message, and nodes are not changed.
 """
 
 # The library may be missing where types are checked.
@@ -10,12 +11,20 @@ The nodes themselves are not changed.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from pycupel.extras import missing_extra
 from pycupel.integrations._documents import OnResult, select_documents
+from pycupel.integrations._history import HistorySelector, Request
+from pycupel.integrations._models import ModelInUse, class_names, model_in_use
+from pycupel.integrations._said import Call, Said, text, thought
+from pycupel.messages.fields import field
 
 try:
+    from llama_index.core.base.llms.types import ChatMessage, MessageRole
+    from llama_index.core.bridge.pydantic import Field, PrivateAttr
+    from llama_index.core.memory.types import BaseChatStoreMemory
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
     from llama_index.core.schema import NodeWithScore, QueryBundle
 except ModuleNotFoundError as error:
@@ -27,7 +36,129 @@ except ModuleNotFoundError as error:
         purpose="pycupel.integrations.llama_index",
     ) from error
 
-__all__ = ["CupelPostprocessor"]
+__all__ = ["CupelMemory", "CupelPostprocessor"]
+
+_ROLES: dict[str, Any] = {
+    "system": "system",
+    "developer": "system",
+    "assistant": "assistant",
+    "chatbot": "assistant",
+    "model": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+_FILE_TYPES = {"image": "image_url", "audio": "input_audio", "video": "file", "document": "file"}
+
+
+class CupelMemory(BaseChatStoreMemory):
+    """A memory whose `get` returns what fits. The chat store keeps every message, and `get_all` returns them.
+
+    The rules are those of `llm`, unless the options name a provider. What an agent does within one run is not yet in
+    the memory: leave room for it, and for the reply.
+
+    Attributes:
+        budget: The limits, or a number of tokens, as for `select_messages`.
+        llm: The model that the messages are sent to; it decides how tokens are counted, and whose rules hold.
+        system: The system prompt that is sent beside the messages.
+        tools: The agent's tools, whose definitions are sent beside the messages.
+        options: See `HookOptions`; `pin` is called with each `ChatMessage`.
+    """
+
+    budget: Any
+    llm: Any = Field(default=None, exclude=True)
+    system: str = ""
+    tools: list[Any] = Field(default_factory=list, exclude=True)
+    options: Any = Field(default_factory=dict, exclude=True)
+    _selector: HistorySelector = PrivateAttr()
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Checks the options."""
+        super().model_post_init(context)
+        self._selector = HistorySelector(self.budget, self.options)
+
+    @classmethod
+    def class_name(cls) -> str:
+        """The name under which LlamaIndex saves it."""
+        return "CupelMemory"
+
+    @classmethod
+    def from_defaults(
+        cls, chat_history: list[ChatMessage] | None = None, llm: Any = None, **kwargs: Any
+    ) -> CupelMemory:
+        """A memory that starts with a history.
+
+        Args:
+            chat_history: The history.
+            llm: The model that the messages are sent to.
+            kwargs: The other attributes, `budget` among them.
+        """
+        memory = cls(llm=llm, **kwargs)
+        if chat_history:
+            memory.set(chat_history)
+        return memory
+
+    def get(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:  # noqa: A002, ARG002
+        """The messages to send."""
+        return self._selected(self.get_all())
+
+    async def aget(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:  # noqa: A002, ARG002
+        """The messages to send."""
+        return self._selected(await self.aget_all())
+
+    def _selected(self, messages: list[ChatMessage]) -> list[ChatMessage]:
+        kept = self._selector.select(
+            Request(
+                messages=messages,
+                said=[[_said(message)] for message in messages],
+                model=_model(self.llm),
+                system=self.system,
+                tools=[_definition(tool) for tool in self.tools],
+                conversation=self.chat_store_key,
+            )
+        )
+        return [message for message, numbers in zip(messages, kept, strict=True) if numbers]
+
+
+def _model(llm: Any) -> ModelInUse:
+    return model_in_use(class_names(llm), getattr(getattr(llm, "metadata", None), "model_name", None))
+
+
+def _definition(tool: Any) -> Any:
+    """What a model is told about a tool. A plain function becomes one as the agents make it."""
+    metadata = getattr(tool, "metadata", None)
+    if metadata is None:
+        return tool
+    return {"name": metadata.name, "description": metadata.description, "parameters": metadata.get_parameters_dict()}
+
+
+def _said(message: ChatMessage) -> Said:
+    beside = message.additional_kwargs
+    calls = [_call(block) for block in message.blocks if block.block_type == "tool_call"]
+    # Some models' calls are in the message twice, and in older histories only here.
+    calls = calls or [_openai_call(call) for call in beside.get("tool_calls") or ()]
+    role = message.role.value if isinstance(message.role, MessageRole) else str(message.role)
+    return Said(_ROLES.get(role, "user"), list(_blocks(message)), calls, beside.get("tool_call_id"))
+
+
+def _call(block: Any) -> Call:
+    return Call(block.tool_call_id, block.tool_name, block.tool_kwargs)
+
+
+def _openai_call(call: Any) -> Call:
+    function = field(call, "function")
+    return Call(field(call, "id"), field(function, "name") or "", field(function, "arguments") or "")
+
+
+def _blocks(message: ChatMessage) -> Iterator[dict[str, Any]]:
+    for block in message.blocks:
+        kind = block.block_type
+        if kind == "thinking":
+            yield thought(block.content or "", block.additional_information.get("signature"))
+        elif kind in _FILE_TYPES:
+            yield {"type": _FILE_TYPES[kind]}
+        elif kind not in ("tool_call", "cache"):
+            said = getattr(block, "text", None) or getattr(block, "content", "")
+            yield text(said if isinstance(said, str) else block.model_dump_json())
 
 
 class CupelPostprocessor(BaseNodePostprocessor):

@@ -10,15 +10,19 @@ The run's result and its session keep every item.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Unpack
 
 from pycupel.extras import missing_extra
-from pycupel.integrations._memory import HistorySelector, HookOptions
+from pycupel.integrations._history import HistorySelector, HookOptions, Request
+from pycupel.integrations._models import ModelInUse, class_names, model_in_use, model_name_of
+from pycupel.integrations._said import Call, Said, text, thought
+from pycupel.messages.options import BudgetLike
+from pycupel.messages.providers._base import MessageView
 from pycupel.messages.providers.responses import RESPONSES
-from pycupel.model import ContextBudget
 
 try:
+    from agents import Agent
     from agents.run import CallModelData, ModelInputData
 except ModuleNotFoundError as error:
     raise missing_extra(
@@ -31,32 +35,90 @@ except ModuleNotFoundError as error:
 
 __all__ = ["CupelInputFilter"]
 
+_TEXTS = frozenset({"input_text", "output_text", "summary_text", "reasoning_text"})
+
 
 class CupelInputFilter:
     """Trims the items sent to the model. The run's result and its session keep all of them.
 
-    Instructions count, the definitions of tools do not: leave room for them. If the server keeps the conversation
-    (`conversation_id`, `previous_response_id`), nothing is dropped.
+    Instructions, function tools and handoffs count; the tools of MCP servers do not: leave room for them. The rules are
+    those of the agent's model, unless `provider` is given. If the server keeps the conversation (`conversation_id`,
+    `previous_response_id`), nothing is dropped.
 
     Args:
         budget: The limits, or a number of tokens, as for `select_messages`.
         options: See `HookOptions`; `pin` is called with each item.
     """
 
-    def __init__(self, budget: ContextBudget | int, **options: Unpack[HookOptions]) -> None:
-        self._selector = HistorySelector(budget, RESPONSES.name, options)
+    def __init__(self, budget: BudgetLike, **options: Unpack[HookOptions]) -> None:
+        self._selector = HistorySelector(budget, options)
 
     def __call__(self, data: CallModelData[Any]) -> ModelInputData:
         """The input with the trimmed items."""
         items, instructions = data.model_data.input, data.model_data.instructions
-        if _is_answer(items):
+        views = RESPONSES.read(items)
+        if _is_answer(views):
             return data.model_data
-        kept = self._selector.select(items, system=instructions)
-        selected = [item for item, pieces in zip(items, kept, strict=True) if pieces]
+        kept = self._selector.select(
+            Request(
+                messages=items,
+                said=[[_said(item, view)] for item, view in zip(items, views, strict=True)],
+                model=_model(data.agent.model),
+                system=instructions or "",
+                tools=list(_tools(data.agent)),
+                items=items,
+            )
+        )
+        selected = [item for item, numbers in zip(items, kept, strict=True) if numbers]
         return ModelInputData(input=selected, instructions=instructions)
 
 
-def _is_answer(items: Sequence[Any]) -> bool:
+def _is_answer(views: Sequence[MessageView]) -> bool:
     """Whether there are tool results without any output of a model: then the calls are on the server."""
-    views = RESPONSES.read(items)
     return any(view.results for view in views) and not any(view.role == "assistant" for view in views)
+
+
+def _model(model: Any) -> ModelInUse:
+    """A model's name may begin with that of the library that serves it, as in `litellm/anthropic/claude-...`."""
+    name = model if isinstance(model, str) else model_name_of(model)
+    kinds = [name] if isinstance(model, str) else class_names(model)
+    return model_in_use(kinds, name and name.rpartition("/")[2])
+
+
+def _tools(agent: Agent[Any]) -> Iterator[dict[str, Any]]:
+    for tool in agent.tools:
+        schema = getattr(tool, "params_json_schema", {})
+        yield {"name": tool.name, "description": getattr(tool, "description", ""), "parameters": schema}
+    for handoff in agent.handoffs:
+        if isinstance(handoff, Agent):
+            yield {"name": f"transfer_to_{handoff.name}", "description": handoff.handoff_description}
+        else:
+            schema = handoff.input_json_schema
+            yield {"name": handoff.tool_name, "description": handoff.tool_description, "parameters": schema}
+
+
+def _said(item: Any, view: MessageView) -> Said:
+    """An item as any other provider would get it."""
+    if view.calls:
+        call_id, name = view.calls[0], item.get("name") or item.get("type")
+        return Said("assistant", calls=[Call(call_id, name, item.get("arguments") or item.get("action") or {})])
+    if view.results:
+        return Said("tool", list(_blocks(item.get("output") or "")), answers=view.results[0])
+    if view.reasoning:
+        return Said("assistant", list(_thoughts(item)))
+    return Said(view.role, list(_blocks(item.get("content") or "")))  # type: ignore[arg-type]
+
+
+def _thoughts(item: Any) -> Iterator[dict[str, Any]]:
+    """The thoughts as the model gave them, where the SDK has kept them; else what can be read of them."""
+    blocks = (item.get("provider_data") or {}).get("thinking_blocks")
+    if blocks:
+        yield from blocks
+    else:
+        said = "\n".join(str(part.get("text", "")) for part in item.get("content") or item.get("summary") or ())
+        yield thought(said, item.get("encrypted_content"))
+
+
+def _blocks(content: Any) -> Iterator[dict[str, Any]]:
+    for part in [text(content)] if isinstance(content, str) else content:
+        yield text(part.get("text", "")) if part.get("type") in _TEXTS else part

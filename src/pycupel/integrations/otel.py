@@ -33,6 +33,7 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.extras import missing_extra
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_choice, checked_str, wrong_type
+from pycupel.model.version import version_mark
 
 try:
     from opentelemetry.trace import (
@@ -237,11 +238,14 @@ def _exclusion_attributes(excluded: ExcludedItem) -> dict[str, str | int]:
 
 def _included_attributes(included: IncludedItem) -> dict[str, str | int | float]:
     item = included.item
-    return {
+    attributes: dict[str, str | int | float] = {
         "cupel.item.kind": item.kind.value,
         "cupel.item.tokens": item.tokens,
         "cupel.item.score": included.score,
     }
+    if version_mark(item) is not None and item.original_tokens is not None:
+        attributes["cupel.item.original_tokens"] = item.original_tokens
+    return attributes
 
 
 def _add_events(span: Span, name: str, events: Iterable[Mapping[str, str | int | float]], timestamp: int) -> None:

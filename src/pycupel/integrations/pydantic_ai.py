@@ -16,8 +16,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Unpack
 
 from pycupel.extras import missing_extra
-from pycupel.integrations._memory import HistorySelector, HookOptions
-from pycupel.model import ContextBudget
+from pycupel.integrations._history import HistorySelector, HookOptions, Request
+from pycupel.integrations._models import UNKNOWN_MODEL, ModelInUse, class_names, model_in_use
+from pycupel.integrations._said import Call, Said, text, thought
+from pycupel.messages.options import BudgetLike
 
 try:
     from pydantic_ai import RunContext
@@ -28,9 +30,10 @@ try:
         FilePart,
         ModelMessage,
         ModelResponse,
+        ThinkingPart,
         ToolCallPart,
     )
-    from pydantic_ai.models import ModelRequestContext
+    from pydantic_ai.models import Model, ModelRequestContext, ModelRequestParameters
 except ModuleNotFoundError as error:
     raise missing_extra(
         error,
@@ -43,8 +46,17 @@ except ModuleNotFoundError as error:
 __all__ = ["CupelHistory"]
 
 # Everything else in a request is a system prompt or a note of the library to itself, and stays.
-_ROLES = {"user-prompt": "user", "speech": "user", "retry-feedback": "assistant", "retry-prompt": "assistant"}
+_ROLES: dict[str, Any] = {
+    "user-prompt": "user",
+    "speech": "user",
+    "retry-feedback": "assistant",
+    "retry-prompt": "assistant",
+}
 _FILE_TYPES = {"image": "image_url", "audio": "input_audio"}
+# The library adds a note of this length to the system prompts of many models.
+_NOTE = "This stands for a note about the tags that are used. " * 6
+_CLAUDE = frozenset({None, "anthropic", "bedrock"})
+_REDACTED = frozenset({"redacted_thinking", "redacted_content"})
 # A part has one of these methods if what the model reads is not its content.
 _RENDERERS = ("model_response_str", "model_response", "args_as_json_str")
 
@@ -55,33 +67,57 @@ class CupelHistory(AbstractCapability[Any]):
     Before version 2.54, Pydantic AI stored what it sent, so there the history is cut, too.
 
     A request may hold a system prompt, results of tools and a user prompt at once. Each is kept or dropped on its own,
-    and the request is copied if only some of it stays. Instructions count, the definitions of tools do not: leave room
-    for them.
+    and the request is copied if only some of it stays. Instructions and the definitions of tools count. The rules are
+    those of the agent's model, unless `provider` is given.
 
     Args:
         budget: The limits, or a number of tokens, as for `select_messages`.
         options: See `HookOptions`; `pin` is called with each `ModelMessage`.
     """
 
-    def __init__(self, budget: ContextBudget | int, **options: Unpack[HookOptions]) -> None:
-        self._selector = HistorySelector(budget, "openai", options)
+    def __init__(self, budget: BudgetLike, **options: Unpack[HookOptions]) -> None:
+        self._selector = HistorySelector(budget, options)
 
     async def before_model_request(
-        self,
-        ctx: RunContext[Any],  # noqa: ARG002
-        request_context: ModelRequestContext,
+        self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
         """The request with the trimmed messages."""
-        instructions = request_context.model_request_parameters.instruction_parts or ()
-        messages = self.select(request_context.messages, "\n\n".join(part.content for part in instructions))
+        messages = self.select(
+            request_context.messages,
+            model=request_context.model,
+            parameters=request_context.model_request_parameters,
+            conversation=ctx.conversation_id,
+        )
         return dataclasses.replace(request_context, messages=messages)
 
-    def select(self, messages: Sequence[ModelMessage], instructions: str = "") -> list[ModelMessage]:
-        """The messages to send. The last one stays, because it is what the model is asked now."""
+    def select(
+        self,
+        messages: Sequence[ModelMessage],
+        *,
+        model: Model | None = None,
+        parameters: ModelRequestParameters | None = None,
+        conversation: str | None = None,
+    ) -> list[ModelMessage]:
+        """The messages to send. The last one stays, because it is what the model is asked now.
+
+        Args:
+            messages: The history.
+            model: The model that they are sent to.
+            parameters: The instructions and tools that are sent beside them.
+            conversation: The id of the conversation.
+        """
         pieces = [list(_pieces(message)) for message in messages]
-        keep = [index for index, message in enumerate(messages) if message is messages[-1] or _is_lasting(message)]
-        shapes = [[shape for _, shape in each] for each in pieces]
-        kept = self._selector.select(messages, shapes, system=instructions, keep=keep)
+        kept = self._selector.select(
+            Request(
+                messages=messages,
+                said=[[said for _, said in each] for each in pieces],
+                model=UNKNOWN_MODEL if model is None else _model(model),
+                system="" if parameters is None else _instructions(parameters),
+                tools=() if parameters is None else _tools(parameters),
+                keep=[n for n, message in enumerate(messages) if _is_lasting(message)] + _several(pieces),
+                conversation=conversation,
+            )
+        )
         selected: list[ModelMessage] = []
         for message, parts, numbers in zip(messages, pieces, kept, strict=True):
             if len(numbers) == len(parts):
@@ -93,13 +129,33 @@ class CupelHistory(AbstractCapability[Any]):
         return selected
 
 
+def _model(model: Model) -> ModelInUse:
+    return model_in_use([model.system, *class_names(model)], model.model_name)
+
+
+def _instructions(parameters: ModelRequestParameters) -> str:
+    return "\n\n".join((*(part.content for part in parameters.instruction_parts or ()), _NOTE))
+
+
+def _tools(parameters: ModelRequestParameters) -> list[dict[str, Any]]:
+    return [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.parameters_json_schema}
+        for tool in (*parameters.function_tools, *parameters.output_tools)
+    ]
+
+
+def _several(pieces: Sequence[Sequence[Any]]) -> list[int]:
+    """The index of the last message, if the model is asked several things at once. One alone stays anyway."""
+    return [len(pieces) - 1] if pieces and len(pieces[-1]) > 1 else []
+
+
 def _is_lasting(message: ModelMessage) -> bool:
     """Whether the library itself relies on the message: to know which tools were loaded, or what was summarised."""
     return any(part.part_kind == "compaction" or getattr(part, "tool_kind", None) for part in message.parts)
 
 
-def _pieces(message: ModelMessage) -> Iterator[tuple[int, dict[str, Any]]]:
-    """A message in OpenAI's shape, with the indices of its parts. A whole response is one piece."""
+def _pieces(message: ModelMessage) -> Iterator[tuple[int, Said]]:
+    """What a message says, with the indices of its parts. A whole response is one piece."""
     if isinstance(message, ModelResponse):
         yield 0, _response(message)
         return
@@ -112,35 +168,43 @@ def _is_result(part: Any) -> bool:
     return bool(getattr(part, "tool_name", None))
 
 
-def _request_part(part: Any) -> dict[str, Any]:
+def _request_part(part: Any) -> Said:
     if _is_result(part):
-        said = [part, *getattr(part, "files", ())]
-        return {"role": "tool", "tool_call_id": part.tool_call_id, "content": list(map(_said, said))}
+        blocks = list(map(_block, [part, *getattr(part, "files", ())]))
+        return Said("tool", blocks, answers=part.tool_call_id, tool=part.tool_name)
     said = part.content if part.part_kind == "user-prompt" and not isinstance(part.content, str) else [part]
-    return {"role": _ROLES.get(part.part_kind, "system"), "content": list(map(_said, said))}
+    return Said(_ROLES.get(part.part_kind, "system"), list(map(_block, said)))
 
 
-def _response(message: ModelResponse) -> dict[str, Any]:
+def _response(message: ModelResponse) -> Said:
     calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
-    return {
-        "role": "assistant",
-        "content": [_said(part) for part in message.parts if not isinstance(part, ToolCallPart)],
-        "tool_calls": [
-            {"id": call.tool_call_id, "function": {"name": call.tool_name, "arguments": call.args_as_json_str()}}
-            for call in calls
-        ],
-    }
+    return Said(
+        "assistant",
+        [_block(part) for part in message.parts if not isinstance(part, ToolCallPart)],
+        [Call(call.tool_call_id, call.tool_name, call.args_as_json_str()) for call in calls],
+    )
 
 
-def _said(value: Any) -> dict[str, Any]:
-    """A file, by what it holds, or else a text."""
+def _block(value: Any) -> dict[str, Any]:
+    """A thought, a file, by what it holds, or else a text."""
+    if isinstance(value, ThinkingPart):
+        return _thought(value)
     if isinstance(value, FilePart):
         value = value.content
     if isinstance(value, MULTI_MODAL_CONTENT_TYPES):
         # "image/png" for what is there, "image-url" for what is elsewhere.
         kind = re.split("[/-]", value.media_type if isinstance(value, BinaryContent) else value.kind)[0]
         return {"type": _FILE_TYPES.get(kind, "file")}
-    return {"type": "text", "text": value if isinstance(value, str) else _text(value)}
+    return text(value if isinstance(value, str) else _text(value))
+
+
+def _thought(part: ThinkingPart) -> dict[str, Any]:
+    """Claude's thoughts as it wants them back; those of others, with what only they can read."""
+    if part.provider_name not in _CLAUDE:
+        return {"type": "reasoning", "text": part.content, "encrypted_content": part.signature}
+    if part.id in _REDACTED:
+        return {"type": "redacted_thinking", "data": part.signature}
+    return thought(part.content, part.signature)
 
 
 def _text(part: Any) -> str:

@@ -22,8 +22,9 @@ enumerated as one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import gcd
 from typing import NamedTuple
+
+from pycupel.kernels.table import best_options
 
 __all__ = ["StateLimitError", "solve"]
 
@@ -32,6 +33,8 @@ _SWAP_WINDOW = 10
 # be set up.
 _CELLS_A_STATE = 64
 _FREE_STATES = 64
+# How far the states that are to be expected must exceed the limit, before the enumeration is given up for them.
+_FORESIGHT = 4
 
 # A state is (weight, -value, set), all relative to the greedy fill, so that tuples sort by weight first, then best
 # first.
@@ -172,6 +175,8 @@ class _Core:
         self.price = price
         self.max_states = max_states
         self.states = 0
+        # The items that lose nothing, and have not been tried yet.
+        self.free = sum(len(option.members) for option in (*removals, *additions) if not option.loss)
 
     def best(self, gain: int) -> int:
         """The set of the best state, relative to the greedy fill."""
@@ -191,13 +196,22 @@ class _Core:
             else:
                 grown = self._deviate(states, additions.pop(), 1, gain)
             states, gain = self._prune(states + grown, gain)
+            self._foresee(len(states), gain)
         return min((negated, chosen) for weight, negated, chosen in states if weight <= self.slack)[1]
+
+    def _foresee(self, states: int, gain: int) -> None:
+        """Give up in time if nothing better can come, and all that is left are ties: every state goes on to the end."""
+        expected = self.states + states * self.free
+        if gain * self.unit == self.slack * self.price and expected > _FORESIGHT * self.max_states:
+            raise StateLimitError(expected)
 
     def _deviate(self, states: Sequence[_State], option: _Option, sign: int, gain: int) -> list[_State]:
         """The states with one item of the option added or removed, with two, and so on, as long as the loss allows."""
         room = self.slack * self.price - gain * self.unit
         count = min(len(option.members), room // option.loss) if option.loss else len(option.members)
         grown: list[_State] = []
+        if not option.loss:
+            self.free -= count
         weight = value = change = 0
         for item in option.members[:count]:
             weight += sign * option.weight
@@ -238,31 +252,6 @@ class _Core:
 
 
 def _table(weights: Sequence[int], values: Sequence[int], capacity: int) -> list[int]:
-    """The specification's dynamic program, a row at a time: the indices that it selects, descending.
-
-    The cells of a row are the fields of one large integer. The top bit of a field is never part of a value, so that a
-    subtraction compares all fields at once.
-    """
-    divisor = gcd(*values)
-    size = (sum(values) // divisor).bit_length() // 8 + 1
-    width = size * 8
-    cells = capacity + 1
-    ones = int.from_bytes((b"\1" + bytes(size - 1)) * cells, "little")
-    tops = ones << (width - 1)
-    beyond = tops - ones
-    every_bit = (1 << width * cells) - 1
-    best = 0
-    rows: list[bytes] = []
-    for weight, value in zip(weights, values, strict=True):
-        taken = (best + value // divisor * ones << weight * width) & every_bit
-        # A top bit for each cell in which taking the item is strictly better.
-        better = (taken + beyond - best) & tops
-        rows.append(better.to_bytes(size * cells, "little")[size - 1 :: size])
-        best ^= (best ^ taken) & (better - (better >> (width - 1)))
-    selected: list[int] = []
-    left = capacity
-    for i in range(len(weights) - 1, -1, -1):
-        if rows[i][left]:
-            selected.append(i)
-            left -= weights[i]
-    return selected
+    """The indices that the specification's dynamic program selects."""
+    groups = [[option] for option in zip(weights, values, strict=True)]
+    return [i for i, option in enumerate(best_options(groups, capacity)) if option == 0]

@@ -6,6 +6,7 @@
 | `aselect_messages` | the same, with a coroutine that summarises what is dropped |
 | `lint_messages` | finds what the provider would refuse |
 | `count_messages` | counts what the provider will count |
+| `tokens_by_kind` | tells what the messages of each kind cost |
 | `to_items` | gives the history as items, for a pipeline of your own |
 
 Messages may be dicts or the objects of the provider's library; they are only read.
@@ -18,6 +19,7 @@ from pycupel.messages.items import to_items
 from pycupel.messages.lint import Finding, lint_messages
 from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection
 from pycupel.messages.selection import aselect_messages, select_messages
+from pycupel.messages.usage import Usage, tokens_by_kind
 
 __all__ = [
     "Cut",
@@ -25,9 +27,11 @@ __all__ = [
     "ExplainedSelection",
     "Finding",
     "MessageSelection",
+    "Usage",
     "aselect_messages",
     "count_messages",
     "lint_messages",
     "select_messages",
     "to_items",
+    "tokens_by_kind",
 ]

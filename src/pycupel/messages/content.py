@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from pycupel.messages.fields import as_json, attribute, field, is_list, is_mapping, rewritten
+from pycupel.model.checks import describe
 
-__all__ = ["THINKING", "TOOL_CALLS", "TOOL_RESULTS", "ContentReader", "Prices"]
+__all__ = ["THINKING", "TOOL_CALLS", "TOOL_RESULTS", "ContentError", "ContentReader", "Prices"]
 
 TOOL_CALLS, TOOL_RESULTS, THINKING = "tool_calls", "tool_results", "thinking"
 
@@ -94,6 +95,18 @@ _SHARES_OF_FIELDS: Mapping[str, str] = {
 _REPEATED_CALLS = ("tool_use", "tool_call", "function_call", "custom_tool_call")
 
 
+class ContentError(Exception):
+    """A field of a message cannot be read. Which message it is, the reader of all messages finds out.
+
+    Attributes:
+        key: The name of the field.
+    """
+
+    def __init__(self, message: str, key: str) -> None:
+        super().__init__(message)
+        self.key = key
+
+
 class ContentReader:
     """Reads messages for one provider and one counter: each is walked once, for its text and its tokens.
 
@@ -123,7 +136,10 @@ class ContentReader:
             if text.__class__ is str:
                 return text, self.overhead + self.count(text)
         texts: list[str] = []
-        fixed = self._walk(message, texts)
+        try:
+            fixed = self._walk(message, texts)
+        except RecursionError as error:
+            raise ContentError("is nested too deeply", "content") from error
         tokens = [self.count(text) for text in texts]
         if self._spans:
             self.shares = tuple((kind, price + sum(tokens[start:end])) for kind, start, end, price in self._spans)
@@ -172,9 +188,9 @@ class ContentReader:
         if how == "nested":
             return self._nested(name, value, members, texts)
         if how == "sealed":
-            return len(value) // _SEALED_CHARACTERS
+            return _sealed(value, name)
         if how == "json":
-            texts.append(as_json(value))
+            texts.append(_json(value, name))
             return self._escapes(value) if self.prices.escapes and name == "arguments" else 0
         has_content = members.get("content") is not None
         if not isinstance(value, str) or (name == "text" and has_content):
@@ -208,7 +224,7 @@ class ContentReader:
             return prices.small_image if is_small else prices.image
         if kind in _AUDIO:
             return prices.audio
-        return len(field(node, "data") or "") // _SEALED_CHARACTERS if kind == "redacted_thinking" else None
+        return _sealed(field(node, "data") or "", "data") if kind == "redacted_thinking" else None
 
     def _inline_price(self, node: Any) -> int | None:
         """Gemini's parts have no type, but their data has a MIME type."""
@@ -225,6 +241,19 @@ class ContentReader:
         source = field(node, "source")
         text = field(source, "data") if field(source, "type") == "text" else field(source, "content")
         return self.prices.file if text is None else self._walk([field(node, "title") or "", text], texts)
+
+
+def _sealed(value: Any, key: str) -> int:
+    if isinstance(value, (str, bytes)):
+        return len(value) // _SEALED_CHARACTERS
+    raise ContentError(f"must be a text, not {describe(value)}", key)
+
+
+def _json(value: Any, key: str) -> str:
+    try:
+        return as_json(value)
+    except Exception as error:
+        raise ContentError(f"cannot be written as JSON: {describe(value)}", key) from error
 
 
 def _share_of(node: Any, kind: str | None) -> str | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
 from pycupel.messages.content import ContentReader
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.fields import as_json, field, is_list
+from pycupel.messages.fields import as_json, field, is_list, rewritten
 from pycupel.messages.options import ProviderName, checked_list
 from pycupel.messages.providers import Provider
 from pycupel.model.names import name_key
@@ -16,7 +16,7 @@ from pycupel.tokens.counter import Counter
 from pycupel.tokens.counters import CounterLike, get_counter
 from pycupel.tokens.families import counter_for
 
-__all__ = ["Beside", "count_beside", "count_messages", "resolve_counter"]
+__all__ = ["Beside", "count_beside", "count_messages", "each_tool", "resolve_counter"]
 
 
 class Beside(NamedTuple):
@@ -83,27 +83,33 @@ def count_beside(
         tools: The definitions of tools; None if there are none.
     """
     prices = provider.prices
-    definitions = [] if tools is None else list(_definitions(checked_list("tools", tools)))
+    definitions = [] if tools is None else [_definition(tool) for tool in each_tool(checked_list("tools", tools))]
     return Beside(
         0 if system is None else ContentReader(count, prices)(system)[1],
-        sum([count(text) + prices.tool for text in definitions], prices.tools if definitions else 0),
+        sum(
+            [count(rewritten(text) if prices.escapes else text) + prices.tool for text in definitions],
+            prices.tools if definitions else 0,
+        ),
         prices.reply,
     )
 
 
-def _definitions(tools: Sequence[Any]) -> Iterator[str]:
-    """Each definition as the model reads it. One of Gemini's tools may hold several, or be a function."""
+def each_tool(tools: Iterable[Any]) -> Iterator[Any]:
+    """The definitions one by one. One of Gemini's tools may hold several."""
     for tool in tools:
         several = field(tool, "function_declarations") or field(tool, "functionDeclarations")
-        schema = field(tool, "input_schema") or field(tool, "inputSchema")
         if is_list(several):
-            yield from _definitions(several)
-        elif schema is not None:
-            # Anthropic's shape and MCP's. The other fields are for the client.
-            yield as_json(
-                {"name": field(tool, "name"), "description": field(tool, "description"), "input_schema": schema}
-            )
-        elif isinstance(tool, (FunctionType, MethodType)):
-            yield f"{tool.__name__} {tool.__annotations__} {tool.__doc__ or ''}"
+            yield from several
         else:
-            yield as_json(tool)
+            yield tool
+
+
+def _definition(tool: Any) -> str:
+    """A definition as the model reads it. Some of Gemini's are functions."""
+    schema = field(tool, "input_schema") or field(tool, "inputSchema")
+    if schema is not None:
+        # Anthropic's shape and MCP's. The other fields are for the client.
+        return as_json({"name": field(tool, "name"), "description": field(tool, "description"), "input_schema": schema})
+    if isinstance(tool, (FunctionType, MethodType)):
+        return f"{tool.__name__} {tool.__annotations__} {tool.__doc__ or ''}"
+    return as_json(tool)

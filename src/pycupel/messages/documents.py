@@ -13,6 +13,7 @@ from pycupel.kernels.order import descending
 from pycupel.messages.fields import field
 from pycupel.model import ContextItem, ContextKind, ContextSource
 from pycupel.model.checks import as_float, checked_str, describe
+from pycupel.model.frozen import sealed
 
 __all__ = ["DocumentItem", "newest_of_each", "read_documents"]
 
@@ -20,6 +21,7 @@ _TEXTS = ("page_content", "content", "text")
 _KEYS = ("key", "uri", "id")
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class DocumentItem:
     """A document as an item.

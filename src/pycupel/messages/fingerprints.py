@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from marshal import dumps
+from os import urandom
 from typing import Any
 
 from pycupel.messages.fields import as_json, as_plain, is_list, is_mapping
@@ -24,7 +25,15 @@ def _written(message: Any) -> bytes:
         return dumps(message, _FORMAT)
     except ValueError:
         # An object of a library, or a dict with one inside.
+        return _as_text(message)
+
+
+def _as_text(message: Any) -> bytes:
+    try:
         return as_json(_without_cache_control(message)).encode("utf-8", "surrogatepass")
+    except Exception:  # noqa: BLE001 - it is somebody else's method
+        # What cannot be written is like nothing else.
+        return urandom(16)
 
 
 def _without_cache_control(value: Any) -> Any:

@@ -22,6 +22,9 @@
     7    call-after-model        error     gemini       a call follows a user message or results
     8    prefix-not-last         error     mistral      a message with prefix=True is the last one
     8    odd-id                  warning   mistral      ids of calls are nine letters and digits (older models)
+    *    duplicate-tool          error     ant gem      tools have different names (with `tools=`)
+                                 warning   others
+    *    missing-tools           warning   anthropic    a history with calls needs definitions (with `tools=`)
     5-8  ends-with-assistant     warning   ant gem mis  the last message is the user's or a tool's
 
 Rows 1 and 2 are OpenAI's: the results are in the messages directly after the call (autogen#3178, litellm#10696). Row 3
@@ -31,27 +34,47 @@ reasoning cannot be seen. Rows 4 to 6 are Anthropic's: results in the next messa
 #73821), thinking (n8n#22550). Row 7 is Gemini's: all the results in the next message (gemini-cli#11814,
 langchain#27799, python-genai#529). Row 8 is Mistral's, as the validator of mistral-common has it: OpenAI's, with a
 stricter order. Rows with a star are what the APIs answer: "[] is too short - 'messages.0.content'", "A maximum of 4
-blocks with cache_control may be provided".
+blocks with cache_control may be provided", "Tool names must be unique" (claude-code#10687), and that requests with
+calls must define tools (anthropic-sdk-python#494; Bedrock still says so).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from pycupel.messages.counting import each_tool
 from pycupel.messages.detect import resolve_provider
+from pycupel.messages.fields import field, is_list
 from pycupel.messages.options import ProviderName, checked_list
-from pycupel.messages.providers._base import Finding
+from pycupel.messages.providers._anthropic_rules import CACHED
+from pycupel.messages.providers._base import ERROR, WARNING, Finding, MessageView, Severity
+from pycupel.model.checks import quoted
 
 __all__ = ["Finding", "lint_messages"]
 
+# The index of what travels beside the messages.
+BESIDE = -1
 
-def lint_messages(messages: Iterable[Any], provider: ProviderName = "auto") -> list[Finding]:
+
+def lint_messages(
+    messages: Iterable[Any],
+    provider: ProviderName = "auto",
+    *,
+    system: Any = None,
+    tools: Iterable[Any] | None = None,
+) -> list[Finding]:
     """Find everything in a chat history that the provider would refuse, in order of the messages.
 
     Args:
         messages: The history: dicts or the SDK's objects, which are only read.
         provider: openai, responses, anthropic, gemini or mistral; auto tells them apart by their fields.
+        system: The system prompt that is sent beside the messages: a text, blocks, or Gemini's `system_instruction`.
+        tools: The definitions of tools that are sent beside the messages; an empty list, if there are none.
+
+    Returns:
+        The findings. Those about the system prompt and the tools come first, with the index -1.
 
     Raises:
         MessageShapeError: a message has a shape that the provider does not know.
@@ -59,4 +82,36 @@ def lint_messages(messages: Iterable[Any], provider: ProviderName = "auto") -> l
     """
     history = checked_list("messages", messages)
     known = resolve_provider(history, provider)
-    return known.check(known.read(history))
+    views = known.read(history)
+    definitions = [] if tools is None else list(each_tool(checked_list("tools", tools)))
+    blocks = system if is_list(system) else [system]
+    cached = sum(field(each, "cache_control") is not None for each in (*blocks, *definitions))
+    beside = MessageView(BESIDE, "system", "", 0, marks=(CACHED,) * cached)
+    severity = ERROR if known.name in ("anthropic", "gemini") else WARNING
+    findings = [*_repeated_tools(definitions, severity), *known.check(views, [beside])]
+    if known.name == "anthropic":
+        findings += _empty_prompt(blocks)
+        if tools is not None and not definitions:
+            findings += _missing_tools(views)
+    return sorted(findings, key=lambda finding: finding.index)
+
+
+def _empty_prompt(blocks: Sequence[Any]) -> Iterator[Finding]:
+    texts = [block if isinstance(block, str) else field(block, "text") for block in blocks]
+    if any(isinstance(text, str) and not text.strip() for text in texts):
+        yield Finding(BESIDE, "empty-text", "the system prompt has an empty or whitespace-only text", "Leave it out.")
+
+
+def _repeated_tools(definitions: Iterable[Any], severity: Severity) -> Iterator[Finding]:
+    names = (field(each, "name") or field(field(each, "function"), "name") for each in definitions)
+    numbers = Counter(name for name in names if isinstance(name, str))
+    for name in (name for name, number in numbers.items() if number > 1):
+        message = f"the tool {quoted(name)} is defined more than once"
+        yield Finding(BESIDE, "duplicate-tool", message, "Rename the tool, or drop its copies.", severity)
+
+
+def _missing_tools(views: Iterable[MessageView]) -> Iterator[Finding]:
+    first = next((view.index for view in views if view.calls or view.results), None)
+    if first is not None:
+        message = "the history has tool calls, and the request defines no tools"
+        yield Finding(first, "missing-tools", message, "Send the definitions of the tools as well.", WARNING)

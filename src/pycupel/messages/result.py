@@ -12,10 +12,12 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.messages.options import ProviderName
 from pycupel.messages.usage import Usage
 from pycupel.model import ContextBudget
+from pycupel.model.frozen import sealed
 
 __all__ = ["Checkpoint", "Cut", "Dropped", "ExplainedSelection", "MessageSelection"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Dropped:
     """A message or document that was left out.
@@ -29,6 +31,7 @@ class Dropped:
     reason: ExclusionReason
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Cut:
     """What a cut costs: the provider has to read anew, at a higher price, what follows the first change.
@@ -63,6 +66,7 @@ class Cut:
         return max(0, ceil(self.rewritten * (write - read) / (self.removed * read)))
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
     """Where the next selection of the same history may go on, instead of starting at its first message.
@@ -78,6 +82,7 @@ class Checkpoint:
     shape: str
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class MessageSelection:
     """What `select_messages` selected. It holds lists, so it is not hashable.
@@ -149,6 +154,7 @@ class MessageSelection:
         )
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class ExplainedSelection(MessageSelection):
     """What `select_messages` selected with `explain=True`: its `report` is never None."""

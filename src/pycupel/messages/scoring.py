@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pycupel.model import ContextItem
+from pycupel.model.frozen import sealed
 from pycupel.pipeline.notes import IGNORED_QUERY
 from pycupel.protocols import Scorer
 from pycupel.scorers._base import score_all, score_one
@@ -19,6 +20,7 @@ QueryNotes = tuple[str, ...]
 _NO_DOCUMENTS = "the query ranks documents only, and there are none; the history is ranked without it"
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class _DocumentsByQuery:
     """Scores the documents with one scorer and the history with another."""

@@ -280,7 +280,7 @@ def _select(
     kept = sorted([n for i in choice.units for n in history.units[i].indices])
     tokens_of = {hit.index: hit.item.tokens for hit in hits}
     document_tokens = sum([tokens_of[i] for i in choice.documents])
-    usage = usage_of(limits, beside, [history.views[n] for n in kept], document_tokens)
+    usage = usage_of(limits, beside, map(history.views.__getitem__, kept), document_tokens)
     notes = (*choice.notes, *_forgotten(history, choice.reasons), *((_NOT_USED,) if previous is not known else ()))
     selection = _type_of(choice.report)(
         messages=[source[n] for n in kept],

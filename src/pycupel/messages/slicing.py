@@ -10,6 +10,7 @@ from typing import Any
 from pycupel.kernels.order import descending
 from pycupel.messages.ties import with_needs
 from pycupel.model import ContextBudget, ContextItem, ContextKind, QuotaConstraintMode
+from pycupel.model.frozen import sealed
 from pycupel.protocols import Slicer
 from pycupel.slicers import CountQuotaSlice, GreedySlice, QuotaSlice, StreamSlice
 from pycupel.slicers._base import IndexedSlicer, IndexSlice, exclusion_notes, slice_by_index
@@ -82,6 +83,7 @@ def without_lone_questions(
     return taken - alone.difference(*[ties[i] for i in taken])
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class BesideSlice(IndexedSlicer):
     """Selects the units of a history that stay, and fills what they leave with documents, the best score first.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from pycupel.messages.content import THINKING, TOOL_CALLS, TOOL_RESULTS
@@ -12,7 +13,7 @@ from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import ProviderName, checked_list
 from pycupel.messages.providers import MessageView
 from pycupel.model import ContextBudget
-from pycupel.model.frozen import FrozenDict
+from pycupel.model.frozen import FrozenDict, sealed
 from pycupel.tokens.counters import CounterLike
 
 __all__ = ["KINDS", "Usage", "tokens_by_kind", "usage_of"]
@@ -21,8 +22,11 @@ SYSTEM = "system"
 KINDS = (SYSTEM, "user", "assistant", THINKING, TOOL_CALLS, TOOL_RESULTS)
 
 _KINDS_OF_ROLES = {"system": SYSTEM, "user": "user", "assistant": "assistant", "tool": TOOL_RESULTS}
+# Fields of a view, all at once: every selection asks for them.
+_COUNTED = itemgetter(*map(MessageView._fields.index, ("role", "tokens", "shares")))
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Where a window goes, in tokens. All but the window itself add up to it.
@@ -97,10 +101,11 @@ def usage_of(budget: ContextBudget | int, beside: Beside, views: Iterable[Messag
 def _by_kind(views: Iterable[MessageView]) -> dict[str, int]:
     """The tokens of these messages by kind."""
     found: dict[str, int] = dict.fromkeys(KINDS, 0)
-    for view in views:
-        kind = _KINDS_OF_ROLES[view.role]
-        found[kind] += view.tokens
-        for share, tokens in view.shares:
-            found[share] += tokens
-            found[kind] -= tokens
+    for role, tokens, shares in map(_COUNTED, views):
+        kind = _KINDS_OF_ROLES[role]
+        found[kind] += tokens
+        if shares:
+            for share, part in shares:
+                found[share] += part
+                found[kind] -= part
     return {kind: tokens for kind, tokens in found.items() if tokens}

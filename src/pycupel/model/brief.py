@@ -1,4 +1,4 @@
-"""`brief_repr`: the repr of quota entries and of the slicers that contain them, which would be long otherwise."""
+"""The reprs of values: short, whatever they hold."""
 
 from __future__ import annotations
 
@@ -8,9 +8,31 @@ from inspect import signature
 from typing import Any
 
 from pycupel.errors import digits
+from pycupel.model.checks import quoted
 from pycupel.model.kind import ContextKind
 
-__all__ = ["brief_repr"]
+__all__ = ["brief_repr", "record_repr", "shown"]
+
+
+def shown(value: Any) -> str:
+    """The repr of an option: of a very long number the number of its digits, of a very long name its beginning."""
+    if type(value) is int:
+        return digits(value)
+    if type(value) is str:
+        return quoted(value)
+    container: Any = value
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{shown(key)}: {shown(member)}' for key, member in container.items())}}}"
+    if type(value) is tuple:
+        return f"({', '.join(map(shown, container))}{',' if len(container) == 1 else ''})"
+    return repr(container)
+
+
+def record_repr(self: object) -> str:
+    """The call that builds a dataclass or a named tuple, with all fields."""
+    value: Any = self
+    names = getattr(value, "_fields", None) or [field.name for field in fields(value) if field.repr]
+    return f"{type(value).__name__}({', '.join(f'{name}={shown(getattr(value, name))}' for name in names)})"
 
 
 def brief_repr(self: object) -> str:
@@ -18,12 +40,12 @@ def brief_repr(self: object) -> str:
     value: Any = self
     parameters = signature(type(self)).parameters
     options = {field.name: getattr(value, field.name) for field in fields(value) if field.repr}
-    shown = (
-        f"{name}={digits(option) if type(option) is int else repr(_plain(option))}"
+    given = (
+        f"{name}={shown(_plain(option))}"
         for name, option in options.items()
         if name not in parameters or option != parameters[name].default
     )
-    return f"{type(self).__name__}({', '.join(shown)})"
+    return f"{type(self).__name__}({', '.join(given)})"
 
 
 def _plain(option: Any) -> Any:

@@ -13,10 +13,11 @@ from pycupel.model.checks import (
     checked_int,
     checked_mapping,
     duplicate_kind,
+    quoted,
     shortened,
     wrong_type,
 )
-from pycupel.model.frozen import FrozenDict
+from pycupel.model.frozen import FrozenDict, sealed
 from pycupel.model.kind import ContextKind
 from pycupel.model.percent import without_percent
 
@@ -25,6 +26,7 @@ __all__ = ["ContextBudget"]
 _NO_SLOTS: Mapping[ContextKind, int] = FrozenDict()
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class ContextBudget:
     """How many tokens a selection may use. Budgets are immutable, and checked when they are built.
@@ -111,7 +113,8 @@ class ContextBudget:
     @property
     def selection_limit(self) -> int:
         """The target, or `available_tokens` if that is less: a larger selection is an overflow."""
-        return min(self.target_tokens, self.available_tokens)
+        target, available = self.target_tokens, self.max_tokens - self.output_reserve
+        return min(available, target)
 
     def effective(self, pinned_tokens: int = 0) -> ContextBudget:
         """What pinned items, output reserve, reserved slots and safety margin leave to the slicer, as a budget."""
@@ -169,5 +172,5 @@ def _slots(value: Any) -> FrozenDict[ContextKind, int]:
         kind = ContextKind.of(name, "reserved_slots: kind")
         if kind in slots:
             raise duplicate_kind("reserved_slots", kind.value, InvalidBudgetError)
-        slots[kind] = checked_count(f"reserved_slots[{kind.value!r}]", tokens, InvalidBudgetError)
+        slots[kind] = checked_count(f"reserved_slots[{quoted(kind.value)}]", tokens, InvalidBudgetError)
     return FrozenDict(slots)

@@ -13,7 +13,7 @@ from enum import StrEnum
 from operator import index
 from typing import Any, TypeVar
 
-from pycupel.errors import digits
+from pycupel.errors import digits, escaped, plain
 from pycupel.model.names import name_key
 
 __all__ = [
@@ -50,8 +50,7 @@ def shortened(value: object, limit: int = 60) -> str:
         text = digits(value) if type(value) is int else repr(value)
     except Exception:  # noqa: BLE001 - it is somebody else's method
         return "..."
-    text = text if len(text) <= limit else f"{text[: limit - 3]}..."
-    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return escaped(text if len(text) <= limit else f"{text[: limit - 3]}...")
 
 
 def quoted(name: str) -> str:
@@ -61,7 +60,7 @@ def quoted(name: str) -> str:
 
 def describe(value: object) -> str:
     """A value and its type, short enough for an error message."""
-    return f"{shortened(value)} ({type(value).__name__[:_LONGEST_NAME]})"
+    return f"{shortened(value)} ({plain(type(value).__name__)})"
 
 
 def wrong_type(name: str, expected: str, value: object) -> TypeError:
@@ -72,7 +71,7 @@ def wrong_type(name: str, expected: str, value: object) -> TypeError:
 def refuse_class(name: str, value: object) -> None:
     """Refuse a class where an instance of it is wanted."""
     if isinstance(value, type):
-        raise _type_error(name, f"{name} must be an instance; did you mean {value.__name__}()?")
+        raise _type_error(name, f"{name} must be an instance; did you mean {plain(value.__name__)}()?")
 
 
 def _type_error(name: str, message: str) -> TypeError:
@@ -217,5 +216,5 @@ def checked_aware(name: str, value: Any, error: _Error) -> datetime:
 def duplicate_kind(name: str, kind: str, error: _Error) -> ValueError:
     """The error for an option that lists a kind twice, in whatever case."""
     return error(
-        f"{name}: duplicate kind {kind!r} (kinds are case-insensitive)", argument=argument_of(name), value=kind
+        f"{name}: duplicate kind {quoted(kind)} (kinds are case-insensitive)", argument=argument_of(name), value=kind
     )

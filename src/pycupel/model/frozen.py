@@ -1,13 +1,15 @@
-"""`FrozenDict`: the one immutable mapping, for metadata, reserved slots and weights."""
+"""What makes values immutable: `FrozenDict`, the one immutable mapping, and `sealed` for frozen dataclasses."""
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError, fields
 from typing import Any, Never, Self, TypeVar
 
-__all__ = ["FrozenDict"]
+__all__ = ["FrozenDict", "sealed"]
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
+_Class = TypeVar("_Class", bound=type[Any])
 
 
 class FrozenDict(dict[_Key, _Value]):
@@ -33,3 +35,38 @@ class FrozenDict(dict[_Key, _Value]):
 
     def __copy__(self) -> Self:
         return self
+
+
+def sealed(cls: _Class) -> _Class:
+    """Close what `@dataclass(frozen=True, slots=True)` leaves open.
+
+    Assigning an attribute that is no field is a `FrozenInstanceError`, too, where Python raises a confusing
+    `TypeError`. And `__setstate__`, which would change a value, is gone: copies and pickles are built anew.
+    """
+    methods = {"__setattr__": _refuse_assignment, "__delattr__": _refuse_deletion, "__reduce__": _reduce}
+    for name, method in methods.items():
+        setattr(cls, name, method)
+    for name in ("__getstate__", "__setstate__"):
+        if name in vars(cls):
+            delattr(cls, name)
+    return cls
+
+
+def _refuse_assignment(self: object, name: str, _: object) -> Never:
+    raise FrozenInstanceError(f"cannot assign to {name!r} of {type(self).__name__}; dataclasses.replace makes a copy")
+
+
+def _refuse_deletion(self: object, name: str) -> Never:
+    raise FrozenInstanceError(f"cannot delete {name!r} of {type(self).__name__}")
+
+
+def _reduce(self: Any) -> tuple[Any, ...]:
+    return _rebuild, (type(self), *(getattr(self, field.name) for field in fields(self)))
+
+
+def _rebuild(cls: type[Any], *values: Any) -> Any:
+    """A value from its fields, which were checked when the original was built."""
+    value = object.__new__(cls)
+    for field, held in zip(fields(cls), values, strict=True):
+        object.__setattr__(value, field.name, held)
+    return value

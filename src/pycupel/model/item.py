@@ -20,7 +20,7 @@ from pycupel.model.checks import (
     shortened,
     wrong_type,
 )
-from pycupel.model.frozen import FrozenDict
+from pycupel.model.frozen import FrozenDict, sealed
 from pycupel.model.kind import ContextKind, ContextSource
 
 __all__ = ["ContextItem", "ScoredItem", "split_scored"]
@@ -34,6 +34,7 @@ _SHOWN_OPTION = 100
 
 
 @final
+@sealed
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class ContextItem:
     """One piece of context: a message, a document, the output of a tool, a memory.
@@ -116,10 +117,6 @@ class ContextItem:
     def __init_subclass__(cls) -> Never:
         raise TypeError("ContextItem cannot be subclassed; put what you want to carry along into metadata")
 
-    def __getnewargs__(self) -> tuple[str, int]:
-        # For pickle and copy, which set the other fields afterwards.
-        return self.content, self.tokens
-
     def __repr__(self) -> str:
         content = repr(self.content)
         if len(self.content) > _SHOWN_CONTENT:
@@ -166,7 +163,8 @@ def _as_tags(value: Any) -> tuple[str, ...]:
     tags = tuple(given)
     for tag in tags:
         if type(tag) is not str:
-            checked_str(f"tags[{tags.index(tag)}]", tag)
+            index = next(i for i, each in enumerate(tags) if each is tag)
+            checked_str(f"tags[{index}]", tag)
     return tags
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from pycupel.errors import InvalidItemError
-from pycupel.model.checks import argument_of, checked_str, wrong_type
+from pycupel.model.checks import argument_of, checked_str, quoted, wrong_type
+from pycupel.model.frozen import sealed
 from pycupel.model.names import fold
 
 __all__ = ["ContextKind", "ContextSource"]
@@ -21,6 +22,7 @@ _REMEMBERED_LENGTH = 64
 _MAX_LENGTH = 1_000
 
 
+@sealed
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
 class _FoldedName:
     """A name that keeps its spelling and is compared without regard to ASCII case."""
@@ -78,7 +80,7 @@ class _FoldedName:
         return self.value
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.value!r})"
+        return f"{type(self).__name__}({quoted(self.value)})"
 
 
 class ContextKind(_FoldedName):

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from pycupel.errors import SlicerConfigError
-from pycupel.model.brief import brief_repr
+from pycupel.errors import SlicerConfigError, plain
+from pycupel.model.brief import brief_repr, record_repr
 from pycupel.model.checks import checked_choice, checked_count, checked_float, shortened
+from pycupel.model.frozen import sealed
 from pycupel.model.kind import ContextKind
 
 __all__ = ["CountQuotaEntry", "QuotaConstraint", "QuotaConstraintMode", "QuotaEntry"]
@@ -17,6 +18,7 @@ __all__ = ["CountQuotaEntry", "QuotaConstraint", "QuotaConstraintMode", "QuotaEn
 _Number = TypeVar("_Number", int, float)
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False)
 class QuotaEntry:
     """The share of the budget, in percent, that `QuotaSlice` gives to a kind.
@@ -46,6 +48,7 @@ class QuotaEntry:
         object.__setattr__(self, "cap", most)
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False)
 class CountQuotaEntry:
     """How many items of a kind a count slicer selects. With both counts 0, the kind is excluded.
@@ -85,6 +88,7 @@ class QuotaConstraintMode(StrEnum):
     """Numbers of items."""
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False)
 class QuotaConstraint:
     """How much of a kind a slicer selects, in percent of the tokens or in items.
@@ -105,6 +109,8 @@ class QuotaConstraint:
     mode: QuotaConstraintMode
     require: float
     cap: float
+
+    __repr__ = record_repr
 
     def __init__(self, kind: ContextKind | str, mode: QuotaConstraintMode | str, require: float, cap: float) -> None:
         chosen = checked_choice("mode", mode, QuotaConstraintMode, SlicerConfigError)
@@ -130,6 +136,8 @@ def _limits(kind: ContextKind, check: Callable[[str, Any], _Number], **given: An
     (low, least), (high, most) = ((name, check(name, value)) for name, value in given.items())
     if least > most:
         raise SlicerConfigError(
-            f"{kind}: {low} ({shortened(least)}) must not exceed {high} ({shortened(most)})", argument=low, value=least
+            f"{plain(kind.value)}: {low} ({shortened(least)}) must not exceed {high} ({shortened(most)})",
+            argument=low,
+            value=least,
         )
     return least, most

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import compress, repeat
+from collections.abc import Sequence
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from pycupel.diagnostics import (
@@ -22,7 +22,7 @@ from pycupel.pipeline.classify import Classified
 from pycupel.pipeline.place import Placement, truncate
 from pycupel.pipeline.slice import Sliced
 from pycupel.protocols import Slicer
-from pycupel.slicers._base import exclusion_notes
+from pycupel.slicers._base import exclusion_notes, has_notes
 
 if TYPE_CHECKING:
     from pycupel.pipeline.rank import Ranking
@@ -51,12 +51,11 @@ _deduplicated = maker(Deduplicated)
 
 def included(classified: Classified, placement: Placement) -> tuple[IncludedItem, ...]:
     """In placed order. Pinned comes before everything else (ER-07)."""
-    order, tokens, pinned = placement.order, placement.tokens, len(classified.pinned)
-    reasons: Iterable[InclusionReason] = repeat(_SCORED, len(order))
-    if pinned or 0 in tokens:
-        reasons = [_PINNED if i < pinned else _SCORED if tokens[i] else _ZERO_TOKEN for i in order]
-    items, scores = placement.items, placement.scores
-    return tuple([_included_item((items[i], scores[i], reason)) for i, reason in zip(order, reasons, strict=True)])
+    items, scores, tokens, pinned = placement.items, placement.scores, placement.tokens, len(classified.pinned)
+    if not pinned and 0 not in tokens:
+        return tuple([_included_item((items[i], scores[i], _SCORED)) for i in placement.order])
+    reasons = [_PINNED if i < pinned else _SCORED if tokens[i] else _ZERO_TOKEN for i in range(len(tokens))]
+    return tuple([_included_item((items[i], scores[i], reasons[i])) for i in placement.order])
 
 
 def excluded_by_classify(classified: Classified) -> list[ExcludedItem]:
@@ -119,6 +118,8 @@ def excluded_by_place(classified: Classified, placement: Placement, budget: Cont
 def slice_notes(ranking: Ranking, sliced: Sliced, slicer: Slicer) -> list[str]:
     """For each item that Slice excluded, the true cause where the reason alone would mislead (ER-05), or nothing."""
     is_out = _is_out(sliced)
+    if not has_notes(slicer):
+        return [""] * sum(is_out)
     out = list(compress(range(len(is_out)), is_out))
     available = available_tokens(ranking, sliced)
     fitting = {i for i in out if ranking.items[i].tokens <= available and i not in sliced.cap_excluded}
@@ -135,4 +136,5 @@ def _is_out(sliced: Sliced) -> bytearray:
 
 def available_tokens(ranking: Ranking, sliced: Sliced) -> int:
     """What the selected items leave of the target."""
-    return sliced.effective.target_tokens - sum([item.tokens for item in compress(ranking.items, sliced.is_selected)])
+    items, versions = ranking.items, sliced.versions
+    return sliced.effective.target_tokens - sum([versions.get(i, items[i]).tokens for i in sliced.selected])

@@ -15,7 +15,7 @@ from pycupel.model.checks import shortened
 from pycupel.placers import ChronologicalPlacer, FramedPlacer
 from pycupel.protocols import Scorer
 from pycupel.scorers import KindScorer, ReflexiveScorer
-from pycupel.scorers._notes import clamping_notes, is_conversational, relevant_shares, scorer_notes
+from pycupel.scorers._notes import clamping_notes, scorer_notes
 from pycupel.slicers import GreedySlice, KnapsackSlice, MinScoreSlice
 from pycupel.slicers._base import advice_of
 
@@ -43,15 +43,15 @@ def ranking_notes(ranking: Ranking, *, fields: bool = True) -> tuple[str, ...]:
         fields: Whether to say that no item sets a field.
     """
     sources, items, notes = ranking.trace.sources, ranking.classified.scoreable, ranking.trace.scorer_notes
-    leaves = sources.leaves
+    traits = ranking.trace.traits or sources.traits
     if notes is None:
-        notes = scorer_notes(leaves, items)
+        notes = scorer_notes(traits, items)
     return (
         *(notes if fields else ()),
         *((IGNORED_QUERY,) if sources.ignores_query else ()),
         *sources.remarks,
-        *clamping_notes(leaves, items),
-        *_repeated_messages(ranking, in_order=is_conversational(leaves)),
+        *clamping_notes(traits, items),
+        *_repeated_messages(ranking, in_order=traits.is_conversational),
     )
 
 
@@ -91,6 +91,7 @@ def _said_again(item: ContextItem, other: ContextItem, *, in_order: bool) -> boo
 def _slice_notes(selection: Selection) -> Iterator[str]:
     ranking, sliced, sources = selection.ranking, selection.sliced, selection.trace.sources
     slicer: Any = sources.slicer
+    yield from sliced.notes
     if not sources.has_custom_slicer:
         yield from advice_of(slicer, ranking.items, ranking.scores, sliced.effective, sliced.is_selected)
     if len(sliced.selected) < len(ranking.items):
@@ -132,7 +133,7 @@ def _equal_hints(ranking: Ranking, parts: Parts) -> Iterator[str]:
         if type(scorer) is not ReflexiveScorer or abs(column[0] - column[-1]) > _HARDLY:
             continue
         low, high = min(column), max(column)
-        shares = relevant_shares(ranking.trace.sources.leaves)
+        shares = (ranking.trace.traits or ranking.trace.sources.traits).shares
         own = sum([share for each, share in shares if each is scorer])
         decides = 2.0 * own >= sum([share for _, share in shares])
         # Alone, hints that differ at all are an order.

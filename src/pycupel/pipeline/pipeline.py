@@ -11,6 +11,7 @@ from pycupel.diagnostics import OverflowEvent, SelectionReport
 from pycupel.errors import PipelineConfigError
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
 from pycupel.model.checks import wrong_type
+from pycupel.model.frozen import sealed
 from pycupel.pipeline.classify import Classified, check_pinned_budget, classify_items
 from pycupel.pipeline.collect import trace_for
 from pycupel.pipeline.deduplicate import deduplicate_items
@@ -19,12 +20,14 @@ from pycupel.pipeline.policy import Policy, PresetName, as_policy
 from pycupel.pipeline.rank import Ranking, input_positions
 from pycupel.pipeline.score import score_items
 from pycupel.pipeline.selection import Selection
+from pycupel.pipeline.shorten import versions_of
 from pycupel.pipeline.slice import slice_items
 from pycupel.pipeline.sort import sort_items
 from pycupel.pipeline.trace import UNTRACED, NoteSources, TimedTrace, Trace
 from pycupel.placers._base import reads_positions
-from pycupel.protocols import Scorer
+from pycupel.protocols import Scorer, Slicer
 from pycupel.scorers._query import bind_query
+from pycupel.slicers._versions import VersionSlice, with_versions
 
 if TYPE_CHECKING:
     from pycupel.pipeline.stream import Stream
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Pipeline"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class Pipeline(Policy):
     """Selects and orders context items: a scorer ranks, a slicer drops, a placer positions.
@@ -50,7 +54,8 @@ class Pipeline(Policy):
 
     def __post_init__(self) -> None:
         Policy.__post_init__(self)
-        object.__setattr__(self, "_note_sources", NoteSources(self.scorer, self.slicer, self.placer))
+        slicer = self.slicer if self.shorten is None else with_versions(self.slicer, VersionSlice({}))
+        object.__setattr__(self, "_note_sources", NoteSources(self.scorer, slicer, self.placer))
         object.__setattr__(self, "_reads_positions", reads_positions(self.placer))
         if self.on_overflow is not None:
             if not callable(cast(Any, self.on_overflow)):
@@ -242,6 +247,12 @@ class Pipeline(Policy):
     def _stream(self, budget: ContextBudget | int, query: str | None, collector: Any) -> Stream:
         from pycupel.pipeline.stream import Stream, streaming_sources  # noqa: PLC0415 - see above
 
+        if self.shorten is not None:
+            raise PipelineConfigError(
+                "a stream cannot be shortened, because versions are chosen among all items; collect the items and use "
+                "run, or use a policy with shorten=None",
+                argument="shorten",
+            )
         limits = ContextBudget.of(budget)
         sources = streaming_sources(self._sources(query))
         trace = UNTRACED if collector is None else trace_for(sources, limits, collector)
@@ -284,12 +295,13 @@ class Pipeline(Policy):
 
     def _select(self, ranking: Ranking, budget: ContextBudget, trace: Trace) -> Selection:
         classified, items, scores = ranking.classified, ranking.items, ranking.scores
-        sliced = slice_items(items, scores, budget, classified.pinned_tokens, self.slicer)
+        slicer = self.slicer if self.shorten is None else self._version_slicer(ranking, budget)
+        sliced = slice_items(items, scores, budget, classified.pinned_tokens, slicer)
         trace.sliced(ranking, sliced)
-        chosen = sliced.selected
+        chosen, versions = sliced.selected, sliced.versions
         placement = place_items(
             classified.pinned,
-            list(map(items.__getitem__, chosen)),
+            [versions.get(i, items[i]) for i in chosen] if versions else list(map(items.__getitem__, chosen)),
             list(map(scores.__getitem__, chosen)),
             budget,
             self.overflow_strategy,
@@ -298,6 +310,14 @@ class Pipeline(Policy):
         )
         trace.placed(ranking, placement)
         return Selection(ranking, sliced, placement, budget, trace)
+
+    def _version_slicer(self, ranking: Ranking, budget: ContextBudget) -> Slicer:
+        """The slicer that chooses among versions. No version is made if everything fits."""
+        target = budget.effective(ranking.classified.pinned_tokens).target_tokens
+        fits = sum([item.tokens for item in ranking.items]) <= target
+        by_id = {} if fits or self.shorten is None else versions_of(self.shorten, ranking)
+        slicer: Slicer = with_versions(self.slicer, VersionSlice(by_id))
+        return slicer
 
 
 @lru_cache(maxsize=64)

@@ -8,10 +8,21 @@ from typing import Any, Literal, Self
 from pycupel.errors import PipelineConfigError
 from pycupel.model import OverflowStrategy
 from pycupel.model.checks import checked_bool, checked_choice, checked_str, wrong_type
+from pycupel.model.frozen import sealed
 from pycupel.placers import ChronologicalPlacer
-from pycupel.protocols import Placer, Scorer, Slicer, checked_placer, checked_scorer, checked_slicer
+from pycupel.protocols import (
+    Placer,
+    Scorer,
+    Shortener,
+    Slicer,
+    checked_placer,
+    checked_scorer,
+    checked_shortener,
+    checked_slicer,
+)
 from pycupel.scorers._query import bind_query
 from pycupel.slicers import GreedySlice
+from pycupel.slicers._versions import VersionSlice, with_versions
 
 __all__ = ["Policy", "PresetName", "as_policy"]
 
@@ -22,6 +33,7 @@ PresetName = Literal["chat", "code-review", "rag", "document-qa", "tool-use", "l
 _REPR_WIDTH = 60
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class Policy:
     """The choices that make a selection: comparable, and what a policy file holds. A `Pipeline` is one that can run.
@@ -35,6 +47,8 @@ class Policy:
         overflow_strategy: What happens if pinned and selected items together exceed the target: raise, drop the
             lowest scores, or accept.
         dedupe_against_pinned: Whether an item is dropped if a pinned one has the same content.
+        shorten: Makes shorter versions of the items, for the selection to choose from; None to select whole items
+            only. It takes the place of `GreedySlice` or `KnapsackSlice`, also inside quotas.
         name: What the policy is called, for people.
         description: What it is for, for people.
 
@@ -50,6 +64,7 @@ class Policy:
     deduplication: bool = True
     overflow_strategy: OverflowStrategy = OverflowStrategy.THROW
     dedupe_against_pinned: bool = False
+    shorten: Shortener | None = None
     name: str | None = None
     description: str | None = None
 
@@ -65,6 +80,9 @@ class Policy:
             raise PipelineConfigError(
                 "dedupe_against_pinned needs deduplication=True", argument="dedupe_against_pinned"
             )
+        if self.shorten is not None:
+            checked_shortener("shorten", self.shorten)
+            with_versions(self.slicer, VersionSlice({}))
         for field in ("name", "description"):
             if getattr(self, field) is not None:
                 checked_str(field, getattr(self, field))

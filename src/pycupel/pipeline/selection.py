@@ -13,6 +13,7 @@ from pycupel.diagnostics.report import deferred_report
 from pycupel.errors import digits
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.version import Shortened
 from pycupel.pipeline import events, explain
 from pycupel.pipeline.notes import selection_notes
 from pycupel.pipeline.place import Placement
@@ -73,6 +74,15 @@ class Selection:
         return sum([item.tokens for item in self.items])
 
     @property
+    def shortened(self) -> tuple[Shortened, ...]:
+        """The items that were selected in a shorter version, in the order of `items`."""
+        versions, first = self.sliced.versions, len(self.ranking.pinned)
+        if not versions:
+            return ()
+        chosen = [self.sliced.selected[i - first] for i in self.placement.order if i >= first]
+        return tuple(Shortened(self.ranking.items[i], versions[i]) for i in chosen if i in versions)
+
+    @property
     def reasons(self) -> tuple[ExcludedItem, ...]:
         """The items that were left out, each with its score and reason, best score first: `report.excluded`."""
         reasons: tuple[ExcludedItem, ...] = self.part("excluded")
@@ -114,7 +124,7 @@ def _excluded_by_stage(selection: Selection) -> list[Sequence[ExcludedItem]]:
         explain.excluded_by_classify(classified) if classified.invalid else (),
         explain.excluded_by_deduplicate(classified.scoreable, ranking.all_scores, duplicates) if duplicates else (),
         explain.excluded_by_slice(ranking, sliced, budget, available),
-        explain.excluded_by_place(classified, placement, budget),
+        explain.excluded_by_place(classified, placement, budget) if len(placement.kept) < len(placement.items) else (),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import compress
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.kernels.records import maker
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.protocols import Slicer
-from pycupel.slicers._base import slice_by_index
+from pycupel.slicers._base import NO_VERSIONS, slice_by_index
 
 __all__ = ["Sliced", "slice_items"]
 
@@ -19,7 +19,8 @@ class Sliced(NamedTuple):
     """What the slicer decided.
 
     `selected` are indices in the sorted list, ascending: the selection stays sorted, whatever the slicer does (SL-01).
-    `is_selected` has a 1 for each of them, and a 0 for every other item.
+    `is_selected` has a 1 for each of them, and a 0 for every other item. `versions` are the shorter versions that take
+    the place of selected items.
     """
 
     effective: ContextBudget
@@ -27,6 +28,8 @@ class Sliced(NamedTuple):
     is_selected: bytearray
     shortfalls: tuple[CountRequirementShortfall, ...]
     cap_excluded: dict[int, ExclusionReason]
+    versions: Mapping[int, ContextItem] = NO_VERSIONS
+    notes: tuple[str, ...] = ()
 
 
 _sliced = maker(Sliced)
@@ -42,4 +45,5 @@ def slice_items(
     for i in outcome.selected:
         is_selected[i] = 1
     selected = list(compress(range(len(items)), is_selected))
-    return _sliced((effective, selected, is_selected, outcome.shortfalls, dict(outcome.cap_excluded)))
+    capped = dict(outcome.cap_excluded)
+    return _sliced((effective, selected, is_selected, outcome.shortfalls, capped, outcome.versions, outcome.notes))

@@ -16,8 +16,8 @@ from pycupel.pipeline.explain import slice_notes
 from pycupel.pipeline.place import Placement
 from pycupel.pipeline.slice import Sliced
 from pycupel.protocols import Placer, Scorer, Slicer
-from pycupel.scorers._notes import scorer_notes
-from pycupel.scorers._parts import Shares, leaves_of, parts_of
+from pycupel.scorers._notes import ScorerTraits, scorer_notes, traits_of
+from pycupel.scorers._parts import Shares, parts_of
 
 if TYPE_CHECKING:
     from pycupel.pipeline.rank import Ranking
@@ -49,7 +49,7 @@ class NoteSources:
     remarks: tuple[str, ...] = ()
     has_custom_scorer: bool = field(init=False)
     has_custom_slicer: bool = field(init=False)
-    _leaves: Shares | None = field(init=False, default=None)
+    _traits: ScorerTraits | None = field(init=False, default=None)
     _parts: Shares | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
@@ -57,11 +57,11 @@ class NoteSources:
         self.has_custom_slicer = not _is_built_in(self.slicer)
 
     @property
-    def leaves(self) -> Shares:
-        """The innermost scorers, each with its share of the weight. Resolved when first asked for."""
-        if self._leaves is None or self.has_custom_scorer:  # custom code may change
-            self._leaves = leaves_of(self.scorer)
-        return self._leaves
+    def traits(self) -> ScorerTraits:
+        """What notes have to know about the scorer. Found out when it is first asked for."""
+        if self._traits is None:
+            self._traits = traits_of(self.scorer)
+        return self._traits
 
     @property
     def parts(self) -> Shares:
@@ -77,6 +77,7 @@ class Trace:
     Attributes:
         sources: The scorer and the slicer.
         laps: For each stage its duration in seconds, and how many items came out.
+        traits: What notes have to know about a custom scorer, which may change.
         columns: Where the scores that each scorer gives are kept, by the id of the scorer.
         scorer_notes: What the scorer has to say; None if that can be made when asked for.
         slice_notes: What the slicer has to say about each item that it left out, likewise.
@@ -87,6 +88,7 @@ class Trace:
 
     sources: NoteSources
     laps: Sequence[tuple[float, int]] = ()
+    traits: ScorerTraits | None = None
     columns: dict[int, list[float]] | None = None
     scorer_notes: tuple[str, ...] | None = ()
     slice_notes: Sequence[str] | None = ()
@@ -123,14 +125,15 @@ UNTRACED = Trace()
 class TimedTrace(Trace):
     """Takes the times, and gathers what custom scorers and slicers have to say: enough for a report."""
 
-    __slots__ = ("_mark", "columns", "laps", "scorer_notes", "slice_notes", "sources", "with_items")
+    __slots__ = ("_mark", "columns", "laps", "scorer_notes", "slice_notes", "sources", "traits", "with_items")
 
     def __init__(self, sources: NoteSources, ranked: Trace = UNTRACED, *, with_items: bool = True) -> None:
         """Begin, or go on from where a ranking was made."""
         self.sources = sources
         self.with_items = with_items
-        self.laps: list[tuple[float, int]] = [*ranked.laps[:3]]  # pyright: ignore[reportIncompatibleVariableOverride]
+        self.laps: list[tuple[float, int]] = list(ranked.laps[:3])  # pyright: ignore[reportIncompatibleVariableOverride]
         self.columns: dict[int, list[float]] | None = {}
+        self.traits: ScorerTraits | None = None
         self.scorer_notes: tuple[str, ...] | None = None if ranked is UNTRACED else ranked.scorer_notes
         self.slice_notes: Sequence[str] | None = None
         self._mark = perf_counter()
@@ -143,7 +146,8 @@ class TimedTrace(Trace):
         """Take the time, and ask a custom scorer for its notes."""
         self._lap(perf_counter(), len(scores))
         if self.sources.has_custom_scorer:
-            self.scorer_notes = scorer_notes(self.sources.leaves, classified.scoreable)
+            self.traits = traits_of(self.sources.scorer)
+            self.scorer_notes = scorer_notes(self.traits, classified.scoreable)
             self._mark = perf_counter()
 
     def deduplicated(self, classified: Classified, scores: Sequence[float], dropped: Sequence[int]) -> None:  # noqa: ARG002

@@ -8,12 +8,15 @@ from typing import Literal
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem
+from pycupel.model.checks import shortened
+from pycupel.model.frozen import sealed
 from pycupel.model.optionless import short_repr
 from pycupel.placers._base import IndexedPlacer
 
 __all__ = ["ChronologicalPlacer"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class ChronologicalPlacer(IndexedPlacer):
     """Oldest first, items without a timestamp last. Equal timestamps keep their order; scores do not matter.
@@ -32,7 +35,7 @@ class ChronologicalPlacer(IndexedPlacer):
     def __post_init__(self) -> None:
         if self.undated not in ("received", "position"):
             raise InvalidArgumentError(
-                f"undated must be 'received' or 'position', not {self.undated!r}",
+                f"undated must be 'received' or 'position', not {shortened(self.undated, 200)}",
                 argument="undated",
                 value=self.undated,
             )

@@ -8,7 +8,8 @@ from typing import Any
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem, ContextKind
-from pycupel.model.checks import checked_iterable
+from pycupel.model.checks import checked_iterable, quoted
+from pycupel.model.frozen import sealed
 from pycupel.placers._base import IndexedPlacer, place_by_index, reads_positions
 from pycupel.placers.chronological import ChronologicalPlacer
 from pycupel.protocols import Placer, checked_placer
@@ -18,6 +19,7 @@ __all__ = ["FramedPlacer"]
 Picks = Callable[[ContextItem], object]
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False)
 class FramedPlacer(IndexedPlacer):
     """Puts some items first and some last, whatever their timestamps and scores; `inner` orders the rest.
@@ -50,7 +52,7 @@ class FramedPlacer(IndexedPlacer):
         for kind in _kinds(self.last):
             if kind in _kinds(self.first):
                 raise InvalidArgumentError(
-                    f"kind {kind.value!r} cannot be both first and last", argument="last", value=kind
+                    f"kind {quoted(kind.value)} cannot be both first and last", argument="last", value=kind
                 )
 
     def place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:

@@ -15,6 +15,7 @@ from pycupel.codecs.records import REQUIRED, Field, camel, snake
 from pycupel.codecs.scalars import FINITE, FLAG, INTEGER, JSON, KIND, TEXT, choice
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextKind
+from pycupel.model.checks import shortened
 from pycupel.policies.values import SECONDS
 
 __all__ = ["derive_fields"]
@@ -39,17 +40,18 @@ def derive_fields(factory: Any, strategies: Mapping[Any, Codec]) -> list[Field]:
         strategies: The codecs of parameters that are strategies themselves, by protocol.
 
     Raises:
-        InvalidArgumentError: a parameter has a name that a policy file uses for something else.
+        InvalidArgumentError: a parameter has a name that a policy file uses for something else, or the parameters are
+            not known.
     """
     hints = _hints(factory)
     fields: list[Field] = []
-    for parameter in inspect.signature(factory).parameters.values():
+    for parameter in _parameters(factory):
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             continue
         name = parameter.name
         if name in _RESERVED:
             raise InvalidArgumentError(
-                f"{factory!r} has a parameter {name!r}, which means something else in a policy file"
+                f"{shortened(factory, 200)} has a parameter {name!r}, which means something else in a policy file"
             )
         # In camelCase, unless that would not lead back to the name.
         spelled = camel(name) if snake(camel(name)) == name else name
@@ -59,11 +61,21 @@ def derive_fields(factory: Any, strategies: Mapping[Any, Codec]) -> list[Field]:
     return fields
 
 
+def _parameters(factory: Any) -> list[inspect.Parameter]:
+    try:
+        return list(inspect.signature(factory).parameters.values())
+    except Exception as error:
+        # Some built-in functions have no signature, and a plug-in may compute one.
+        raise InvalidArgumentError(
+            f"the parameters of {shortened(factory, 200)} are not known, so it cannot be used in a policy file: {error}"
+        ) from error
+
+
 def _hints(factory: Any) -> dict[str, Any]:
     """The annotations of the constructor, or of the function; none if they cannot be resolved."""
     try:
         return get_type_hints(factory.__init__ if isinstance(factory, type) else factory)  # type: ignore[misc]
-    except (NameError, TypeError):
+    except Exception:  # noqa: BLE001 - an annotation may be any expression
         return {}
 
 

@@ -18,7 +18,7 @@ from pycupel.model import OverflowStrategy
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName, as_policy
 from pycupel.policies.built_in import CURVE, PLACER, QUOTAS, SCORER, SLICER, WEIGHTED_SCORERS
-from pycupel.policies.strategies import ByName
+from pycupel.policies.strategies import SHORTENER, SHORTENER_OR_NAME, ByName
 from pycupel.policies.values import POSITIVE_INTEGER
 from pycupel.protocols import Scorer
 from pycupel.registry import SLICERS
@@ -56,10 +56,11 @@ _POLICY = Record(
         Field("deduplicationEnabled", FLAG, None, attribute="deduplication"),
         Field("dedupeAgainstPinned", FLAG, None),
         Field("overflowStrategy", choice(OverflowStrategy), None),
+        Field("shorten", SHORTENER_OR_NAME, None, "what makes shorter versions of items: a name, or an object"),
     ],
 )
 # What a policy has under the same name.
-_PLAIN = ("name", "description", "deduplication", "dedupe_against_pinned", "overflow_strategy")
+_PLAIN = ("name", "description", "deduplication", "dedupe_against_pinned", "overflow_strategy", "shorten")
 
 
 def policy_from_dict(data: Mapping[str, Any]) -> Policy:
@@ -169,6 +170,8 @@ def _write(policy: Policy) -> dict[str, Any]:
     if policy.dedupe_against_pinned:
         document["dedupeAgainstPinned"] = True
     document["overflowStrategy"] = policy.overflow_strategy.value
+    if policy.shorten is not None:
+        document["shorten"] = at("shorten", SHORTENER_OR_NAME, policy.shorten)
     return document
 
 
@@ -195,10 +198,15 @@ def _flat_fields(slicer: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def policy_json_schema() -> Schema:
-    """Return a JSON Schema (2020-12) of policy documents, with the strategies that are registered at this moment."""
+    """Return a JSON Schema (2020-12) of policy documents, with the strategies that are registered at this moment.
+
+    An installed plug-in is in it by name; its options are, too, once it has been imported.
+    """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Cupel policy",
         **_POLICY.schema(),
-        "$defs": {strategy.registry.what: strategy.definition() for strategy in (SCORER, SLICER, PLACER, CURVE)},
+        "$defs": {
+            strategy.registry.what: strategy.definition() for strategy in (SCORER, SLICER, PLACER, SHORTENER, CURVE)
+        },
     }

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from pycupel.codecs.jsontext import parse_json, reject_duplicate_keys
+from pycupel.codecs.limits import TOO_DEEP, check_depth
 from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.extras import load_extra
-from pycupel.model.checks import checked_str
+from pycupel.model.checks import checked_str, quoted
 from pycupel.model.names import name_key, suggestion
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName
@@ -23,6 +25,14 @@ __all__ = ["PolicyFormat", "dump_policy", "load_policy", "parse_policy", "save_p
 
 PolicyFormat = Literal["json", "toml", "yaml"]
 """The formats of policies in texts."""
+
+_MAX_BYTES = 1_000_000
+_MAX_NODES = 10_000
+_MAX_DOTS = 64
+_TOML_STRINGS_AND_COMMENTS = re.compile(
+    r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|#[^\n]*', re.DOTALL
+)
+_TOML_DOTTED_KEY = re.compile(r"[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++)+")
 
 
 def load_policy(path: str | os.PathLike[str]) -> Policy:
@@ -39,7 +49,9 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
     """
     file = Path(path)
     file_format = _format_of(file)
-    data = file.read_bytes()
+    with file.open("rb") as stream:
+        # One byte more than is allowed is enough to know.
+        data = stream.read(_MAX_BYTES + 1)
     try:
         return parse_policy(_decoded(data), file_format)
     except DocumentError as error:
@@ -47,6 +59,8 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
 
 
 def _decoded(data: bytes) -> str:
+    if len(data) > _MAX_BYTES:
+        raise combined([_too_large()])
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -84,11 +98,14 @@ def parse_policy(text: str, format: PolicyFormat = "json") -> Policy:  # noqa: A
     if not checked_str("text", text).strip():
         raise combined([DocumentError(f"{chosen.label} input cannot be empty.")])
     try:
+        if len(text) > _MAX_BYTES or len(text.encode(errors="surrogatepass")) > _MAX_BYTES:
+            raise _too_large()
         data = chosen.read(text)
+        check_depth(data)
     except DocumentError as error:
         raise combined([error]) from None
     except RecursionError:
-        raise combined([DocumentError("is nested too deeply")]) from None
+        raise combined([DocumentError(TOO_DEEP)]) from None
     return policy_from_dict(data)
 
 
@@ -106,6 +123,7 @@ def dump_policy(policy: Policy | PresetName, format: PolicyFormat = "json") -> s
     """
     chosen = _format(format)
     document = policy_to_dict(policy)
+    check_depth(document)
     try:
         return chosen.write(document)
     except (ValueError, RecursionError) as error:
@@ -113,8 +131,12 @@ def dump_policy(policy: Policy | PresetName, format: PolicyFormat = "json") -> s
         raise DocumentError(f"cannot be written as {chosen.label}: {error}") from None
 
 
+def _too_large() -> DocumentError:
+    return DocumentError(f"is larger than {_MAX_BYTES:,} bytes, the limit for a policy")
+
+
 def _read_json(text: str) -> Any:
-    data = parse_json(text, unique_keys=True)
+    data = parse_json(text)
     if data is None:
         raise DocumentError("Policy cannot be null. Received JSON literal 'null'.")
     return data
@@ -125,10 +147,21 @@ def _write_json(document: dict[str, Any]) -> str:
 
 
 def _read_toml(text: str) -> Any:
+    _check_dots(text)
     try:
         return tomllib.loads(text)
     except ValueError as error:
         raise DocumentError(f"is not TOML: {error}") from None
+
+
+def _check_dots(text: str) -> None:
+    """Refuse a key with very many parts, such as `a.a.a`: for those the standard library needs minutes."""
+    if text.count(".") > _MAX_DOTS:
+        # Strings and comments may have as many dots as they like.
+        keys = _TOML_STRINGS_AND_COMMENTS.sub(lambda match: "" if match[0].startswith("#") else "s", text)
+        for key in _TOML_DOTTED_KEY.finditer(keys):
+            if key[0].count(".") > _MAX_DOTS:
+                raise DocumentError(f"a key has more than {_MAX_DOTS} dots: {quoted(key[0])}")
 
 
 def _yaml() -> Any:
@@ -140,24 +173,42 @@ def _read_yaml(text: str) -> Any:
     try:
         loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
-        _reject_duplicates(node, yaml.MappingNode)
-        return None if node is None else loader.construct_document(node)
+        if node is None or _is_bounded(node, yaml.MappingNode):
+            return node and loader.construct_document(node)
     except (yaml.YAMLError, ValueError) as error:
         raise DocumentError(f"is not YAML: {error}") from None
+    raise DocumentError(f"has aliases that expand to more than {_MAX_NODES:,} nodes")
 
 
-def _reject_duplicates(root: Any, mapping: type[Any]) -> None:
-    """Refuse repeated keys, as in JSON. Nodes may be shared, and a node may even contain itself."""
-    nodes, seen = [root], set[int]()
-    for node in nodes:
-        if id(node) in seen or not isinstance(getattr(node, "value", None), list):
-            continue
-        seen.add(id(node))
-        if isinstance(node, mapping):
-            reject_duplicate_keys([(str(key.value), None) for key, _ in node.value])
-            nodes += [member for _, member in node.value]
+def _is_bounded(root: Any, mapping: type[Any]) -> bool:
+    """Refuse repeated keys, as in JSON, and tell whether the aliases expand to few nodes; to themselves is many."""
+    # The nodes that each stands for. A node is counted when it comes up for the second time, after its parts.
+    sizes: dict[int, int] = {}
+    open_nodes: set[int] = set()
+    stack = [root]
+    while stack:
+        node = stack[-1]
+        parts = _parts(node, mapping)
+        if id(node) in sizes:
+            stack.pop()
+        elif id(node) in open_nodes:
+            sizes[id(node)] = 1 + sum(sizes[id(part)] for part in parts)
         else:
-            nodes += node.value
+            open_nodes.add(id(node))
+            if isinstance(node, mapping):
+                reject_duplicate_keys([(str(key.value), None) for key, _ in node.value])
+            if any(id(part) in open_nodes and id(part) not in sizes for part in parts):
+                return False
+            stack += parts
+    # Without aliases a document has as many nodes as it needs.
+    return sizes[id(root)] <= max(_MAX_NODES, len(sizes))
+
+
+def _parts(node: Any, mapping: type[Any]) -> list[Any]:
+    if isinstance(node, mapping):
+        return [part for pair in node.value for part in pair]
+    held: Any = node.value
+    return [] if isinstance(held, str) else held
 
 
 def _write_yaml(document: dict[str, Any]) -> str:
@@ -190,7 +241,7 @@ def _format(name: str) -> _Format:
             return chosen
     near = suggestion(name, _FORMATS)
     raise InvalidArgumentError(
-        f"format must be one of {', '.join(_FORMATS)}, not {name!r}{near}", argument="format", value=name
+        f"format must be one of {', '.join(_FORMATS)}, not {quoted(name)}{near}", argument="format", value=name
     )
 
 
@@ -198,6 +249,6 @@ def _format_of(file: Path) -> PolicyFormat:
     suffix = file.suffix.lower()
     if suffix not in _SUFFIXES:
         raise InvalidArgumentError(
-            f"the name of a policy file must end with {', '.join(_SUFFIXES)}, not {file.name!r}", argument="path"
+            f"the name of a policy file must end with {', '.join(_SUFFIXES)}, not {quoted(file.name)}", argument="path"
         )
     return _SUFFIXES[suffix]

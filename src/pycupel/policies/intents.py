@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Self
 
-from pycupel.errors import InvalidArgumentError
+from pycupel.errors import InvalidArgumentError, plain
 from pycupel.model.checks import checked_str
 from pycupel.model.names import name_key, suggestion
 from pycupel.pipeline import Policy
@@ -60,7 +60,7 @@ class PolicyRegistry:
         if policy is None:
             near = suggestion(intent, self)
             raise InvalidArgumentError(
-                f"No policy registered for intent '{intent}'.",
+                f"No policy registered for intent '{plain(intent)}'.",
                 argument="intent",
                 value=intent,
                 hint=f"Registered are: {', '.join(self) or 'none'}{near}",

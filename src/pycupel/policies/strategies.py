@@ -20,15 +20,29 @@ from pycupel.codecs.base import (
 )
 from pycupel.codecs.containers import list_of
 from pycupel.codecs.records import REQUIRED, Field, Record, camel, snake, tagged_schema
-from pycupel.errors import DocumentError
+from pycupel.errors import DocumentError, plain
+from pycupel.model.checks import quoted, shortened
 from pycupel.model.names import suggestion
 from pycupel.policies.derive import derive_fields
 from pycupel.policies.values import POSITIVE
-from pycupel.protocols import Placer, Scorer, Slicer, TimeProvider
-from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SLICERS, Registry
+from pycupel.protocols import Placer, Scorer, Shortener, Slicer, TimeProvider
+from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SHORTENERS, SLICERS, Registry
 from pycupel.scorers.decay import Curve
+from pycupel.scorers.similarity import SimilarityScorer
 
-__all__ = ["CLOCK", "CURVE", "INNER_SCORER", "PLACER", "SCORER", "SLICER", "WEIGHTED_SCORERS", "ByName", "Strategy"]
+__all__ = [
+    "CLOCK",
+    "CURVE",
+    "INNER_SCORER",
+    "PLACER",
+    "SCORER",
+    "SHORTENER",
+    "SHORTENER_OR_NAME",
+    "SLICER",
+    "WEIGHTED_SCORERS",
+    "ByName",
+    "Strategy",
+]
 
 
 class _Name:
@@ -44,15 +58,20 @@ class _Name:
         name = self.registry.canonical_name(value)
         if name is None:
             near = suggestion(value, self.registry)
-            raise DocumentError(f"unknown {what} {value!r}; choose from {', '.join(self.registry)}{near}")
+            raise DocumentError(f"unknown {what} {quoted(value)}; choose from {', '.join(self.registry)}{near}")
         return name
 
     def write(self, value: Any, _: Context, /) -> str:
         name = self.registry.name_of(value)
         if name is None:
+            if value is SimilarityScorer:
+                raise DocumentError(
+                    "a SimilarityScorer holds a function, which no file can; save the policy without it, and add it "
+                    "to the scorer after loading"
+                )
             what = self.registry.what
             raise DocumentError(
-                f"{getattr(value, '__qualname__', repr(value))} is not a registered {what}, so it has no name in a "
+                f"{_qualname(value)} is not a registered {what}, so it has no name in a "
                 f"file; register it with pycupel.registry.{what.upper()}S.register(name, ...)"
             )
         return name
@@ -60,6 +79,10 @@ class _Name:
     def schema(self) -> Schema:
         """The usual spellings, for editors to complete. All others are read, too."""
         return {"enum": [spelling for name in self.registry for spelling in _spellings(name)]}
+
+
+def _qualname(value: Any) -> str:
+    return plain(getattr(value, "__qualname__", "")) or shortened(value, 200)
 
 
 def _spellings(name: str) -> list[str]:
@@ -89,12 +112,13 @@ class Strategy:
         self.registry = registry
         self._name = _Name(registry)
         self._beside = ("type", *beside)
-        self._records: dict[Any, Record] = {}
+        # By identity: a plug-in need not be hashable.
+        self._records: dict[int, Record] = {}
         self._foreign = dict(refused or {})
 
     def define(self, cls: type[Any], *fields: Field, build: Callable[..., Any] | None = None) -> None:
         """Define the fields of a built-in type, and what builds it if the class itself does not."""
-        self._records[cls] = self._record(build or cls, fields)
+        self._records[id(cls)] = self._record(build or cls, fields)
         for field in fields:
             for name in field.spellings:
                 self._foreign.setdefault(name, "")
@@ -105,7 +129,8 @@ class Strategy:
 
     def record(self, cls: Any) -> Record:
         """The fields of a registered class."""
-        return self._records[cls] if cls in self._records else self._record(cls, derive_fields(cls, _CODECS))
+        known = self._records.get(id(cls))
+        return self._record(cls, derive_fields(cls, _CODECS)) if known is None else known
 
     def read(self, value: Any, context: Context, /) -> Any:
         """Return the strategy that an object describes."""
@@ -127,8 +152,13 @@ class Strategy:
         try:
             return {"type": name, **self.record(type(value)).write(value, context)}
         except AttributeError as error:
-            text = f"{type(value).__qualname__} does not keep its options as attributes: {error}"
+            text = f"{_qualname(type(value))} does not keep its options as attributes: {error}"
             raise DocumentError(text) from error
+        except (DocumentError, RecursionError):
+            raise
+        except Exception as error:
+            # Somebody else's comparison, for example.
+            raise DocumentError(f"{_qualname(type(value))} cannot be written: {shortened(error, 200)}") from error
 
     def schema(self) -> Schema:
         """Return a reference to the definition."""
@@ -142,23 +172,26 @@ class Strategy:
     def _fields_schema(self, name: str) -> Schema:
         # A plug-in that cannot be loaded, or cannot be used in a file, must not break the schema for the others.
         with suppress(Exception):
-            return self.record(self.registry[name]).schema()
+            entry = self.registry.get_imported(name)
+            return {} if entry is None else self.record(entry).schema()
         return {}
 
 
 class ByName(_Name):
     """A strategy that is only named, in a field such as `slicerType`."""
 
-    def __init__(self, strategy: Strategy) -> None:
+    def __init__(self, strategy: Strategy, field: str | None = None) -> None:
+        """Read the names of strategies; `field` is where a document has them as objects, by default what they are."""
         super().__init__(strategy.registry)
         self._strategy = strategy
+        self._field = field or strategy.registry.what
 
     def read(self, value: Any, context: Context, /) -> Any:
         """Return the strategy of that name, if it needs no options."""
-        name, what = super().read(value, context), self.registry.what
+        name = super().read(value, context)
         for field in self._strategy.record(self.registry[name]).fields:
             if field.default is REQUIRED:
-                example = f'"{what}": {{"type": "{name}", "{field.name}": ...}}'
+                example = f'"{self._field}": {{"type": "{name}", "{field.name}": ...}}'
                 raise DocumentError(f"needs options; write it as an object: {example}")
         return self._strategy.read({"type": name}, context)
 
@@ -169,8 +202,28 @@ _INNER_ONLY = "is only valid for scaled and boosted; remove it or change the typ
 SCORER = Strategy(SCORERS, "weight", refused=dict.fromkeys(("innerScorer", "inner_scorer"), _INNER_ONLY))
 SLICER = Strategy(SLICERS)
 PLACER = Strategy(PLACERS)
+SHORTENER = Strategy(SHORTENERS)
 CURVE = Strategy(CURVES)
 CLOCK = _Clock(CLOCKS)
+
+
+class _ShortenerOrName:
+    """A shortener as an object, or its name alone."""
+
+    _by_name = ByName(SHORTENER, "shorten")
+
+    def read(self, value: Any, context: Context, /) -> Any:
+        return (self._by_name if isinstance(value, str) else SHORTENER).read(value, context)
+
+    def write(self, value: Any, context: Context, /) -> Any:
+        document = SHORTENER.write(value, context)
+        return document["type"] if len(document) == 1 else document
+
+    def schema(self) -> Schema:
+        return {"anyOf": [self._by_name.schema(), SHORTENER.schema()]}
+
+
+SHORTENER_OR_NAME = _ShortenerOrName()
 
 
 def _read_weighted(value: Any, context: Context) -> Any:
@@ -203,4 +256,11 @@ _WEIGHTED = {"allOf": [SCORER.schema(), {"properties": {"weight": POSITIVE.schem
 WEIGHTED_SCORERS = list_of(FunctionCodec(_WEIGHTED, _read_weighted, _write_weighted), at_least=1)
 INNER_SCORER = FunctionCodec(SCORER.schema(), SCORER.read, _write_inner)
 
-_CODECS: Mapping[Any, Codec] = {Scorer: INNER_SCORER, Slicer: SLICER, Placer: PLACER, Curve: CURVE, TimeProvider: CLOCK}
+_CODECS: Mapping[Any, Codec] = {
+    Scorer: INNER_SCORER,
+    Slicer: SLICER,
+    Placer: PLACER,
+    Shortener: SHORTENER,
+    Curve: CURVE,
+    TimeProvider: CLOCK,
+}

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from pycupel.errors import DocumentError
+from pycupel.model.checks import shortened
 
 __all__ = ["dump_toml"]
 
@@ -53,7 +54,7 @@ def _inline(value: Any) -> str:
     if isinstance(value, list):
         elements: list[Any] = value  # pyright: ignore[reportUnknownVariableType] - from outside
         return f"[{', '.join(map(_inline, elements))}]"
-    raise DocumentError(f"TOML cannot express {value!r}")
+    raise DocumentError(f"TOML cannot express {shortened(value)}")
 
 
 def _string(text: str) -> str:

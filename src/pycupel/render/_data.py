@@ -62,18 +62,18 @@ def entries_of(report: SelectionReport) -> list[_Entry]:
 
 
 class Kinds:
-    """The kinds of a report, the largest first; only the first few have a colour of their own."""
+    """The kinds of the candidates, the largest first; only the first few have a colour of their own.
 
-    def __init__(self, entries: Iterable[_Entry]) -> None:
-        tokens: dict[str, tuple[int, int]] = {}
+    The order is that of all candidates, so that a kind keeps its colour when the selection changes.
+    """
+
+    def __init__(self, items: Iterable[ContextItem]) -> None:
+        tokens: dict[str, int] = {}
         names: dict[str, str] = {}
-        for item, _, reason in entries:
+        for item in items:
             key = item.kind.key
             names.setdefault(key, item.kind.value)
-            selected, total = tokens.get(key, (0, 0))
-            if not isinstance(reason, ExclusionReason):
-                selected += item.tokens
-            tokens[key] = selected, total + item.tokens
+            tokens[key] = tokens.get(key, 0) + item.tokens
         order = sorted(tokens, key=lambda key: tokens[key], reverse=True)
         self.names = [clipped(names[key], _LONGEST_NAME) for key in order]
         self._indices = {key: i for i, key in enumerate(order)}

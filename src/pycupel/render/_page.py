@@ -9,6 +9,7 @@ from pycupel.diagnostics import SelectionReport
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextKind
 from pycupel.model.checks import checked_count, checked_int
+from pycupel.model.frozen import sealed
 from pycupel.render._layout import HEADING, QUIET, Line, Row, Span, Table, clipped, count, paragraph
 
 __all__ = ["Page"]
@@ -17,6 +18,7 @@ _LEAST_WIDTH = 40
 _COLORS = ("36", "32", "33", "35", "34", "96", "92", "93", "95", "94")
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Page:
     """The settings of one report's text, and the parts that depend on them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pycupel.diagnostics import ExcludedItem, Explanation
 from pycupel.diagnostics.reasons import ExclusionReason
+from pycupel.model.version import version_mark
 from pycupel.render._layout import HEADING, Line, Row, Span, Table, clipped, count, finish, number, paragraph, plural
 from pycupel.render._reasons import explain
 
@@ -18,6 +19,8 @@ def render_explanation(explanation: Explanation) -> str:
     item = explanation.item
     lines = paragraph(clipped(item.content, _WIDTH), _WIDTH, code=HEADING)
     what = f"{clipped(item.kind.value, _QUOTE)} of {plural(item.tokens, 'token')}"
+    if version_mark(item) is not None and item.original_tokens is not None:
+        what = f"{what}, shortened from {count(item.original_tokens)}"
     lines += _indented(f"{what}, {'selected' if explanation.included else 'left out'}: {_reason(explanation)}")
     rank = "" if explanation.rank is None else f", rank {count(explanation.rank)}"
     lines += _indented(f"score {number(explanation.score)}{rank}")

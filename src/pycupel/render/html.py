@@ -21,7 +21,7 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_bool, checked_iterable, wrong_type
 from pycupel.pipeline import Policy, PresetName
-from pycupel.render._data import Data, Kinds, Table, entries_of, report_data
+from pycupel.render._data import Data, Kinds, RowIndex, Table, entries_of, report_data
 from pycupel.render._sweep import sweep_data
 from pycupel.render.panels import Panel, panel_data
 from pycupel.render.text import render_summary
@@ -76,12 +76,15 @@ def page_data(
             raise wrong_type(name, "a SelectionReport", value)
     checked_bool("text", text)
     table = Table.of(report, other)
-    kinds = Kinds(entry for each in (report, other) if each for entry in entries_of(each))
+    kinds = Kinds(entry.item for each in (report, other) if each for entry in entries_of(each))
+    data = report_data(report, other, table, kinds, text=text)
     sweep: Data | None = None
-    if pipeline is not None and items is not None:
+    if items is not None:
         candidates = _candidates(report, items)
-        sweep = sweep_data(pipeline, candidates, report.budget, table.items, kinds)
-    return {"report": report_data(report, other, table, kinds, text=text), "sweep": sweep}
+        data["rows"]["input"] = RowIndex(candidates).find(table.items)
+        if pipeline is not None:
+            sweep = sweep_data(pipeline, candidates, report.budget, table.items, kinds)
+    return {"report": data, "sweep": sweep}
 
 
 def _candidates(report: SelectionReport, items: Iterable[ContextItem]) -> list[ContextItem]:
@@ -95,15 +98,17 @@ def _candidates(report: SelectionReport, items: Iterable[ContextItem]) -> list[C
     return candidates
 
 
-def render_panels(title: str, panels: Iterable[Panel], *, subtitle: str = "") -> str:
+def render_panels(title: str, panels: Iterable[Panel], *, subtitle: str = "", quiet: Sequence[str] = ()) -> str:
     """A page of panels, such as tables and pictures, from plain rows.
 
     Args:
         title: The title of the page.
         panels: What it shows, in order.
         subtitle: A sentence below the title.
+        quiet: Groups of bars and lives that are grey, such as what is not known.
     """
-    return render_page(title, {"subtitle": subtitle, "panels": [panel_data(panel) for panel in panels]})
+    shown = [panel_data(panel) for panel in panels]
+    return render_page(title, {"subtitle": subtitle, "quiet": [*quiet], "panels": shown})
 
 
 def render_page(title: str, data: Mapping[str, Any], *, summary: str = "", connect: str = "'none'") -> str:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, TypeAlias, cast
 
+from pycupel.model.frozen import sealed
 from pycupel.render._data import plain
 
 __all__ = ["Bar", "Bars", "Figure", "Figures", "Growth", "Life", "Mark", "Notes", "Panel", "Rows", "panel_data"]
@@ -28,6 +29,7 @@ class Figure(NamedTuple):
     note: str = ""
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Figures:
     """The numbers that matter most, side by side.
@@ -55,6 +57,7 @@ class Bar(NamedTuple):
     group: str = ""
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Bars:
     """A bar chart: parts of a whole, with their shares.
@@ -102,6 +105,7 @@ class Mark(NamedTuple):
     label: str
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Growth:
     """A picture of how something grew from point to point, and of what it consisted.
@@ -125,6 +129,7 @@ class Growth:
     note: str = ""
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Rows:
     """A table that can be searched and sorted.
@@ -142,6 +147,7 @@ class Rows:
     note: str = ""
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Notes:
     """Sentences.

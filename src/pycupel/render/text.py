@@ -11,8 +11,9 @@ from typing import Any
 
 from pycupel.diagnostics import ExcludedItem, IncludedItem, InclusionReason, SelectionReport
 from pycupel.kernels.order import descending
-from pycupel.model import ContextBudget
+from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_bool, wrong_type
+from pycupel.model.version import version_mark
 from pycupel.render._layout import (
     HEADING,
     Line,
@@ -102,12 +103,16 @@ def _checked(report: Any) -> SelectionReport:
 def _headline(report: SelectionReport, width: int) -> list[Line]:
     items = f"{count(len(report.included))} of {plural(report.total_candidates, 'item')} selected"
     tokens = f"{count(report.included_tokens)} of {plural(report.total_tokens_considered, 'token')}"
-    lines = paragraph(listed((items, tokens)), width, code=HEADING)
+    lines = paragraph(listed((items, tokens, *_shortened(report))), width, code=HEADING)
     if report.budget is not None:
         lines += paragraph(f"budget: {_budget(report.budget, report.included_tokens)}", width)
     for note in report.notes:
         lines += paragraph(f"note: {note}", width)
     return lines
+
+
+def _shortened(report: SelectionReport) -> list[str]:
+    return [f"{count(len(report.shortened))} shortened"] if report.shortened else []
 
 
 def _budget(budget: ContextBudget, used: int) -> str:
@@ -129,13 +134,20 @@ def _selected(report: SelectionReport, page: Page) -> list[Line]:
         return page.heading("SELECTED: nothing")
     rows = [
         Row(
-            (page.count(i), page.kind(item.kind), page.count(item.tokens), Span(number(score)), Span(reason)),
+            (page.count(i), page.kind(item.kind), _tokens(item, page), Span(number(score)), Span(reason)),
             item.content,
         )
         for i, (item, score, reason) in enumerate(included, start=1)
     ]
     table = page.table((">#", "<kind", ">tokens", ">score", "<reason"), rows, text="content")
     return [*page.heading("SELECTED, in the order in which the model reads it"), *table]
+
+
+def _tokens(item: ContextItem, page: Page) -> Span:
+    """The tokens; `120 of 900` for a shorter version."""
+    if version_mark(item) is None or item.original_tokens is None:
+        return page.count(item.tokens)
+    return Span(f"{page.count(item.tokens).text} of {page.count(item.original_tokens).text}")
 
 
 def _left_out(report: SelectionReport, page: Page) -> list[Line]:

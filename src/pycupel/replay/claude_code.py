@@ -6,12 +6,13 @@ a block each, and the results of its first calls may stand between them.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pycupel.replay.log import Call, Compaction, History
-from pycupel.replay.shapes import as_dict, as_dicts, text_of
+from pycupel.replay.shapes import as_dict, as_dicts, as_name, text_of
 
 __all__ = ["ClaudeCode"]
 
@@ -37,20 +38,21 @@ class ClaudeCode:
             return self.add({"agentId": row["data"].get("agentId"), **inner, "isSidechain": True})
         name, is_sidechain = self._name(row)
         message = as_dict(row.get("message"))
-        if row.get("type") not in {"user", "assistant"} or "content" not in message:
+        if as_name(row.get("type")) not in {"user", "assistant"} or "content" not in message:
             return "sessionId" in row
         conversation = self._conversations.setdefault(name, _Conversation(name, is_sidechain))
         if row.get("isCompactSummary"):
             conversation.compact(text_of(message["content"]))
         elif not row.get("isMeta") and message.get("model") != _SYNTHETIC:
-            conversation.add(row.get("uuid"), row["type"], message)
+            conversation.add(as_name(row.get("uuid")), row["type"], message)
         return True
 
     def _name(self, row: Mapping[str, Any]) -> tuple[str, bool]:
         if not row.get("isSidechain"):
             return str(row.get("sessionId", "")), False
-        name = row.get("agentId") or self._sidechain_of.get(row.get("parentUuid")) or row.get("uuid")
-        self._sidechain_of[row.get("uuid")] = str(name)
+        uuid = as_name(row.get("uuid"))
+        name = row.get("agentId") or self._sidechain_of.get(as_name(row.get("parentUuid"))) or uuid
+        self._sidechain_of[uuid] = str(name)
         return str(name), True
 
     def histories(self) -> Iterator[History]:
@@ -108,11 +110,11 @@ class _Conversation:
     def history(self) -> History:
         """What the provider accepts of the messages."""
         before = sum(len(message.blocks) for message in self.messages)
-        kept, calls, compactions, summaries = list[dict[str, Any]](), list[Call](), list[Compaction](), self.summaries
+        kept, calls, compactions = list[dict[str, Any]](), list[Call](), list[Compaction]()
+        summaries = deque(self.summaries)
         for index, blocks in enumerate(_accepted(self.messages)):
             while summaries and summaries[0][0] <= index:
-                compactions.append(Compaction(len(kept), summaries[0][1]))
-                summaries = summaries[1:]
+                compactions.append(Compaction(len(kept), summaries.popleft()[1]))
             message = self.messages[index]
             if blocks and (kept or message.role == "user"):
                 if message.role == "assistant":
@@ -121,7 +123,14 @@ class _Conversation:
         compactions += [Compaction(len(kept), summary) for _, summary in summaries]
         dropped = before - sum(len(message["content"]) for message in kept)
         return History(
-            tuple(kept), "anthropic", tuple(calls), tuple(compactions), self.name, self.is_sidechain, dropped
+            tuple(kept),
+            "anthropic",
+            tuple(calls),
+            tuple(compactions),
+            self.name,
+            self.is_sidechain,
+            dropped,
+            model=next((call.model for call in reversed(calls) if call.model), None),
         )
 
 
@@ -134,9 +143,9 @@ def _accepted(messages: list[_Message]) -> Iterator[list[_Block]]:
             yield [*_results(blocks, called), *(block for block in blocks if block["type"] != "tool_result")]
             continue
         if index + 1 < len(messages):
-            answered = {block.get("tool_use_id") for block in messages[index + 1].blocks}
-            blocks = [block for block in blocks if block["type"] != "tool_use" or block.get("id") in answered]
-        called = {block.get("id") for block in blocks if block["type"] == "tool_use"}
+            answered = {as_name(block.get("tool_use_id")) for block in messages[index + 1].blocks}
+            blocks = [block for block in blocks if block["type"] != "tool_use" or as_name(block.get("id")) in answered]
+        called = {as_name(block.get("id")) for block in blocks if block["type"] == "tool_use"}
         yield blocks
 
 
@@ -144,8 +153,8 @@ def _results(blocks: list[_Block], called: set[object]) -> Iterator[_Block]:
     """The results of the calls in the message before: the first of each."""
     open_calls = set(called)
     for block in blocks:
-        if block["type"] == "tool_result" and block.get("tool_use_id") in open_calls:
-            open_calls.remove(block.get("tool_use_id"))
+        if block["type"] == "tool_result" and as_name(block.get("tool_use_id")) in open_calls:
+            open_calls.remove(as_name(block.get("tool_use_id")))
             yield block
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pycupel.replay.log import Call, Compaction, History
-from pycupel.replay.shapes import as_dict, as_dicts, text_of
+from pycupel.replay.shapes import as_dict, as_dicts, as_name, text_of
 
 __all__ = ["Codex"]
 
@@ -28,7 +28,7 @@ class Codex:
 
     def add(self, row: Mapping[str, Any]) -> bool:
         """Add a row. Returns whether it was one of a rollout."""
-        kind = row.get("type")
+        kind = as_name(row.get("type"))
         if kind in _ROWS and "payload" in row:
             self._session.add(str(kind), as_dict(row["payload"]))
             return True
@@ -101,16 +101,17 @@ class _Session:
             self.name,
             dropped_blocks=keep.count(False),
             system=self.system,
+            model=self.model,
         )
 
 
 def _accepted(items: list[_Item]) -> list[bool]:
     """Whether each item may stay: results with their calls, calls with their results unless they are the last."""
-    called = {item["call_id"]: n for n, item in enumerate(items) if _is_call(item) and "call_id" in item}
+    called = {as_name(item["call_id"]): n for n, item in enumerate(items) if _is_call(item) and "call_id" in item}
     answered = {
-        item["call_id"]: n
+        as_name(item["call_id"]): n
         for n, item in enumerate(items)
-        if _is_result(item) and called.get(item.get("call_id"), n) < n
+        if _is_result(item) and called.get(as_name(item.get("call_id")), n) < n
     }
     last = max((n for n, item in enumerate(items) if not _is_call(item)), default=-1)
     keep = [_is_whole(n, item, answered, last) for n, item in enumerate(items)]
@@ -121,11 +122,11 @@ def _accepted(items: list[_Item]) -> list[bool]:
     return keep
 
 
-def _is_whole(n: int, item: _Item, answered: Mapping[str, int], last: int) -> bool:
+def _is_whole(n: int, item: _Item, answered: Mapping[str | None, int], last: int) -> bool:
     """Calls without an id, such as searches, were answered by the provider itself."""
     if _is_result(item):
-        return answered.get(item.get("call_id", "")) == n
-    return not _is_call(item) or "call_id" not in item or item["call_id"] in answered or n > last
+        return answered.get(as_name(item.get("call_id", ""))) == n
+    return not _is_call(item) or "call_id" not in item or as_name(item["call_id"]) in answered or n > last
 
 
 def _is_item(value: Mapping[str, Any]) -> bool:
@@ -134,7 +135,7 @@ def _is_item(value: Mapping[str, Any]) -> bool:
 
 
 def _has_parts(message: Mapping[str, Any]) -> bool:
-    return any(part.get("type") in _PARTS for part in as_dicts(message.get("content")))
+    return any(as_name(part.get("type")) in _PARTS for part in as_dicts(message.get("content")))
 
 
 def _is_call(item: Mapping[str, Any]) -> bool:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pycupel.messages.options import ProviderName
+from pycupel.model.frozen import sealed
 from pycupel.replay.shapes import as_dict
 
 __all__ = ["Call", "Compaction", "History", "Log"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Call:
     """A model call.
@@ -66,6 +68,7 @@ def _number(*values: object) -> int | None:
     return next((value for value in values if isinstance(value, int) and not isinstance(value, bool)), None)
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Compaction:
     """A point where a summary replaced everything before it in the prompt.
@@ -79,6 +82,7 @@ class Compaction:
     summary: str
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class History:
     """One conversation.
@@ -94,6 +98,7 @@ class History:
             without its result, a result without its call, empty text, thinking without a signature.
         system: The system prompt that was sent beside the messages, or None.
         tools: The definitions of tools that were sent with them.
+        model: The model that was called last, or None. It is not compared.
     """
 
     messages: tuple[dict[str, Any], ...]
@@ -105,15 +110,17 @@ class History:
     dropped_blocks: int = 0
     system: Any = None
     tools: tuple[Any, ...] = ()
+    model: str | None = field(default=None, compare=False)
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Log:
     """What a log file holds.
 
     Attributes:
         histories: The conversations in the order of their first messages; sidechains after all the others.
-        skipped_lines: The number of lines that are not a JSON object, such as half-written ones.
+        skipped_lines: The number of lines that are not a JSON object, such as half-written ones, or nested too deeply.
     """
 
     histories: tuple[History, ...]

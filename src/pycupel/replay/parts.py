@@ -100,9 +100,12 @@ class Splitter:
             for part in [content] if isinstance(content, str) else content:
                 yield from self._part(part, speaker)
             for call in as_dicts(message.get("tool_calls")):
-                yield self._call(as_dict(call.get("function")) or call, call)
+                # As in the message, where providers charge for calls.
+                piece = self._call(as_dict(call.get("function")) or call, call)
+                yield piece._replace(node={"tool_calls": [call]})
             if as_dict(message.get("function_call")):
-                yield self._call(message["function_call"], message["function_call"])
+                piece = self._call(message["function_call"], message["function_call"])
+                yield piece._replace(node={"function_call": message["function_call"]})
 
     def _part(self, part: Any, speaker: str) -> Iterator[_Piece]:
         fields = as_dict(part)

@@ -58,8 +58,11 @@ def _read(lines: Iterable[Any]) -> Log:
         if row.__class__ is not dict:
             skipped += 1
             continue
-        # The first that understands a row reads it.
-        any(reader.add(row) for reader in readers)
+        try:
+            # The first that understands a row reads it.
+            any(reader.add(row) for reader in readers)
+        except RecursionError:
+            skipped += 1
     return Log.of((history for reader in readers for history in reader.histories()), skipped)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 from pycupel.messages.options import ProviderName
 from pycupel.replay.log import Call, History
-from pycupel.replay.shapes import as_dict, as_dicts
+from pycupel.replay.shapes import as_dict, as_dicts, as_name
 from pycupel.tokens.models import family_of
 
 __all__ = ["Requests"]
@@ -34,6 +36,8 @@ class Requests:
 
     def __init__(self) -> None:
         self._conversations: list[_Conversation] = []
+        # The latest conversation that has sent certain messages so far, by their digest.
+        self._by_digest: dict[bytes, int] = {}
         self._messages = _Conversation(_CHAT)
 
     def add(self, row: Mapping[str, Any]) -> bool:
@@ -53,12 +57,17 @@ class Requests:
     ) -> None:
         response = as_dict(row.get("response"))
         answer = as_dict(response.get("body")) or response or row
-        conversation = next(
-            (each for each in reversed(self._conversations) if each.is_continued_by(provider, sent)), None
-        )
-        if conversation is None:
-            conversation = _Conversation(provider, name=str(row.get("id") or row.get("custom_id") or ""))
-            self._conversations.append(conversation)
+        digests = list(_digests(provider, sent))
+        place = max([self._by_digest[each] for each in digests if each in self._by_digest], default=None)
+        if place is None:
+            place = len(self._conversations)
+            name = str(row.get("id") or row.get("custom_id") or "")
+            self._conversations.append(_Conversation(provider, name, digest=digests[-1]))
+        conversation = self._conversations[place]
+        if self._by_digest.get(conversation.digest) == place:
+            del self._by_digest[conversation.digest]
+        conversation.digest = digests[-1]
+        self._by_digest[digests[-1]] = max(place, self._by_digest.get(digests[-1], place))
         conversation.sent, conversation.reply = sent, _reply(answer)
         conversation.request = request
         usage = next((each[name] for each in (answer, row) for name in _USAGE if name in each), None)
@@ -80,9 +89,7 @@ class _Conversation:
     calls: list[Call] = field(default_factory=list[Call])
     # The last one.
     request: Mapping[str, Any] = field(default_factory=dict[str, Any])
-
-    def is_continued_by(self, provider: ProviderName, sent: list[_Message]) -> bool:
-        return provider == self.provider and sent[: len(self.sent)] == self.sent
+    digest: bytes = b""
 
     def history(self) -> History:
         messages = [*self.sent, *self.reply]
@@ -90,7 +97,16 @@ class _Conversation:
         beside = {**as_dict(self.request.get("config")), **self.request}
         system = next((beside[name] for name in _SYSTEM if beside.get(name)), None)
         tools = tuple(as_dicts(beside.get("tools")))
-        return History(tuple(messages), provider, tuple(self.calls), id=self.name, system=system, tools=tools)
+        called = [call.model for call in self.calls if call.model]
+        model = called[-1] if called else self._model
+        return History(
+            tuple(messages), provider, tuple(self.calls), id=self.name, system=system, tools=tools, model=model
+        )
+
+    @property
+    def _model(self) -> str | None:
+        model = self.request.get("model")
+        return model if isinstance(model, str) else None
 
     def _chat_provider(self, messages: list[_Message]) -> ProviderName:
         """Whose messages these are, by what only one provider has, or else by the model."""
@@ -98,9 +114,16 @@ class _Conversation:
             return _ANTHROPIC
         if any("parts" in message for message in messages):
             return _GEMINI
-        model = self.request.get("model")
-        family = family_of(model) if isinstance(model, str) else None
+        family = None if self._model is None else family_of(self._model)
         return _ANTHROPIC if family == _ANTHROPIC else _MISTRAL if family == _MISTRAL else _CHAT
+
+
+def _digests(provider: ProviderName, sent: list[_Message]) -> Iterator[bytes]:
+    """A digest of the first message, one of the first two, and so on: two are equal if the messages are."""
+    hashed = sha256(provider.encode())
+    for message in sent:
+        hashed.update(json.dumps(message, sort_keys=True).encode())
+        yield hashed.digest()
 
 
 def _sent(request: Mapping[str, Any]) -> tuple[ProviderName, list[_Message]]:
@@ -132,4 +155,4 @@ def _reply(answer: Mapping[str, Any]) -> list[_Message]:
 
 
 def _is_anthropic(message: _Message) -> bool:
-    return any(block.get("type") in _ANTHROPIC_BLOCKS for block in as_dicts(message.get("content")))
+    return any(as_name(block.get("type")) in _ANTHROPIC_BLOCKS for block in as_dicts(message.get("content")))

@@ -9,16 +9,19 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.messages import MessageSelection, lint_messages, select_messages
+from pycupel.messages.counting import resolve_counter
+from pycupel.messages.providers import PROVIDERS
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_iterable, wrong_type
+from pycupel.model.frozen import sealed
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 from pycupel.replay.log import History, Log
 from pycupel.replay.needed import Needed, needed_of
 from pycupel.replay.parts import Splitter
-from pycupel.tokens.counters import Counter, CounterLike, get_counter
+from pycupel.tokens.counters import Counter, CounterLike
 
-__all__ = ["AS_LOGGED", "NEWEST_FIRST", "CacheRates", "PolicyReplay", "call_indices", "memoised", "replay"]
+__all__ = ["AS_LOGGED", "NEWEST_FIRST", "CacheRates", "PolicyReplay", "call_indices", "counter_for", "replay"]
 
 NEWEST_FIRST = "newest-first"
 """The name of the usual way, to compare with: the system prompt, and the newest whole messages that fit."""
@@ -44,6 +47,7 @@ class CacheRates(NamedTuple):
 _RATES = CacheRates()
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class PolicyReplay:
     """What one policy would have sent.
@@ -137,12 +141,12 @@ def replay(
     """
     histories = _histories(log)
     labelled = _labelled(policies)
-    count = memoised(get_counter(counter))
+    ContextBudget.of(budget)
     total = len(labelled) * sum(len(call_indices(history)) for history in histories)
     results = {label: PolicyReplay(label, rates=rates) for label in labelled}
     done = 0
     for history in histories:
-        session = _Session(history, ContextBudget.of(budget) if not isinstance(budget, int) else budget, count)
+        session = _Session(history, budget, counter_for(history, counter))
         for label, policy in labelled.items():
             for result in session.run(label, policy):
                 results[label] += result
@@ -152,8 +156,9 @@ def replay(
     return tuple(results.values())
 
 
-def memoised(counter: Counter) -> Counter:
-    """The counter, which counts each text only once: at every call, a history is almost what it was before."""
+def counter_for(history: History, like: CounterLike) -> Counter:
+    """What counts a history, each text only once: at every call, it is almost what it was before."""
+    counter = resolve_counter(like, PROVIDERS[history.provider], history.model)
     known: dict[str, int] = {}
 
     def count(text: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-__all__ = ["as_dict", "as_dicts", "text_of"]
+__all__ = ["as_dict", "as_dicts", "as_name", "text_of"]
 
 # Where parts keep their text.
 _TEXTS = ("text", "content", "parts", "output")
@@ -19,6 +19,11 @@ def as_dicts(value: Any) -> list[dict[str, Any]]:
     """The objects in an array; none if the value is no array."""
     items: list[Any] = value if value.__class__ is list else []
     return [item for item in items if item.__class__ is dict]
+
+
+def as_name(value: object) -> str | None:
+    """The value if it is a string, or else None. What looks like an id may be a list, which no set can hold."""
+    return value if isinstance(value, str) else None
 
 
 def text_of(value: Any) -> str:

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages import Finding, count_messages, lint_messages
 from pycupel.model.checks import wrong_type
+from pycupel.model.frozen import sealed
 from pycupel.replay.log import Call, History, Log
 from pycupel.replay.parts import ASSISTANT, IMAGES, RESULTS, SUMMARY, SYSTEM, THINKING, TOOLS, USER, Part, Splitter
-from pycupel.replay.run import call_indices, memoised
-from pycupel.tokens.counters import Counter, CounterLike, get_counter
+from pycupel.replay.run import call_indices, counter_for
+from pycupel.tokens.counters import Counter, CounterLike
 
 __all__ = ["ContextUsage", "Growth", "Waste", "WindowShare", "context_usage"]
 
@@ -67,6 +68,7 @@ class Growth(NamedTuple):
     compacted: bool
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class ContextUsage:
     """Where the window of a session goes, at its largest prompt.
@@ -118,8 +120,7 @@ def context_usage(log: Log | History, *, counter: CounterLike = "auto") -> Conte
         InvalidArgumentError: the log has no history.
     """
     history = _history(log)
-    base = memoised(get_counter(counter))
-    count = _calibrated(history, base)
+    count = _calibrated(history, counter_for(history, counter))
     splitter = Splitter(history.provider, count)
     parts = splitter.parts(history.messages)
     sizes = _sizes(history, parts)
@@ -168,7 +169,7 @@ def _calibrated(history: History, count: Counter) -> Counter:
         return count
     _, counted, reported = _median(pairs)
     try:
-        return memoised(count.calibrated(counted=counted, reported=reported))
+        return counter_for(history, count.calibrated(counted=counted, reported=reported))
     except InvalidArgumentError:
         # Too far apart to be about the same text.
         return count

@@ -4,42 +4,75 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from pycupel.model import ContextItem
-from pycupel.scorers._parts import Shares, field_of
+from pycupel.model.checks import quoted
+from pycupel.scorers._parts import Shares, field_of, leaves_of
 from pycupel.scorers.reflexive import ReflexiveScorer
 
-__all__ = ["clamping_notes", "is_conversational", "relevant_shares", "scorer_notes"]
+__all__ = ["ScorerTraits", "clamping_notes", "scorer_notes", "traits_of"]
 
 _HINT = "future_relevance_hint"
 _RESCALE = 'use ReflexiveScorer(rescale="auto"), or rescale_hints(items)'
 
 
-def scorer_notes(leaves: Shares, items: Sequence[ContextItem]) -> tuple[str, ...]:
+class ScorerTraits(NamedTuple):
+    """What notes have to know about a scorer and those inside it.
+
+    Attributes:
+        shares: The innermost scorers that have a share of the weight, without those that wait for a question.
+        fields: The field that each of these reads, if any.
+        awaits_query: Whether a scorer would read a question, but has none.
+        has_query: Whether one of those in `shares` has a question.
+        clamps: Whether a scorer cuts hints off that lie outside its range.
+        is_conversational: Whether the order of the items is the order of a conversation to a scorer.
+    """
+
+    shares: Shares
+    fields: Sequence[str | None]
+    awaits_query: bool
+    has_query: bool
+    clamps: bool
+    is_conversational: bool
+
+
+def traits_of(scorer: Any) -> ScorerTraits:
+    """Look into a scorer."""
+    leaves = leaves_of(scorer)
+    shares = [(each, share) for each, share in leaves if share > 0.0 and not _awaits_query(each)]
+    return ScorerTraits(
+        shares,
+        [field_of(each) for each, _ in shares],
+        awaits_query=any(_awaits_query(each) for each, _ in leaves),
+        has_query=any(_reads_query(each) for each, _ in shares),
+        clamps=any(isinstance(each, ReflexiveScorer) and each.rescale == "never" for each, _ in leaves),
+        is_conversational=any(getattr(each, "undated", None) == "position" for each, _ in leaves),
+    )
+
+
+def scorer_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[str, ...]:
     """One sentence if at least half of the weight reads fields that no item sets."""
     if not items:
         return ()
-    shares = relevant_shares(leaves)
-    is_asked = any(_is_asked(each) for each, _ in shares)
     silent: list[Any] = []
     total = missing = 0.0
-    for each, share in shares:
-        if _finds_any(each, items):
+    for (each, share), field in zip(traits.shares, traits.fields, strict=True):
+        if field is None or _sets_any(field, each, items):
             total += share
-        elif not is_asked or each.reads != _HINT:  # relevance goes by the question where there are no hints
+        elif not traits.has_query or field != _HINT:  # relevance goes by the question where there are no hints
             silent.append(each)
             total += share
             missing += share
     # Weights are rounded.
     if not silent or 2.0 * missing < total - 1e-9:
         return ()
-    return (_missing(silent, asks=any(_asks(each) for each, _ in leaves)),)
+    return (_missing(silent, asks=traits.awaits_query),)
 
 
-def clamping_notes(leaves: Shares, items: Sequence[ContextItem]) -> tuple[str, ...]:
+def clamping_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[str, ...]:
     """One sentence if a scorer takes hints that lie outside its range."""
-    if not any(isinstance(each, ReflexiveScorer) and each.rescale == "never" for each, _ in leaves):
+    if not traits.clamps:
         return ()
     hints = [item.future_relevance_hint for item in items]
     clamped = len([hint for hint in hints if not (hint is None or 0.0 <= hint <= 1.0) and isfinite(hint)])
@@ -48,30 +81,16 @@ def clamping_notes(leaves: Shares, items: Sequence[ContextItem]) -> tuple[str, .
     )
 
 
-def is_conversational(leaves: Shares) -> bool:
-    """Whether the order of the items is the order of a conversation to the scorer."""
-    return any(getattr(each, "undated", None) == "position" for each, _ in leaves)
+def _reads_query(scorer: Any) -> bool:
+    return callable(getattr(scorer, "for_query", None))
 
 
-def relevant_shares(leaves: Shares) -> Shares:
-    """Those that have a share, without those that wait for a question."""
-    return [(each, share) for each, share in leaves if share > 0.0 and not _asks(each)]
+def _awaits_query(scorer: Any) -> bool:
+    return _reads_query(scorer) and getattr(scorer, "query", None) is None
 
 
-def _asks(scorer: Any) -> bool:
-    """Whether the scorer would read a question, but has none."""
-    return callable(getattr(scorer, "for_query", None)) and getattr(scorer, "query", None) is None
-
-
-def _is_asked(scorer: Any) -> bool:
-    return callable(getattr(scorer, "for_query", None)) and getattr(scorer, "query", None) is not None
-
-
-def _finds_any(scorer: Any, items: Sequence[ContextItem]) -> bool:
+def _sets_any(field: str, scorer: Any, items: Sequence[ContextItem]) -> bool:
     """Whether any item sets the field that the scorer reads."""
-    field = field_of(scorer)
-    if field is None:
-        return True
     if field == "metadata":
         key = getattr(scorer, "key", None)
         return any(item.metadata if key is None else key in item.metadata for item in items)
@@ -93,4 +112,4 @@ def _missing(scorers: Sequence[Any], *, asks: bool) -> str:
 def _name(scorer: Any) -> str:
     key = getattr(scorer, "key", None) if scorer.reads == "metadata" else None
     field: str = scorer.reads
-    return field if key is None else f"metadata[{key!r}]"
+    return field if key is None else f"metadata[{quoted(key)}]"

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from pycupel.kernels.blend import product
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_iterable
+from pycupel.model.frozen import sealed
 from pycupel.protocols import Scorer, checked_scorer
 from pycupel.scorers._base import WrappingScorer, check_nesting, combined, score_one
 
 __all__ = ["BoostedScorer"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False)
 class BoostedScorer(WrappingScorer):
     """The score of `inner`, multiplied by the score of each boost, from left to right.

@@ -11,6 +11,7 @@ from pycupel.errors import ScorerConfigError
 from pycupel.kernels.blend import weighted_sum
 from pycupel.model import ContextItem
 from pycupel.model.checks import as_float, checked_pairs
+from pycupel.model.frozen import sealed
 from pycupel.protocols import Scorer, checked_scorer
 from pycupel.scorers._base import WrappingScorer, batches, check_nesting, combined, score_one
 from pycupel.scorers._weights import bad_weight
@@ -18,6 +19,7 @@ from pycupel.scorers._weights import bad_weight
 __all__ = ["CompositeScorer"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False)
 class CompositeScorer(WrappingScorer):
     """The weighted average of other scorers.

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol, cast, runtime_checkable
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
 from pycupel.model.checks import argument_of, as_float, checked_float, checked_pairs, is_aware, refuse_class, wrong_type
+from pycupel.model.frozen import sealed
 from pycupel.model.optionless import Optionless
 from pycupel.protocols import TimeProvider
 
@@ -28,6 +29,7 @@ class Curve(Protocol):
         ...
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Exponential:
     """A curve that halves the score every `half_life`: `2 ** (-age / half_life)`.
@@ -46,6 +48,7 @@ class Exponential:
         return pow(2.0, -age.total_seconds() / self.half_life.total_seconds())
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False)
 class Step:
     """A curve of steps: the score of the first window that is longer than the age, or of the last window.
@@ -78,6 +81,7 @@ class Step:
         return self.windows[-1][1]
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Window:
     """A curve with one step: 1.0 while the age is less than `max_age`, then 0.0.
@@ -106,6 +110,7 @@ class SystemTimeProvider(Optionless):
         return datetime.now(UTC)
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class DecayScorer:
     """The older an item, the lower its score. An item from the future has age zero.

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem, ContextKind
-from pycupel.model.checks import duplicate_kind
-from pycupel.model.frozen import FrozenDict
+from pycupel.model.brief import shown
+from pycupel.model.checks import duplicate_kind, quoted
+from pycupel.model.frozen import FrozenDict, sealed
 from pycupel.scorers._weights import checked_weight, weight_items
 
 __all__ = ["KindScorer"]
@@ -24,6 +25,7 @@ DEFAULT_WEIGHTS: FrozenDict[ContextKind, float] = FrozenDict(
 )
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False)
 class KindScorer:
     """The weight of the item's kind; 0.0 for a kind without a weight.
@@ -47,7 +49,7 @@ class KindScorer:
             kind = ContextKind.of(name, "weights: kind")
             if kind in checked:
                 raise duplicate_kind("weights", kind.value, ScorerConfigError)
-            checked[kind] = checked_weight("Weight for kind", f"weights[{kind.value!r}]", weight)
+            checked[kind] = checked_weight("Weight for kind", f"weights[{quoted(kind.value)}]", weight)
         object.__setattr__(self, "weights", FrozenDict(checked))
         object.__setattr__(self, "_by_key", {kind.key: weight for kind, weight in checked.items()})
 
@@ -63,5 +65,5 @@ class KindScorer:
         return [weight_of(item.kind.key, 0.0) for item in items]
 
     def __repr__(self) -> str:
-        weights = "" if self.weights == DEFAULT_WEIGHTS else f"weights={self.weights!r}"
+        weights = "" if self.weights == DEFAULT_WEIGHTS else f"weights={shown(self.weights)}"
         return f"{type(self).__name__}({weights})"

@@ -9,13 +9,16 @@ from typing import ClassVar
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import as_float, checked_str
+from pycupel.model.frozen import sealed
 
 __all__ = ["MetadataKeyScorer"]
 
 _NEUTRAL = 1.0
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class MetadataKeyScorer:
     """A multiplier: `boost` where `metadata[key]` is `value`, else 1.0.
@@ -39,6 +42,8 @@ class MetadataKeyScorer:
     value: str
     boost: float
 
+    __repr__ = record_repr
+
     def __post_init__(self) -> None:
         checked_str("key", self.key)
         checked_str("value", self.value)
@@ -54,7 +59,11 @@ class MetadataKeyScorer:
         raw = item.metadata.get(self.key)
         if raw is None:
             return _NEUTRAL
-        text = raw if isinstance(raw, str) else str(raw)
+        try:
+            # The characters themselves, whatever a subclass says about them.
+            text = str.__str__(raw if isinstance(raw, str) else str(raw))
+        except Exception:  # noqa: BLE001 - it is somebody else's object, and matches nothing
+            return _NEUTRAL
         return self.boost if text == self.value else _NEUTRAL
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:

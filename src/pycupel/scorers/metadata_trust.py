@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_float
+from pycupel.model.frozen import sealed
 
 __all__ = ["MetadataTrustScorer"]
 
@@ -19,6 +20,7 @@ __all__ = ["MetadataTrustScorer"]
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class MetadataTrustScorer:
     """`metadata["cupel:trust"]`, a number or a decimal string, limited to the range from 0 to 1.
@@ -62,5 +64,5 @@ def _as_number(raw: Any) -> float | None:
         return None
     try:
         return float(raw)
-    except OverflowError:
+    except Exception:  # noqa: BLE001 - beyond floats, or somebody else's number
         return None

@@ -9,12 +9,15 @@ from typing import Literal
 from pycupel.errors import ScorerConfigError
 from pycupel.kernels.ranks import rank_shares
 from pycupel.model import ContextItem
+from pycupel.model.checks import shortened
+from pycupel.model.frozen import sealed
 from pycupel.model.optionless import short_repr
 from pycupel.scorers._base import CONVERSATION
 
 __all__ = ["RecencyScorer"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class RecencyScorer:
     """The rank of the timestamp: the newest item scores 1.0, the oldest 0.0, and items without a timestamp 0.0.
@@ -38,7 +41,9 @@ class RecencyScorer:
     def __post_init__(self) -> None:
         if self.undated not in ("oldest", "position"):
             raise ScorerConfigError(
-                f"undated must be 'oldest' or 'position', not {self.undated!r}", argument="undated", value=self.undated
+                f"undated must be 'oldest' or 'position', not {shortened(self.undated, 200)}",
+                argument="undated",
+                value=self.undated,
             )
 
     @property

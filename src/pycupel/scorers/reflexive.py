@@ -9,12 +9,14 @@ from typing import ClassVar, Literal
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.checks import checked_iterable, wrong_type
+from pycupel.model.checks import checked_iterable, shortened, wrong_type
+from pycupel.model.frozen import sealed
 from pycupel.model.optionless import short_repr
 
 __all__ = ["ReflexiveScorer", "rescale_hints"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class ReflexiveScorer:
     """The item's `future_relevance_hint`, limited to the range from 0 to 1; 0.0 if it is absent or not finite.
@@ -37,7 +39,9 @@ class ReflexiveScorer:
     def __post_init__(self) -> None:
         if self.rescale not in ("never", "auto"):
             raise ScorerConfigError(
-                f"rescale must be 'never' or 'auto', not {self.rescale!r}", argument="rescale", value=self.rescale
+                f"rescale must be 'never' or 'auto', not {shortened(self.rescale, 200)}",
+                argument="rescale",
+                value=self.rescale,
             )
 
     def __repr__(self) -> str:

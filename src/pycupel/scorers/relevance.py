@@ -10,13 +10,16 @@ from typing import Any, Self
 from pycupel.errors import ScorerConfigError
 from pycupel.kernels.relevance import Analysis, Corpus, bm25, share_with_group, share_with_neighbours
 from pycupel.model import ContextItem
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_bool, checked_float, checked_int, checked_str
+from pycupel.model.frozen import sealed
 from pycupel.scorers._base import CONVERSATION
 from pycupel.scorers._query import bound_query
 
 __all__ = ["RelevanceScorer", "clear_caches"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class RelevanceScorer:
     """Relevance of the content to a question: BM25, shared with neighbours and groups. The best item has 1.0.
@@ -57,6 +60,8 @@ class RelevanceScorer:
     length_exponent: float = 0.0
     optional: bool = False
     _seen: Corpus | None = field(default=None, init=False, repr=False, compare=False)
+
+    __repr__ = record_repr
 
     def __post_init__(self) -> None:
         if self.query is not None:
@@ -175,10 +180,10 @@ def _checked_window(value: Any) -> int:
 
 
 def _number(value: Any, numbers: dict[Any, int]) -> int | None:
-    """The group's number; what cannot be hashed, such as a list, is no group."""
+    """The group's number; what cannot be hashed or compared, such as a list, is no group."""
     try:
         return numbers.setdefault(value, len(numbers))
-    except TypeError:
+    except Exception:  # noqa: BLE001 - it is somebody else's object
         return None
 
 

@@ -8,12 +8,14 @@ from math import isfinite
 
 from pycupel.kernels.scale import min_max
 from pycupel.model import ContextItem
+from pycupel.model.frozen import sealed
 from pycupel.protocols import Scorer, checked_scorer
 from pycupel.scorers._base import WrappingScorer, check_nesting, score_all, score_one
 
 __all__ = ["ScaledScorer"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class ScaledScorer(WrappingScorer):
     """Another scorer, stretched so that the scores of all items range from 0 to 1: `(raw - min) / (max - min)`.

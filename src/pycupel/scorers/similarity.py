@@ -11,6 +11,7 @@ from typing import Any, Self
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
 from pycupel.model.checks import as_float, checked_iterable, checked_str, wrong_type
+from pycupel.model.frozen import sealed
 from pycupel.scorers._query import bound_query
 
 __all__ = ["Embed", "SimilarityScorer"]
@@ -18,6 +19,7 @@ __all__ = ["Embed", "SimilarityScorer"]
 Embed = Callable[[list[str]], Iterable[Iterable[float]]]
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class SimilarityScorer:
     """Cosine of the angle between the embeddings of content and question: from -1 to 1, larger is closer.

@@ -9,14 +9,16 @@ from typing import ClassVar
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.checks import checked_bool, checked_str
-from pycupel.model.frozen import FrozenDict
+from pycupel.model.brief import record_repr
+from pycupel.model.checks import checked_bool, checked_str, quoted
+from pycupel.model.frozen import FrozenDict, sealed
 from pycupel.model.names import fold
 from pycupel.scorers._weights import checked_weight, weight_items
 
 __all__ = ["TagScorer"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False)
 class TagScorer:
     """The weight of the item's tags, divided by the weight of all tags; at most 1.0.
@@ -40,6 +42,8 @@ class TagScorer:
     _lookup: dict[str, float] = field(init=False, repr=False, compare=False)
     _total: float = field(init=False, repr=False, compare=False)
 
+    __repr__ = record_repr
+
     def __init__(self, tag_weights: Mapping[str, float], *, case_insensitive: bool = False) -> None:
         folds = checked_bool("case_insensitive", case_insensitive)
         weights: dict[str, float] = {}
@@ -47,11 +51,11 @@ class TagScorer:
         total = 0.0
         for name, value in weight_items("tag_weights", tag_weights):
             tag = checked_str("tag_weights: tag", name)
-            weight = checked_weight("Tag weight", f"tag_weights[{tag!r}]", value)
+            weight = checked_weight("Tag weight", f"tag_weights[{quoted(tag)}]", value)
             key = fold(tag) if folds else tag
             if key in lookup:
                 raise ScorerConfigError(
-                    f"tag_weights: duplicate tag {tag!r} (with case_insensitive=True)",
+                    f"tag_weights: duplicate tag {quoted(tag)} (with case_insensitive=True)",
                     argument="tag_weights",
                     value=tag,
                 )

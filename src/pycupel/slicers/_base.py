@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, cast
 
@@ -13,16 +13,19 @@ from pycupel.kernels.identity import indices_by_identity
 from pycupel.kernels.records import maker
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
 from pycupel.model.checks import checked_iterable, describe, wrong_type
+from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import split_scored
 from pycupel.protocols import SliceOutcome, Slicer
 
 __all__ = [
+    "NO_VERSIONS",
     "IndexSlice",
     "IndexedSlicer",
     "advice_of",
     "check_nesting",
     "delegate",
     "exclusion_notes",
+    "has_notes",
     "index_slice",
     "restricted",
     "slice_by_index",
@@ -30,13 +33,35 @@ __all__ = [
 
 MAX_DEPTH = 100
 
+NO_VERSIONS: Mapping[int, ContextItem] = FrozenDict()
+
 
 class IndexSlice(NamedTuple):
-    """A `SliceOutcome` with indices in place of items. `selected` is in the slicer's own order."""
+    """A `SliceOutcome` with indices in place of items. `selected` is in the slicer's own order.
+
+    `versions` are the shorter versions of selected items that take their place, and `notes` are advisory.
+    """
 
     selected: list[int]
     shortfalls: tuple[CountRequirementShortfall, ...] = ()
     cap_excluded: tuple[tuple[int, ExclusionReason], ...] = ()
+    versions: Mapping[int, ContextItem] = NO_VERSIONS
+    notes: tuple[str, ...] = ()
+
+    def tokens(self, items: Sequence[ContextItem]) -> int:
+        """What the selection costs."""
+        versions = self.versions
+        return sum([versions.get(i, items[i]).tokens for i in self.selected])
+
+    def at(self, indices: Sequence[int]) -> IndexSlice:
+        """The same outcome, if what was sliced is at these indices of a longer list."""
+        return IndexSlice(
+            [indices[i] for i in self.selected],
+            self.shortfalls,
+            tuple((indices[i], reason) for i, reason in self.cap_excluded),
+            {indices[i]: version for i, version in self.versions.items()},
+            self.notes,
+        )
 
 
 # Takes a plain tuple of all three, in less time than the class.
@@ -152,6 +177,11 @@ def check_nesting(slicer: object) -> None:
         if depth > MAX_DEPTH:
             raise SlicerConfigError(f"slicers may be nested {MAX_DEPTH} levels deep, not deeper", argument="inner")
         slicer = getattr(slicer, "inner", None)
+
+
+def has_notes(slicer: Slicer) -> bool:
+    """Whether a slicer may say why it left out an item."""
+    return isinstance(slicer, IndexedSlicer) and slicer.__class__.notes is not IndexedSlicer.notes
 
 
 def exclusion_notes(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import compress
 from typing import ClassVar, NamedTuple
 
 from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall, ExclusionReason
@@ -18,8 +20,9 @@ from pycupel.model import (
     ScarcityBehavior,
 )
 from pycupel.protocols import Slicer
-from pycupel.slicers._base import IndexedSlicer, IndexSlice, delegate, exclusion_notes
+from pycupel.slicers._base import IndexedSlicer, IndexSlice, advice_of, delegate, exclusion_notes
 from pycupel.slicers._entries import partition_by_kind
+from pycupel.slicers._versions import VersionSlice
 from pycupel.slicers.constraints import quota_constraints_of
 
 __all__ = ["CountingSlicer"]
@@ -77,18 +80,39 @@ class CountingSlicer(IndexedSlicer):
             return IndexSlice([], unmet + delegate(self.engine, [], [], budget).shortfalls)
         committed = self._commit(items, scores)
         shortfalls = [self._scarce(entry, satisfied) for entry, satisfied in committed.short]
-        residual, left = _residual(committed.selected, items, budget)
-        inner = delegate(self.engine, [items[i] for i in residual], [scores[i] for i in residual], left)
-        walk = self.cap_walk([residual[i] for i in inner.selected], scores)
+        if isinstance(self.engine, VersionSlice):
+            # What is required may be shortened, too.
+            inner = self.engine.slice_required(items, scores, budget, committed.selected)
+        else:
+            residual, left = _residual(committed.selected, items, budget)
+            inner = delegate(self.engine, [items[i] for i in residual], [scores[i] for i in residual], left)
+            inner = inner.at(residual)
+        taken = set(committed.selected)
+        walk = self.cap_walk([i for i in inner.selected if i not in taken], scores)
         kept, capped = self._enforce_caps(walk, items, committed.counts)
-        capped += [(residual[i], reason) for i, reason in inner.cap_excluded]
-        return IndexSlice(committed.selected + kept, (*shortfalls, *inner.shortfalls), tuple(capped))
+        capped += inner.cap_excluded
+        selected = committed.selected + kept
+        versions = {i: inner.versions[i] for i in selected if i in inner.versions}
+        return IndexSlice(selected, (*shortfalls, *inner.shortfalls), tuple(capped), versions, inner.notes)
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
         """The notes of the inner slicer."""
         residual, left = _residual(self._commit(items, scores).selected, items, budget)
         notes = exclusion_notes(self.engine, [items[i] for i in residual], [scores[i] for i in residual], left)
         return {residual[i]: note for i, note in notes.items()}
+
+    def advice(
+        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, is_selected: Sequence[int]
+    ) -> Iterable[str]:
+        """What the inner slicer has to say about what the requirements left to it."""
+        counts = Counter([item.kind.key for item in compress(items, is_selected)])
+        residual, left = _residual(self._commit(items, scores).selected, items, budget)
+        given, rated = [items[i] for i in residual], [scores[i] for i in residual]
+        # If a cap may have removed what it selected, or a requirement a whole kind, it would judge wrongly.
+        is_capped = any(counts[key] >= entry.cap_count for key, entry in self.by_key.items())
+        if is_capped or {item.kind.key for item in given} != {item.kind.key for item in items}:
+            return ()
+        return advice_of(self.engine, given, rated, left, [is_selected[i] for i in residual])
 
     def for_kind(self, key: str) -> IndexedSlicer:
         """This slicer with the entries of one kind only, by folded name."""

@@ -11,6 +11,7 @@ from pycupel.kernels.order import descending
 from pycupel.model import CountQuotaEntry, ScarcityBehavior
 from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_choice, wrong_type
+from pycupel.model.frozen import sealed
 from pycupel.protocols import Slicer
 from pycupel.slicers._base import IndexedSlicer
 from pycupel.slicers._counts import CountingSlicer
@@ -20,6 +21,7 @@ from pycupel.slicers.knapsack import KnapsackSlice
 __all__ = ["CountConstrainedKnapsackSlice"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False)
 class CountConstrainedKnapsackSlice(CountingSlicer):
     """Selects the best items of kinds that require some, adds more with a knapsack, then removes what exceeds a cap.

@@ -10,7 +10,8 @@ from pycupel.errors import SlicerConfigError
 from pycupel.kernels.order import descending
 from pycupel.model import CountQuotaEntry, ScarcityBehavior
 from pycupel.model.brief import brief_repr
-from pycupel.model.checks import checked_choice
+from pycupel.model.checks import checked_choice, shortened
+from pycupel.model.frozen import sealed
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import IndexedSlicer, check_nesting, restricted
 from pycupel.slicers._counts import CountingSlicer
@@ -21,6 +22,7 @@ from pycupel.slicers.knapsack import KnapsackSlice
 __all__ = ["CountQuotaSlice"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False)
 class CountQuotaSlice(CountingSlicer):
     """Selects the best items of kinds that require some, adds more with `inner`, then removes what exceeds a cap.
@@ -75,7 +77,9 @@ class CountQuotaSlice(CountingSlicer):
         object.__setattr__(self, "scarcity", checked_choice("scarcity", scarcity, ScarcityBehavior, SlicerConfigError))
         if cap_order not in ("inner", "score"):
             raise SlicerConfigError(
-                f"cap_order must be 'inner' or 'score', not {cap_order!r}", argument="cap_order", value=cap_order
+                f"cap_order must be 'inner' or 'score', not {shortened(cap_order, 200)}",
+                argument="cap_order",
+                value=cap_order,
             )
         object.__setattr__(self, "cap_order", cap_order)
 

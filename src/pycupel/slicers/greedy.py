@@ -9,14 +9,16 @@ from pycupel.errors import SlicerConfigError
 from pycupel.kernels.fill import best_fitting, by_density, fill
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_bool, checked_float
+from pycupel.model.frozen import sealed
 from pycupel.model.optionless import short_repr
-from pycupel.slicers._base import IndexedSlicer, IndexSlice, index_slice
+from pycupel.slicers._base import NO_VERSIONS, IndexedSlicer, IndexSlice, index_slice
 
 __all__ = ["GreedySlice"]
 
 _MAX_EXPONENT = 2.0
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class GreedySlice(IndexedSlicer):
     """Takes items by `score / tokens**cost_exponent`, highest first, as long as they fit.
@@ -54,4 +56,4 @@ class GreedySlice(IndexedSlicer):
         order = by_density(scores, tokens, self.cost_exponent)
         if self.best_first:
             order = best_fitting(scores, tokens, budget.target_tokens, order)
-        return index_slice((fill(order, tokens, budget.target_tokens), (), ()))
+        return index_slice((fill(order, tokens, budget.target_tokens), (), (), NO_VERSIONS, ()))

@@ -9,8 +9,10 @@ from pycupel.errors import SlicerConfigError, TableTooLargeError
 from pycupel.kernels.fill import fill
 from pycupel.kernels.knapsack import StateLimitError, solve
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_bool, checked_positive
-from pycupel.slicers._base import IndexedSlicer, IndexSlice, index_slice
+from pycupel.model.frozen import sealed
+from pycupel.slicers._base import NO_VERSIONS, IndexedSlicer, IndexSlice, index_slice
 
 __all__ = ["KnapsackSlice"]
 
@@ -18,6 +20,7 @@ _UNITS = 10_000
 _MAX_CELLS = 50_000_000
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class KnapsackSlice(IndexedSlicer):
     """Selects the combination with the highest total score.
@@ -48,6 +51,8 @@ class KnapsackSlice(IndexedSlicer):
     max_states: int = 2_000_000
     fill_free: bool = False
 
+    __repr__ = record_repr
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "bucket_size", checked_positive("bucket_size", self.bucket_size, SlicerConfigError))
         if self.max_cells is not None:
@@ -77,7 +82,7 @@ class KnapsackSlice(IndexedSlicer):
             taken = set(selected)
             remaining = budget.target_tokens - sum(tokens[i] for i in selected)
             selected = selected + fill((i for i in candidates if i not in taken), tokens, remaining)
-        return index_slice((selected, (), ()))
+        return index_slice((selected, (), (), NO_VERSIONS, ()))
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
         """Scores that round to zero, and tokens that are rounded up (KN-01, KN-02)."""

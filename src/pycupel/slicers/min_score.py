@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from pycupel.diagnostics import CountRequirementShortfall, ScoredTooLow
 from pycupel.errors import SlicerConfigError
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_float
+from pycupel.model.frozen import sealed
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import IndexedSlicer, IndexSlice, advice_of, delegate, exclusion_notes, restricted
 from pycupel.slicers.constraints import quota_constraints_of
@@ -16,6 +18,7 @@ from pycupel.slicers.constraints import quota_constraints_of
 __all__ = ["MinScoreSlice"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class MinScoreSlice(IndexedSlicer):
     """Lets `inner` select among the items that score at least `min_score`, even if there is room for more.
@@ -34,6 +37,8 @@ class MinScoreSlice(IndexedSlicer):
 
     inner: Slicer
     min_score: float
+
+    __repr__ = record_repr
 
     def __post_init__(self) -> None:
         checked_slicer("inner", self.inner)
@@ -58,11 +63,10 @@ class MinScoreSlice(IndexedSlicer):
     ) -> IndexSlice:
         """Ask the inner slicer about what scores high enough."""
         kept = self._kept(scores)
-        outcome = delegate(self.inner, [items[i] for i in kept], [scores[i] for i in kept], budget)
+        outcome = delegate(self.inner, [items[i] for i in kept], [scores[i] for i in kept], budget).at(kept)
         keeps = set(kept)
         low = [(i, ScoredTooLow(scores[i], self.min_score)) for i in range(len(items)) if i not in keeps]
-        inner = [(kept[i], reason) for i, reason in outcome.cap_excluded]
-        return IndexSlice([kept[i] for i in outcome.selected], outcome.shortfalls, (*inner, *low))
+        return outcome._replace(cap_excluded=(*outcome.cap_excluded, *low))
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
         """What the inner slicer has to say about what it was given."""

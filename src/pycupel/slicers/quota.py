@@ -13,6 +13,7 @@ from pycupel.errors import SlicerConfigError, digits
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, QuotaConstraintMode, QuotaEntry
 from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_bool, shortened
+from pycupel.model.frozen import sealed
 from pycupel.model.percent import percent_of
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import IndexedSlicer, IndexSlice, check_nesting, delegate, exclusion_notes, restricted
@@ -31,6 +32,7 @@ class _Share(NamedTuple):
     cap: int
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False)
 class QuotaSlice(IndexedSlicer):
     """Gives every kind, listed or not, a fixed share of the budget, and lets `inner` select within each share.
@@ -62,7 +64,7 @@ class QuotaSlice(IndexedSlicer):
     inner: Slicer
     redistribute: bool
     _by_key: dict[str, QuotaEntry] = field(init=False, repr=False, compare=False)
-    _by_requirement: tuple[tuple[str, QuotaEntry], ...] = field(init=False, repr=False, compare=False)
+    _requirements: tuple[tuple[float, int], ...] = field(init=False, repr=False, compare=False)
 
     __repr__ = brief_repr
 
@@ -84,8 +86,9 @@ class QuotaSlice(IndexedSlicer):
         check_nesting(self)
         object.__setattr__(self, "redistribute", checked_bool("redistribute", redistribute))
         object.__setattr__(self, "_by_key", by_key)
-        by_requirement = sorted(by_key.items(), key=lambda pair: pair[1].require, reverse=True)
-        object.__setattr__(self, "_by_requirement", tuple(by_requirement))
+        # Each percentage, the largest first, with the number of entries that require it.
+        requirements = sorted(Counter([entry.require for entry in by_key.values()]).items(), reverse=True)
+        object.__setattr__(self, "_requirements", tuple(requirements))
 
     def quota_constraints(self) -> tuple[QuotaConstraint, ...]:
         """The limits of the entries, and those of the inner slicer."""
@@ -108,6 +111,8 @@ class QuotaSlice(IndexedSlicer):
             [i for outcome in outcomes.values() for i in outcome.selected],
             (*shortfalls, *self.judge_absent(shares)),
             tuple(capped for outcome in outcomes.values() for capped in outcome.cap_excluded),
+            {i: version for outcome in outcomes.values() for i, version in outcome.versions.items()},
+            tuple(dict.fromkeys(note for outcome in outcomes.values() for note in outcome.notes)),
         )
 
     def _distribute(
@@ -123,15 +128,17 @@ class QuotaSlice(IndexedSlicer):
 
         DISTRIBUTE-BUDGET: percentages become tokens, rounded down; the rest goes by token mass (QS-07, QS-08).
         """
-        require: dict[str, int] = {}
-        for key, entry in self._by_requirement:
-            require[key] = percent_of(target, entry.require)
+        required = 0
+        for percent, count in self._requirements:
+            tokens = percent_of(target, percent)
             # Those that follow require no more, and a small target has no token for any of them.
-            if not require[key]:
+            if not tokens:
                 break
+            required += count * tokens
         present = self._by_key.keys() & mass.keys()
+        require = {key: percent_of(target, self._by_key[key].require) for key in present}
         cap = {key: percent_of(target, self._by_key[key].cap) for key in present}
-        unassigned = max(0, target - sum(require.values()))
+        unassigned = max(0, target - required)
         grows = {key for key in mass if cap.get(key, target) > require.get(key, 0)}
         total_mass = sum(mass[key] for key in grows)
         limits: dict[str, tuple[int, int]] = {}
@@ -152,8 +159,7 @@ class QuotaSlice(IndexedSlicer):
             [scores[i] for i in members],
             ContextBudget(max(share.cap, tokens), tokens),
         )
-        capped = tuple((members[i], reason) for i, reason in outcome.cap_excluded)
-        return IndexSlice([members[i] for i in outcome.selected], outcome.shortfalls, capped)
+        return outcome.at(members)
 
     def _offer_the_rest(
         self,
@@ -163,13 +169,13 @@ class QuotaSlice(IndexedSlicer):
         scores: Sequence[float],
         target: int,
     ) -> None:
-        used = {key: sum(items[i].tokens for i in outcome.selected) for key, outcome in outcomes.items()}
+        used = {key: outcome.tokens(items) for key, outcome in outcomes.items()}
         rest = target - sum(used.values())
         for key, share in shares.items():
             larger = share._replace(tokens=min(share.cap, used[key] + rest))
             if larger.tokens > share.tokens:
                 outcomes[key] = self._slice_share(key, larger, items, scores)
-                rest += used[key] - sum(items[i].tokens for i in outcomes[key].selected)
+                rest += used[key] - outcomes[key].tokens(items)
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
         """The share of the item's kind, and the notes of the inner slicer."""
@@ -178,14 +184,15 @@ class QuotaSlice(IndexedSlicer):
         notes: dict[int, str] = {}
         for key, share in self._distribute(partition_by_kind(items), items, budget.target_tokens).items():
             members = share.members
-            kind = items[members[0]].kind.value
+            kind = shortened(items[members[0]].kind.value)
             within = ContextBudget(max(share.cap, share.tokens, 0), max(share.tokens, 0))
             inner = exclusion_notes(
                 restricted(self.inner, key), [items[i] for i in members], [scores[i] for i in members], within
             )
             for position, i in enumerate(members):
-                limit = digits(share.cap if self.redistribute else share.tokens)
-                text = f"kind {kind!r} {'may use' if self.redistribute else 'has a share of'} {limit} tokens"
+                text = f"the share of kind {kind} was {digits(share.tokens)} tokens"
+                if self.redistribute:
+                    text = f"kind {kind} may use {digits(share.cap)} tokens"
                 notes[i] = f"{text}; {inner[position]}" if position in inner else text
         return notes
 

@@ -11,7 +11,9 @@ from pycupel.kernels.fill import fill
 from pycupel.kernels.order import descending
 from pycupel.kernels.sums import SortedSums
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_bool, checked_positive
+from pycupel.model.frozen import sealed
 from pycupel.slicers._base import IndexedSlicer, IndexSlice
 
 __all__ = ["StreamSlice", "compete"]
@@ -22,6 +24,7 @@ _MANY_BATCHES = 64
 K = TypeVar("K")
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class StreamSlice(IndexedSlicer):
     """Takes items in batches: of each batch what fits, by score and not by score per token, until the budget is full.
@@ -41,6 +44,8 @@ class StreamSlice(IndexedSlicer):
 
     batch_size: int = 32
     replace: bool = field(default=False, kw_only=True)
+
+    __repr__ = record_repr
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "batch_size", checked_positive("batch_size", self.batch_size, SlicerConfigError))

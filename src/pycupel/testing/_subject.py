@@ -10,6 +10,7 @@ from pycupel.diagnostics import ExcludedItem, IncludedItem, SelectionReport
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import wrong_type
+from pycupel.model.frozen import sealed
 from pycupel.testing._arguments import checked_predicate, hiding
 from pycupel.testing._listing import listing
 from pycupel.testing.errors import SelectionReportAssertionError
@@ -22,6 +23,7 @@ __tracebackhide__ = True
 _ABOUT_ITEM = 'lambda item: "refund" in item.content'
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class ReportSubject:
     """What assertions are about.

@@ -285,7 +285,32 @@ class SelectionReportChain(ReportSubject):
             listed=("At the edges", included, edges),
         )
 
-    # --- an extension
+    # --- extensions
+
+    def shorten_item_matching(self, predicate: Callable[[IncludedItem], object]) -> Self:
+        """At least one item that satisfies the predicate was selected in a shorter version."""
+        checked_predicate(predicate, _ABOUT_INCLUDED)
+        shortened = self.report.shortened
+        return self._expect(
+            any(map(predicate, shortened)),
+            "ShortenItemMatching failed: no shortened item in Included matched the predicate. "
+            f"Included had {len(self.report.included)} items, {len(shortened)} of them shortened.",
+            expected=1,
+            actual=0,
+            listed=("Shortened", shortened, None),
+        )
+
+    def shorten_exactly_n_items(self, n: int) -> Self:
+        """Exactly `n` items were selected in a shorter version."""
+        expected, shortened = checked_n(n), self.report.shortened
+        return self._expect(
+            len(shortened) == expected,
+            f"ShortenExactlyNItems({expected}) failed: expected {expected} shortened items in Included, but found "
+            f"{len(shortened)}. Included had {len(self.report.included)} items total.",
+            expected=expected,
+            actual=len(shortened),
+            listed=("Shortened", shortened, None),
+        )
 
     def match_snapshot(self, name: str, *, directory: str | PathLike[str] | None = None) -> Self:
         """The selection is the one in a snapshot file, `__snapshots__/<name>.json`.

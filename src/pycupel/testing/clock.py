@@ -8,10 +8,12 @@ from typing import Any, cast
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import checked_aware, wrong_type
+from pycupel.model.frozen import sealed
 
 __all__ = ["FixedTimeProvider"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class FixedTimeProvider:
     """A time provider that always returns the same time: for a `DecayScorer` in tests.

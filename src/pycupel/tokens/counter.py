@@ -8,6 +8,7 @@ from typing import Any
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import checked_int, checked_positive
+from pycupel.model.frozen import sealed
 
 __all__ = ["Counter"]
 
@@ -15,6 +16,7 @@ __all__ = ["Counter"]
 _MOST = 4
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Counter:
     """Counts the tokens of a text: `counter(text)`. Its other fields say how.
@@ -84,6 +86,7 @@ class Counter:
         return f"{self.name} ({self.version})" if self.version else self.name
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class _Scaled:
     counter: Counter

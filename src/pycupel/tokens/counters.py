@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import as_float, describe, wrong_type
+from pycupel.model.checks import as_float, describe, quoted, wrong_type
 from pycupel.model.names import name_key, suggestion
 from pycupel.tokens.counter import Counter
 from pycupel.tokens.families import ENCODINGS, ESTIMATOR, best_counter, exact_counter, model_counter
@@ -65,7 +65,7 @@ def _named(given: str) -> Counter:
         return found
     known = ["auto", "estimator", *ENCODINGS, "gpt-4o", "gpt-4", "gpt-5", "o3", "claude", "gemini", "mistral"]
     raise InvalidArgumentError(
-        f"unknown counter {given!r}; choose from {', '.join(known)}{suggestion(key, known)}",
+        f"unknown counter {quoted(given)}; choose from {', '.join(known)}{suggestion(key, known)}",
         argument="counter",
         value=given,
         hint="For a model that is not known, name one with the same tokenizer, or pass a function from str to int.",

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from pycupel.errors import CupelError
+from pycupel.model.frozen import sealed
 from pycupel.tokens.counter import Counter
 from pycupel.tokens.estimate import estimate_tokens
 from pycupel.tokens.models import family_of, normalized_model, vocabulary_of
@@ -37,6 +38,7 @@ ENCODINGS = ("o200k_base", "cl100k_base", "tekken")
 _DIGITS = re.compile(r"[0-9]{2,3}")
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class FamilyEstimate:
     """The estimator, fitted to a vocabulary: `estimate(text)`.
@@ -96,7 +98,6 @@ _STAND_INS = {"gemini": "gemma3"}
 ESTIMATOR = Counter(estimate_tokens, "estimator", "pycupel 1", margin_percent=MARGIN_PERCENT)
 
 
-@lru_cache(maxsize=64)
 def model_counter(model: str) -> Counter | None:
     """The counter for a model: exact if its vocabulary is here, else an estimate; None if the model is unknown."""
     family = family_of(model)
@@ -114,6 +115,7 @@ def model_counter(model: str) -> Counter | None:
     return _estimate(family, model)
 
 
+@lru_cache(maxsize=64)
 def counter_for(provider: str, model: str | None) -> Counter:
     """The counter for a model; without one, or for one that is unknown, for the models of a provider.
 

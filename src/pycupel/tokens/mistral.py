@@ -8,10 +8,12 @@ from importlib.metadata import version
 from typing import Any
 
 from pycupel.extras import load_extra
+from pycupel.model.frozen import sealed
 
 __all__ = ["load"]
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class _Count:
     tokenizer: Any

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 from pycupel.extras import load_extra
+from pycupel.model.frozen import sealed
 
 __all__ = ["load"]
 
@@ -15,6 +16,7 @@ __all__ = ["load"]
 _NAMES = {"tekken": "mistral_v3"}
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class _Count:
     tokenizer: Any

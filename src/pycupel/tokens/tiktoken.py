@@ -23,6 +23,7 @@ from typing import Any
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.extras import load_extra
+from pycupel.model.frozen import sealed
 
 __all__ = ["load"]
 
@@ -34,6 +35,7 @@ _PACKAGES = (
 )
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class _Count:
     encoding: Any

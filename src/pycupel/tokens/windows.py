@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pycupel.errors import InvalidArgumentError
+from pycupel.model.checks import quoted
 from pycupel.model.names import suggestion
 from pycupel.tokens.models import family_of, normalized_model
 
@@ -189,7 +190,7 @@ def window_of(model: str) -> int:
     # The names of the family are the likelier ones; without one, all of them.
     names = [start for start in _WINDOWS if family is None or family_of(start) == family]
     raise InvalidArgumentError(
-        f"unknown model {model!r}{suggestion(name, names)}",
+        f"unknown model {quoted(model)}{suggestion(name, names)}",
         argument="model",
         value=model,
         hint="Pass the number of tokens instead.",

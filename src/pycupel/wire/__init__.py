@@ -3,8 +3,9 @@
     text = wire.dumps(report)
     report = wire.loads(SelectionReport, text)
 
-What is written is read back equal; a value for which that is impossible is refused. Unknown stages and reasons are kept
-as they are, unknown keys are ignored, unless `strict` is set.
+What is written is read back equal, except for NaN, which equals nothing; a value for which that is impossible is
+refused. Of a second's digits six are read. Unknown stages and reasons are kept as they are, unknown keys are ignored,
+unless `strict` is set; a key that an object has twice is refused.
 
 | module      | holds                                                    |
 |-------------|----------------------------------------------------------|

@@ -27,8 +27,8 @@ def to_dict(value: object, *, allow_nan: bool = False) -> dict[str, Any]:
 
     Raises:
         TypeError: values of that type have no wire format.
-        DocumentError: a part cannot be written: NaN or an infinity without `allow_nan`, metadata that is not JSON, a
-            lone surrogate. `path` says where.
+        DocumentError: a part cannot be written: NaN or an infinity without `allow_nan`, metadata that is not JSON or
+            nested more than 64 levels deep, a lone surrogate. `path` says where.
     """
     document: dict[str, Any] = _codec("value", value, type(value)).write(value, Context(allow_nan=allow_nan))
     return document

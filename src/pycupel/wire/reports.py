@@ -22,8 +22,9 @@ from pycupel.diagnostics import (
     TraceEvent,
     UnknownReason,
 )
-from pycupel.diagnostics.reasons import EXCLUSION_REASONS
+from pycupel.diagnostics.reasons import EXCLUSION_REASONS, reason_name
 from pycupel.errors import DocumentError
+from pycupel.model.checks import quoted
 from pycupel.wire.items import BUDGET, ITEM
 
 __all__ = ["CODECS", "REASON_CODECS"]
@@ -100,7 +101,7 @@ def _one_reason(cls: type[ExclusionReason]) -> Codec:
     def read(value: Any, context: Context) -> ExclusionReason:
         reason = _read_exclusion(value, context)
         if type(reason) is not cls:
-            raise DocumentError(f"must be that of {cls.__name__}, not {value['reason']!r}", path="reason")
+            raise DocumentError(f"must be that of {cls.__name__}, not {quoted(reason_name(reason))}", path="reason")
         return reason
 
     return FunctionCodec(_EXCLUSION_REASON.schema(), read, _write_exclusion)

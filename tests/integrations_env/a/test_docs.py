@@ -12,13 +12,14 @@ from haystack.dataclasses import ChatMessage
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from llama_index.core import Document as LlamaDocument, VectorStoreIndex
 from llama_index.core.embeddings import MockEmbedding
-from llama_index.core.llms import MockLLM
+from llama_index.core.tools import FunctionTool
 from pydantic_ai.models.function import FunctionModel
 
 from pycupel.messages import select_messages
 from tests.integrations_env.a import (
     test_haystack as haystack,
     test_langchain as langchain,
+    test_llama_index as llama_index,
     test_pydantic_ai as pydantic_ai,
 )
 from tests.integrations_env.documentation import headings_with_blocks, run_blocks
@@ -29,7 +30,7 @@ class FakeGenerator:
     """Answers with the number of messages that it was shown."""
 
     @component.output_types(replies=list[ChatMessage])
-    def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+    def run(self, messages: list[ChatMessage], tools: Any = None) -> dict[str, Any]:
         return {"replies": [ChatMessage.from_assistant(str(len(messages)))]}
 
 
@@ -47,20 +48,24 @@ def test_pydantic_ai() -> None:
     assert len(recorder.seen[0]) < len(messages) == len(names["history"]) - 2
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_llama_index() -> None:
     documents = [LlamaDocument(text=f"cache {n} " + "word " * 500) for n in range(20)]
     index = VectorStoreIndex.from_documents(documents, embed_model=MockEmbedding(embed_dim=4))
-    names = run_blocks("LlamaIndex", index=index, model=MockLLM(max_tokens=8))
+    tool = FunctionTool.from_defaults(llama_index.look_up)
+    names = run_blocks("LlamaIndex", index=index, model=llama_index.FakeAnthropic(max_tokens=8), tools=[tool])
     assert 0 < len(names["response"].source_nodes) < 20
+    assert names["history"][0].role.value == "user"
+    assert len(names["history"]) > 1
 
 
 def test_haystack() -> None:
     store = InMemoryDocumentStore()
     store.write_documents([HaystackDocument(content=f"cache {n} " + "word " * 500) for n in range(20)])
     messages = [each for seed in range(5) for each in haystack.history(seed)]
-    names = run_blocks(
-        "Haystack", retriever=InMemoryBM25Retriever(store, top_k=20), messages=messages, model=FakeGenerator()
-    )
+    retriever = InMemoryBM25Retriever(store, top_k=20)
+    names = run_blocks("Haystack", retriever=retriever, messages=messages, model=FakeGenerator(), tools=[])
+    assert names["conversation"][: len(messages)] == messages
     assert 0 < len(names["documents"]) < 20
     assert 0 < int(names["replies"][0].text) < len(messages)
 

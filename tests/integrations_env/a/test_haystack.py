@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+from copy import deepcopy
+from typing import Annotated, Any
 
 import pytest
-from haystack import Document, Pipeline
+from haystack import Document, Pipeline, component
 from haystack.components.builders import PromptBuilder
+from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
-from haystack.dataclasses import ChatMessage, FileContent, ImageContent, TextContent, ToolCall
+from haystack.dataclasses import ChatMessage, FileContent, ImageContent, ReasoningContent, TextContent, ToolCall
 from haystack.document_stores.in_memory import InMemoryDocumentStore
+from haystack.tools import create_tool_from_function
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.integrations.haystack import CupelDocumentSelector, CupelMessageSelector
+from pycupel.integrations.haystack import CupelChatGenerator, CupelDocumentSelector, CupelMessageSelector
 from pycupel.messages import MessageSelection, lint_messages
 from pycupel.messages.providers.openai import OPENAI
 from pycupel.selecting import ContextResult
@@ -102,7 +106,6 @@ def test_the_next_selection_starts_like_the_last_one() -> None:
     before = selector.run(messages)["messages"]
     more = [ChatMessage.from_assistant("So. " * 60), ChatMessage.from_user("And then? " * 60)]
     assert selector.run([*messages, *more])["messages"] == [*before, *more]
-    assert CupelMessageSelector(BUDGET, counter=count_words).run([*messages, *more])["messages"] != [*before, *more]
 
 
 def test_calls_without_ids_are_known_by_what_they_ask() -> None:
@@ -147,6 +150,82 @@ def test_a_pin_is_asked_about_haystacks_messages() -> None:
     messages = history()
     selector = CupelMessageSelector(BUDGET, counter=count_words, pin=lambda each: each is messages[1])
     assert selector.run(messages)["messages"][1] is messages[1]
+
+
+@component
+class FakeClaude:
+    """A chat generator that is called Claude, and answers with the number of messages that it was shown."""
+
+    def __init__(self, model: str = "claude-haiku-4-5") -> None:
+        self.model = model
+        self.is_warm = False
+
+    def warm_up(self) -> None:
+        self.is_warm = True
+
+    @component.output_types(replies=list[ChatMessage])
+    def run(self, messages: list[ChatMessage], tools: Any = None, suffix: str = "") -> dict[str, Any]:
+        return {"replies": [ChatMessage.from_assistant(f"{len(messages)}{suffix}")]}
+
+    @component.output_types(replies=list[ChatMessage])
+    async def run_async(self, messages: list[ChatMessage], tools: Any = None, suffix: str = "") -> dict[str, Any]:
+        return self.run(messages, tools, suffix)
+
+
+def claude_turn(size: int, *thoughts: dict[str, Any]) -> list[ChatMessage]:
+    """As `AnthropicChatGenerator` writes it. Only the first answer starts with thoughts."""
+    messages = [ChatMessage.from_user("Look it all up.")]
+    reasoning = ReasoningContent("Hm.", {"reasoning_contents": [{"reasoning_content": each} for each in thoughts]})
+    for n in range(size):
+        call = ToolCall("look_up", {"key": "k"}, f"toolu_{n}")
+        messages.append(ChatMessage.from_assistant(reasoning=reasoning if n == 0 else None, tool_calls=[call]))
+        messages.append(ChatMessage.from_tool("found " * 40, call))
+    return messages
+
+
+@pytest.mark.parametrize(
+    "thoughts", [{"reasoning_text": {"text": "Hm.", "signature": "x" * 64}}, {"redacted_thinking": "x" * 64}]
+)
+def test_the_thoughts_that_start_a_turn_stay_where_claude_demands_them(thoughts: dict[str, Any]) -> None:
+    """A selector sees no model, but signed thoughts; one can also be told."""
+    messages = claude_turn(30, thoughts)
+    kept = select(CupelMessageSelector(BUDGET, counter=count_words), messages)
+    assert kept[:2] == messages[:2]
+    assert len(kept) < len(messages)
+    assert messages[1] not in select(CupelMessageSelector(BUDGET, counter=count_words, provider="openai"), messages)
+
+
+def test_a_generator_gets_the_messages_that_fit_and_knows_its_model_and_tools() -> None:
+    messages, selections = claude_turn(30), list[MessageSelection]()
+    claude = FakeClaude()
+    generator = CupelChatGenerator(claude, 1_200, counter=count_words, on_selection=selections.append)
+    generator.warm_up()
+    assert claude.is_warm
+    tool = create_tool_from_function(look_up)
+    shown = generator.run(messages, suffix=" messages")["replies"][0].text
+    assert shown == f"{len(selections[0].kept)} messages"
+    assert len(selections[0].kept) < len(messages)
+    assert asyncio.run(generator.run_async(messages, tools=[tool]))["replies"][0].text == str(len(selections[1].kept))
+    assert [each.provider for each in selections] == ["anthropic", "anthropic"]
+    assert selections[0].usage.tools == 0 < selections[1].usage.tools
+
+
+def look_up(key: Annotated[str, "a key"]) -> str:
+    """Look something up."""
+    return key
+
+
+def test_a_generator_need_not_have_to_warm_up() -> None:
+    CupelChatGenerator(object(), BUDGET).warm_up()
+
+
+def test_a_generator_can_be_saved_and_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    generator = CupelChatGenerator(OpenAIChatGenerator(model="gpt-4o"), 8_000, unit="turn")
+    saved = generator.to_dict()
+    loaded = CupelChatGenerator.from_dict(deepcopy(saved))
+    assert loaded.chat_generator.model == "gpt-4o"
+    assert loaded.to_dict() == saved
 
 
 def test_a_pipeline_can_be_saved_and_loaded() -> None:

@@ -8,11 +8,17 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
+from langchain.agents.middleware import ModelRequest
+from langchain.chat_models import init_chat_model
+from langchain_anthropic import ChatAnthropic
 from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
     AIMessage,
+    AIMessageChunk,
     BaseMessage,
+    ChatMessage,
+    FunctionMessage,
     HumanMessage,
     SystemMessage,
     ToolMessage,
@@ -22,6 +28,8 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
+from langchain_mistralai import ChatMistralAI
+from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 
 from pycupel import ContextBudget
@@ -135,11 +143,12 @@ def test_a_short_history_is_left_alone() -> None:
     assert [message.content for message in model.seen[0]] == [SYSTEM, "Hello!"]
 
 
-def test_the_system_prompt_counts() -> None:
+def test_the_system_prompt_and_the_tools_count() -> None:
     selections: list[MessageSelection] = []
     middleware = CupelMiddleware(BUDGET, counter=count_words, on_selection=selections.append)
     agent_with(middleware, FakeModel(seen=[], calls=0)).invoke({"messages": [HumanMessage("Hello!")]})
-    assert selections[0].total_tokens >= count_words(SYSTEM) + 1
+    assert selections[0].usage.system >= count_words(SYSTEM)
+    assert selections[0].usage.tools > 0
 
 
 def test_an_agent_without_a_system_prompt_is_served_as_well() -> None:
@@ -168,11 +177,98 @@ def test_a_pin_is_asked_about_langchains_messages() -> None:
     assert_acceptable(model.seen[0])
 
 
+def sent_to(model: Any, messages: list[BaseMessage], **options: Any) -> tuple[list[BaseMessage], MessageSelection]:
+    """What a model outside of any agent would be sent, without the thread that an agent has."""
+    selections: list[MessageSelection] = []
+    middleware = CupelMiddleware(options.pop("budget", BUDGET), on_selection=selections.append, **options)
+    seen: list[Any] = []
+    middleware.wrap_model_call(ModelRequest(model=model, messages=messages), seen.append)  # type: ignore[arg-type]
+    return seen[0].messages, selections[0]
+
+
+CLAUDE: Any = ChatAnthropic(model="claude-haiku-4-5", api_key="none")  # type: ignore[call-arg, arg-type]
+GPT: Any = ChatOpenAI(model="gpt-4o", api_key="none")  # type: ignore[arg-type]
+MISTRAL: Any = ChatMistralAI(model="mistral-large-latest", api_key="none")  # type: ignore[call-arg, arg-type]
+LATER: Any = init_chat_model("claude-haiku-4-5", model_provider="anthropic", configurable_fields="any")
+
+
+@pytest.mark.parametrize(
+    ("model", "provider", "counter"),
+    [
+        (CLAUDE, "anthropic", "estimator for anthropic"),
+        (GPT, "openai", "o200k_base"),
+        (MISTRAL, "mistral", "tekken"),
+        (LATER, "anthropic", "estimator for anthropic"),
+        (FakeModel(), "openai", "o200k_base"),
+    ],
+)
+def test_the_rules_and_the_counter_are_those_of_the_model(model: Any, provider: str, counter: str) -> None:
+    _, selection = sent_to(model, [HumanMessage("Hello!")])
+    assert selection.provider == provider
+    assert selection.counter.startswith(counter)
+    assert sent_to(model, [HumanMessage("Hello!")], provider="gemini")[1].provider == "gemini"
+
+
+def claude_turn(size: int, thoughts: Any) -> list[BaseMessage]:
+    """As `ChatAnthropic` writes it: the calls are also in the content. Only the first answer starts with thoughts."""
+    messages: list[BaseMessage] = [HumanMessage("Look it all up.")]
+    for n in range(size):
+        use = {"type": "tool_use", "id": f"toolu_{n}", "name": "look_up", "input": {"key": "k"}}
+        call = {"name": "look_up", "args": {"key": "k"}, "id": f"toolu_{n}"}
+        content: Any = [thoughts, use] if n == 0 else [use]
+        messages += [AIMessage(content, tool_calls=[call]), ToolMessage("found " * 40, tool_call_id=f"toolu_{n}")]
+    return messages
+
+
+@pytest.mark.parametrize(
+    "thoughts",
+    [
+        {"type": "thinking", "thinking": "Hm.", "signature": "x" * 64},
+        {"type": "redacted_thinking", "data": "x" * 64},
+        {"type": "reasoning", "reasoning": "Hm.", "extras": {"signature": "x" * 64}},
+    ],
+)
+def test_the_thoughts_that_start_a_turn_stay_where_claude_demands_them(thoughts: Any) -> None:
+    messages = claude_turn(30, thoughts)
+    for model in (CLAUDE, FakeModel()):
+        sent, _ = sent_to(model, messages, counter=count_words)
+        assert sent[:2] == messages[:2]
+        assert len(sent) < len(messages)
+    payload = CLAUDE._get_request_payload(sent)["messages"]
+    assert [each.rule for each in lint_messages(payload, "anthropic")] == []
+
+
+def test_every_kind_of_content_is_counted() -> None:
+    call: Any = {"name": "look_up", "args": {"key": "six"}, "id": None}
+    content: Any = ["one two", "", {"type": "text", "text": "three"}, {"type": "image_url", "image_url": {"url": "x"}}]
+    reasoning: Any = [{"type": "reasoning", "summary": [{"type": "summary_text", "text": "four"}]}]
+    messages = [
+        HumanMessage(content),
+        AIMessageChunk(reasoning),
+        AIMessage("five", tool_calls=[call]),
+        ToolMessage("seven", tool_call_id=""),
+        ChatMessage("eight", role="assistant"),
+        FunctionMessage("nine", name="f"),
+        HumanMessage("ten"),
+    ]
+    sent, selection = sent_to(FakeModel(), messages, counter=count_words, explain=True, budget=2_000)
+    # Nothing calls the function.
+    assert sent == [each for each in messages if not isinstance(each, FunctionMessage)]
+    report = selection.report
+    assert report is not None
+    text = "\n".join(each.item.content for each in report.included)
+    for word in ("one two", "three", "four", "five", "look_up", "six", "seven", "eight", "ten"):
+        assert word in text
+    assert selection.total_tokens > 765
+
+
 def test_wrong_options_are_found_where_they_are_written() -> None:
     with pytest.raises(InvalidArgumentError, match="chat"):
         CupelMiddleware(8_000, policy="chatt")  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgumentError, match="budget"):
+        CupelMiddleware("8000")
     with pytest.raises(TypeError, match="budget"):
-        CupelMiddleware("8000")  # type: ignore[arg-type]
+        CupelMiddleware(None)  # type: ignore[arg-type]
 
 
 class Retriever(BaseRetriever):

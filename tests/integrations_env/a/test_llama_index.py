@@ -1,23 +1,42 @@
-"""LlamaIndex, with a mock model: what a query engine's prompt contains."""
+"""LlamaIndex, with mock models: what an agent and a query engine send, and what the memory keeps."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
 from llama_index.core import QueryBundle, VectorStoreIndex
+from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.llms.types import (
+    AudioBlock,
+    ChatMessage,
+    ChatResponse,
+    ImageBlock,
+    LLMMetadata,
+    MessageRole,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+)
+from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.embeddings import MockEmbedding
 from llama_index.core.llms import MockLLM
+from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.response_synthesizers import ResponseMode, get_response_synthesizer
 from llama_index.core.schema import NodeWithScore, TextNode
+from llama_index.core.storage.chat_store import SimpleChatStore
+from llama_index.core.tools import FunctionTool, ToolSelection
 
 from pycupel import ContextBudget
-from pycupel.integrations.llama_index import CupelPostprocessor
+from pycupel.integrations.llama_index import CupelMemory, CupelPostprocessor
+from pycupel.messages import MessageSelection, lint_messages
 from pycupel.selecting import ContextResult
-from tests.integrations_env.sessions import count_words
+from pycupel.tokens import count_messages
+from tests.integrations_env.sessions import SYSTEM, agent_session, count_words
 
 
 def hits(*scores: float | None, size: int = 10) -> list[NodeWithScore]:
@@ -92,3 +111,161 @@ def test_a_postprocessor_can_be_named_and_copied() -> None:
 def test_wrong_options_are_found_where_they_are_written() -> None:
     with pytest.raises(ValueError, match="rag"):
         CupelPostprocessor(budget=10, policy="ragg")
+
+
+BUDGET = 700
+STEPS = 2
+NAMES = ("ann", "bob", "cid")
+TURNS = 30
+
+
+class FakeAnthropic(MockLLM, FunctionCallingLLM):
+    """Claude as LlamaIndex sees it: thinks, calls the tool twice, then answers; remembers what it was shown."""
+
+    _seen: list[list[ChatMessage]] = PrivateAttr(default_factory=list)
+
+    @property
+    def seen(self) -> list[list[ChatMessage]]:
+        return self._seen
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(model_name="claude-haiku-4-5", is_function_calling_model=True)
+
+    def _prepare_chat_with_tools(self, tools: Sequence[Any], chat_history: Any = None, **kwargs: Any) -> dict[str, Any]:
+        return {"messages": chat_history}
+
+    def get_tool_calls_from_response(self, response: ChatResponse, **kwargs: Any) -> list[ToolSelection]:
+        return [
+            ToolSelection(tool_id=str(each.tool_call_id), tool_name=each.tool_name, tool_kwargs={"key": "k"})
+            for each in response.message.blocks
+            if isinstance(each, ToolCallBlock)
+        ]
+
+    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        return ChatResponse(message=self._reply(list(messages)))
+
+    async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> Any:
+        async def stream() -> AsyncIterator[ChatResponse]:
+            yield ChatResponse(message=self._reply(list(messages)), delta="")
+
+        return stream()
+
+    def _reply(self, messages: list[ChatMessage]) -> ChatMessage:
+        self.seen.append(messages)
+        last = messages[-1]
+        step = int(last.additional_kwargs["tool_call_id"][-1]) + 1 if last.role == MessageRole.TOOL else 0
+        if step == STEPS:
+            return ChatMessage("Done, " + "as far as I can tell. " * 5, role="assistant")
+        thoughts = [ThinkingBlock(content="Let me see.", additional_information={"signature": "x" * 64})]
+        call = ToolCallBlock(tool_call_id=f"{len(self.seen)}s{step}", tool_name="look_up", tool_kwargs={"key": "k"})
+        return ChatMessage([*(thoughts if step == 0 else ()), call], role="assistant")
+
+
+def look_up(key: str) -> str:
+    """Look something up."""
+    return "found " * 40
+
+
+def as_sent(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
+    """As Anthropic gets them; the system prompt goes beside them."""
+    sent: list[dict[str, Any]] = []
+    for message in messages:
+        call_id = message.additional_kwargs.get("tool_call_id")
+        blocks: list[dict[str, Any]] = []
+        for block in message.blocks:
+            if isinstance(block, ThinkingBlock):
+                signature = block.additional_information["signature"]
+                blocks.append({"type": "thinking", "thinking": block.content, "signature": signature})
+            elif isinstance(block, ToolCallBlock):
+                blocks.append({"type": "tool_use", "id": block.tool_call_id, "name": "look_up", "input": {"key": "k"}})
+            else:
+                blocks.append({"type": "text", "text": block.text})  # type: ignore[union-attr]
+        if call_id:
+            blocks = [{"type": "tool_result", "tool_use_id": call_id, "content": blocks}]
+        if message.role != MessageRole.SYSTEM:
+            sent.append({"role": "assistant" if message.role == MessageRole.ASSISTANT else "user", "content": blocks})
+    return sent
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("streaming", [False, True])
+def test_thirty_turns_of_three_conversations_with_claude(streaming: bool) -> None:
+    """What an agent does in one run is not in its memory yet, so the memory's budget leaves room for it."""
+    llm, tool = FakeAnthropic(), FunctionTool.from_defaults(look_up)
+    agent = FunctionAgent(tools=[tool], llm=llm, system_prompt=SYSTEM, streaming=streaming)
+    store, budget, room = SimpleChatStore(), 1_400, 300
+    shared: dict[str, Any] = {"llm": llm, "system": SYSTEM, "tools": [tool], "chat_store": store}
+    memories = {
+        name: CupelMemory(budget=budget - room, chat_store_key=name, options={"counter": count_words}, **shared)
+        for name in NAMES
+    }
+
+    async def converse() -> None:
+        for turn in range(TURNS):
+            for name in NAMES:
+                await agent.run("The same for all" if turn == 0 else f"{turn} by {name}", memory=memories[name])
+
+    asyncio.run(converse())
+    assert len(llm.seen) == TURNS * len(NAMES) * (STEPS + 1)
+    tools = [{"name": "look_up", "description": tool.metadata.description, "input_schema": {}}]
+    for seen in llm.seen:
+        assert seen[0].content == SYSTEM
+        sent = as_sent(seen)
+        assert lint_messages(sent, "anthropic") == []
+        assert count_messages(sent, "anthropic", count_words, system=SYSTEM, tools=tools) <= budget
+    assert len(llm.seen[-1]) < len(max(llm.seen, key=len)) + 1 < len(memories["ann"].get_all())
+    for name in NAMES:
+        asked = [each.content for each in store.get_messages(name) if each.role == MessageRole.USER]
+        assert asked == ["The same for all", *(f"{turn} by {name}" for turn in range(1, TURNS))]
+
+
+def history(seed: int = 1, turns: int = 12) -> list[ChatMessage]:
+    """With the calls as older versions keep them."""
+    return [
+        ChatMessage(
+            each["content"],
+            role=each["role"],
+            additional_kwargs={name: each[name] for name in ("tool_calls", "tool_call_id") if name in each},
+        )
+        for each in agent_session(seed, turns)
+    ]
+
+
+def test_a_memory_gives_what_fits_and_keeps_everything() -> None:
+    messages = history()
+    memory = CupelMemory.from_defaults(messages, llm=MockLLM(), budget=BUDGET, options={"counter": count_words})
+    kept = memory.get()
+    assert kept == asyncio.run(memory.aget("anything"))
+    assert 0 < len(kept) < len(messages)
+    assert kept[0] == messages[0]
+    sent = [{"role": each.role.value, "content": each.content, **each.additional_kwargs} for each in kept]
+    assert lint_messages(sent, "openai") == []
+    assert memory.get_all() == messages
+    assert CupelMemory.from_defaults(budget=BUDGET).get() == []
+
+
+def test_every_kind_of_content_of_a_chat_message_is_counted() -> None:
+    selections: list[MessageSelection] = []
+    options = {"counter": count_words, "on_selection": selections.append, "explain": True}
+    message = ChatMessage(
+        [TextBlock(text="one two"), ImageBlock(image=b"x"), AudioBlock(audio=b"x"), ThinkingBlock(content="three")],
+        role="user",
+    )
+    calls = ChatMessage([ToolCallBlock(tool_name="look_up", tool_kwargs={"key": "four"})], role="assistant")
+    result = ChatMessage("five", role="tool")
+    memory = CupelMemory.from_defaults([message, calls, result], budget=8_000, options=options, tools=[look_up])
+    assert memory.get() == [message, calls, result]
+    [selection] = selections
+    assert selection.report is not None
+    text = "\n".join(each.item.content for each in selection.report.included)
+    for word in ("one two", "three", "look_up", "four", "five"):
+        assert word in text
+    assert selection.total_tokens > 765 + 1000
+    assert selection.usage.tools > 0
+
+
+def test_a_memory_finds_wrong_options_where_they_are_written() -> None:
+    with pytest.raises(ValueError, match="unit must be one of"):
+        CupelMemory(budget=BUDGET, options={"unit": "word"})
+    assert CupelMemory(budget=BUDGET).class_name() == "CupelMemory"

@@ -30,8 +30,10 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
+from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
+from pydantic_ai.providers.anthropic import AnthropicProvider
 
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.integrations.pydantic_ai import CupelHistory
@@ -155,13 +157,20 @@ def test_what_is_seen_are_the_messages_themselves() -> None:
     assert places[-1] == len(messages) - 1
 
 
-def test_within_a_run_the_prompt_only_grows_after_it_was_cut() -> None:
-    recorder = Recorder(calls=4)
-    agent = agent_with(CupelHistory(BUDGET, counter=count_words), recorder)
-    run(agent, "Well?", history())
+def test_within_a_run_the_prompt_only_grows_unless_it_is_cut() -> None:
+    recorder, selections = Recorder(calls=4), list[MessageSelection]()
+    capability = CupelHistory(BUDGET, counter=count_words, on_selection=selections.append)
+    run(agent_with(capability, recorder), "Well?", history())
     assert len(recorder.seen) == 5
-    for before, after in pairwise(recorder.seen):
-        assert after[: len(before)] == before
+    for (before, after), selection in zip(pairwise(recorder.seen), selections[1:], strict=True):
+        assert (after[: len(before)] == before) == (selection.cut is None)
+    assert [selection.cut is None for selection in selections].count(False) == 1
+    assert [selection.notes for selection in selections] == [()] * 5
+
+
+def test_everything_that_is_asked_at_once_stays() -> None:
+    asked = ModelRequest([UserPromptPart("one"), UserPromptPart("two " * 400)])
+    assert CupelHistory(BUDGET, counter=count_words).select([*history(), asked])[-1] is asked
 
 
 def test_the_next_run_starts_like_the_last_one_also_from_json() -> None:
@@ -220,11 +229,12 @@ def test_a_stream_is_served_as_well() -> None:
     assert asyncio.run(stream()) == len(messages) + 2
 
 
-def test_instructions_count() -> None:
+def test_instructions_and_tools_count() -> None:
     selections: list[MessageSelection] = []
     capability = CupelHistory(BUDGET, counter=count_words, on_selection=selections.append)
     run(agent_with(capability, Recorder(calls=0), instructions=SYSTEM), "Hello!")
-    assert selections[0].total_tokens >= count_words(SYSTEM) + 1
+    assert selections[0].usage.system >= count_words(SYSTEM)
+    assert selections[0].usage.tools > 0
 
 
 def test_a_selection_tells_the_places_of_the_messages_that_were_dropped() -> None:
@@ -307,6 +317,40 @@ def test_every_kind_of_content_is_counted() -> None:
         assert word in text
     prices = OPENAI.prices
     assert 0 < selections[0].total_tokens - 2 * prices.image - prices.audio < 100
+
+
+def claude_turn(size: int, thoughts: ThinkingPart) -> list[ModelMessage]:
+    """Only the first response starts with thoughts."""
+    messages: list[ModelMessage] = [ModelRequest([UserPromptPart("Look it all up.")])]
+    for n in range(size):
+        call = ToolCallPart("look_up", {"key": "k"}, f"c{n}")
+        messages.append(ModelResponse([thoughts, call] if n == 0 else [call]))
+        messages.append(ModelRequest([ToolReturnPart("look_up", "found " * 40, f"c{n}")]))
+    return messages
+
+
+@pytest.mark.parametrize("part_id", [None, "redacted_thinking"])
+def test_the_thoughts_that_start_a_turn_stay_where_claude_demands_them(part_id: str | None) -> None:
+    """Without a model, signed thoughts tell whose they are."""
+    messages = claude_turn(30, ThinkingPart("Hm.", id=part_id, signature="x" * 64, provider_name="anthropic"))
+    claude = AnthropicModel("claude-haiku-4-5", provider=AnthropicProvider(api_key="none"))
+    for model in (claude, None):
+        kept = CupelHistory(BUDGET, counter=count_words).select(messages, model=model)
+        assert kept[:2] == messages[:2]
+        assert len(kept) < len(messages)
+    other = CupelHistory(BUDGET, counter=count_words, provider="openai").select(messages, model=claude)
+    assert messages[1] not in other
+
+
+def test_the_thoughts_of_other_models_are_counted_with_their_signature() -> None:
+    selections: list[MessageSelection] = []
+    capability = CupelHistory(8_000, counter=count_words, on_selection=selections.append)
+    for signature in (None, "x" * 800):
+        thoughts = ThinkingPart("Hm.", signature=signature, provider_name="openai")
+        capability.select([*claude_turn(1, thoughts)])
+    without, signed = (each.total_tokens for each in selections)
+    assert signed - without == 100
+    assert selections[0].provider == "openai"
 
 
 def test_an_empty_request_stays() -> None:

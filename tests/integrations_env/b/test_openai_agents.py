@@ -173,11 +173,12 @@ def test_a_stream_is_served_as_well() -> None:
     assert all(lint_messages(seen, "responses") == [] and len(seen) < len(given) for seen in model.seen)
 
 
-def test_instructions_count_and_are_passed_on() -> None:
+def test_instructions_and_tools_count() -> None:
     selections: list[MessageSelection] = []
     model = FakeModel(calls=0)
     run(model, "Hello!", CupelInputFilter(BUDGET, counter=count_words, on_selection=selections.append))
-    assert selections[0].total_tokens >= count_words(SYSTEM) + 1
+    assert selections[0].usage.system >= count_words(SYSTEM)
+    assert selections[0].usage.tools > 0
     assert selections[0].kept == (0,)
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pycupel.errors import MessageShapeError
-from pycupel.messages.content import ContentReader, Prices
+from pycupel.messages.content import ContentError, ContentReader, Prices
 from pycupel.messages.fields import field, is_list
 from pycupel.messages.options import ProviderName
 from pycupel.model.checks import describe
+from pycupel.model.frozen import sealed
 
 __all__ = [
     "CALL_OPEN",
@@ -64,12 +65,13 @@ class MessageView(NamedTuple):
     shares: tuple[tuple[str, int], ...] = ()
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something in a history that the provider refuses.
 
     Attributes:
-        index: The index of the message.
+        index: The index of the message; -1 for what travels beside the messages.
         rule: The name of the rule, such as "orphan-tool-result".
         message: What is wrong.
         remedy: What to do about it.
@@ -91,6 +93,7 @@ class Pairing(NamedTuple):
     findings: list[Finding]
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Provider:
     """How one provider writes messages, what it demands of a history, and what it charges.
@@ -121,19 +124,48 @@ class Provider:
         Raises:
             MessageShapeError: a message has a shape that the provider does not know.
         """
-        return self.reader(messages, ContentReader(count, self.prices))
+        try:
+            return self.reader(messages, ContentReader(count, self.prices))
+        except ContentError as error:
+            raise self._located(error, messages) from error
 
-    def check(self, views: Sequence[MessageView]) -> list[Finding]:
-        """Everything that the provider would refuse, in order of the messages."""
+    def check(self, views: Sequence[MessageView], beside: Sequence[MessageView] = ()) -> list[Finding]:
+        """Everything that the provider would refuse, in order of the messages.
+
+        Args:
+            views: The messages.
+            beside: Views of what travels beside them, for the rules about the whole request.
+        """
         findings = self.pair(views).findings
-        for rule in (*self.rules, *self.request_rules):
+        for rule in self.rules:
             findings += rule(views)
+        for rule in self.request_rules:
+            findings += rule([*beside, *views])
         return sorted(findings, key=lambda finding: finding.index)
 
-    def price(self, messages: Iterable[Any], count: Callable[[str], int]) -> int:
-        """What the messages cost. Any shape will do: what is not known costs nothing."""
+    def price(self, messages: Sequence[Any], count: Callable[[str], int]) -> int:
+        """What the messages cost. Any shape will do: what is not known costs nothing.
+
+        Raises:
+            MessageShapeError: a field has a type that cannot be counted.
+        """
         content = ContentReader(count, self.prices)
-        return sum([content(message)[1] for message in messages])
+        try:
+            return sum([content(message)[1] for message in messages])
+        except ContentError as error:
+            raise self._located(error, messages) from error
+
+    def _located(self, error: ContentError, messages: Sequence[Any]) -> MessageShapeError:
+        """The error with the index of the message: it is the first that cannot be read."""
+        index = next(n for n, message in enumerate(messages) if not self._is_readable(message))
+        return MessageShapeError(str(error), index, error.key)
+
+    def _is_readable(self, message: Any) -> bool:
+        try:
+            ContentReader(len, self.prices)(message)
+        except ContentError:
+            return False
+        return True
 
 
 def role_of(message: Any, index: int, roles: Mapping[str, str], hint: str | None = None) -> str:

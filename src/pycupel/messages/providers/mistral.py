@@ -100,6 +100,6 @@ MISTRAL = Provider(
     pair_adjacent,
     (empty_faults, _odd_ids, _starts_with_call, _misplaced_prefix, _misplaced_system, ends_with_assistant),
     _needs,
-    # As tokenizers of version 3 write calls: as JSON, with ids. Later ones need less.
-    Prices(call=60, tool=24, tools=2, image=1406, small_image=1406, audio=1250, escapes=True),
+    # As tokenizers of version 3 write calls and results: as JSON, with ids. Later ones need less.
+    Prices(call=60, tools=2, image=1406, small_image=1406, audio=1250, escapes=True),
 )

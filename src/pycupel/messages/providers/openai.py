@@ -77,10 +77,8 @@ def _read_plain(message: Any, index: int, content: ContentReader) -> MessageView
 
 
 def _read_plain_calls(calls: list[Any], text: str | None, index: int, content: ContentReader) -> MessageView | None:
-    said = 0 if not text else content.count(text)
-    texts = [text] if text else []
+    texts: list[str] = []
     ids: list[str] = []
-    tokens = len(calls) * content.prices.call
     for call in calls:
         function: Any = call.get("function") if call.__class__ is dict else None
         if function.__class__ is not dict:
@@ -90,9 +88,14 @@ def _read_plain_calls(calls: list[Any], text: str | None, index: int, content: C
             return None
         ids.append(call_id)
         texts += (name, arguments)
-        tokens += content.count(name) + content.count(arguments)
-    total = content.overhead + said + tokens
-    return MessageView(index, "assistant", "\n".join(texts), total, tuple(ids), shares=((TOOL_CALLS, tokens),))
+    tokens = total = sum(map(content.count, texts)) + len(calls) * content.prices.call
+    if text:
+        texts.insert(0, text)
+        total += content.count(text)
+    total += content.overhead
+    return MessageView(
+        index, "assistant", "\n".join(texts), total, tuple(ids), (), False, False, (), ((TOOL_CALLS, tokens),)
+    )
 
 
 def read_message(message: Any, index: int, content: ContentReader) -> MessageView:

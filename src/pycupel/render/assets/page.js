@@ -4,6 +4,8 @@
    It reads the JSON in #data and fills #app. Data becomes text nodes and attributes of numbers, never markup. */
 
 (() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+
   // ---------------------------------------------------------------- elements
 
   /** An element: `el("p", {class: "quiet"}, "text", child)`. Properties that begin with `on` are listeners. */
@@ -75,16 +77,15 @@
   const colorOf = (index) => `k${Math.min(index, COLORS - 1)}`;
   const swatch = (className) => el("span", { class: `swatch ${className}`, "aria-hidden": "true" });
 
-  function themeButton() {
+  function themeButton(view = {}) {
     const themes = ["auto", "light", "dark"];
-    let current = 0;
-    const button = el("button", { class: "plain", type: "button", onclick: () => show(current + 1) });
+    const button = el("button", { class: "plain", type: "button", onclick: () => show((view.theme || 0) + 1) });
     function show(next) {
-      current = next % themes.length;
-      document.documentElement.dataset.theme = themes[current];
-      button.textContent = `Theme: ${themes[current]}`;
+      view.theme = next % themes.length;
+      document.documentElement.dataset.theme = themes[view.theme];
+      button.textContent = `Theme: ${themes[view.theme]}`;
     }
-    show(0);
+    show(view.theme || 0);
     return button;
   }
 
@@ -111,13 +112,25 @@
         return el("th", { scope: "col", role: "columnheader", class: this.className(column) }, button);
       });
       this.body = el("tbody");
-      const cols = el("colgroup", {}, columns.map((column) => {
-        const col = el("col");
-        if (column.width) col.style.width = `${column.width}px`;
-        return col;
-      }));
-      this.table = el("table", { role: "grid", "aria-label": label }, cols,
-        el("thead", {}, el("tr", { role: "row", "aria-rowindex": "1" }, this.heads)), this.body);
+      const cols = el(
+        "colgroup",
+        {},
+        columns.map((column) => {
+          const col = el("col");
+          if (column.width) col.style.width = `${column.width}px`;
+          return col;
+        }),
+      );
+      this.table = el(
+        "table",
+        { role: "grid", "aria-label": label },
+        cols,
+        el("thead", {}, el("tr", { role: "row", "aria-rowindex": "1" }, this.heads)),
+        this.body,
+      );
+      // Columns that must have some width of their own would otherwise leave nothing for the others.
+      if (!className)
+        this.table.style.minWidth = `${columns.reduce((sum, column) => sum + (column.width || 180), 0)}px`;
       this.empty = el("p", { class: "nothing", hidden: true }, "Nothing matches.");
       this.node = el("div", { class: `scroll ${className}`, tabindex: "-1" }, this.table, this.empty);
       this.node.addEventListener("scroll", () => this.draw(), { passive: true });
@@ -210,12 +223,21 @@
       const built = this.lines && this.lines.get(key);
       if (built) return built;
       const cells = this.columns.map((column) =>
-        el("td", { role: "gridcell", class: this.className(column) }, column.cell(row)));
-      return el("tr", {
-        role: "row", "data-key": key, "data-i": i, "data-row": row, "aria-rowindex": i + 2,
-        tabindex: i === this.active ? "0" : "-1",
-        "aria-selected": this.onOpen ? String(row === this.selected) : null,
-      }, cells);
+        el("td", { role: "gridcell", class: this.className(column) }, column.cell(row)),
+      );
+      return el(
+        "tr",
+        {
+          role: "row",
+          "data-key": key,
+          "data-i": i,
+          "data-row": row,
+          "aria-rowindex": i + 2,
+          tabindex: i === this.active ? "0" : "-1",
+          "aria-selected": this.onOpen ? String(row === this.selected) : null,
+        },
+        cells,
+      );
     }
 
     key(event) {
@@ -264,7 +286,12 @@
   /** Search box, the table, and how many rows there are. */
   function searchable(table, rows, textOf, noun) {
     const total = el("span", { class: "count", role: "status" });
-    const box = el("input", { type: "search", placeholder: "Search", "aria-label": `Search ${noun}s`, oninput: update });
+    const box = el("input", {
+      type: "search",
+      placeholder: "Search",
+      "aria-label": `Search ${noun}s`,
+      oninput: update,
+    });
     function update() {
       const word = box.value.trim().toLowerCase();
       const found = word ? rows.filter((row) => textOf(row).includes(word)) : rows;
@@ -311,7 +338,11 @@
   }
 
   const short = (value) =>
-    value >= 1e6 ? `${+(value / 1e6).toFixed(1)}M` : value >= 1e4 ? `${+(value / 1e3).toFixed(1)}k` : grouped.format(value);
+    value >= 1e6
+      ? `${+(value / 1e6).toFixed(1)}M`
+      : value >= 1e4
+        ? `${+(value / 1e3).toFixed(1)}k`
+        : grouped.format(value);
 
   function frame(width, height, largest, left, top, bottom, label) {
     const y = (value) => height - bottom - (finite(value / largest) || 0) * (height - top - bottom);
@@ -326,12 +357,25 @@
     const largest = Math.max(...rows.map((row) => finite(num(row.value))), 0);
     const lines = rows.map((row) => {
       const fill = el("i", row.color ? { class: row.color } : {});
-      fill.style.width = `${(100 * finite(num(row.value) / largest)) || 0}%`;
-      return el("tr", {}, el("th", { scope: "row" }, row.label),
+      fill.style.width = `${100 * finite(num(row.value) / largest) || 0}%`;
+      return el(
+        "tr",
+        {},
+        el("th", { scope: "row" }, row.label),
         row.cells.map((cell) => el("td", { class: "num" }, cell)),
-        el("td", { class: "wide" }, el("span", { class: "meter", "aria-hidden": "true" }, fill)));
+        el("td", { class: "wide" }, el("span", { class: "meter", "aria-hidden": "true" }, fill)),
+      );
     });
-    const head = el("thead", { class: "sr" }, el("tr", {}, heads.map((title) => el("th", { scope: "col" }, title)), el("td")));
+    const head = el(
+      "thead",
+      { class: "sr" },
+      el(
+        "tr",
+        {},
+        heads.map((title) => el("th", { scope: "col" }, title)),
+        el("td"),
+      ),
+    );
     return el("table", { class: "meters" }, head, el("tbody", {}, lines));
   }
 
@@ -459,8 +503,14 @@
     searchText(row) {
       if (!this.texts) this.texts = new Array(this.size);
       if (this.texts[row] === undefined) {
-        const parts = [this.value("text", row), this.kindName(row), this.value("source", row), this.value("tags", row),
-          this.report.reasons[this.value("reason", row)], this.value("why", row)];
+        const parts = [
+          this.value("text", row),
+          this.kindName(row),
+          this.value("source", row),
+          this.value("tags", row),
+          this.report.reasons[this.value("reason", row)],
+          this.value("why", row),
+        ];
         this.texts[row] = parts.filter(Boolean).join("\n").toLowerCase();
       }
       return this.texts[row];
@@ -470,8 +520,13 @@
   // ---------------------------------------------------------------- panels of the report
 
   function figuresPanel(list) {
-    return el("dl", { class: "card figures" }, list.map(({ label, value, note }) =>
-      el("div", {}, el("dt", {}, label), el("dd", { class: "num" }, value, note ? el("small", {}, note) : null))));
+    return el(
+      "dl",
+      { class: "card figures" },
+      list.map(({ label, value, note }) =>
+        el("div", {}, el("dt", {}, label), el("dd", { class: "num" }, value, note ? el("small", {}, note) : null)),
+      ),
+    );
   }
 
   function reportFigures(model) {
@@ -481,13 +536,28 @@
     const outTokens = typeof report.considered === "string" ? null : report.considered - num(use.tokens);
     const figures = [
       { label: "Selected", value: count(use.items), note: `of ${plural(report.candidates, "item")}` },
-      { label: "Tokens", value: count(use.tokens), note: budget ? `${percent(use.tokens, budget.target)} of the target` : `of ${count(report.considered)} considered` },
+      {
+        label: "Tokens",
+        value: count(use.tokens),
+        note: budget
+          ? `${percent(use.tokens, budget.target)} of the target`
+          : `of ${count(report.considered)} considered`,
+      },
       { label: "Left out", value: count(out), note: outTokens === null ? "" : plural(outTokens, "token") },
     ];
     if (budget) {
-      const kept = [["output", budget.reserve], ["slots", budget.slots]].filter(([, value]) => num(value) > 0);
-      const held = kept.map(([name, value]) => `${count(value)} for ${name}`).concat(budget.margin ? [`${budget.margin}% margin`] : []);
-      figures.push({ label: "Target", value: count(budget.target), note: [`of max ${count(budget.max)}`, ...held].join(", ") });
+      const kept = [
+        ["output", budget.reserve],
+        ["slots", budget.slots],
+      ].filter(([, value]) => num(value) > 0);
+      const held = kept
+        .map(([name, value]) => `${count(value)} for ${name}`)
+        .concat(budget.margin ? [`${budget.margin}% margin`] : []);
+      figures.push({
+        label: "Target",
+        value: count(budget.target),
+        note: [`of max ${count(budget.max)}`, ...held].join(", "),
+      });
     }
     return figuresPanel(figures);
   }
@@ -505,30 +575,57 @@
       return part;
     };
     const free = Math.max(0, target - used - num(use.held));
-    const bar = el("div", { class: "bar", role: "img", "aria-label": label },
+    const bar = el(
+      "div",
+      { class: "bar", role: "img", "aria-label": label },
       use.kinds.map(([tokens], i) => (num(tokens) > 0 ? segment(colorOf(i), num(tokens)) : null)),
-      num(use.held) > 0 ? segment("held", num(use.held)) : null, free > 0 ? segment("free", free) : null);
+      num(use.held) > 0 ? segment("held", num(use.held)) : null,
+      free > 0 ? segment("free", free) : null,
+    );
     const mark = (className, value, text) => {
       const far = value > whole;
-      const node = el("div", { class: `mark ${className}${value > 0.5 * whole ? " left" : ""}` }, el("span", {}, far ? `${text} \u2192` : text));
+      const node = el(
+        "div",
+        { class: `mark ${className}${value > 0.5 * whole ? " left" : ""}` },
+        el("span", {}, far ? `${text} \u2192` : text),
+      );
       node.style.left = wide(value);
       return node;
     };
     const marks = [];
     if (budget) {
       marks.push(mark("target", target, `target ${count(budget.target)}`));
-      if (max !== target && !(max > whole && target > 0.5 * whole)) marks.push(mark("max", max, `max ${count(budget.max)}`));
+      if (max !== target && !(max > whole && target > 0.5 * whole))
+        marks.push(mark("max", max, `max ${count(budget.max)}`));
     }
-    const legend = el("ul", { class: "legend" },
-      use.kinds.map(([tokens, items], i) => (items ? el("li", {}, swatch(colorOf(i)), el("b", {}, i === COLORS - 1 && kinds.length > COLORS ? "other kinds" : visible(kinds[i])), ` ${count(tokens)} `,
-        el("span", { class: "quiet" }, `${budget ? percent(tokens, budget.target) : percent(tokens, use.tokens)}, ${plural(items, "item")}`)) : null)),
+    const legend = el(
+      "ul",
+      { class: "legend" },
+      use.kinds.map(([tokens, items], i) =>
+        items
+          ? el(
+              "li",
+              {},
+              swatch(colorOf(i)),
+              el("b", {}, i === COLORS - 1 && kinds.length > COLORS ? "other kinds" : visible(kinds[i])),
+              ` ${count(tokens)} `,
+              el(
+                "span",
+                { class: "quiet" },
+                `${budget ? percent(tokens, budget.target) : percent(tokens, use.tokens)}, ${plural(items, "item")}`,
+              ),
+            )
+          : null,
+      ),
       num(use.held) > 0 ? el("li", {}, swatch("held"), el("b", {}, "held back"), ` ${count(use.held)}`) : null,
       budget && free > 0 ? el("li", {}, swatch("free"), el("b", {}, "free"), ` ${count(free)}`) : null,
-      budget && used > target ? el("li", { class: "minus" }, `over the target by ${count(used - target)}`) : null);
+      budget && used > target ? el("li", { class: "minus" }, `over the target by ${count(used - target)}`) : null,
+    );
     return el("div", {}, el("div", { class: "budget" }, bar, ...marks), legend);
   }
 
-  const MISSING_SWEEP = "To see what other budgets would select, pass what selected: report.to_html(path, pipeline=pipeline, items=items).";
+  const MISSING_SWEEP =
+    "To see what other budgets would select, pass what selected: report.to_html(path, pipeline=pipeline, items=items).";
 
   function budgetPanel(app) {
     const { model } = app;
@@ -536,7 +633,9 @@
     const section = card("Where the budget goes", "", place);
     app.onchange(() => {
       const label = model.use.kinds.map(([tokens], i) => `${model.report.kinds[i]} ${count(tokens)}`).join(", ");
-      place.replaceChildren(budgetBar(model.use, model.budget, `Tokens by kind: ${label || "none"}`, model.report.kinds));
+      place.replaceChildren(
+        budgetBar(model.use, model.budget, `Tokens by kind: ${label || "none"}`, model.report.kinds),
+      );
     });
     section.append(model.hasSweep ? slider(app) : hint(app));
     return section;
@@ -552,9 +651,26 @@
   function slider(app) {
     const { model } = app;
     const { points, start } = model.sweep;
-    const input = el("input", { type: "range", id: "budget-slider", min: 0, max: points.length - 1, step: 1, value: start });
+    const input = el("input", {
+      type: "range",
+      id: "budget-slider",
+      min: 0,
+      max: points.length - 1,
+      step: 1,
+      value: start,
+    });
     const result = el("output", { for: "budget-slider", "aria-live": "polite" });
-    const reset = el("button", { type: "button", onclick: () => { input.value = start; move(); } }, "Back to the report");
+    const reset = el(
+      "button",
+      {
+        type: "button",
+        onclick: () => {
+          input.value = start;
+          move();
+        },
+      },
+      "Back to the report",
+    );
     function move() {
       model.moveTo(Number(input.value));
       app.changed();
@@ -569,14 +685,36 @@
         if (model.now[row] > model.base[row]) entered++;
         else if (model.now[row] < model.base[row]) left++;
       }
-      const what = point.ok ? `${plural(model.use.items, "item")}, ${plural(num(model.use.tokens), "token")}` : "too small for what is pinned or required";
+      const what = point.ok
+        ? `${plural(model.use.items, "item")}, ${plural(num(model.use.tokens), "token")}`
+        : "too small for what is pinned or required";
       input.setAttribute("aria-valuetext", `target ${count(point.target)}: ${what}`);
-      result.replaceChildren(el("b", { class: "num" }, `Target ${count(point.target)}`), ` selects ${what}. `,
+      result.replaceChildren(
+        el("b", { class: "num" }, `Target ${count(point.target)}`),
+        ` selects ${what}. `,
         ...(entered ? [el("span", { class: "plus" }, `+${count(entered)} enter `)] : []),
         ...(left ? [el("span", { class: "minus" }, `\u2212${count(left)} leave`)] : []),
-        ...(model.moved ? [] : [el("span", { class: "quiet" }, model.agrees ? "This is the report." : "This is the report; the pipeline that was passed selects other items.")]));
+        ...(model.moved
+          ? []
+          : [
+              el(
+                "span",
+                { class: "quiet" },
+                model.agrees
+                  ? "This is the report."
+                  : "This is the report; the pipeline that was passed selects other items.",
+              ),
+            ]),
+      );
     });
-    return el("div", { class: "whatif" }, el("label", { for: "budget-slider" }, "What if the budget moved?"), input, reset, result);
+    return el(
+      "div",
+      { class: "whatif" },
+      el("label", { for: "budget-slider" }, "What if the budget moved?"),
+      input,
+      reset,
+      result,
+    );
   }
 
   function orderPanel(app) {
@@ -589,7 +727,12 @@
       order = model.order;
       const values = order.map((row) => finite(num(model.value("score", row))));
       // A pinned item has a score of 1 by definition, so it still sets the scale.
-      const largest = Math.max(...ticks(1), ...values.slice(0, 1), values.reduce((a, b) => Math.max(a, b), 0)) || 1;
+      const largest =
+        Math.max(
+          ...ticks(1),
+          ...values.slice(0, 1),
+          values.reduce((a, b) => Math.max(a, b), 0),
+        ) || 1;
       const smallest = values.reduce((a, b) => Math.min(a, b), 0);
       const { y, lines } = frame(width, height, largest, left, 8, 20, score);
       const step = (width - left) / Math.max(1, order.length);
@@ -607,10 +750,25 @@
         paths.set(color, `${paths.get(color) || ""}M${x(i).toFixed(1)} ${y(0).toFixed(1)}V${end.toFixed(1)}`);
       }
       const bars = [...paths].map(([color, path]) =>
-        svg("path", { class: `k ${color}`, d: path, "stroke-width": Math.max(1.6, Math.min(26, step - (step > 4 ? 2 : 0))) }));
+        svg("path", {
+          class: `k ${color}`,
+          d: path,
+          "stroke-width": Math.max(1.6, Math.min(26, step - (step > 4 ? 2 : 0))),
+        }),
+      );
       cursor = svg("line", { class: "cursor", y1: 8, y2: height - 20, visibility: "hidden" });
-      const names = order.length ? [[1, left, "start"], [order.length, width, "end"]].map(([text, at, anchor]) =>
-        svg("text", { x: at, y: height - 4, "text-anchor": anchor }, `${anchor === "start" ? "first read" : `last read (${count(text)})`}`)) : [];
+      const names = order.length
+        ? [
+            [1, left, "start"],
+            [order.length, width, "end"],
+          ].map(([text, at, anchor]) =>
+            svg(
+              "text",
+              { x: at, y: height - 4, "text-anchor": anchor },
+              `${anchor === "start" ? "first read" : `last read (${count(text)})`}`,
+            ),
+          )
+        : [];
       return [...lines, ...bars, ...names, cursor];
     });
     const nearest = (event) => {
@@ -626,7 +784,12 @@
         cursor.setAttribute("x2", x(i));
       }
       const row = order[i];
-      plot.tell(event, i < 0 ? "" : `${i + 1}. ${model.kindName(row)}, score ${score(model.value("score", row))}: ${oneLine(model.text(row)).slice(0, 90)}`);
+      plot.tell(
+        event,
+        i < 0
+          ? ""
+          : `${i + 1}. ${model.kindName(row)}, score ${score(model.value("score", row))}: ${oneLine(model.text(row)).slice(0, 90)}`,
+      );
     });
     plot.image.addEventListener("pointerleave", (event) => {
       plot.tell(event, "");
@@ -640,11 +803,16 @@
     const section = card("Order and score", "", plot.node);
     section.firstChild.append(note);
     app.onchange(() => {
-      plot.name(`Score by position of ${plural(model.use.items, "selected item")}, in the order in which the model reads them. The table below has the same data.`);
+      plot.name(
+        `Score by position of ${plural(model.use.items, "selected item")}, in the order in which the model reads them. The table below has the same data.`,
+      );
       const shown = model.order.length;
-      note.textContent = shown === 0 ? "Nothing is selected."
-        : model.moved && !model.places ? "Each bar is a selected item, in the order of the report; for another budget this placer may choose another order."
-          : `Each bar is a selected item, in the order in which the model reads them.${shown < num(model.use.items) ? ` The first ${count(shown)} are shown.` : ""}`;
+      note.textContent =
+        shown === 0
+          ? "Nothing is selected."
+          : model.moved && !model.places
+            ? "Each bar is a selected item, in the order of the report; for another budget this placer may choose another order."
+            : `Each bar is a selected item, in the order in which the model reads them.${shown < num(model.use.items) ? ` The first ${count(shown)} are shown.` : ""}`;
       plot.redraw();
     });
     return section;
@@ -656,63 +824,168 @@
     const compare = Boolean(report.other);
     const columns = [
       { key: "number", title: "#", width: 52, numeric: true, cell: (row) => count(row + 1), sort: (row) => -row },
-      { key: "state", title: compare ? model.names[0] : "State", width: 84, cell: (row) => stateCell(model.state(row)), sort: (row) => ["in", "enters", "leaves", "out", "\u2013"].indexOf(model.state(row)) },
-      compare && { key: "other", title: model.names[1], width: 84, cell: (row) => stateCell(model.otherState(row)), sort: (row) => ["in", "out", "\u2013"].indexOf(model.otherState(row)) },
-      { key: "kind", title: "Kind", width: 124, cell: (row) => [swatch(colorOf(model.rows.kind[row])), visible(model.kindName(row))], sort: (row) => model.kindName(row).toLowerCase() },
-      { key: "tokens", title: "Tokens", width: 84, numeric: true, cell: (row) => tokensCell(model, row), sort: (row) => num(model.value("tokens", row)) },
-      { key: "score", title: "Score", width: 66, numeric: true, cell: (row) => score(model.value("score", row)), sort: (row) => num(model.value("score", row)) },
-      { key: "reason", title: "Reason", width: 156, cell: (row) => reasonText(model, row), sort: (row) => reasonText(model, row) },
-      { key: "text", title: "Content", cell: (row) => el("bdi", {}, oneLine(model.text(row))), sort: (row) => model.text(row).toLowerCase() },
+      {
+        key: "state",
+        title: compare ? model.names[0] : "State",
+        width: 84,
+        cell: (row) => stateCell(model.state(row)),
+        sort: (row) => ["in", "enters", "leaves", "out", "\u2013"].indexOf(model.state(row)),
+      },
+      compare && {
+        key: "other",
+        title: model.names[1],
+        width: 84,
+        cell: (row) => stateCell(model.otherState(row)),
+        sort: (row) => ["in", "out", "\u2013"].indexOf(model.otherState(row)),
+      },
+      {
+        key: "kind",
+        title: "Kind",
+        width: 124,
+        cell: (row) => [swatch(colorOf(model.rows.kind[row])), visible(model.kindName(row))],
+        sort: (row) => model.kindName(row).toLowerCase(),
+      },
+      {
+        key: "tokens",
+        title: "Tokens",
+        width: 84,
+        numeric: true,
+        cell: (row) => tokensCell(model, row),
+        sort: (row) => num(model.value("tokens", row)),
+      },
+      {
+        key: "score",
+        title: "Score",
+        width: 66,
+        numeric: true,
+        cell: (row) => score(model.value("score", row)),
+        sort: (row) => num(model.value("score", row)),
+      },
+      {
+        key: "reason",
+        title: "Reason",
+        width: 156,
+        cell: (row) => reasonText(model, row),
+        sort: (row) => reasonText(model, row),
+      },
+      {
+        key: "text",
+        title: "Content",
+        cell: (row) => el("bdi", {}, oneLine(model.text(row))),
+        sort: (row) => model.text(row).toLowerCase(),
+      },
     ].filter(Boolean);
     const detail = el("aside", { class: "detail", "aria-label": "The chosen item", tabindex: "-1" });
-    const table = new VirtualTable({ label: "Items", columns, className: "items", stamp: (row) => model.state(row), onOpen: (row) => app.open(row) });
+    const table = new VirtualTable({
+      label: "Items",
+      columns,
+      className: "items",
+      stamp: (row) => model.state(row),
+      onOpen: (row) => app.open(row),
+    });
     const split = el("div", { class: "split alone" }, table.node, detail);
     app.open = (row) => {
       app.chosen = row;
+      view.chosen = model.value("input", row);
       split.classList.remove("alone");
       table.select(row);
       showDetail(detail, app, row);
     };
 
     const everything = Array.from({ length: model.size }, (_, row) => row);
-    const tabs = [["all", "All"], ["in", "In"], ["out", "Out"], ["differs", compare ? "Differs" : "Moved"]];
-    let tab = "all";
-    const buttons = tabs.map(([key, title]) => el("button", { type: "button", "aria-pressed": String(key === tab), "data-tab": key, onclick: () => { tab = key; update(); } }, title));
-    const box = el("input", { type: "search", placeholder: "Search", "aria-label": "Search items", oninput: () => update() });
+    const tabs = [
+      ["all", "All"],
+      ["in", "In"],
+      ["out", "Out"],
+      ["differs", compare ? "Differs" : "Moved"],
+    ];
+    const { view } = app;
+    let tab = view.tab || "all";
+    const buttons = tabs.map(([key, title]) =>
+      el(
+        "button",
+        {
+          type: "button",
+          "aria-pressed": String(key === tab),
+          "data-tab": key,
+          onclick: () => {
+            tab = key;
+            update();
+          },
+        },
+        title,
+      ),
+    );
+    const box = el("input", {
+      type: "search",
+      placeholder: "Search",
+      "aria-label": "Search items",
+      value: view.word || "",
+      oninput: () => update(),
+    });
     const kindBox = choice("Kind", "All kinds", report.kinds.map(visible), () => update());
     const reasonBox = choice("Reason", "All reasons", report.reasons.map(visible), () => update());
     const total = el("span", { class: "count", role: "status" });
     function update() {
       const word = box.value.trim().toLowerCase();
+      view.word = box.value;
+      view.tab = tab;
       const kind = kindBox.value === "" ? null : Number(kindBox.value);
       const reason = reasonBox.value === "" ? null : Number(reasonBox.value);
-      const rows = everything.filter((row) =>
-        (tab === "all" || (tab === "differs" ? model.differs(row) : Boolean(model.now[row]) === (tab === "in")))
-        && (kind === null || model.rows.kind[row] === kind)
-        && (reason === null || model.value("reason", row) === reason)
-        && (!word || model.searchText(row).includes(word)));
+      const rows = everything.filter(
+        (row) =>
+          (tab === "all" || (tab === "differs" ? model.differs(row) : Boolean(model.now[row]) === (tab === "in"))) &&
+          (kind === null || model.rows.kind[row] === kind) &&
+          (reason === null || model.value("reason", row) === reason) &&
+          (!word || model.searchText(row).includes(word)),
+      );
       buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(tabs[i][0] === tab)));
-      total.textContent = rows.length === model.size ? plural(model.size, "item") : `${count(rows.length)} of ${plural(model.size, "item")}`;
+      total.textContent =
+        rows.length === model.size
+          ? plural(model.size, "item")
+          : `${count(rows.length)} of ${plural(model.size, "item")}`;
       table.show(rows);
     }
     app.onchange(() => {
-      buttons[3].hidden = !compare && !model.moved;
+      buttons[3].hidden = !compare && !model.moved && !app.playing;
       if (buttons[3].hidden && tab === "differs") tab = "all";
       update();
       if (app.chosen !== null && app.chosen < model.size) showDetail(detail, app, app.chosen);
     });
-    const hidden = report.hidden ? `${count(report.hidden)} more items are not on this page, which holds ${count(model.size)} at most; all totals count them.`
-      : model.size ? "Choose one to see its text, its score by scorer and the reason." : "There are none.";
-    const section = card("Items", hidden, el("div", { class: "tools" }, el("div", { class: "tabs", role: "group", "aria-label": "Which items" }, buttons), box, kindBox, reasonBox, total),
-split);
+    const hidden = report.hidden
+      ? `${count(report.hidden)} more items are not on this page, which holds ${count(model.size)} at most; all totals count them.`
+      : model.size
+        ? "Choose one to see its text, its score by scorer and the reason."
+        : "There are none.";
+    const section = card(
+      "Items",
+      hidden,
+      el(
+        "div",
+        { class: "tools" },
+        el("div", { class: "tabs", role: "group", "aria-label": "Which items" }, buttons),
+        box,
+        kindBox,
+        reasonBox,
+        total,
+      ),
+      split,
+    );
     section.id = "items";
     app.table = table;
+    // What was chosen before the playground's last change, if it is still there.
+    const again = view.chosen === undefined ? -1 : (model.rows.input || []).indexOf(view.chosen);
+    if (again >= 0) app.open(again);
     return section;
   }
 
   function choice(label, all, options, onchange) {
-    return el("select", { "aria-label": label, onchange }, el("option", { value: "" }, all),
-      options.map((text, i) => el("option", { value: i }, text.length > 60 ? `${text.slice(0, 59)}\u2026` : text)));
+    return el(
+      "select",
+      { "aria-label": label, onchange },
+      el("option", { value: "" }, all),
+      options.map((text, i) => el("option", { value: i }, text.length > 60 ? `${text.slice(0, 59)}\u2026` : text)),
+    );
   }
 
   const SIGNS = { in: "\u25cf in", out: "\u25cb out", enters: "+ enters", leaves: "\u2212 leaves", "\u2013": "\u2013" };
@@ -721,7 +994,12 @@ split);
   function tokensCell(model, row) {
     const original = model.value("original", row);
     const tokens = count(model.value("tokens", row));
-    return original === null ? tokens : [el("span", { class: "was", title: `${count(original)} before it was shortened` }, count(original)), ` ${tokens}`];
+    return original === null
+      ? tokens
+      : [
+          el("span", { class: "was", title: `${count(original)} before it was shortened` }, count(original)),
+          ` ${tokens}`,
+        ];
   }
 
   function reasonText(model, row) {
@@ -745,22 +1023,44 @@ split);
     if (model.value("in", row) !== null) fact("Reason", why(""));
     if (report.other) {
       fact(model.names[1], stateCell(model.otherState(row)));
-      if (model.value("other_in", row) !== null) fact("Reason there", `${why("other_")}, score ${score(model.value("other_score", row))}`);
+      if (model.value("other_in", row) !== null)
+        fact("Reason there", `${why("other_")}, score ${score(model.value("other_score", row))}`);
     }
     fact("Kind", swatch(colorOf(model.rows.kind[row])), visible(model.kindName(row)));
     fact("Source", visible(model.value("source", row)));
     const original = model.value("original", row);
-    fact("Tokens", original === null ? count(model.value("tokens", row)) : `${count(model.value("tokens", row))}, shortened from ${count(original)}`);
+    fact(
+      "Tokens",
+      original === null
+        ? count(model.value("tokens", row))
+        : `${count(model.value("tokens", row))}, shortened from ${count(original)}`,
+    );
     if (model.value("score", row) !== null) fact("Score", score(model.value("score", row)));
     if (model.hasSweep) {
       const first = model.first[row];
-      fact("Budget", first < 0 ? `selected at none of the ${count(model.sweep.points.length)} targets tried` : `first selected at a target of ${count(model.sweep.points[first].target)}, of ${count(model.sweep.points.length)} tried`);
+      fact(
+        "Budget",
+        first < 0
+          ? `selected at none of the ${count(model.sweep.points.length)} targets tried`
+          : `first selected at a target of ${count(model.sweep.points[first].target)}, of ${count(model.sweep.points.length)} tried`,
+      );
     }
     if (model.value("time", row) !== null) fact("Time", model.value("time", row));
     if (model.value("tags", row) !== null) fact("Tags", visible(model.value("tags", row)));
     for (const [key, value] of model.value("metadata", row) || []) fact(visible(key), el("code", {}, visible(value)));
 
-    const close = el("button", { class: "close", type: "button", onclick: () => { node.parentNode.classList.add("alone"); app.table.focus(); } }, "Close");
+    const close = el(
+      "button",
+      {
+        class: "close",
+        type: "button",
+        onclick: () => {
+          node.parentNode.classList.add("alone");
+          app.table.focus();
+        },
+      },
+      "Close",
+    );
     const parts = model.value("parts", row);
     const more = model.value("more", row);
     node.replaceChildren(
@@ -768,27 +1068,43 @@ split);
       el("dl", {}, facts),
       parts ? el("div", {}, el("h3", {}, "Score by scorer"), partsTable(report.scorers, parts)) : "",
       el("h3", {}, "Content"),
-      report.text ? el("pre", { dir: "auto", tabindex: "0", "aria-label": "Content" }, visible(model.text(row))) : el("p", { class: "quiet" }, "Left out of this page (text=False)."),
-      more ? el("p", { class: "quiet" }, `\u2026 and ${plural(more, "more character")}`) : "");
+      report.text
+        ? el("pre", { dir: "auto", tabindex: "0", "aria-label": "Content" }, visible(model.text(row)))
+        : el("p", { class: "quiet" }, "Left out of this page (text=False)."),
+      more ? el("p", { class: "quiet" }, `\u2026 and ${plural(more, "more character")}`) : "",
+    );
     node.scrollTop = 0;
   }
 
   function partsTable(scorers, parts) {
-    return meters(scorers.map(([name, weight], i) => ({
-      label: name.replace(/Scorer$/, ""),
-      value: finite(weight * num(parts[i])),
-      cells: [`${score(parts[i])} \u00d7 ${weight.toFixed(2)}`],
-    })), ["Scorer", "Score and weight"]);
+    return meters(
+      scorers.map(([name, weight], i) => ({
+        label: name.replace(/Scorer$/, ""),
+        value: finite(weight * num(parts[i])),
+        cells: [`${score(parts[i])} \u00d7 ${weight.toFixed(2)}`],
+      })),
+      ["Scorer", "Score and weight"],
+    );
   }
 
   function timesPanel(report) {
     const known = report.times.reduce((sum, [, , ms]) => sum + finite(num(ms)), 0);
-    const rows = report.times.map(([stage, items, ms]) => ({ label: stage, value: ms, cells: [plural(items, "item"), `${num(ms).toFixed(3)} ms`] }));
-    return card("Time", `${known.toFixed(3)} ms in ${plural(rows.length, "stage")}`, meters(rows, ["Stage", "Items", "Time"]));
+    const rows = report.times.map(([stage, items, ms]) => ({
+      label: stage,
+      value: ms,
+      cells: [plural(items, "item"), `${num(ms).toFixed(3)} ms`],
+    }));
+    return card(
+      "Time",
+      `${known.toFixed(3)} ms in ${plural(rows.length, "stage")}`,
+      meters(rows, ["Stage", "Items", "Time"]),
+    );
   }
 
   function shortfallPanel(shortfalls) {
-    const rows = shortfalls.map(([kind, required, found]) => el("li", {}, `${visible(kind)}: ${count(found)} of ${count(required)} required`));
+    const rows = shortfalls.map(([kind, required, found]) =>
+      el("li", {}, `${visible(kind)}: ${count(found)} of ${count(required)} required`),
+    );
     return card("Too few to meet a count requirement", "", el("ul", {}, rows));
   }
 
@@ -801,22 +1117,44 @@ split);
         const [a, b] = [model.value("in", row) || 0, model.value("other_in", row) || 0];
         only += mine ? a > b : b > a;
       }
-      return el("div", {}, el("h3", {}, name),
-        el("p", { class: "num" }, el("b", {}, plural(summary.use.items, "item")), `, ${plural(num(summary.use.tokens), "token")}; `,
-          el("span", { class: mine ? "plus" : "minus" }, `${count(only)} only here`)),
-        budgetBar(summary.use, summary.budget, `Tokens by kind of ${name}`, report.kinds));
+      return el(
+        "div",
+        {},
+        el("h3", {}, name),
+        el(
+          "p",
+          { class: "num" },
+          el("b", {}, plural(summary.use.items, "item")),
+          `, ${plural(num(summary.use.tokens), "token")}; `,
+          el("span", { class: mine ? "plus" : "minus" }, `${count(only)} only here`),
+        ),
+        budgetBar(summary.use, summary.budget, `Tokens by kind of ${name}`, report.kinds),
+      );
     };
-    return card("Side by side", "", el("div", { class: "pair" }, side(model.names[0], report, true), side(model.names[1], report.other, false)));
+    return card(
+      "Side by side",
+      "",
+      el("div", { class: "pair" }, side(model.names[0], report, true), side(model.names[1], report.other, false)),
+    );
   }
 
   function notesPanel(lines, title = "Notes") {
-    return card(title, "", el("ul", { class: "notes" }, lines.map((line) => el("li", { class: "note" }, visible(line)))));
+    return card(
+      title,
+      "",
+      el(
+        "ul",
+        { class: "notes" },
+        lines.map((line) => el("li", { class: "note" }, visible(line))),
+      ),
+    );
   }
 
   /** A model and the panels that show it; a change of the model is told to all of them. */
   class App {
-    constructor(model, playing = false) {
+    constructor(model, view = {}, playing = false) {
       this.model = model;
+      this.view = view;
       this.playing = playing;
       this.listeners = [];
       this.chosen = null;
@@ -851,13 +1189,25 @@ split);
 
   // ---------------------------------------------------------------- panels from plain rows
 
+  // One colour for one group, on the whole page.
+  const groups = new Map();
+
   function groupColors(names) {
-    const groups = [...new Set(names)];
-    return new Map(groups.map((name, i) => [name, colorOf(i)]));
+    const quiet = data.quiet || [];
+    for (const name of names)
+      if (!groups.has(name)) groups.set(name, quiet.includes(name) ? colorOf(COLORS) : colorOf(groups.size));
+    return new Map(names.map((name) => [name, groups.get(name)]));
   }
 
   const panelMakers = {
-    figures: (panel) => figuresPanel(panel.figures.map(([label, value, note]) => ({ label: visible(label), value: typeof value === "string" ? visible(value) : count(value), note: visible(note) }))),
+    figures: (panel) =>
+      figuresPanel(
+        panel.figures.map(([label, value, note]) => ({
+          label: visible(label),
+          value: typeof value === "string" ? visible(value) : count(value),
+          note: visible(note),
+        })),
+      ),
 
     notes: (panel) => notesPanel(panel.lines, panel.title),
 
@@ -865,25 +1215,34 @@ split);
       const whole = panel.bars.reduce((sum, [, value]) => sum + finite(num(value)), 0);
       const colors = groupColors(panel.bars.map(([label, , , group]) => group || label));
       const rows = panel.bars.map(([label, value, note, group]) => ({
-        label: [swatch(colors.get(group || label)), visible(label), note ? el("span", { class: "quiet" }, ` ${visible(note)}`) : ""],
+        label: [
+          swatch(colors.get(group || label)),
+          visible(label),
+          note ? el("span", { class: "quiet" }, ` ${visible(note)}`) : "",
+        ],
         value,
         color: colors.get(group || label),
         cells: [count(value), percent(value, whole)],
       }));
-      return card(panel.title, visible(panel.note) || plural(whole, panel.unit.replace(/s$/, "")), meters(rows, ["Part", panel.unit, "Share"]));
+      return card(
+        panel.title,
+        visible(panel.note) || plural(whole, panel.unit.replace(/s$/, "")),
+        meters(rows, ["Part", panel.unit, "Share"]),
+      );
     },
 
     growth: growthPanel,
 
     rows(panel) {
-      const numeric = panel.columns.map((_, i) => panel.rows.every((cells) => typeof cells[i] !== "string"));
       const table = new VirtualTable({
         label: panel.title,
-        columns: panel.columns.map((title, i) => ({
-          key: `c${i}`, title, numeric: numeric[i], width: numeric[i] ? 110 : null,
-          cell: (row) => { const value = panel.rows[row][i]; return value === null ? "\u2013" : typeof value === "string" ? el("bdi", { title: oneLine(value) }, oneLine(value)) : Number.isInteger(value) ? count(value) : score(value); },
-          sort: (row) => { const value = panel.rows[row][i]; return typeof value === "string" ? value.toLowerCase() : value; },
-        })),
+        columns: panel.columns.map((title, i) =>
+          plainColumn(
+            title,
+            panel.rows.map((cells) => cells[i]),
+            i,
+          ),
+        ),
       });
       const rows = panel.rows.map((_, row) => row);
       const textOf = (row) => panel.rows[row].join("\n").toLowerCase();
@@ -892,10 +1251,41 @@ split);
     },
   };
 
+  const PERCENT = /^[\d.,]+%$/;
+
+  /** A column of plain values: numbers and percentages to the right, short texts no wider than they are. */
+  function plainColumn(title, values, i) {
+    const numeric = values.every((value) => typeof value !== "string" || PERCENT.test(value));
+    const longest = values.reduce(
+      (most, value) => Math.max(most, typeof value === "string" ? value.length : 8),
+      title.length,
+    );
+    return {
+      key: `c${i}`,
+      title,
+      numeric,
+      width: numeric || longest < 24 ? 30 + 8 * Math.min(longest, 24) : null,
+      cell: (row) => {
+        const value = values[row];
+        if (value === null) return "\u2013";
+        if (typeof value === "string") return numeric ? value : el("bdi", { title: oneLine(value) }, oneLine(value));
+        return Number.isInteger(value) ? count(value) : score(value);
+      },
+      sort: (row) =>
+        typeof values[row] !== "string" ? values[row] : numeric ? parseFloat(values[row]) : values[row].toLowerCase(),
+    };
+  }
+
   /** Bands for everything that is part of the whole for a while, stacked; the line is the whole. */
   function growthPanel(panel) {
     const points = panel.totals.length;
-    const lives = panel.lives.map(([label, group, start, end, size]) => ({ label, group, start, end, size: finite(num(size)) }));
+    const lives = panel.lives.map(([label, group, start, end, size]) => ({
+      label,
+      group,
+      start,
+      end,
+      size: finite(num(size)),
+    }));
     const colors = groupColors(lives.map((life) => life.group));
     const base = new Float64Array(points);
     // Where each band begins, at each point: what lies below it may come and go.
@@ -909,32 +1299,70 @@ split);
     const largest = Math.max(1, ...base, ...panel.totals.map((total) => finite(num(total === null ? 0 : total))));
     const left = 52;
     const height = 300;
-    const plot = picture(`${panel.title}: ${plural(points, panel.point)}, at most ${count(Math.round(largest))} ${panel.unit}. The table below lists what it consists of.`, height, (width) => {
-      const { y, lines } = frame(width, height, largest, left, 14, 22, short);
-      const step = (width - left) / Math.max(1, points);
-      const at = (i) => left + i * step;
-      const bands = lives.map((life, k) => {
-        const path = svg("path", { class: `band ${colors.get(life.group)}`, d: bandPath(life, at, y), "data-k": k });
-        return path;
-      });
-      const known = panel.totals.map((total, i) => (total === null ? "" : `${i && panel.totals[i - 1] !== null ? "H" : `M${at(i).toFixed(1)} ${y(num(total)).toFixed(1)}H`}${at(i).toFixed(1)}V${y(num(total)).toFixed(1)}H${at(i + 1).toFixed(1)}`)).join("");
-      const marks = panel.marks.flatMap(([index, label]) => [
-        svg("line", { class: "event", x1: at(index), x2: at(index), y1: 8, y2: height - 22 }),
-        svg("text", { x: at(index) + 4, y: 14, "text-anchor": at(index) > width * 0.85 ? "end" : "start" }, visible(label)),
-      ]);
-      return [...lines, ...bands, known ? svg("path", { class: "total", d: known }) : svg("g"), ...marks,
-        svg("text", { x: left, y: height - 4 }, `${panel.point} 1`),
-        svg("text", { x: width, y: height - 4, "text-anchor": "end" }, `${panel.point} ${count(points)}`)];
-    });
-    const highlight = (k) => plot.image.querySelectorAll(".band").forEach((band) => band.classList.toggle("dim", k !== null && band.dataset.k !== k));
+    const plot = picture(
+      `${panel.title}: ${plural(points, panel.point)}, at most ${count(Math.round(largest))} ${panel.unit}. The table below lists what it consists of.`,
+      height,
+      (width) => {
+        const { y, lines } = frame(width, height, largest, left, 14, 22, short);
+        const step = (width - left) / Math.max(1, points);
+        const at = (i) => left + i * step;
+        const bands = lives.map((life, k) => {
+          const thick = y(0) - y(life.size) > 4 ? " thick" : "";
+          return svg("path", {
+            class: `band ${colors.get(life.group)}${thick}`,
+            d: bandPath(life, at, y),
+            "data-k": k,
+          });
+        });
+        const known = panel.totals
+          .map((total, i) =>
+            total === null
+              ? ""
+              : `${i && panel.totals[i - 1] !== null ? "H" : `M${at(i).toFixed(1)} ${y(num(total)).toFixed(1)}H`}${at(i).toFixed(1)}V${y(num(total)).toFixed(1)}H${at(i + 1).toFixed(1)}`,
+          )
+          .join("");
+        const marks = panel.marks.flatMap(([index, label]) => [
+          svg("line", { class: "event", x1: at(index), x2: at(index), y1: 8, y2: height - 22 }),
+          svg(
+            "text",
+            { x: at(index) + 4, y: 14, "text-anchor": at(index) > width * 0.85 ? "end" : "start" },
+            visible(label),
+          ),
+        ]);
+        return [
+          ...lines,
+          ...bands,
+          known ? svg("path", { class: "total", d: known }) : svg("g"),
+          ...marks,
+          svg("text", { x: left, y: height - 4 }, `${panel.point} 1`),
+          svg("text", { x: width, y: height - 4, "text-anchor": "end" }, `${panel.point} ${count(points)}`),
+        ];
+      },
+    );
+    const highlight = (k) =>
+      plot.image
+        .querySelectorAll(".band")
+        .forEach((band) => band.classList.toggle("dim", k !== null && band.dataset.k !== k));
     plot.image.addEventListener("pointermove", (event) => {
       const k = event.target.dataset ? event.target.dataset.k || null : null;
       highlight(k);
       const life = k === null ? null : lives[Number(k)];
-      plot.tell(event, life ? `${visible(life.group)}: ${oneLine(life.label).slice(0, 120)}, ${count(life.size)} ${panel.unit}, ${panel.point} ${life.start + 1} to ${life.end + 1}` : "");
+      plot.tell(
+        event,
+        life
+          ? `${visible(life.group)}: ${oneLine(life.label).slice(0, 120)}, ${count(life.size)} ${panel.unit}, ${panel.point} ${life.start + 1} to ${life.end + 1}`
+          : "",
+      );
     });
-    plot.image.addEventListener("pointerleave", (event) => { highlight(null); plot.tell(event, ""); });
-    const legend = el("ul", { class: "legend" }, [...colors].map(([group, color]) => el("li", {}, swatch(color), visible(group))));
+    plot.image.addEventListener("pointerleave", (event) => {
+      highlight(null);
+      plot.tell(event, "");
+    });
+    const legend = el(
+      "ul",
+      { class: "legend" },
+      [...colors].map(([group, color]) => el("li", {}, swatch(color), visible(group))),
+    );
     return card(panel.title, visible(panel.note), plot.node, legend);
   }
 
@@ -945,18 +1373,556 @@ split);
       const before = life.low[k - 1];
       const after = life.low[k + 1];
       const [x1, x2] = [at(life.start + k).toFixed(1), at(life.start + k + 1).toFixed(1)];
-      if (before !== low) top.push(`${x1} ${y(low + life.size).toFixed(1)}`), bottom.push(`${x1} ${y(low).toFixed(1)}`);
-      if (after !== low) top.push(`${x2} ${y(low + life.size).toFixed(1)}`), bottom.push(`${x2} ${y(low).toFixed(1)}`);
+      if (before !== low)
+        (top.push(`${x1} ${y(low + life.size).toFixed(1)}`), bottom.push(`${x1} ${y(low).toFixed(1)}`));
+      if (after !== low)
+        (top.push(`${x2} ${y(low + life.size).toFixed(1)}`), bottom.push(`${x2} ${y(low).toFixed(1)}`));
     });
     return top.length ? `M${top.join("L")}L${bottom.reverse().join("L")}Z` : "";
   }
 
+  // ---------------------------------------------------------------- the playground
+
+  const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+
+  /** The slicer of a policy document as an object, also where flat fields describe it. */
+  function slicerOf(policy) {
+    if (policy.slicer) return policy.slicer;
+    const inner = { type: policy.slicerType || "greedy" };
+    if (policy.knapsackBucketSize) inner.bucketSize = policy.knapsackBucketSize;
+    if (policy.streamBatchSize) inner.batchSize = policy.streamBatchSize;
+    return policy.quotas ? { type: "quota", entries: policy.quotas, inner } : inner;
+  }
+
+  const placerOf = (policy) => policy.placer || { type: policy.placerType || "chronological" };
+
+  /** The settings as the engine takes them: a scorer with a weight of 0 is left out. */
+  function sendable(settings) {
+    const scorers = settings.policy.scorers.filter((scorer) => scorer.weight !== 0);
+    return { ...settings, policy: { ...settings.policy, scorers } };
+  }
+
+  /** The settings at the side; every change asks the engine, and the panels show its answer. */
+  class Play {
+    constructor(data) {
+      this.offer = data.play;
+      this.view = {};
+      this.sent = 0;
+      this.selected = null;
+      this.kept = null;
+      this.settings = { policy: this.offer.policy, budget: { ...this.offer.budget }, query: this.offer.query };
+      this.form = el("div");
+      this.problem = el("p", { class: "error", role: "alert" });
+      this.news = el("p", { class: "quiet", role: "status" });
+      this.side = el("aside", { class: "card knobs", "aria-label": "Settings" }, this.form, this.problem);
+      this.main = el("main", { class: "page", id: "app" });
+      this.node = el("div", { class: "bench" }, this.side, this.main);
+      this.drawForm();
+      this.show(data);
+      this.acceptFiles();
+    }
+
+    // ---- asking the engine
+
+    change(redraw = false) {
+      if (redraw) this.drawForm();
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.ask(), 120);
+    }
+
+    async ask() {
+      const number = ++this.sent;
+      this.main.classList.add("busy");
+      const answer = await this.post("select", { ...sendable(this.settings), other: this.kept && sendable(this.kept) });
+      // Only the answer to the last question counts.
+      if (number === this.sent) this.show(answer);
+    }
+
+    async post(name, body) {
+      try {
+        const response = await fetch(name, {
+          method: "POST",
+          headers: { "Content-Type": "application/json" },
+          body: JSON.stringify(body),
+        });
+        const text = await response.text();
+        return response.ok ? JSON.parse(text) : { error: text };
+      } catch {
+        return { error: "The playground does not answer. Is it still running in the terminal?" };
+      }
+    }
+
+    show(data) {
+      this.main.classList.remove("busy");
+      this.problem.textContent = data.error ? visible(data.error) : "";
+      document.documentElement.dataset.answers = String(this.sent);
+      if (!data.report) return;
+      this.texts = data.policy;
+      const model = new Report(data);
+      const inputs = model.rows.input || [];
+      const now = new Set(inputs.filter((_, row) => model.base[row]));
+      if (this.selected) inputs.forEach((input, row) => (model.base[row] = this.selected.has(input) ? 1 : 0));
+      const entered = this.selected ? [...now].filter((input) => !this.selected.has(input)).length : 0;
+      const left = this.selected ? [...this.selected].filter((input) => !now.has(input)).length : 0;
+      this.selected = now;
+      this.news.replaceChildren(
+        "The last change: ",
+        el("span", { class: "plus" }, `+${count(entered)} enter`),
+        " ",
+        el("span", { class: "minus" }, `\u2212${count(left)} leave`),
+      );
+      const header = el("header", { class: "top" }, el("h1", {}, "Playground"), this.news, themeButton(this.view));
+      const table = this.main.querySelector("#items .scroll");
+      const top = table ? table.scrollTop : 0;
+      this.main.replaceChildren(header, ...new App(model, this.view, true).panels());
+      this.main.querySelector("#items .scroll").scrollTop = top;
+    }
+
+    // ---- the settings
+
+    set(changes) {
+      this.settings.policy = { ...this.settings.policy, ...changes };
+    }
+
+    setSlicer(slicer) {
+      const { slicerType, knapsackBucketSize, streamBatchSize, quotas, ...rest } = this.settings.policy;
+      this.settings.policy = { ...rest, slicer };
+    }
+
+    setPlacer(placer) {
+      const { placerType, ...rest } = this.settings.policy;
+      this.settings.policy = { ...rest, placer };
+    }
+
+    drawForm() {
+      const focus = document.activeElement && document.activeElement.id;
+      this.form.replaceChildren(
+        this.fileField(),
+        this.policyField(),
+        this.slicerField(),
+        this.placerField(),
+        this.queryField(),
+        this.budgetField(),
+        this.compareField(),
+        this.textField(),
+      );
+      if (focus && document.getElementById(focus)) document.getElementById(focus).focus();
+    }
+
+    fileField() {
+      const input = el("input", {
+        type: "file",
+        class: "sr",
+        id: "open-file",
+        tabindex: "-1",
+        "aria-label": "A file with items",
+        onchange: () => input.files[0] && this.useFile(input.files[0]),
+      });
+      return el(
+        "fieldset",
+        {},
+        el("legend", {}, visible(this.offer.name)),
+        el(
+          "p",
+          { class: "quiet" },
+          `${plural(this.offer.items, "item")}, ${plural(num(this.offer.tokens), "token")}. Drop another file onto the page, or `,
+          el("button", { type: "button", class: "plain", id: "open-button", onclick: () => input.click() }, "open one"),
+          input,
+        ),
+      );
+    }
+
+    policyField() {
+      const { presets, scorers } = this.offer;
+      const chosen = Object.keys(presets).find((name) => same(presets[name], this.settings.policy)) || "";
+      const preset = el(
+        "select",
+        {
+          id: "preset",
+          onchange: () => {
+            if (preset.value) {
+              this.settings.policy = presets[preset.value];
+              this.change(true);
+            }
+          },
+        },
+        el("option", { value: "" }, "own settings"),
+        Object.keys(presets).map((name) => el("option", { value: name }, name)),
+      );
+      preset.value = chosen;
+      const rows = this.settings.policy.scorers.map((scorer, i) => this.scorerRow(scorer, i));
+      const add = el(
+        "select",
+        {
+          id: "add-scorer",
+          "aria-label": "Add a scorer",
+          onchange: () => {
+            this.set({ scorers: [...this.settings.policy.scorers, { type: add.value, weight: 1 }] });
+            this.change(true);
+          },
+        },
+        el("option", { value: "" }, "Add a scorer \u2026"),
+        scorers.map((name) => el("option", { value: name }, name)),
+      );
+      return el("fieldset", {}, el("legend", {}, "Scorers and weights"), el("label", {}, "Policy", preset), rows, add);
+    }
+
+    scorerRow(scorer, i) {
+      const update = (weight) => {
+        const list = this.settings.policy.scorers.map((each, k) => (k === i ? { ...each, weight } : each));
+        this.set({ scorers: list });
+        this.change();
+      };
+      const most = Math.max(10, scorer.weight);
+      const range = el("input", {
+        type: "range",
+        id: `weight-${i}`,
+        min: 0,
+        max: most,
+        step: 0.05,
+        "aria-label": `Weight of ${scorer.type}`,
+        oninput: () => {
+          number.value = range.value;
+          update(Number(range.value));
+        },
+      });
+      range.value = scorer.weight;
+      const number = el("input", {
+        type: "number",
+        min: 0,
+        step: "any",
+        "aria-label": `Weight of ${scorer.type} as a number`,
+        oninput: () => {
+          range.value = number.value;
+          update(Number(number.value));
+        },
+      });
+      number.value = scorer.weight;
+      const remove = el(
+        "button",
+        {
+          type: "button",
+          class: "plain",
+          "aria-label": `Remove ${scorer.type}`,
+          disabled: this.settings.policy.scorers.length < 2,
+          onclick: () => {
+            this.set({ scorers: this.settings.policy.scorers.filter((_, k) => k !== i) });
+            this.change(true);
+          },
+        },
+        "\u00d7",
+      );
+      return el(
+        "div",
+        {},
+        el("span", { class: "quiet" }, visible(scorer.type)),
+        el("div", { class: "row" }, range, number, remove),
+      );
+    }
+
+    /** A choice among named documents; one that is not among them is kept as it is. */
+    documentSelect(id, label, documents, current, onchoose) {
+      const names = Object.keys(documents);
+      const chosen = names.find((name) => same(documents[name], current));
+      const select = el(
+        "select",
+        {
+          id,
+          onchange: () => {
+            if (documents[select.value]) {
+              onchoose(documents[select.value]);
+              this.change(true);
+            }
+          },
+        },
+        chosen ? null : el("option", { value: "" }, `as in the policy (${current.type})`),
+        names.map((name) => el("option", { value: name }, name)),
+      );
+      select.value = chosen || "";
+      return el("label", {}, label, select);
+    }
+
+    slicerField() {
+      const slicer = slicerOf(this.settings.policy);
+      const isQuota = slicer.type === "quota";
+      const inner = isQuota ? slicer.inner || { type: "greedy" } : slicer;
+      const entries = isQuota ? slicer.entries : [];
+      const put = (newInner, newEntries) =>
+        this.setSlicer(
+          newEntries.length
+            ? { ...(isQuota ? slicer : {}), type: "quota", entries: newEntries, inner: newInner }
+            : newInner,
+        );
+      const rows = entries.map((entry, i) => {
+        const field = (key, title) => {
+          const input = el("input", {
+            type: "number",
+            min: 0,
+            max: 100,
+            id: `quota-${i}-${key}`,
+            placeholder: title,
+            "aria-label": `${title} percent of ${entry.kind}`,
+            oninput: () => {
+              const changed = { ...entry };
+              delete changed[key];
+              if (input.value !== "") changed[key] = Number(input.value);
+              Object.assign(entry, changed);
+              put(
+                inner,
+                entries.map((each, k) => (k === i ? changed : each)),
+              );
+              this.change();
+            },
+          });
+          input.value = entry[key] === undefined || entry[key] === null ? "" : entry[key];
+          return input;
+        };
+        return el(
+          "div",
+          { class: "row three" },
+          el("span", {}, visible(entry.kind)),
+          field("minPercent", "min"),
+          field("maxPercent", "max"),
+          el(
+            "button",
+            {
+              type: "button",
+              class: "plain",
+              "aria-label": `Remove the quota of ${entry.kind}`,
+              onclick: () => {
+                put(
+                  inner,
+                  entries.filter((_, k) => k !== i),
+                );
+                this.change(true);
+              },
+            },
+            "\u00d7",
+          ),
+        );
+      });
+      const free = this.offer.kinds.filter(
+        (kind) => !entries.some((entry) => entry.kind.toLowerCase() === kind.toLowerCase()),
+      );
+      const add = el(
+        "select",
+        {
+          id: "add-quota",
+          "aria-label": "Add a quota",
+          onchange: () => {
+            put(inner, [...entries, { kind: add.value, minPercent: 0, maxPercent: 50 }]);
+            this.change(true);
+          },
+        },
+        el("option", { value: "" }, "Add a quota for \u2026"),
+        free.map((kind) => el("option", { value: kind }, visible(kind))),
+      );
+      return el(
+        "fieldset",
+        {},
+        el("legend", {}, "What fits"),
+        this.documentSelect("slicer", "Slicer", this.offer.slicers, inner, (chosen) => put(chosen, entries)),
+        rows,
+        free.length ? add : null,
+      );
+    }
+
+    placerField() {
+      const dedupe = el("input", {
+        type: "checkbox",
+        id: "dedupe",
+        onchange: () => {
+          this.set({ deduplicationEnabled: dedupe.checked });
+          this.change();
+        },
+      });
+      dedupe.checked = this.settings.policy.deduplicationEnabled !== false;
+      return el(
+        "fieldset",
+        {},
+        el("legend", {}, "In which order"),
+        this.documentSelect("placer", "Placer", this.offer.placers, placerOf(this.settings.policy), (chosen) =>
+          this.setPlacer(chosen),
+        ),
+        el("p", {}, dedupe, " ", el("label", { for: "dedupe", class: "inline" }, "drop repeated contents")),
+      );
+    }
+
+    queryField() {
+      const input = el("input", {
+        type: "text",
+        id: "query",
+        placeholder: "What is it about?",
+        oninput: () => {
+          this.settings.query = input.value;
+          this.change();
+        },
+      });
+      input.value = this.settings.query;
+      return el("fieldset", {}, el("legend", {}, "Query"), el("label", {}, "For scorers that ask for one", input));
+    }
+
+    budgetField() {
+      const { budget } = this.settings;
+      const most = Math.max(num(this.offer.tokens), budget.max, 1);
+      const inputs = {};
+      const update = (key, value) => {
+        budget[key] = Math.max(0, Math.round(Number(value) || 0));
+        if (key === "target" && budget.target > budget.max) budget.max = budget.target;
+        if (key === "max" && budget.target > budget.max) budget.target = budget.max;
+        for (const [name, input] of Object.entries(inputs))
+          if (document.activeElement !== input) input.value = budget[name === "slide" ? "target" : name];
+        this.change();
+      };
+      const field = (key, title) => {
+        inputs[key] = el("input", {
+          type: "number",
+          min: 0,
+          id: `budget-${key}`,
+          oninput: () => update(key, inputs[key].value),
+        });
+        inputs[key].value = budget[key];
+        return el("label", {}, title, inputs[key]);
+      };
+      inputs.slide = el("input", {
+        type: "range",
+        id: "budget-slide",
+        min: 0,
+        max: most,
+        step: Math.max(1, Math.round(most / 400)),
+        "aria-label": "Target in tokens",
+        oninput: () => update("target", inputs.slide.value),
+      });
+      inputs.slide.value = budget.target;
+      return el(
+        "fieldset",
+        {},
+        el("legend", {}, "Budget"),
+        inputs.slide,
+        el("div", { class: "row equal" }, field("target", "Target"), field("max", "Max"), field("reserve", "Output")),
+      );
+    }
+
+    compareField() {
+      const keep = el(
+        "button",
+        {
+          type: "button",
+          id: "keep",
+          onclick: () => {
+            this.kept = this.kept ? null : JSON.parse(JSON.stringify(this.settings));
+            this.change(true);
+          },
+        },
+        this.kept ? "Stop comparing" : "Keep, and compare",
+      );
+      return el(
+        "fieldset",
+        {},
+        el("legend", {}, "Two policies"),
+        el(
+          "p",
+          { class: "quiet" },
+          this.kept
+            ? "The kept settings are beside those above."
+            : "Keep these settings, change some, and see both side by side.",
+        ),
+        el("div", { class: "buttons" }, keep),
+      );
+    }
+
+    textField() {
+      const area = el("textarea", { id: "policy-text", spellcheck: "false", "aria-label": "The policy as JSON" });
+      area.value = JSON.stringify(this.settings.policy, null, 2);
+      const apply = () => {
+        try {
+          this.settings.policy = JSON.parse(area.value);
+        } catch (error) {
+          this.problem.textContent = `This is not JSON: ${error.message}`;
+          return;
+        }
+        if (!Array.isArray(this.settings.policy.scorers)) this.settings.policy.scorers = [];
+        this.change(true);
+      };
+      const copy = (format, title) =>
+        el(
+          "button",
+          { type: "button", id: `copy-${format}`, onclick: (event) => this.copy(event.target, format, title, area) },
+          title,
+        );
+      const details = el(
+        "details",
+        { ontoggle: () => (this.view.editing = details.open) },
+        el("summary", {}, "Edit as JSON"),
+        area,
+        el("button", { type: "button", class: "primary", id: "apply", onclick: apply }, "Apply"),
+      );
+      details.open = Boolean(this.view.editing);
+      return el(
+        "fieldset",
+        {},
+        el("legend", {}, "Take it with you"),
+        el("div", { class: "buttons" }, copy("json", "Copy as JSON"), copy("toml", "Copy as TOML")),
+        details,
+      );
+    }
+
+    async copy(button, format, title, area) {
+      try {
+        await navigator.clipboard.writeText(this.texts[format]);
+        button.textContent = "Copied";
+      } catch {
+        // Without the permission, the text is shown, to be copied by hand.
+        area.closest("details").open = true;
+        area.value = this.texts[format];
+        area.select();
+      }
+      setTimeout(() => (button.textContent = title), 1500);
+    }
+
+    // ---- files
+
+    acceptFiles() {
+      document.addEventListener("dragover", (event) => {
+        event.preventDefault();
+        document.body.classList.add("drop");
+      });
+      document.addEventListener("dragleave", (event) => {
+        if (!event.relatedTarget) document.body.classList.remove("drop");
+      });
+      document.addEventListener("drop", (event) => {
+        event.preventDefault();
+        document.body.classList.remove("drop");
+        if (event.dataTransfer.files[0]) this.useFile(event.dataTransfer.files[0]);
+      });
+    }
+
+    async useFile(file) {
+      const answer = await this.post("items", { name: file.name, text: await file.text() });
+      if (answer.error) {
+        this.problem.textContent = visible(answer.error);
+        return;
+      }
+      this.offer = answer.play;
+      this.settings.budget = { ...answer.play.budget };
+      this.selected = null;
+      this.kept = null;
+      this.change(true);
+    }
+  }
+
   // ---------------------------------------------------------------- start
 
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const header = el("header", { class: "top" }, el("h1", {}, visible(data.title)), themeButton());
-  const subtitle = data.subtitle ? el("p", { class: "quiet" }, visible(data.subtitle)) : null;
-  const panels = data.panels ? data.panels.map((panel) => panelMakers[panel.type](panel)) : new App(new Report(data)).panels();
-  document.getElementById("app").replaceWith(el("main", { class: "page", id: "app" }, header, subtitle, ...panels));
+  function makePage() {
+    if (data.play) return new Play(data).node;
+    const header = el("header", { class: "top" }, el("h1", {}, visible(data.title)), themeButton());
+    const subtitle = data.subtitle ? el("p", { class: "quiet" }, visible(data.subtitle)) : "";
+    const panels = data.panels
+      ? data.panels.map((panel) => panelMakers[panel.type](panel))
+      : new App(new Report(data)).panels();
+    return el("main", { class: "page", id: "app" }, header, subtitle, ...panels);
+  }
+
+  document.getElementById("app").replaceWith(makePage());
   document.documentElement.dataset.ready = "true";
 })();

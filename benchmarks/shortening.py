@@ -1,0 +1,194 @@
+"""`python -m benchmarks.shortening`: what shorter versions keep of what an agent needed later, and what choosing costs.
+
+The measure is that of `../shared/histories/needed.py`: identifiers and paths that only tool results held before a cut,
+and that the agent used itself after it. Maker and measure share a unit, so error lines, which are no identifiers, and
+what was used in commands are shown apart.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import mean
+from typing import Any, NamedTuple
+
+from benchmarks import workloads
+from benchmarks.floor import best_of, floor_work
+from pycupel import ContextItem, RecencyScorer
+from pycupel.kernels.versions import choose
+from pycupel.pipeline import Pipeline
+from pycupel.protocols import ShortenContext
+from pycupel.shorten import KeyLines
+from pycupel.shorten._units import units_of
+from pycupel.tokens import estimate_tokens
+
+HISTORIES = Path(__file__).parents[2] / "shared/histories"
+SESSIONS = ("coding-agent-258c", "coding-agent-ae4a")
+SHARES = (0.15, 0.30)
+# What the mean over both sessions has to reach.
+LEAST = {0.15: 0.75, 0.30: 0.92}
+# The most that the kernel may take for 1,000 items with three versions each, in floors.
+MOST_FLOORS = 25.0
+
+_ERROR = re.compile(r"(?:\b\w*(?:Error|Exception)\b|\berror|\bfailed|\bfatal|\bpanic)\b.*:", re.IGNORECASE)
+
+
+def measure() -> Any:
+    """The module `needed.py`, which is not part of the project."""
+    spec = importlib.util.spec_from_file_location("needed", HISTORIES / "needed.py")
+    assert spec is not None  # noqa: S101 - for type checkers
+    assert spec.loader is not None  # noqa: S101 - likewise
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Cut(NamedTuple):
+    """A point of a session: its results up to here, what else was said, and what was needed later."""
+
+    results: list[ContextItem]
+    said: list[str]
+    needed: set[str]
+    in_commands: set[str]
+    error_lines: set[str]
+
+
+def cuts(session: str, needed: Any) -> Iterator[Cut]:
+    history = needed.read_transcript(HISTORIES / f"{session}.jsonl.xz")
+    for cut in needed.cuts(history):
+        blocks = [block for message in history[:cut] for block in message["content"]]
+        texts = [needed.text_of(block.get("content")) for block in blocks if block["type"] == "tool_result"]
+        said = [
+            needed.text_of(block.get("text") or block.get("input") or "")
+            for block in blocks
+            if block["type"] != "tool_result"
+        ]
+        wanted = needed.needed_later(history, cut)
+        later = [block.get("input", {}) for message in history[cut:] for block in message["content"]]
+        commands = "\n".join(str(each["command"]) for each in later if "command" in each)
+        errors = {line.strip() for text in texts for line in text.splitlines() if _ERROR.search(line)}
+        results = [ContextItem(text, max(1, estimate_tokens(text))) for text in texts if text.strip()]
+        yield Cut(results, said, wanted, wanted & needed.identifiers(commands), errors)
+
+
+def newest_whole(cut: Cut, budget: int) -> list[str]:
+    kept: list[str] = []
+    for item in reversed(cut.results):
+        if item.tokens > budget:
+            break
+        budget -= item.tokens
+        kept.append(item.content)
+    return kept
+
+
+def key_lines_alone(cut: Cut, budget: int) -> list[str]:
+    """Each line that says something new, the newest result first, without notes about what is left out."""
+    seen = set().union(*map(units_of, cut.said))
+    kept: list[str] = []
+    for item in reversed(cut.results):
+        for line in item.content.splitlines(keepends=True):
+            new = {unit for unit, worth in units_of(line).items() if worth == 1.0} - seen
+            cost = estimate_tokens(line) if new else budget + 1
+            if cost <= budget:
+                budget -= cost
+                seen |= new
+                kept.append(line)
+    return kept
+
+
+def choice_among_versions(cut: Cut, budget: int) -> list[str]:
+    """`Pipeline(..., shorten=...)`, the newest result with the best score."""
+    maker = KeyLines()
+    context = ShortenContext(cut.results, cut.said, estimate_tokens)
+
+    class Counted:
+        def shorten(self, item: ContextItem, _: ShortenContext, /) -> Sequence[ContextItem]:
+            return maker.shorten(item, context)
+
+        def units(self, item: ContextItem, _: ShortenContext, /) -> float:
+            return maker.units(item, context)
+
+    pipeline = Pipeline(RecencyScorer(undated="position"), shorten=Counted(), deduplication=False)
+    return [item.content for item in pipeline.run(cut.results, budget)]
+
+
+WAYS: dict[str, Callable[[Cut, int], list[str]]] = {
+    "newest whole": newest_whole,
+    "key lines alone": key_lines_alone,
+    "choice among versions": choice_among_versions,
+}
+
+
+def print_results_alone(needed: Any) -> bool:
+    """Of all tokens of the results, a share; without the rest of the history."""
+    passed = True
+    print("\nResults alone: what is kept of what was needed later, mean over the cuts of a session")
+    print(f"{'share of the tokens':22} {'way':24}" + "".join(f"{session:>20}" for session in SESSIONS) + "    mean")
+    sessions = {session: list(cuts(session, needed)) for session in SESSIONS}
+    for share in SHARES:
+        means: dict[str, float] = {}
+        for way, select in WAYS.items():
+            kept: dict[str, list[tuple[float, float, float]]] = {
+                session: [_kept(cut, select, share, needed) for cut in each] for session, each in sessions.items()
+            }
+            columns = [mean(row[0] for row in rows) for rows in kept.values()]
+            means[way] = mean(columns)
+            print(f"{share:<22.0%} {way:24}" + "".join(f"{each:20.0%}" for each in columns) + f"{means[way]:8.0%}")
+            apart = [mean(row[i] for rows in kept.values() for row in rows) for i in (1, 2)]
+            print(f"{'':22} {'':24} used in commands {apart[0]:.0%}, error lines {apart[1]:.0%}")
+        best = means["choice among versions"]
+        passed &= best >= LEAST[share] and best >= means["key lines alone"]
+    return passed
+
+
+def _kept(cut: Cut, select: Callable[[Cut, int], list[str]], share: float, needed: Any) -> tuple[float, float, float]:
+    texts = select(cut, int(share * sum(item.tokens for item in cut.results)))
+    words = set().union(*map(needed.identifiers, texts))
+    lines = {line.strip() for text in texts for line in text.splitlines()}
+    return tuple(  # type: ignore[return-value]
+        len(wanted & found) / len(wanted) if wanted else 1.0
+        for wanted, found in ((cut.needed, words), (cut.in_commands, words), (cut.error_lines, lines))
+    )
+
+
+def print_kernel(seconds: float) -> bool:
+    rows = workloads.items(1_000)
+    sizes = [[row["tokens"], max(1, row["tokens"] * 2 // 5), max(1, row["tokens"] // 10)] for row in rows]
+    total = sum(row["tokens"] for row in rows)
+    works: dict[str, Callable[[], object]] = {"floor": floor_work(rows)}
+    columns: dict[str, list[float]] = {
+        "by priority": [row["priority"] / 100 for row in rows],
+        "by hint": [row["future_relevance_hint"] for row in rows],
+        "equal": [1.0] * len(rows),
+    }
+    for scores, column in columns.items():
+        for units, held in {"share": (1.0, 0.4, 0.1), "root": (1.0, 0.63, 0.32)}.items():
+            values = [[round(10_000 * each * (0.5 + 0.5 * score)) for each in held] for score in column]
+            for share in (0.05, 0.15, 0.4, 0.7):
+                name = f"scores {scores}, units by {units}, {share:.0%} of the tokens"
+                works[name] = partial(choose, sizes, values, int(total * share))
+    best = best_of(works, seconds)
+    floor = best.pop("floor")
+    print(f"\nThe kernel, 1,000 items with three versions each (at most {MOST_FLOORS:.0f} floors)")
+    for name, took in best.items():
+        choice: Any = works[name]()
+        print(f"{name:55} {took / floor:6.1f} floors, {choice.value / choice.bound:.3%} proved")
+    return max(best.values()) / floor <= MOST_FLOORS
+
+
+def main() -> int:
+    passed = print_kernel(0.5)
+    if HISTORIES.is_dir():
+        passed &= print_results_alone(measure())
+    else:
+        print(f"\nno sessions in {HISTORIES}")
+    print("\nall limits hold" if passed else "\na limit does not hold")
+    return 0 if passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

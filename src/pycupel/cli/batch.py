@@ -1,0 +1,125 @@
+"""`pycupel batch`: the context of every request in a log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+from pycupel.batch import BatchSummary, run_batch
+from pycupel.cli.exits import FINE
+from pycupel.cli.output import Screen, visible
+from pycupel.cli.parsers import Parser, add_json, add_policy, policy_of
+from pycupel.render._layout import ALARM, Row, Span, count, plural
+
+__all__ = ["EXAMPLE", "add_arguments", "run"]
+
+EXAMPLE = """
+pycupel demo requests > requests.jsonl
+pycupel batch requests.jsonl -p rag -o selected
+"""
+
+_TOLD = 5
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add what the verb takes."""
+    parser.add_argument("files", nargs="+", metavar="INPUT", help="logged requests: JSON lines, or Parquet files")
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="a directory for the rows, which is made")
+    add_policy(parser)
+    parser.add_argument("--compare", metavar="NAME|FILE", help="a second policy: what it would select differently")
+    parser.add_argument("--engine", choices=("local", "dask"), default="local", help="default: local")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes; default: one for each processor")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler; default: a cluster on this machine")
+    parser.add_argument("--resume", action="store_true", help="go on where a job was interrupted")
+    add_json(parser)
+
+
+def run(options: Any, screen: Screen) -> int:
+    """Write the rows into the directory, and a summary to stdout."""
+    summary = run_batch(
+        options.files,
+        policy_of(options.policy),
+        options.output,
+        options.engine,
+        options.workers,
+        scheduler=options.scheduler,
+        resume=options.resume,
+        compare=None if options.compare is None else policy_of(options.compare),
+        progress=_progress_bar(screen),
+    )
+    if options.json:
+        screen.json(_document(summary))
+    else:
+        _show(summary, options, screen)
+    return FINE
+
+
+def _progress_bar(screen: Screen) -> Callable[[int, float], object] | None:
+    """How far it is, how fast, and for how long still; on a terminal and only there."""
+    if screen.quiet or not screen.err.isatty():
+        return None
+    start = monotonic()
+
+    def show(done: int, share: float) -> None:
+        seconds = monotonic() - start
+        remaining = seconds / share - seconds
+        line = f"{done:,} requests {screen.bar(share, 20)} {done / seconds:,.0f}/s, {remaining:,.0f} s left"
+        screen.err.write(f"\r{line:{screen.width - 1}}" if share < 1.0 else f"\r{'':{screen.width - 1}}\r")
+        screen.err.flush()
+
+    return show
+
+
+def _show(summary: BatchSummary, options: Any, screen: Screen) -> None:
+    screen.heading(f"{plural(summary.requests, 'request')} under {options.policy}")
+    screen.lines(
+        [
+            [Span(f"  errors       {count(summary.errors)}", ALARM if summary.errors else "")],
+            [Span(f"  tokens       {count(summary.tokens)}")],
+            [Span(f"  utilisation  {summary.utilization:.0%} of the window on average")],
+        ]
+    )
+    if summary.reasons:
+        screen.text("")
+        rows = [Row((Span(count(number)), Span(reason))) for reason, number in summary.reasons.items()]
+        screen.table((">left out", "<reason"), rows)
+    if options.compare is not None:
+        _show_differences(summary, options, screen)
+    if summary.slowest:
+        screen.note(
+            "slowest requests: "
+            + ", ".join(f"{name} ({seconds * 1e3:.1f} ms)" for name, seconds in summary.slowest[:_TOLD])
+        )
+    screen.note(f"the rows are in {options.output}")
+
+
+def _show_differences(summary: BatchSummary, options: Any, screen: Screen) -> None:
+    screen.text("")
+    screen.heading(f"{options.compare} would select something else in {plural(summary.differing, 'request')}")
+    screen.lines([[Span(f"  tokens       {count(summary.other_tokens)}")]])
+    if summary.swings:
+        screen.text("")
+        rows = [
+            Row((Span(count(each.only_first)), Span(count(each.only_second))), visible(each.content))
+            for each in summary.swings
+        ]
+        screen.table((f">only {options.policy}"[:24], f">only {options.compare}"[:24]), rows, text="item")
+
+
+def _document(summary: BatchSummary) -> dict[str, Any]:
+    return {
+        "requests": summary.requests,
+        "errors": summary.errors,
+        "tokens": summary.tokens,
+        "utilization": round(summary.utilization, 4),
+        "tenths": summary.tenths,
+        "reasons": summary.reasons,
+        "slowest": [{"id": name, "seconds": round(seconds, 6)} for name, seconds in summary.slowest],
+        "differing": summary.differing,
+        "otherTokens": summary.other_tokens,
+        "swings": [
+            {"content": each.content, "onlyFirst": each.only_first, "onlySecond": each.only_second}
+            for each in summary.swings
+        ],
+    }

@@ -1,0 +1,186 @@
+"""The pages of logged sessions: what `context --html` and `replay --html` write, from plain rows."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+
+from pycupel.messages import Finding
+from pycupel.render._layout import plural, share
+from pycupel.render.html import render_panels
+from pycupel.render.panels import Bar, Bars, Figure, Figures, Growth, Life, Mark, Notes, Panel, Rows
+from pycupel.replay import ContextUsage, History, PolicyReplay
+from pycupel.replay.parts import SUMMARY, SYSTEM, TOOLS, Part, Splitter
+from pycupel.replay.run import call_indices
+from pycupel.replay.usage import NOT_IN_FILE
+
+__all__ = ["context_page", "replay_page"]
+
+# More would be too thin to see, and slow to draw.
+_MOST_LIVES = 2_000
+_LONGEST_LABEL = 160
+_POLICY_COLUMNS = ("Policy", "Tokens sent", "Reused", "Cost", "Largest prompt", "Cuts", "Refused", "Lost")
+
+
+def replay_page(results: Sequence[PolicyReplay], budget: int, sessions: int) -> str:
+    """What policies would have sent, as a page."""
+    first = results[0]
+    figures = [
+        Figure("Calls", first.calls, f"in {plural(sessions, 'conversation')}"),
+        Figure("Budget", budget, "tokens"),
+    ]
+    sent = Bars("Tokens sent", [Bar(each.policy, each.tokens) for each in results])
+    return render_panels("Replay", [Figures(figures), sent, _policies("Policies", results)])
+
+
+def context_page(
+    name: str,
+    usage: ContextUsage,
+    findings: Sequence[Finding],
+    budget: int,
+    results: Sequence[PolicyReplay],
+    told: Callable[[Part], str],
+) -> str:
+    """Where the window of a session goes, as a page.
+
+    Args:
+        name: The name of the file.
+        usage: What `context_usage` found.
+        findings: What the provider would refuse.
+        budget: What the policies were compared at.
+        results: What they would have sent.
+        told: Says what a part is.
+    """
+    panels: list[Panel] = [
+        _figures(usage),
+        _window(usage),
+        *_growth(usage, told),
+        Rows(
+            "The largest parts",
+            ("What", "Message", "Tokens", "Share"),
+            [
+                (told(part), part.message if part.message >= 0 else None, part.tokens, share(part.tokens, usage.total))
+                for part in usage.largest
+            ],
+        ),
+        *_findings(findings),
+    ]
+    if results:
+        panels.append(_policies(f"What would have been sent instead, at {budget:,} tokens for each prompt", results))
+    return render_panels("Where the window goes", panels, subtitle=name, quiet=(NOT_IN_FILE,))
+
+
+def _figures(usage: ContextUsage) -> Figures:
+    counted = f"counted by {usage.counted_by}" if usage.counted_by else f"counted by {usage.counter}"
+    waste = usage.superseded.tokens + usage.repeated.tokens
+    return Figures(
+        [
+            Figure("Largest prompt", usage.total, counted),
+            Figure("Calls", len(usage.growth), f"the largest is call {usage.call}" if usage.call else ""),
+            Figure("Messages", len(usage.history.messages), plural(len(usage.history.compactions), "compaction")),
+            Figure("Says nothing new", waste, f"{share(waste, usage.total)}: results fetched again, repeated texts"),
+        ]
+    )
+
+
+def _window(usage: ContextUsage) -> Bars:
+    bars = [
+        Bar(
+            f"{row.kind}: {row.tool}" if row.tool else row.kind,
+            row.tokens,
+            plural(row.parts, "part") if row.parts else "",
+            row.kind,
+        )
+        for row in usage.rows
+    ]
+    return Bars("The largest prompt, by what it consists of", bars)
+
+
+def _growth(usage: ContextUsage, told: Callable[[Part], str]) -> list[Panel]:
+    """The prompts from call to call, and what each part of them cost for how long."""
+    calls = call_indices(usage.history)
+    if len(calls) < 2:
+        return []
+    lives = _lives(usage, calls, told)
+    kept = sorted(lives, key=lambda life: life.size, reverse=True)[:_MOST_LIVES]
+    thin = len(lives) - len(kept)
+    shown = {id(life) for life in kept}
+    note = "Each band is a part of the prompt, from the call that first sent it to the last."
+    if usage.counted_by:
+        note += " The line is what the provider counted."
+    if thin:
+        note += f" The {plural(thin, 'smallest part')} are left out."
+    marks = [Mark(i, "compacted") for i, each in enumerate(usage.growth) if each.compacted]
+    picture = Growth(
+        "How the prompt grew",
+        [each.tokens for each in usage.growth],
+        [life for life in lives if id(life) in shown],
+        marks,
+        note=note,
+    )
+    rows = [
+        (life.label, life.group, life.size, life.start + 1, life.end + 1, int(life.size) * (life.end - life.start + 1))
+        for life in kept
+    ]
+    sent = sorted(rows, key=lambda row: row[5], reverse=True)
+    columns = ("What", "Group", "Tokens", "First call", "Last call", "Sent in total")
+    return [picture, Rows("The life of each part", columns, sent, "The largest totals first.")]
+
+
+def _lives(usage: ContextUsage, calls: Sequence[int], told: Callable[[Part], str]) -> list[Life]:
+    """Everything that was part of prompts, in the order of the prompt."""
+    history, last = usage.history, len(calls) - 1
+    splitter = Splitter(history.provider, usage.counter)
+    starts = [_start(history, index) for index in calls]
+    lives = [Life("what the file does not show", NOT_IN_FILE, 0, last, usage.not_in_file)] if usage.not_in_file else []
+    tools = sum(row.tokens for row in usage.rows if row.kind == TOOLS)
+    if tools:
+        lives.append(Life("the definitions of the tools", TOOLS, 0, last, tools))
+    if history.system:
+        lives.append(_life(splitter.text(SYSTEM, history.system), 0, last, told))
+    for compaction in history.compactions:
+        alive = [n for n, start in enumerate(starts) if start == compaction.index]
+        if alive:
+            lives.append(_life(splitter.text(SUMMARY, compaction.summary), alive[0], alive[-1], told))
+    for part in splitter.parts(history.messages):
+        first = bisect_right(calls, part.message)
+        end = bisect_right(starts, part.message) - 1
+        if first <= end:
+            lives.append(_life(part, first, end, told))
+    return lives
+
+
+def _start(history: History, index: int) -> int:
+    """Where the prompt of a call starts: at the last compaction."""
+    return max((each.index for each in history.compactions if each.index <= index), default=0)
+
+
+def _life(part: Part, first: int, last: int, told: Callable[[Part], str]) -> Life:
+    return Life(told(part)[:_LONGEST_LABEL], part.kind, first, last, part.tokens)
+
+
+def _findings(findings: Sequence[Finding]) -> list[Panel]:
+    found = [f"message {each.index}, {each.rule}: {each.message}" for each in findings]
+    return [Notes(f"What the provider would refuse: {plural(len(found), 'finding')}", found)] if found else []
+
+
+def _policies(title: str, results: Sequence[PolicyReplay]) -> Rows:
+    rows = [
+        (
+            each.policy,
+            each.tokens,
+            f"{each.reused_share:.0%}",
+            round(each.cost),
+            each.largest,
+            each.cuts,
+            each.invalid + each.too_large,
+            f"{1 - each.kept_share:.0%}" if each.needed else None,
+        )
+        for each in results
+    ]
+    rates = results[0].rates
+    note = (
+        f"Reused: the share that began the prompt as in the call before. Cost: in tokens at the usual price, "
+        f"{rates.read:g} for a reused one and {rates.write:g} for others. Lost: of what the agent needed later."
+    )
+    return Rows(title, _POLICY_COLUMNS, rows, note)

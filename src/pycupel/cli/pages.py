@@ -1,0 +1,25 @@
+"""`--html`: a page for a browser instead of text. What makes the pages is imported when one is asked for."""
+
+from __future__ import annotations
+
+from pycupel.cli.output import Screen
+from pycupel.cli.parsers import Parser
+
+__all__ = ["add_html", "write_page"]
+
+_STDOUT = "-"
+
+
+def add_html(parser: Parser) -> None:
+    """`--html`."""
+    parser.add_argument("--html", metavar="FILE", help="write a page for a browser instead; - for stdout")
+
+
+def write_page(path: str, page: str, screen: Screen) -> None:
+    """Write a page to a file, or to stdout for `-`."""
+    if path == _STDOUT:
+        screen.text(page)
+        return
+    with open(path, "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123 - pathlib is slow to import
+        file.write(page)
+    screen.note(f"wrote {path}")

@@ -1,0 +1,57 @@
+"""`pycupel play`: the playground in a browser."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from pycupel.cli.exits import FINE
+from pycupel.cli.inputs import items_in, read_items
+from pycupel.cli.output import Screen
+from pycupel.cli.parsers import (
+    Parser,
+    add_budget,
+    add_items,
+    add_policy,
+    add_query,
+    percent_or_tokens,
+    policy_of,
+)
+from pycupel.model import ContextItem
+from pycupel.web import Bench, play
+
+__all__ = ["EXAMPLE", "add_arguments", "run"]
+
+EXAMPLE = """
+pycupel demo items > items.jsonl
+pycupel play items.jsonl
+"""
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add what the verb takes."""
+    add_items(parser)
+    add_budget(parser, required=False, text="the budget to begin with; default: half of all tokens")
+    add_policy(parser)
+    add_query(parser)
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="default: a free one")
+    parser.add_argument("--no-browser", action="store_true", help="print the address, and open nothing")
+
+
+def run(options: Any, screen: Screen) -> int:
+    """Serve the page until Ctrl-C."""
+
+    def read(text: str) -> list[ContextItem]:
+        return items_in(io.StringIO(text), options, screen)
+
+    def tell(address: str) -> None:
+        screen.text(address)
+        screen.out.flush()
+        screen.note("Ctrl-C ends the playground")
+
+    budget = None if options.budget is None else percent_or_tokens(options.budget, options)
+    name = "stdin" if options.file == "-" else options.file
+    items = read_items(options, screen)
+    bench = Bench(items, policy_of(options.policy), budget, options.query, name=name, read=read)
+    play(bench, options.port, browser=not options.no_browser, tell=tell)
+    return FINE

@@ -1,0 +1,79 @@
+"""Which provider's rules hold for a framework's model, and what the model is called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from pycupel.errors import CupelError
+from pycupel.messages.options import ProviderName
+from pycupel.tokens import get_counter
+
+__all__ = ["UNKNOWN_MODEL", "ModelInUse", "class_names", "model_in_use", "model_name_of"]
+
+# What the names of classes, systems and kinds of models contain. Everything else speaks OpenAI's language.
+_MARKS: tuple[tuple[str, ProviderName], ...] = (
+    ("anthropic", "anthropic"),
+    ("claude", "anthropic"),
+    ("google", "gemini"),
+    ("gemini", "gemini"),
+    ("vertex", "gemini"),
+    ("mistral", "mistral"),
+    ("openai", "openai"),
+)
+_NAME_FIELDS = ("model_name", "model", "model_id")
+
+
+class ModelInUse(NamedTuple):
+    """A model, as far as it can be told from a framework's object.
+
+    Attributes:
+        provider: Whose rules hold; None if that cannot be told.
+        name: Its name, if its tokens can be counted by that name.
+    """
+
+    provider: ProviderName | None = None
+    name: str | None = None
+
+
+UNKNOWN_MODEL = ModelInUse()
+
+
+def model_in_use(kinds: Iterable[object], name: object) -> ModelInUse:
+    """The model that goes by these names.
+
+    Args:
+        kinds: Names of its class, its system, or its kind, the most telling first.
+        name: Its own name. Claude's rules hold wherever it runs; any other model obeys those of its server.
+    """
+    called = name if isinstance(name, str) else ""
+    if "claude" in called.lower():
+        return ModelInUse("anthropic", _countable(called))
+    for kind in kinds:
+        text = str(kind).lower()
+        for mark, provider in _MARKS:
+            if mark in text:
+                return ModelInUse(provider, _countable(called))
+    return ModelInUse(None, _countable(called))
+
+
+def class_names(model: Any) -> list[str]:
+    """The names of the model's class and of those that it is derived from."""
+    return [each.__name__ for each in type(model).__mro__]
+
+
+def model_name_of(model: Any) -> str | None:
+    """The model's own name, in the first of the attributes that usually hold it."""
+    found = (getattr(model, name, None) for name in _NAME_FIELDS)
+    return next((each for each in found if isinstance(each, str)), None)
+
+
+@lru_cache(maxsize=256)
+def _countable(name: str) -> str | None:
+    """The name, if there is a counter for it. A model with another name must not stop an agent."""
+    try:
+        get_counter(name)
+    except CupelError:
+        return None
+    return name

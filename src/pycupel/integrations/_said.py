@@ -1,0 +1,171 @@
+"""What a framework's message says, and how each provider would write it.
+
+A framework has one kind of messages for all providers, and writes them in the provider's shape when it sends them. The
+hooks do the same for the selection, so that the rules that are kept are those of the provider.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+from pycupel.messages.options import ProviderName
+
+__all__ = ["Call", "Said", "Written", "system_of", "text", "thought", "written_for"]
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+# These take system prompts beside the messages, not among them.
+_SYSTEM_BESIDE = frozenset({"anthropic", "gemini"})
+
+
+class Call(NamedTuple):
+    """A tool call: its id, the name of the tool, and the arguments as JSON or as a structure."""
+
+    id: str | None
+    name: str
+    arguments: Any
+
+
+class Said(NamedTuple):
+    """A message, or a part of one that is kept or dropped on its own.
+
+    Attributes:
+        role: "system", "user", "assistant" or "tool".
+        blocks: What it says: dicts with a type, as OpenAI and Anthropic have them.
+        calls: The calls that it makes.
+        answers: The id of the call whose result it is; None if the call has no id.
+        tool: The name of the tool whose result it is.
+    """
+
+    role: Role
+    blocks: Sequence[Any] = ()
+    calls: Sequence[Call] = ()
+    answers: str | None = None
+    tool: str = ""
+
+
+class Written(NamedTuple):
+    """A message in a provider's shape, and which of the things that were said it is made of."""
+
+    shape: dict[str, Any]
+    origins: list[int]
+
+
+def text(value: object) -> dict[str, Any]:
+    """A block of text. Some libraries' texts are subclasses of str; this one is plain."""
+    return {"type": "text", "text": str(value)}
+
+
+def thought(value: str, signature: str | None) -> dict[str, Any]:
+    """A block of thinking; without its signature, a provider takes it as a text or not at all."""
+    return {"type": "thinking", "thinking": value, "signature": signature} if signature else text(value)
+
+
+def system_of(said: Iterable[Said], provider: ProviderName) -> list[Any]:
+    """The blocks of the system prompts that the provider takes beside the messages."""
+    prompts = (each for each in said if each.role == "system" and provider in _SYSTEM_BESIDE)
+    return [block for each in prompts for block in each.blocks]
+
+
+def written_for(provider: ProviderName, said: Sequence[Said]) -> list[Written]:
+    """The messages that the provider would get. System prompts that it takes elsewhere are left out."""
+    named = _with_ids(said)
+    if provider == "anthropic":
+        return list(map(_as_anthropic, _in_turns(named, results_together=False)))
+    if provider == "gemini":
+        return list(map(_as_gemini, _in_turns(named, results_together=True)))
+    return [Written(_as_openai(each), [n]) for n, each in enumerate(named)]
+
+
+def _with_ids(said: Sequence[Said]) -> list[Said]:
+    """Gives an id to each call without one, and the same id to its result: the next one without an id."""
+    named: list[Said] = []
+    waiting: list[str] = []
+    for n, each in enumerate(said):
+        if each.role == "tool":
+            answers = each.answers or (waiting.pop(0) if waiting else f"unknown{n}")
+            named.append(each._replace(answers=answers))
+            continue
+        calls = [call if call.id else call._replace(id=f"{call.name}{n}.{m}") for m, call in enumerate(each.calls)]
+        waiting = [str(new.id) for new, old in zip(calls, each.calls, strict=True) if not old.id]
+        named.append(each._replace(calls=calls))
+    return named
+
+
+def _in_turns(said: Sequence[Said], *, results_together: bool) -> Iterator[list[tuple[int, Said]]]:
+    """What becomes one message: what the assistant says in one go and, for some providers, all results of its calls."""
+    group: list[tuple[int, Said]] = []
+    pending: set[str | None] = set()
+    for n, each in enumerate(said):
+        if each.role == "system":
+            continue
+        before = group[-1][1] if group else None
+        joins = before is not None and before.role == each.role == "assistant"
+        if each.role == "tool" and results_together:
+            # A result that matches no call stays alone, so that it does not spoil the others.
+            joins = before is not None and before.role == "tool" and {each.answers, before.answers} <= pending
+        if each.role == "assistant":
+            if not joins:
+                pending.clear()
+            pending |= {call.id for call in each.calls}
+        if joins:
+            group.append((n, each))
+            continue
+        if group:
+            yield group
+        group = [(n, each)]
+    if group:
+        yield group
+
+
+def _as_openai(each: Said) -> dict[str, Any]:
+    if each.role == "tool":
+        return {"role": "tool", "tool_call_id": each.answers, "content": list(each.blocks) or ""}
+    # An assistant that only makes calls has no content.
+    nothing = None if each.role == "assistant" else ""
+    shape: dict[str, Any] = {"role": each.role, "content": list(each.blocks) or nothing}
+    if each.calls:
+        shape["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in each.calls
+        ]
+    return shape
+
+
+def _as_anthropic(group: Sequence[tuple[int, Said]]) -> Written:
+    origins = [n for n, _ in group]
+    first = group[0][1]
+    if first.role == "tool":
+        result = {"type": "tool_result", "tool_use_id": first.answers, "content": _not_empty(first.blocks)}
+        return Written({"role": "user", "content": [result]}, origins)
+    content: list[Any] = []
+    for _, each in group:
+        content += _not_empty(each.blocks)
+        content += (
+            {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in each.calls
+        )
+    return Written({"role": first.role, "content": content}, origins)
+
+
+def _not_empty(blocks: Iterable[Any]) -> list[Any]:
+    """Libraries leave out empty texts, which Anthropic refuses."""
+    return [block for block in blocks if block.get("type") != "text" or str(block.get("text", "")).strip()]
+
+
+def _as_gemini(group: Sequence[tuple[int, Said]]) -> Written:
+    parts: list[Any] = []
+    for _, each in group:
+        if each.role == "tool":
+            response = {"id": each.answers, "name": each.tool or "tool", "response": {"result": list(each.blocks)}}
+            parts.append({"function_response": response})
+            continue
+        parts += map(_as_part, each.blocks)
+        parts += ({"function_call": {"id": call.id, "name": call.name, "args": call.arguments}} for call in each.calls)
+    role = "model" if group[0][1].role == "assistant" else "user"
+    return Written({"role": role, "parts": parts}, [n for n, _ in group])
+
+
+def _as_part(block: Any) -> Any:
+    """A text as Gemini has it. Anything else is read by the names of its fields."""
+    return {"text": block["text"]} if block.get("type") == "text" else block

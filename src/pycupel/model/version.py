@@ -1,0 +1,70 @@
+"""Shorter versions of an item: how one is made, and how one is told from what it is a version of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any, NamedTuple, cast
+
+from pycupel.model.frozen import FrozenDict
+from pycupel.model.item import ContextItem
+
+__all__ = ["VERSION_KEY", "Shortened", "is_version_of", "make_version", "stated_units", "version_mark"]
+
+VERSION_KEY = "pycupel.version"
+"""The key of the metadata under which a version says what it is: `of`, `maker`, and `units` if they are stated."""
+
+_DIGITS = 16
+
+
+class Shortened(NamedTuple):
+    """An item that was selected in a shorter version."""
+
+    item: ContextItem
+    """The whole item."""
+
+    version: ContextItem
+    """What was selected in its place."""
+
+
+def make_version(item: ContextItem, content: str, tokens: int, maker: str, units: float | None = None) -> ContextItem:
+    """A shorter version of an item: everything else is kept, `original_tokens` is set, and a mark says what it is.
+
+    Args:
+        item: The whole item.
+        content: The text of the version.
+        tokens: Its tokens.
+        maker: How it was made, for people.
+        units: How much of what the item alone holds is in the version, in the units of its maker. Without it, the
+            share of the tokens decides.
+    """
+    mark: dict[str, Any] = {"of": _content_key(item.content), "maker": maker}
+    if units is not None:
+        mark["units"] = float(units)
+    metadata = {**item.metadata, VERSION_KEY: FrozenDict(mark)}
+    return replace(item, content=content, tokens=tokens, original_tokens=item.tokens, metadata=metadata)
+
+
+def version_mark(item: ContextItem) -> Mapping[str, Any] | None:
+    """The mark of a version; None for a whole item."""
+    mark: Any = item.metadata.get(VERSION_KEY)
+    return cast(dict[str, Any], mark) if isinstance(mark, dict) else None
+
+
+def is_version_of(version: ContextItem, item: ContextItem) -> bool:
+    """Whether one item is marked as a shorter version of the other."""
+    mark = version_mark(version)
+    return mark is not None and version.original_tokens == item.tokens and mark.get("of") == _content_key(item.content)
+
+
+def stated_units(version: ContextItem) -> float | None:
+    """The units that the maker of a version states, if it does."""
+    mark = version_mark(version)
+    units = None if mark is None else mark.get("units")
+    return float(units) if isinstance(units, (int, float)) else None
+
+
+def _content_key(content: str) -> str:
+    # Unpaired surrogates have no UTF-8.
+    return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]

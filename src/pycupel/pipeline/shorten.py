@@ -1,0 +1,58 @@
+"""Between Sort and Slice: ask the shortener for versions of what competes, and check what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pycupel.errors import ShortenerContractError
+from pycupel.model import ContextItem
+from pycupel.model.checks import describe
+from pycupel.model.version import stated_units
+from pycupel.pipeline.rank import Ranking
+from pycupel.protocols import ShortenContext, Shortener
+from pycupel.slicers._versions import ItemVersions
+
+__all__ = ["versions_of"]
+
+
+def versions_of(shortener: Shortener, ranking: Ranking) -> dict[int, ItemVersions]:
+    """For each item that competes, by its id, its shorter versions."""
+    competing = set(map(id, ranking.items))
+    items = [item for item in ranking.classified.scoreable if id(item) in competing]
+    context = ShortenContext(items, [item.content for item in ranking.pinned])
+    return {id(item): _versions(shortener, item, context) for item in items}
+
+
+def _versions(shortener: Any, item: ContextItem, context: ShortenContext) -> ItemVersions:
+    # `select` wraps a maker if some items come with versions of their own.
+    name = getattr(shortener, "maker_name", type(shortener).__name__)
+    about = f"the item {describe(item.content)} of {item.tokens} tokens"
+    try:
+        returned: Any = shortener.shorten(item, context)
+        units: Any = shortener.units(item, context) if callable(getattr(shortener, "units", None)) else 1.0
+    except Exception as error:
+        raise ShortenerContractError(f"{name} raised {type(error).__name__} for {about}: {error}") from error
+    if not isinstance(returned, Sequence) or isinstance(returned, str):
+        raise ShortenerContractError(
+            f"{name}.shorten must return a sequence of items for {about}, not {describe(returned)}; "
+            "an empty one means that it cannot be shortened"
+        )
+    shorter: list[ContextItem] = []
+    versions: Sequence[Any] = returned  # pyright: ignore[reportUnknownVariableType] - from outside
+    for version in versions:
+        if not isinstance(version, ContextItem):
+            raise ShortenerContractError(f"{name}.shorten must return items for {about}, not {describe(version)}")
+        if not 0 <= version.tokens < item.tokens:
+            raise ShortenerContractError(
+                f"{name}.shorten returned a version of {version.tokens} tokens for {about}; it must have fewer"
+            )
+        shorter.append(version)
+    whole = float(units)
+    return ItemVersions(shorter, [_units(version, item, whole) for version in shorter], whole)
+
+
+def _units(version: ContextItem, item: ContextItem, whole: float) -> float:
+    """What the maker states, or a share of the whole."""
+    units = stated_units(version)
+    return whole * version.tokens / item.tokens if units is None else units

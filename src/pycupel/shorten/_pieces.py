@@ -1,0 +1,149 @@
+"""A text in pieces: its lines as they are, very long ones taken apart; and what each needs to be understood."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from pycupel.shorten._text import is_binary, safe_index
+
+__all__ = ["Piece", "joined", "pieces_of"]
+
+# A line is taken apart if it is longer than this, into pieces of about this size.
+_LONG = 1_200
+_SIZE = 240
+_BREAK = re.compile(r"[\s,;]+")
+
+_DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")
+_TRACEBACK = re.compile(r"\s*Traceback \(most recent call last\)")
+_FRAME = re.compile(r'\s+(?:File "|at )')
+_HUNK = re.compile(r"@@ .* @@")
+_DELIMITED = re.compile(r"[,\t]")
+
+
+class Piece(NamedTuple):
+    """A line with its end, or a part of a very long one. `needs` is the index of another piece that goes with it."""
+
+    text: str
+    needs: int | None = None
+
+
+def pieces_of(text: str) -> list[Piece]:
+    """The pieces of a text; none for binary content. Together they are the text."""
+    if is_binary(text):
+        return []
+    texts = [part for line in text.splitlines(keepends=True) for part in _parts(line)]
+    return list(map(Piece, texts, _needs(texts)))
+
+
+def joined(pieces: Sequence[Piece], chosen: Iterable[int]) -> str:
+    """The chosen pieces in their order, with what is left out between them. The text ends as the original does."""
+    shown: list[str] = []
+    after = 0
+    for i in [*sorted(chosen), len(pieces)]:
+        gap = "".join([piece.text for piece in pieces[after:i]])
+        if gap:
+            # What is shorter than the note about it stays.
+            note = _left_out(gap, starts_line=not shown or shown[-1].endswith(("\n", "\r")))
+            shown.append(gap if len(gap) <= len(note) else note)
+        if i < len(pieces):
+            shown.append(pieces[i].text)
+        after = i + 1
+    return "".join(shown)
+
+
+def _left_out(gap: str, *, starts_line: bool) -> str:
+    lines = gap.count("\n") or gap.count("\r")
+    if starts_line and lines:
+        return f"[+{lines:,} line{'s' if lines > 1 else ''}]\n"
+    return f" [+{len(gap):,} characters] " + ("\n" if gap.endswith(("\n", "\r")) else "")
+
+
+def _parts(line: str) -> list[str]:
+    """A very long line in pieces between words. One with marks of direction would read differently, and stays."""
+    if len(line) <= _LONG or _DIRECTION.search(line):
+        return [line]
+    parts: list[str] = []
+    start = 0
+    for match in _BREAK.finditer(line):
+        end = match.end()
+        if end - start >= _SIZE and end < len(line) and safe_index(line, end) == end:
+            parts.append(line[start:end])
+            start = end
+    return [*parts, line[start:]]
+
+
+def _needs(texts: Sequence[str]) -> list[int | None]:
+    """For each piece, another one without which it would not be understood."""
+    needs: list[int | None] = [None] * len(texts)
+    if texts and texts[0].lstrip()[:1] in ("{", "["):
+        _need_enclosing(texts, needs)
+        return needs
+    delimiters = _delimiters(texts)
+    hunk: int | None = None
+    table: int | None = None
+    for i, text in enumerate(texts):
+        if _HUNK.match(text):
+            hunk = i
+        elif hunk is not None and text[:1] in ("+", "-", " "):
+            needs[i] = hunk
+        else:
+            hunk = None
+        if text.count("|") < 2:
+            table = None
+        elif table is None:
+            table = i
+        else:
+            needs[i] = table
+        if delimiters and i and len(_DELIMITED.findall(text)) == delimiters:
+            needs[i] = 0
+    _need_frames(texts, needs)
+    return needs
+
+
+def _delimiters(texts: Sequence[str]) -> int:
+    """How many commas or tabs each row of a table has, if the text begins like one."""
+    counts = [len(_DELIMITED.findall(text)) for text in texts[:3]]
+    return counts[0] if len(counts) == 3 and counts[0] >= 2 and len(set(counts)) == 1 else 0
+
+
+def _need_enclosing(texts: Sequence[str], needs: list[int | None]) -> None:
+    """JSON: the nearest line before with less indentation, which has the key."""
+    open_lines: list[tuple[int, int]] = []
+    for i, text in enumerate(texts):
+        indent = len(text) - len(text.lstrip(" \t"))
+        while open_lines and open_lines[-1][0] >= indent:
+            open_lines.pop()
+        if open_lines:
+            needs[i] = open_lines[-1][1]
+        open_lines.append((indent, i))
+
+
+def _need_frames(texts: Sequence[str], needs: list[int | None]) -> None:
+    """A stack trace: the line that starts it, its first and last frames, and the line that ends it."""
+    i = 0
+    while i < len(texts):
+        if not _FRAME.match(texts[i]):
+            i += 1
+            continue
+        start = i
+        frames = [i]
+        # Between the frames of Python are lines of code, with more indentation.
+        while i < len(texts) and texts[i][:1] in (" ", "\t"):
+            if _FRAME.match(texts[i]):
+                frames.append(i)
+            i += 1
+        before = start - 1 if start else None
+        ends = _TRACEBACK.match(texts[start - 1]) is not None if start else False
+        chain = [frames[-1], frames[0], *([] if before is None else [before])]
+        if ends and i < len(texts):
+            # Python tells the error last.
+            chain.insert(0, i)
+        chain = list(dict.fromkeys(chain))
+        for first, second in pairwise(chain):
+            needs[first] = second
+        for each in range(start, i):
+            if each not in chain:
+                needs[each] = chain[0]

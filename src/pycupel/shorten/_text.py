@@ -1,0 +1,91 @@
+"""Where a text may be cut without breaking it."""
+
+from __future__ import annotations
+
+import re
+from unicodedata import combining
+
+__all__ = ["head_end", "is_binary", "safe_index", "tail_start"]
+
+# Escape sequences of terminals, and of JSON and programs.
+_ESCAPE = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b]*\x07?|.)|\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL
+)
+_LONGEST_ESCAPE = 64
+# What joins with the character before it: variation selectors, skin tones, tags, and the joiner of emoji.
+_JOINING = re.compile("[\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\udc00-\udfff]")
+_FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")
+# Marks that change the direction of what follows, up to another mark.
+_DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
+_BINARY_SHARE = 0.05
+_SAMPLE = 65_536
+# Longer runs of joined characters are cut: no text has them.
+_MOST_JOINED = 64
+
+
+def is_binary(text: str) -> bool:
+    """Whether a text is no text: it has a NUL, or many control characters at its start."""
+    sample = text[:_SAMPLE]
+    return "\x00" in text or len(_CONTROL.findall(sample)) > _BINARY_SHARE * len(sample)
+
+
+def head_end(text: str, limit: int) -> int:
+    """The last index up to `limit` at which a head may end: behind a line or a word, if there is one in its last half.
+
+    0 if a text with marks of direction has no such line, because a part of a line would read differently.
+    """
+    line = text.rfind("\n", limit // 2, limit) + 1
+    if line or _DIRECTION.search(text):
+        return line
+    word = text.rfind(" ", limit // 2, limit) + 1
+    return safe_index(text, word or limit)
+
+
+def tail_start(text: str, start: int) -> int:
+    """The first index from `start` on at which a tail may start: a line or a word, if there is one in its first half.
+
+    The end if a text with marks of direction has no such line.
+    """
+    middle = start + (len(text) - start) // 2
+    line = text.find("\n", start, middle) + 1
+    if line:
+        return line
+    if _DIRECTION.search(text):
+        return len(text)
+    word = text.find(" ", start, middle) + 1
+    return safe_index(text, word or start)
+
+
+def safe_index(text: str, index: int) -> int:
+    """An index at or a little before another one that is not inside a character or an escape sequence."""
+    return _outside_escape(text, _outside_character(text, index))
+
+
+def _outside_character(text: str, index: int) -> int:
+    least = max(0, index - _MOST_JOINED)
+    while least < index < len(text) and _joins(text, index):
+        index -= 1
+    return index
+
+
+def _joins(text: str, index: int) -> bool:
+    """Whether the character at an index belongs to the one before it."""
+    here, before = text[index], text[index - 1]
+    if combining(here) or _JOINING.match(here) or before == "\u200d" or (here, before) == ("\n", "\r"):
+        return True
+    if not _FLAG.match(here):
+        return False
+    # A flag is a pair of letters, and several may follow each other.
+    start = index
+    while start > 0 and _FLAG.match(text[start - 1]):
+        start -= 1
+    return (index - start) % 2 == 1
+
+
+def _outside_escape(text: str, index: int) -> int:
+    start = max(0, index - _LONGEST_ESCAPE)
+    for match in _ESCAPE.finditer(text, start, index + _LONGEST_ESCAPE):
+        if match.start() < index < match.end():
+            return match.start()
+    return index

@@ -1,0 +1,62 @@
+"""`HeadAndTail`: the beginning and the end of a text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pycupel.errors import InvalidArgumentError
+from pycupel.model import ContextItem
+from pycupel.model.checks import checked_positive
+from pycupel.model.version import make_version
+from pycupel.protocols import ShortenContext
+from pycupel.shorten._text import head_end, is_binary, tail_start
+
+__all__ = ["HeadAndTail"]
+
+_TRIES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class HeadAndTail:
+    """The beginning and the end of a text, with one line between them that says how much is missing.
+
+    Cuts are made at the end of a line or word where there is one near, and never inside a character or an escape
+    sequence. A text that cannot be cut, such as binary content, has no version.
+
+    Attributes:
+        tokens: What the version may cost.
+
+    Raises:
+        TypeError: `tokens` is not an integer.
+        InvalidArgumentError: `tokens` is not positive.
+    """
+
+    tokens: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tokens", checked_positive("tokens", self.tokens, InvalidArgumentError))
+
+    def shorten(self, item: ContextItem, context: ShortenContext, /) -> list[ContextItem]:
+        """One version, or none if the item is no larger, or cannot be cut."""
+        text = item.content
+        if item.tokens <= self.tokens or is_binary(text):
+            return []
+        room = self.tokens - context.count(item, _missing(text, 0, len(text)))
+        each_side = len(text) * room // item.tokens // 2
+        for _ in range(_TRIES):
+            head, tail = head_end(text, each_side), tail_start(text, len(text) - each_side)
+            if each_side <= 0 or not 0 < head < tail < len(text):
+                break
+            shown = f"{text[:head]}{_missing(text, head, tail)}{text[tail:]}"
+            tokens = context.count(item, shown)
+            if tokens <= self.tokens:
+                return [make_version(item, shown, tokens, f"HeadAndTail({self.tokens})")]
+            each_side = each_side * 3 // 4
+        return []
+
+
+def _missing(text: str, head: int, tail: int) -> str:
+    lines = text.count("\n", head, tail)
+    what = f"{lines:,} lines" if lines > 1 else f"{tail - head:,} characters"
+    before = "" if text[:head].endswith("\n") or not head else "\n"
+    return f"{before}[... {what} left out ...]\n"

@@ -1,0 +1,131 @@
+"""`KeyLines`: the lines that say most of what is said nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pycupel.errors import InvalidArgumentError
+from pycupel.model import ContextItem
+from pycupel.model.checks import checked_float, checked_iterable
+from pycupel.model.version import make_version
+from pycupel.protocols import ShortenContext
+from pycupel.shorten._pieces import Piece, joined, pieces_of
+from pycupel.shorten._units import units_of
+
+__all__ = ["KeyLines"]
+
+# What a line costs beside its own characters: a part of the line that says how many are left out.
+_GAP = 8
+_MOST_NEEDED = 16
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class KeyLines:
+    """Versions of the lines that introduce most of what is said nowhere else in the context.
+
+    Identifiers, paths, numbers with a name, error messages and headings count, and other words a little. The newest
+    item that says something keeps it, so an older one that says the same has less to hold. Lines stay in their order
+    and as they are, with the number of lines left out between them. A table keeps its header, a diff the header of a
+    hunk, a stack trace its first and last frames, and JSON the keys around a line. Very long lines are taken apart
+    between words. Binary content and text without any place to cut have no versions.
+
+    Items are newest first by timestamp; without one, a later item is newer.
+
+    Attributes:
+        shares: How much of the item's tokens each version may have, at most.
+
+    Raises:
+        TypeError: a share is not a number.
+        InvalidArgumentError: a share is not between 0 and 1, or there is none.
+    """
+
+    shares: tuple[float, ...]
+
+    def __init__(self, shares: Iterable[float] = (0.05, 0.1, 0.2, 0.4, 0.7)) -> None:
+        given = [
+            checked_float(f"shares[{i}]", share, InvalidArgumentError, low=0.0, high=1.0)
+            for i, share in enumerate(checked_iterable("shares", "an iterable of numbers", shares))
+        ]
+        if not given:
+            raise InvalidArgumentError("shares must not be empty", argument="shares", value=())
+        object.__setattr__(self, "shares", tuple(sorted(set(given))))
+
+    def shorten(self, item: ContextItem, context: ShortenContext, /) -> list[ContextItem]:
+        """The versions, longest first; fewer than shares if some would be equal or no shorter, or none."""
+        pieces, units = _analysis(context)[id(item)]
+        if len(pieces) <= 1:
+            return []
+        by_density = sorted(
+            [i for i, worth in enumerate(units) if worth > 0.0], key=lambda i: -units[i] / (len(pieces[i].text) + _GAP)
+        )
+        versions: list[ContextItem] = []
+        characters = sum([len(piece.text) for piece in pieces])
+        for share in reversed(self.shares):
+            chosen = _fill(pieces, by_density, int(share * characters))
+            if not chosen or len(chosen) == len(pieces):
+                continue
+            text = joined(pieces, chosen)
+            tokens = context.count(item, text)
+            if tokens < (versions[-1] if versions else item).tokens:
+                held = sum([units[i] for i in chosen])
+                made = f"KeyLines, {len(chosen)} of {len(pieces)} lines"
+                versions.append(make_version(item, text, tokens, made, held))
+        return versions
+
+    def units(self, item: ContextItem, context: ShortenContext, /) -> float:
+        """How much the whole item holds that no newer one does; 1 if there is nothing to count in it."""
+        pieces, units = _analysis(context)[id(item)]
+        return sum(units) if pieces else 1.0
+
+
+def _analysis(context: ShortenContext) -> dict[int, tuple[Sequence[Piece], Sequence[float]]]:
+    """For each item its pieces, and what each of them says that no newer item does. Made once for a context."""
+    made: dict[int, tuple[Sequence[Piece], Sequence[float]]] | None = context.memo.get(_analysis)
+    if made is None:
+        made = context.memo[_analysis] = {}
+        seen: set[str] = set()
+        for text in context.said:
+            seen.update(units_of(text))
+        for i in _newest_first(context.items):
+            item = context.items[i]
+            if id(item) not in made:
+                pieces = pieces_of(item.content)
+                made[id(item)] = pieces, _credited(pieces, seen)
+    return made
+
+
+def _credited(pieces: Sequence[Piece], seen: set[str]) -> list[float]:
+    """What each piece alone says. What several say is credited to the one that says most for its length."""
+    said = [{unit: worth for unit, worth in units_of(piece.text).items() if unit not in seen} for piece in pieces]
+    density = [sum(units.values()) / (len(piece.text) + _GAP) for units, piece in zip(said, pieces, strict=True)]
+    credited = [0.0] * len(pieces)
+    for i in sorted(range(len(pieces)), key=lambda i: -density[i]):
+        credited[i] = sum([worth for unit, worth in said[i].items() if unit not in seen])
+        seen.update(said[i])
+    return credited
+
+
+def _newest_first(items: Sequence[ContextItem]) -> list[int]:
+    """Items without a timestamp, in a context where others have one, are older than those."""
+    times = [0.0 if item.timestamp is None else item.timestamp.timestamp() for item in items]
+    return sorted(range(len(items)), key=lambda i: (times[i], i), reverse=True)
+
+
+def _fill(pieces: Sequence[Piece], order: Iterable[int], budget: int) -> set[int]:
+    """Take pieces in an order while they fit, each with those that it needs to be understood."""
+    chosen: set[int] = set()
+    left = budget
+    for i in order:
+        if i in chosen:
+            continue
+        wanted: list[int] = []
+        needed: int | None = i
+        while needed is not None and needed not in chosen and len(wanted) < _MOST_NEEDED:
+            wanted.append(needed)
+            needed = pieces[needed].needs
+        cost = sum([len(pieces[each].text) + _GAP for each in wanted])
+        if cost <= left:
+            left -= cost
+            chosen.update(wanted)
+    return chosen

@@ -1,0 +1,64 @@
+"""`Stub`: one line in place of an item."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pycupel.model import ContextItem
+from pycupel.model.version import make_version
+from pycupel.protocols import ShortenContext
+from pycupel.shorten.superseded import main_argument
+
+__all__ = ["Stub", "call_origin", "stub_text"]
+
+# Where an item may say how to get it again, the first of them that it has.
+_KEYS = ("key", "path", "file_path", "url", "uri", "id", "title", "name")
+_LONGEST = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Stub:
+    """One line: what the item was, how large it was, and how to get it again.
+
+    That is the name and the main argument of the call that it is the result of, if the item's metadata has a `call`
+    with `name` and `arguments`; otherwise its `key`, `path`, `url`, `id`, `title` or `name`, if there is one.
+    """
+
+    def shorten(self, item: ContextItem, context: ShortenContext, /) -> list[ContextItem]:
+        """One version, or none if it would be no shorter."""
+        text = stub_text(item.kind.value, item.content, item.tokens, _origin(item))
+        tokens = context.count(item, text)
+        return [make_version(item, text, tokens, "Stub()")] if tokens < item.tokens else []
+
+
+def stub_text(what: str, content: str, tokens: int, origin: str) -> str:
+    """The line: `[ToolOutput left out: 120 lines, 3,400 tokens; again with Read(src/app.py)]`."""
+    lines = content.count("\n") + 1
+    size = f"{lines:,} lines, {tokens:,} tokens" if lines > 1 else f"{tokens:,} tokens"
+    return f"[{what} left out: {size}{f'; {origin}' if origin else ''}]"
+
+
+def call_origin(name: str, arguments: Any) -> str:
+    """How to get a result again: the name of the call and its main argument."""
+    argument = main_argument(arguments)
+    return f"again with {_line(name)}({_line(argument)})"
+
+
+def _origin(item: ContextItem) -> str:
+    given: Any = item.metadata.get("call")
+    call = cast(Mapping[str, Any], given if isinstance(given, Mapping) else {})
+    if isinstance(call.get("name"), str):
+        return call_origin(call["name"], call.get("arguments"))
+    for key in _KEYS:
+        value: Any = item.metadata.get(key)
+        if isinstance(value, (str, int)) and not isinstance(value, bool) and value != "":
+            return f"{key}: {_line(str(value))}"
+    return ""
+
+
+def _line(text: str) -> str:
+    """A text in one line, cut if it is long."""
+    shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return "".join(character if character.isprintable() else " " for character in shown)

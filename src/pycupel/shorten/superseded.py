@@ -1,0 +1,87 @@
+"""Which results of calls are out of date, because a later call has the same or a newer one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+from pycupel.model.names import name_key
+
+__all__ = ["ToolCall", "main_argument", "superseded"]
+
+# What the arguments of common tools are called. A path is looked for in this order.
+_PATHS = ("file_path", "path", "filename", "file", "notebook_path", "target_file", "uri")
+_MAIN = (*_PATHS, "command", "cmd", "query", "pattern", "url", "q", "code", "input", "prompt", "text", "name", "id")
+# What a tool that reads a part of a file calls the part.
+_PARTS = ("offset", "limit", "start_line", "end_line", "start", "end", "line_start", "line_end", "view_range", "range")
+# What a tool that writes a whole file calls the content.
+_CONTENTS = ("content", "contents", "file_text", "text", "new_source")
+_READING = ("read", "view", "cat", "open", "get")
+_WRITING = ("write", "create", "save")
+
+
+class ToolCall(NamedTuple):
+    """A call whose result is in the context."""
+
+    name: str
+    """The name of the tool."""
+
+    arguments: Any
+    """Its arguments: a mapping, or JSON text."""
+
+
+def superseded(calls: Sequence[ToolCall]) -> list[bool]:
+    """For each call, in order, whether its result is out of date.
+
+    It is if a later call is the same, with equal arguments; if a later call reads the same file, whole or the same
+    part; and if a later call writes that file as a whole. An edit changes a part only, so it supersedes nothing.
+
+    Args:
+        calls: The calls, oldest first.
+    """
+    out_of_date = [False] * len(calls)
+    later: set[str] = set()
+    later_files: set[str] = set()
+    for i in range(len(calls) - 1, -1, -1):
+        arguments = _mapping(calls[i].arguments)
+        name = name_key(calls[i].name)
+        path = _path(arguments)
+        same = _canonical([name, arguments])
+        reads = path is not None and name.startswith(_READING)
+        writes = path is not None and name.startswith(_WRITING) and any(each in arguments for each in _CONTENTS)
+        part = _canonical({each: arguments[each] for each in _PARTS if arguments.get(each) is not None})
+        read = f"{path}\n{part}"
+        out_of_date[i] = same in later or (reads and (path in later_files or read in later_files))
+        later.add(same)
+        if path is not None and (writes or (reads and part == "{}")):
+            later_files.add(path)
+        elif reads:
+            later_files.add(read)
+    return out_of_date
+
+
+def main_argument(arguments: Any) -> str:
+    """The argument that says most about a call: a path, a command, a query; otherwise the first short one."""
+    values = _mapping(arguments)
+    for key in _MAIN:
+        if isinstance(values.get(key), str):
+            return str(values[key])
+    return next((str(value) for value in values.values() if isinstance(value, (str, int))), "")
+
+
+def _path(arguments: Mapping[str, Any]) -> str | None:
+    return next((arguments[key] for key in _PATHS if isinstance(arguments.get(key), str)), None)
+
+
+def _mapping(arguments: Any) -> Mapping[str, Any]:
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError):
+            return {"input": arguments}
+    return cast(Mapping[str, Any], arguments) if isinstance(arguments, Mapping) else {}
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, default=repr)

@@ -1,0 +1,80 @@
+"""`Versions`: an item with shorter versions of itself that already exist."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pycupel.errors import InvalidArgumentError, digits
+from pycupel.model import ContextItem
+from pycupel.model.checks import checked_iterable, wrong_type
+from pycupel.model.version import make_version
+from pycupel.protocols import ShortenContext, Shortener
+
+__all__ = ["Versions", "unpacked"]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Versions:
+    """An item and shorter versions of it, for `select` to choose from: `select([Versions(item, [summary])], 8_000)`.
+
+    Attributes:
+        item: The whole item. Its score decides for all versions.
+        shorter: The versions. One without `original_tokens` becomes a copy that has them and a mark in its metadata;
+            one that has them is used as it is.
+
+    Raises:
+        TypeError: something is not a `ContextItem`.
+        InvalidArgumentError: a version does not have fewer tokens than the item.
+    """
+
+    item: ContextItem
+    shorter: tuple[ContextItem, ...]
+
+    def __init__(self, item: ContextItem, shorter: Iterable[ContextItem]) -> None:
+        versions: list[ContextItem] = []
+        if not isinstance(cast(Any, item), ContextItem):
+            raise wrong_type("item", "a ContextItem", item)
+        for i, version in enumerate(checked_iterable("shorter", "an iterable of ContextItem", shorter)):
+            if not isinstance(version, ContextItem):
+                raise wrong_type(f"shorter[{i}]", "a ContextItem", version)
+            if not 0 <= version.tokens < item.tokens:
+                raise InvalidArgumentError(
+                    f"shorter[{i}] must have fewer tokens than the item, which has {digits(item.tokens)}, "
+                    f"but has {digits(version.tokens)}",
+                    argument="shorter",
+                    value=version,
+                )
+            versions.append(version if version.original_tokens is not None else _completed(item, version))
+        object.__setattr__(self, "item", item)
+        object.__setattr__(self, "shorter", tuple(versions))
+
+
+def unpacked(items: Sequence[Any], maker: Shortener | None) -> tuple[list[Any], Shortener | None]:
+    """The whole items, and a shortener that knows the versions of some of them and asks `maker` for the others'."""
+    given = {id(each.item): each.shorter for each in items if isinstance(each, Versions)}
+    return [each.item if isinstance(each, Versions) else each for each in items], _Given(given, maker)
+
+
+class _Given:
+    """Versions that exist, and a maker for the other items."""
+
+    def __init__(self, versions: Mapping[int, tuple[ContextItem, ...]], maker: Any) -> None:
+        self._versions = versions
+        self._maker = maker
+        self.maker_name = type(maker or self).__name__
+
+    def shorten(self, item: ContextItem, context: ShortenContext, /) -> Sequence[ContextItem]:
+        if id(item) in self._versions:
+            return self._versions[id(item)]
+        made: Sequence[ContextItem] = () if self._maker is None else self._maker.shorten(item, context)
+        return made
+
+    def units(self, item: ContextItem, context: ShortenContext, /) -> float:
+        own: Callable[..., float] | None = getattr(self._maker, "units", None)
+        return 1.0 if own is None else own(item, context)
+
+
+def _completed(item: ContextItem, version: ContextItem) -> ContextItem:
+    return make_version(item, version.content, version.tokens, "given")

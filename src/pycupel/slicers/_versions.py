@@ -1,0 +1,129 @@
+"""Selecting among versions of items, in place of greed or a knapsack, wherever those stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import isnan
+from typing import Any, NamedTuple
+
+from pycupel.errors import PipelineConfigError
+from pycupel.kernels.order import descending
+from pycupel.kernels.versions import choose
+from pycupel.model import ContextBudget, ContextItem
+from pycupel.slicers._base import IndexedSlicer, IndexSlice
+from pycupel.slicers.greedy import GreedySlice
+from pycupel.slicers.knapsack import KnapsackSlice
+
+__all__ = ["ItemVersions", "VersionSlice", "with_versions"]
+
+# Values are integers in the kernel.
+_UNITS = 10_000
+_HIGHEST = 1e9
+
+
+class ItemVersions(NamedTuple):
+    """The shorter versions of an item with the units that each of them holds, and those of the whole item."""
+
+    shorter: Sequence[ContextItem]
+    units: Sequence[float]
+    whole: float = 1.0
+
+
+_WHOLE = ItemVersions((), ())
+
+
+class VersionSlice(IndexedSlicer):
+    """Chooses at most one version of each item: the whole, a shorter one, or none.
+
+    A version is worth `units * (1/2 + score/2)`. If everything fits, everything stays whole. Of the item with the best
+    score that fits in some version, one is always chosen.
+    """
+
+    __slots__ = ("by_id",)
+
+    supports_marginal_items = False
+    supports_min_budget = False
+
+    def __init__(self, by_id: Mapping[int, ItemVersions]) -> None:
+        """Take the versions of items, by the id of the item."""
+        self.by_id = by_id
+
+    def slice_indices(
+        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
+    ) -> IndexSlice:
+        """The selection, as indices of `items`."""
+        if not items or budget.target_tokens <= 0:
+            return IndexSlice([])
+        return self.slice_required(items, scores, budget, ())
+
+    def slice_required(
+        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, required: Sequence[int]
+    ) -> IndexSlice:
+        """The selection, with versions of the required items, even if they do not fit."""
+        capacity = budget.target_tokens
+        if sum([item.tokens for item in items]) <= capacity:
+            return IndexSlice(list(range(len(items))))
+        known = [self.by_id.get(id(item), _WHOLE) for item in items]
+        weights = [
+            [item.tokens, *[each.tokens for each in own.shorter]] for item, own in zip(items, known, strict=True)
+        ]
+        values = [
+            [_value(units, score) for units in (own.whole, *own.units)]
+            for score, own in zip(scores, known, strict=True)
+        ]
+        best = next((i for i in descending(scores) if min(weights[i]) <= capacity), None)
+        choice = choose(weights, values, capacity, {*required, *(() if best is None else (best,))})
+        selected = [i for i, k in enumerate(choice.versions) if k >= 0]
+        versions = {i: known[i].shorter[k - 1] for i, k in enumerate(choice.versions) if k > 0}
+        for i in required:
+            if choice.versions[i] < 0:
+                # Not even its shortest version fits.
+                selected.append(i)
+                if known[i].shorter:
+                    versions[i] = min(known[i].shorter, key=lambda version: version.tokens)
+        return IndexSlice(selected, versions=versions, notes=_notes(choice.value, choice.bound))
+
+
+def _value(units: float, score: float) -> int:
+    """Never 0: what holds nothing of its own may still be chosen if there is room. NaN counts as 0."""
+    rated = 0.0 if isnan(score) else min(max(score, 0.0), _HIGHEST)
+    return max(1, round(_UNITS * units * (0.5 + 0.5 * rated)))
+
+
+def _notes(value: int, bound: int) -> tuple[str, ...]:
+    if value * 1000 >= bound * 999:
+        return ()
+    note = (
+        f"the versions chosen are worth at least {value / bound:.1%} of the best choice; the search for it was stopped"
+    )
+    return (note,)
+
+
+def with_versions(slicer: Any, versions: VersionSlice) -> Any:
+    """A slicer that chooses among versions wherever the given one is greedy or a knapsack.
+
+    Raises:
+        PipelineConfigError: it is neither, and contains neither.
+    """
+    from pycupel.slicers.count_constrained_knapsack import CountConstrainedKnapsackSlice  # noqa: PLC0415 - a cycle
+    from pycupel.slicers.count_quota import CountQuotaSlice  # noqa: PLC0415
+    from pycupel.slicers.min_score import MinScoreSlice  # noqa: PLC0415
+    from pycupel.slicers.quota import QuotaSlice  # noqa: PLC0415
+
+    cls: type[Any] = slicer.__class__
+    if cls in (GreedySlice, KnapsackSlice):
+        return versions
+    if cls is QuotaSlice:
+        return QuotaSlice(slicer.entries, with_versions(slicer.inner, versions), redistribute=slicer.redistribute)
+    if cls is CountQuotaSlice:
+        inner = with_versions(slicer.inner, versions)
+        return CountQuotaSlice(slicer.entries, inner, slicer.scarcity, cap_order=slicer.cap_order)
+    if cls is CountConstrainedKnapsackSlice:
+        return CountQuotaSlice(slicer.entries, versions, slicer.scarcity, cap_order="score")
+    if cls is MinScoreSlice:
+        return replace(slicer, inner=with_versions(slicer.inner, versions))
+    raise PipelineConfigError(
+        f"shorten takes the place of GreedySlice or KnapsackSlice, and {cls.__name__} is neither and contains neither",
+        argument="shorten",
+    )

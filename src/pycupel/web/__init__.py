@@ -1,0 +1,15 @@
+"""The playground: the page of a report with the engine behind it, on this machine only.
+
+| name | what it is |
+|---|---|
+| `play` | serves the page until Ctrl-C |
+| `Bench` | the items, and what the page may ask for |
+| `Playground` | the server: loopback, a token in the address, limits on size and time |
+"""
+
+from __future__ import annotations
+
+from pycupel.web.bench import Bench
+from pycupel.web.server import Limits, Playground, play
+
+__all__ = ["Bench", "Limits", "Playground", "play"]

@@ -1,0 +1,180 @@
+"""What the page of the playground may ask for: select with these settings, and use other items."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Mapping
+from threading import Lock
+from typing import Any, NamedTuple
+
+from pycupel.diagnostics import SelectionReport
+from pycupel.errors import CupelError, InvalidArgumentError
+from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.checks import checked_mapping, checked_str
+from pycupel.pipeline import Pipeline, Policy, PresetName
+from pycupel.pipeline.policy import as_policy
+from pycupel.policies import PRESETS, dump_policy, policy_from_dict, policy_to_dict
+from pycupel.registry import SCORERS
+from pycupel.render._data import plain
+from pycupel.render.html import page_data, render_page
+from pycupel.wire import read_items
+
+__all__ = ["Bench"]
+
+# What the page offers by name; everything else can be written as JSON.
+_SLICERS = {
+    "best score first": {"type": "greedy", "costExponent": 0, "bestFirst": True},
+    "best score per token": {"type": "greedy"},
+    "knapsack": {"type": "knapsack"},
+    "stream": {"type": "stream"},
+}
+_PLACERS = {
+    "chronological": {"type": "chronological"},
+    "system prompt first, then chronological": {"type": "framed", "inner": {"type": "chronological"}},
+    "best at both edges": {"type": "uShaped"},
+    "system prompt first, best at both edges": {"type": "framed", "inner": {"type": "uShaped"}},
+}
+
+
+class _Settings(NamedTuple):
+    policy: Policy
+    budget: ContextBudget
+    query: str | None
+
+
+class Bench:
+    """The items of a playground, and selections among them. Safe to use from several threads.
+
+    Args:
+        items: The candidates.
+        policy: What the page begins with: a policy, a pipeline, or the name of a preset.
+        budget: The budget that it begins with; half of all tokens, unless given.
+        query: The question that it begins with.
+        name: What the page calls the items, such as the name of their file.
+        read: Reads the text of a file that was dropped onto the page; JSON lines, unless given.
+
+    Raises:
+        InvalidArgumentError: there is no such preset.
+        DocumentError: the policy has a part that cannot be written to a file.
+    """
+
+    def __init__(
+        self,
+        items: Iterable[ContextItem],
+        policy: Policy | PresetName = "chat",
+        budget: ContextBudget | int | None = None,
+        query: str | None = None,
+        *,
+        name: str = "items",
+        read: Callable[[str], Iterable[ContextItem]] | None = None,
+    ) -> None:
+        self._items, self._name = list(items), name
+        self._read = read or _read_lines
+        limits = _half(self._items) if budget is None else ContextBudget.of(budget)
+        self._first = _Settings(as_policy(policy), limits, query)
+        self._document = policy_to_dict(policy)
+        # One selection at a time: they are all of the same person.
+        self._lock = Lock()
+
+    def page(self) -> str:
+        """The page, with the first selection and everything that the settings may be."""
+        with self._lock:
+            data = _told(lambda: self._selection(self._first, None))
+            offer = self._offer()
+        return render_page("Playground", {**data, "play": offer}, connect="'self'")
+
+    def answer(self, name: str, request: Any) -> dict[str, Any]:
+        """The answer to a request of the page; a mistake in the settings is told in it.
+
+        Args:
+            name: What is asked for: `select` or `items`.
+            request: The body of the request.
+
+        Raises:
+            KeyError: there is no such request.
+        """
+        ask = {"select": self._select, "items": self._use}[name]
+        with self._lock:
+            return _told(lambda: ask(checked_mapping("the request", "an object", request)))
+
+    def _select(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        other = request.get("other")
+        return self._selection(_settings(request), None if other is None else _settings(other))
+
+    def _use(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        items = list(self._read(checked_str("text", request.get("text"))))
+        if not items:
+            raise InvalidArgumentError("the file has no items", argument="text")
+        self._items, self._name = items, checked_str("name", request.get("name"))[:200]
+        return {"play": self._offer() | {"budget": _budget_data(_half(items))}}
+
+    def _selection(self, settings: _Settings, other: _Settings | None) -> dict[str, Any]:
+        report = self._report(settings)
+        second = None if other is None else self._report(other)
+        formats = {each: dump_policy(settings.policy, each) for each in ("json", "toml")}
+        return {
+            **page_data(report, items=self._items, other=second),
+            "names": ["now", "kept"],
+            "policy": formats,
+        }
+
+    def _report(self, settings: _Settings) -> SelectionReport:
+        return Pipeline.from_policy(settings.policy).dry_run(self._items, settings.budget, query=settings.query)
+
+    def _offer(self) -> dict[str, Any]:
+        return {
+            "name": self._name,
+            "items": len(self._items),
+            "tokens": plain(_tokens(self._items)),
+            "kinds": sorted({item.kind.value for item in self._items}),
+            "policy": self._document,
+            "budget": _budget_data(self._first.budget),
+            "query": self._first.query or "",
+            "presets": {name: policy_to_dict(preset) for name, preset in PRESETS.items()},
+            "scorers": [name for name in SCORERS if _needs_no_options(name)],
+            "slicers": _SLICERS,
+            "placers": _PLACERS,
+        }
+
+
+def _told(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What it makes, or why it could not."""
+    try:
+        return make()
+    except (CupelError, TypeError) as error:
+        return {"error": str(error)}
+
+
+def _settings(request: Any) -> _Settings:
+    fields = checked_mapping("settings", "an object", request)
+    budget = checked_mapping("budget", "an object", fields.get("budget"))
+    query = fields.get("query")
+    return _Settings(
+        policy_from_dict(checked_mapping("policy", "an object", fields.get("policy"))),
+        ContextBudget(budget.get("max"), budget.get("target"), output_reserve=budget.get("reserve", 0)),  # type: ignore[arg-type]
+        checked_str("query", query) if query else None,
+    )
+
+
+def _needs_no_options(scorer: str) -> bool:
+    try:
+        policy_from_dict({"scorers": [{"type": scorer, "weight": 1}]})
+    except CupelError:
+        return False
+    return True
+
+
+def _tokens(items: Iterable[ContextItem]) -> int:
+    return sum([max(0, item.tokens) for item in items])
+
+
+def _half(items: Iterable[ContextItem]) -> ContextBudget:
+    return ContextBudget(_tokens(items) // 2)
+
+
+def _budget_data(budget: ContextBudget) -> dict[str, int]:
+    return {"max": budget.max_tokens, "target": budget.target_tokens, "reserve": budget.output_reserve}
+
+
+def _read_lines(text: str) -> Iterable[ContextItem]:
+    return read_items(io.StringIO(text))

@@ -1,0 +1,100 @@
+"""Pages from plain rows in real Chromium."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pycupel.render.html import render_panels
+from pycupel.render.panels import Bar, Bars, Figure, Figures, Growth, Life, Mark, Notes, Panel, Rows
+from tests.browser.pages import Opened, serious
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+PANELS: list[Panel] = [
+    Figures([Figure("Largest prompt", 12_000, "call 3"), Figure("Model", HOSTILE)]),
+    Bars("The window", [Bar("system", 300), Bar("results: Read", 600, "4 parts", "results"), Bar("unknown", 100)]),
+    Growth(
+        "Growth",
+        [400, 1_000, 300, None],
+        [Life("prompt", "system", 0, 3, 300), Life(HOSTILE, "results", 1, 1, 600), Life("late", "user", 3, 3, 200)],
+        [Mark(2, "compacted")],
+    ),
+    Rows(
+        "Many",
+        ["What", "Tokens", "Share", "Score"],
+        [[f"row {i} {HOSTILE}", i * 37 % 101, f"{i}%", None if i == 3 else i / 7] for i in range(200)],
+        "A note.",
+    ),
+    Rows("Few", ["What", "Tokens"], [["one", 1], ["two", 2]]),
+    Notes("Findings", ["the first", HOSTILE]),
+]
+
+
+@pytest.fixture
+def page(opened: Opened) -> Any:
+    return opened.page(render_panels("A page", PANELS, subtitle="About a file.", quiet=["unknown"]))
+
+
+def section(page: Any, title: str) -> Any:
+    return page.locator(f"section:has(> header h2:text-is('{title}'))")
+
+
+def test_every_panel_is_there_and_hostile_text_is_text(page: Any) -> None:
+    titles = page.locator("h2").all_inner_texts()
+    assert titles == ["The window", "Growth", "Many", "Few", "Findings"]
+    assert page.locator("h1").inner_text() == "A page"
+    assert page.get_by_text("About a file.").is_visible()
+    assert page.locator(".figures dd").first.inner_text().split("\n")[0] == "12,000"
+    assert section(page, "Findings").locator("li").all_inner_texts() == ["the first", HOSTILE]
+    assert page.locator("img").count() == 0
+
+
+def test_bars_have_shares_and_quiet_groups_are_grey(page: Any) -> None:
+    lines = section(page, "The window").locator("tbody tr")
+    assert [line.split("\t")[1:3] for line in lines.all_inner_texts()] == [
+        ["300", "30.0%"],
+        ["600", "60.0%"],
+        ["100", "10.0%"],
+    ]
+    assert "k11" in (lines.nth(2).locator(".meter i").get_attribute("class") or "")
+
+
+def test_the_picture_has_a_band_for_each_life_at_its_place(page: Any) -> None:
+    picture = section(page, "Growth").locator("svg")
+    boxes = picture.locator(".band").evaluate_all(
+        "bands => bands.map(band => band.getBBox()).map(b => [b.x, b.y, b.width, b.height])"
+    )
+    prompt, result, late = boxes
+    assert prompt[2] == pytest.approx(4 * result[2], abs=2)
+    assert result[3] == pytest.approx(2 * prompt[3], abs=2)
+    # Stacked: the result stands on the prompt, and what comes when it is gone does so, too.
+    assert result[1] + result[3] == pytest.approx(prompt[1], abs=1)
+    assert late[1] + late[3] == pytest.approx(prompt[1], abs=1)
+    assert picture.locator(".event").count() == 1
+    assert "compacted" in picture.text_content()
+    picture.locator(".band").nth(1).hover()
+    assert "600 tokens, call 2 to 2" in section(page, "Growth").locator(".tip").inner_text()
+    assert picture.locator(".band.dim").count() == 2
+
+
+def test_a_long_table_is_searched_and_sorted(page: Any) -> None:
+    table = section(page, "Many")
+    assert table.locator("tbody tr[data-i]").count() < 60
+    table.get_by_role("searchbox").fill("row 19")
+    assert table.locator(".count").inner_text() == "11 of 200 rows"
+    table.get_by_role("searchbox").fill("")
+    for column, first in (("Tokens", "100"), ("Share", "199%"), ("Score", "28.43")):
+        table.get_by_role("button", name=column).click()
+        cells = table.locator("tbody tr[data-i]").first.locator("td").all_inner_texts()
+        assert first in cells
+    assert section(page, "Few").get_by_role("searchbox").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_serious_barrier_and_no_sideways_scrolling(opened: Opened, scheme: str, width: int) -> None:
+    text = render_panels("A page", PANELS)
+    page = opened.page(text, color_scheme=scheme, viewport={"width": width, "height": 900})
+    assert serious(page) == []
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")

@@ -1,0 +1,66 @@
+"""`pycupel batch` in this process; the files in `golden` show how it looks."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from pycupel.batch import chunks
+from pycupel.cli import batch
+from pycupel.cli.output import Screen
+from tests.batch.requests import write_log
+from tests.cli.calls import Call
+from tests.cli.test_screen import Terminal
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> str:
+    return str(write_log(tmp_path / "log.jsonl", 10))
+
+
+def test_a_summary_and_the_differences(call: Call, log: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    done = call("batch", log, "-p", "rag", "-o", out, "--workers", "1", "--compare", "chat")
+    assert done.code == 0
+    assert done.out.startswith("10 requests under rag\n  errors       0\n")
+    assert "chat would select something else in" in done.out
+    assert "slowest requests: " in done.err
+    assert f"the rows are in {out}" in done.err
+    done = call("batch", log, "-p", "rag", "-o", out, "--workers", "1", "--compare", "chat", "--resume", "--json")
+    assert json.loads(done.out)["requests"] == 10
+
+
+def test_policies_that_agree(call: Call, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text('{"id": 1, "items": [{"content": "a", "tokens": 1}], "budget": 5}\nnot json\n', encoding="utf-8")
+    done = call("batch", str(log), "-o", str(tmp_path / "out"), "--workers", "1", "--compare", "rag")
+    assert "rag would select something else in 0 requests" in done.out
+    assert "left out" not in done.out
+    log.write_text("not json\n", encoding="utf-8")
+    done = call("batch", str(log), "-o", str(tmp_path / "errors"), "--workers", "1")
+    assert "slowest" not in done.err
+
+
+def test_progress_on_a_terminal(log: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Issue: a progress bar with rate and remaining time on a terminal."""
+    monkeypatch.setattr(chunks, "_REQUESTS", 4)
+    screen = Screen(io.StringIO(), Terminal())
+    options = batch_options(log, str(tmp_path / "out"))
+    assert batch.run(options, screen) == 0
+    shown = screen.err.getvalue().split("\r")  # type: ignore[attr-defined]
+    assert shown[1].startswith("4 requests ########")
+    assert "/s, " in shown[1]
+    assert shown[1].rstrip().endswith(" s left")
+    assert not shown[3].strip(), "the bar goes when all is done"
+    assert max(map(len, shown[:4])) < 80
+
+
+def batch_options(*arguments: str) -> object:
+    from pycupel.cli import VERBS  # noqa: PLC0415
+    from pycupel.cli.parsers import verb_parser  # noqa: PLC0415
+
+    log, out = arguments
+    return verb_parser("batch", VERBS["batch"], batch).parse_args([log, "-o", out, "--workers", "1"])

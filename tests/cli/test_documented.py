@@ -1,0 +1,62 @@
+"""Every example of the help and of the pages is run.
+
+In a page, the `console` blocks that call `pycupel` are one session in a terminal; see `tests/cli/console.py`.
+`UPDATE_GOLDEN=1 pytest tests/cli/test_documented.py` writes what the commands print into the pages.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from pycupel.cli import VERBS
+from pycupel.cli.parsers import load_verb, verb_parser
+from tests.cli.console import ROOT, Shell, steps_of, text_of
+
+BLOCK = re.compile(r"^```console\n(\$ pycupel .*?)^```\n", re.MULTILINE | re.DOTALL)
+PAGES = [
+    page
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    if BLOCK.search(page.read_text("utf-8"))
+]
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_the_example_of_a_verb_works_when_it_is_pasted(name: str, shell: Shell) -> None:
+    verb = load_verb(name)
+    example = verb.EXAMPLE.strip()
+    shown = verb_parser(name, VERBS[name], verb).format_help().split("example:\n")[1]
+    assert [line.strip() for line in shown.splitlines()] == example.splitlines()
+    for line in example.splitlines():
+        # The playground runs until Ctrl-C, and opens a browser.
+        until = "BROWSER=true timeout --preserve-status --signal=INT 10 " if line.startswith("pycupel play ") else ""
+        done = shell.run(until + line)
+        assert done.returncode == (1 if name == "diff" else 0), done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_the_pages_are_there() -> None:
+    assert {"command-line.md", "where-does-my-window-go.md"} <= {page.name for page in PAGES}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_of_a_page_prints_what_the_page_says(page: Path, shell: Shell) -> None:
+    text = page.read_text(encoding="utf-8")
+
+    def run(block: re.Match[str]) -> str:
+        printed = [shell.step(step.command) for step in steps_of(block[1])]
+        return f"```console\n{text_of(printed)}```\n"
+
+    actual = BLOCK.sub(run, text)
+    if os.environ.get("UPDATE_GOLDEN"):
+        page.write_text(actual, encoding="utf-8")
+        return
+    assert actual == text
+
+
+def test_the_page_lists_every_verb() -> None:
+    text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert all(f"| `{name}` |" in text for name in VERBS)

@@ -1,0 +1,256 @@
+"""What `--html` writes, and the playground as a process."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pycupel.cli import log_pages, play
+from pycupel.web import Bench
+from tests.cli.calls import Call
+from tests.cli.console import Shell
+
+ITEMS = "\n".join(
+    json.dumps({"content": f"item {i} \x1b[31m", "tokens": 5 + i, "priority": i * 7 % 5, "kind": "Memory"})
+    for i in range(8)
+)
+
+
+@pytest.fixture
+def items(tmp_path: Path) -> str:
+    path = tmp_path / "items.jsonl"
+    path.write_text(ITEMS, encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def session(call: Call, tmp_path: Path) -> str:
+    path = tmp_path / "session.jsonl"
+    path.write_text(call("demo", "transcript").out, encoding="utf-8")
+    return str(path)
+
+
+def data_of(page: str) -> dict[str, Any]:
+    found = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)
+    assert found
+    data: dict[str, Any] = json.loads(found[1])
+    return data
+
+
+def test_explain_writes_the_report_with_its_sweep(call: Call, items: str, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    done = call("explain", items, "-b", "30", "-q", "item 3", "--html", str(path))
+    assert (done.code, done.out, done.err) == (0, "", f"pycupel: wrote {path}\n")
+    data = data_of(path.read_text(encoding="utf-8"))
+    assert data["report"]["candidates"] == 8
+    assert len(data["report"]["times"]) == 5
+    assert data["sweep"]["points"]
+    # Shown by the page, which does that itself: as it is.
+    assert "item 0 \x1b[31m" in data["report"]["rows"]["text"]
+    start = data["sweep"]["points"][data["sweep"]["start"]]
+    assert start["use"] == data["report"]["use"]
+
+
+def test_a_page_may_go_to_stdout_and_json_beside_it(call: Call, items: str, tmp_path: Path) -> None:
+    assert call("explain", items, "-b", "30", "--html", "-").out.startswith("<!doctype html>")
+    done = call("explain", items, "-b", "30", "--html", str(tmp_path / "a.html"), "--json")
+    assert json.loads(done.out)["total_candidates"] == 8
+    why = call("explain", items, "-b", "30", "--html", str(tmp_path / "b.html"), "--why", "1")
+    assert "item 1" in why.out
+
+
+def test_diff_writes_both_side_by_side_and_still_exits_1(call: Call, items: str, tmp_path: Path) -> None:
+    path = tmp_path / "diff.html"
+    policy = tmp_path / "priority.json"
+    policy.write_text('{"scorers": [{"type": "priority", "weight": 1}]}', encoding="utf-8")
+    for query in ([], ["-q", "item 2"]):
+        done = call("diff", items, "-b", "30", "-p", "chat", "-p", str(policy), *query, "--html", str(path))
+        assert (done.code, done.out) == (1, "")
+        data = data_of(path.read_text(encoding="utf-8"))
+        assert data["names"] == ["chat", str(policy)]
+        assert data["report"]["other"]["use"]["items"] > 0
+    beside = call("diff", items, "-b", "30", "-p", "chat", "-p", str(policy), "--html", str(path), "--json")
+    assert json.loads(beside.out)["differences"]
+
+
+def test_replay_writes_its_table(call: Call, session: str, tmp_path: Path) -> None:
+    path = tmp_path / "replay.html"
+    done = call("replay", session, "-b", "12000", "--counter", "estimator", "--html", str(path))
+    assert (done.code, done.out) == (0, "")
+    panels = {
+        panel["title"]: panel for panel in data_of(path.read_text(encoding="utf-8"))["panels"] if "title" in panel
+    }
+    beside = call("replay", session, "-b", "12000", "--counter", "estimator", "--html", str(path), "--json")
+    policies = json.loads(beside.out)["policies"]
+    assert [row[:2] for row in panels["Policies"]["rows"]] == [[each["policy"], each["tokens"]] for each in policies]
+    assert [bar[1] for bar in panels["Tokens sent"]["bars"]] == [each["tokens"] for each in policies]
+
+
+class TestTheDoctor:
+    def page(self, call: Call, session: str, tmp_path: Path, *options: str) -> dict[str, Any]:
+        path = tmp_path / "doctor.html"
+        done = call("context", session, "--counter", "estimator", "--html", str(path), *options)
+        assert done.code == 0
+        data = data_of(path.read_text(encoding="utf-8"))
+        return {"data": data, "out": done.out, **{panel.get("title", "figures"): panel for panel in data["panels"]}}
+
+    def test_it_has_what_the_screen_has(self, call: Call, session: str, tmp_path: Path) -> None:
+        page = self.page(call, session, tmp_path, "--json")
+        told = json.loads(page["out"])
+        assert page["data"]["subtitle"] == "session.jsonl"
+        assert page["figures"]["figures"][0][1] == told["largestPrompt"]["tokens"]
+        bars = page["The largest prompt, by what it consists of"]["bars"]
+        assert [bar[1] for bar in bars] == [row["tokens"] for row in told["window"]]
+        assert [row[2] for row in page["The largest parts"]["rows"]] == [part["tokens"] for part in told["largest"]]
+        budget = told["instead"]["budget"]
+        table = page[f"What would have been sent instead, at {budget:,} tokens for each prompt"]
+        assert [row[1] for row in table["rows"]] == [each["tokens"] for each in told["instead"]["policies"]]
+
+    def test_without_room_for_anything_there_is_no_comparison(self, call: Call, session: str, tmp_path: Path) -> None:
+        page = self.page(call, session, tmp_path, "-b", "10")
+        assert not any(title.startswith("What would have been sent") for title in page)
+
+    def test_the_picture_shows_each_call_and_the_life_of_each_part(
+        self, call: Call, session: str, tmp_path: Path
+    ) -> None:
+        page = self.page(call, session, tmp_path)
+        growth = page["How the prompt grew"]
+        calls = len(growth["totals"])
+        for number, total in enumerate(growth["totals"]):
+            sizes = [size for _, _, start, end, size in growth["lives"] if start <= number <= end]
+            assert sum(sizes) == pytest.approx(total, rel=0.2)
+        assert all(0 <= start <= end < calls for _, _, start, end, _ in growth["lives"])
+        rows = page["The life of each part"]["rows"]
+        assert len(rows) == len(growth["lives"])
+        for _, _, tokens, first, last, sent in rows:
+            assert sent == tokens * (last - first + 1)
+        assert [row[5] for row in rows] == sorted((row[5] for row in rows), reverse=True)
+
+    def test_compactions_end_lives_and_begin_with_a_summary(self, call: Call, tmp_path: Path) -> None:
+        path = tmp_path / "compacted.jsonl"
+        path.write_text("\n".join(json.dumps(row) for row in COMPACTED), encoding="utf-8")
+        growth = self.page(call, str(path), tmp_path)["How the prompt grew"]
+        assert growth["marks"] == [[2, "compacted"]]
+        lives = {label: (group, start, end) for label, group, start, end, _ in growth["lives"]}
+        assert lives["user: first question"] == ("user", 0, 1)
+        assert lives["assistant: first answer"] == ("assistant", 1, 1)
+        assert lives["user: third question"] == ("user", 2, 3)
+        (summary,) = [life for label, life in lives.items() if label.startswith("summary: ")]
+        assert summary == ("summary", 2, 3)
+
+    def test_a_summary_that_was_never_sent_has_no_life(self, call: Call, tmp_path: Path) -> None:
+        path = tmp_path / "compacted.jsonl"
+        path.write_text("\n".join(json.dumps(row) for row in COMPACTED[:6]), encoding="utf-8")
+        growth = self.page(call, str(path), tmp_path)["How the prompt grew"]
+        assert {group for _, group, _, _, _ in growth["lives"]} <= {"user", "assistant", "not in the file"}
+
+    def test_system_prompt_and_tools_are_there_from_the_first_call_to_the_last(
+        self, call: Call, tmp_path: Path
+    ) -> None:
+        request = {
+            "model": "claude-sonnet-4-5",
+            "system": "You are brief.",
+            "tools": [{"name": "look", "description": "Look it up.", "input_schema": {"type": "object"}}],
+            "messages": [
+                {"role": "user", "content": "one"},
+                {"role": "assistant", "content": "two"},
+                {"role": "user", "content": "three"},
+                {"role": "assistant", "content": "four"},
+                {"role": "user", "content": "five"},
+                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "lost", "content": "six"}]},
+            ],
+        }
+        path = tmp_path / "request.json"
+        path.write_text(json.dumps(request), encoding="utf-8")
+        page = self.page(call, str(path), tmp_path)
+        lives = {group: (start, end) for _, group, start, end, _ in page["How the prompt grew"]["lives"]}
+        assert lives["system"] == lives["tools"] == (0, 2)
+        assert any(title.startswith("What the provider would refuse: ") for title in page)
+
+    def test_a_single_call_has_no_growth_and_thin_parts_are_left_out(
+        self, call: Call, session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = tmp_path / "one.json"
+        path.write_text('[{"role": "user", "content": "hello"}]', encoding="utf-8")
+        assert "How the prompt grew" not in self.page(call, str(path), tmp_path)
+        monkeypatch.setattr(log_pages, "_MOST_LIVES", 5)
+        growth = self.page(call, session, tmp_path)["How the prompt grew"]
+        assert len(growth["lives"]) == 5
+        assert re.search(r"The \d+ smallest parts are left out\.", growth["note"])
+
+
+def _row(kind: str, text: str, tokens: int | None = None, **more: Any) -> dict[str, Any]:
+    _row.count += 1  # type: ignore[attr-defined]
+    number = _row.count  # type: ignore[attr-defined]
+    usage = (
+        {}
+        if tokens is None
+        else {"id": f"m{number}", "model": "claude", "usage": {"input_tokens": tokens, "output_tokens": 1}}
+    )
+    return {
+        "type": kind,
+        "uuid": f"u{number}",
+        "parentUuid": f"u{number - 1}" if number > 1 else None,
+        "sessionId": "s",
+        "message": {"role": kind, "content": text if kind == "user" else [{"type": "text", "text": text}], **usage},
+        **more,
+    }
+
+
+_row.count = 0  # type: ignore[attr-defined]
+COMPACTED = [
+    _row("user", "first question"),
+    _row("assistant", "first answer", 20),
+    _row("user", "second question"),
+    _row("assistant", "second answer", 30),
+    _row("user", "This session is being continued: a summary of it.", isCompactSummary=True),
+    _row("user", "third question"),
+    _row("assistant", "third answer", 25),
+    _row("user", "fourth question"),
+    _row("assistant", "fourth answer", 35),
+]
+
+
+class TestPlay:
+    def test_it_serves_until_ctrl_c(self, shell: Shell) -> None:
+        (shell.directory / "items.jsonl").write_text(ITEMS, encoding="utf-8")
+        process = subprocess.Popen(
+            [shell.directory.parent / "bin" / "pycupel", "play", "items.jsonl", "-b", "30", "--no-browser"],
+            cwd=shell.directory, env=shell.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        connection = http.client.HTTPConnection(address.split("/")[2], timeout=10)
+        connection.request("GET", f"/{address.split('/', 3)[3]}")
+        offer = data_of(connection.getresponse().read().decode())["play"]
+        connection.close()
+        assert (offer["name"], offer["items"], offer["budget"]["max"]) == ("items.jsonl", 8, 30)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        assert (process.returncode, out, err) == (0, "", "pycupel: Ctrl-C ends the playground\n")
+
+    def test_a_dropped_file_is_read_as_any_other(self, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+        benches: list[Bench] = []
+
+        def serve(bench: Bench, port: int, *, browser: bool, tell: Any) -> None:
+            benches.append(bench)
+            assert (port, browser) == (7, True)
+            tell("http://here/")
+
+        monkeypatch.setattr(play, "play", serve)
+        done = call("play", "-", "--port", "7", "--counter", "estimator", text='[{"content": "a", "tokens": 4}]')
+        assert (done.code, done.out) == (0, "http://here/\n")
+        (bench,) = benches
+        offer = bench.answer(
+            "items", {"name": "b", "text": '[{"content": "no tokens"}, {"content": "c", "tokens": 2}]'}
+        )
+        assert offer["play"]["items"] == 2
+        assert "record 1, line 1" in bench.answer("items", {"name": "b", "text": '{"tokens": 3}'})["error"]
+        assert data_of(bench.page())["play"]["name"] == "b"

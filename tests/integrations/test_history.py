@@ -1,0 +1,240 @@
+"""What the hooks for chat histories share, without any of their libraries."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from pycupel.errors import InvalidArgumentError
+from pycupel.integrations._history import HistorySelector, HookOptions, Request
+from pycupel.integrations._models import ModelInUse
+from pycupel.integrations._said import Call, Said, text, thought
+from pycupel.messages import MessageSelection
+
+
+def count_words(text: str) -> int:
+    return len(text.split())
+
+
+def conversation(name: str, turns: int) -> list[Said]:
+    return [
+        said
+        for turn in range(turns)
+        for said in (
+            Said("user", [text(f"{name} asks {turn}")]),
+            Said("assistant", [text(f"answer {turn} " + "word " * 20)]),
+        )
+    ]
+
+
+def request(said: Sequence[Said], **options: Any) -> Request:
+    return Request(messages=list(said), said=[[each] for each in said], **options)
+
+
+def selector(budget: Any = 300, **options: Any) -> HistorySelector:
+    given: HookOptions = {"counter": count_words, **options}  # type: ignore[typeddict-item]
+    return HistorySelector(budget, given)
+
+
+def kept_of(one: HistorySelector, said: Sequence[Said], **options: Any) -> list[int]:
+    return [n for n, numbers in enumerate(one.select(request(said, **options))) if numbers]
+
+
+def test_it_selects_what_fits() -> None:
+    said = conversation("Ann", 30)
+    kept = kept_of(selector(), said)
+    assert 0 < len(kept) < len(said)
+    assert kept[-1] == len(said) - 1
+
+
+def test_what_was_kept_stays_at_the_start() -> None:
+    one, said = selector(), conversation("Ann", 30)
+    before = kept_of(one, said, conversation="1")
+    longer = [*said, *conversation("Ann again", 2)]
+    assert kept_of(one, longer, conversation="1")[: len(before)] == before
+
+
+def test_conversations_with_the_same_words_do_not_influence_each_other() -> None:
+    """Only the id tells them apart; the second continues what the first has said, in another conversation."""
+    one, said = selector(), conversation("Ann", 30)
+    longer = [*said, *conversation("Ann", 2)]
+    fresh = kept_of(selector(), longer, conversation="2")
+    kept_of(one, said, conversation="1")
+    assert kept_of(one, longer, conversation="2") == fresh
+    assert kept_of(one, longer) == fresh
+
+
+class Hostile:
+    """A message that raises whatever it is asked."""
+
+    def _refuse(self, *_: object) -> Any:
+        raise RuntimeError
+
+    __eq__ = __repr__ = __len__ = __hash__ = __bool__ = __str__ = _refuse
+
+
+def test_messages_are_never_compared_or_shown() -> None:
+    one, said = selector(), conversation("Ann", 30)
+    for length in (40, 60):
+        given = Request(
+            messages=[Hostile() for _ in said[:length]], said=[[each] for each in said[:length]], conversation="1"
+        )
+        assert any(one.select(given))
+    assert any(one.select(request(conversation("Bob", 30), conversation="2")))
+
+
+def test_no_messages_are_remembered() -> None:
+    """A selection of each of the last 64 conversations is, and what it holds does not grow with the messages."""
+    one = selector(budget=10_000)
+    for number in range(70):
+        one.select(request([Said("user", [text("x" * 100_000)])], conversation=str(number)))
+    assert list(one._selections) == [str(number) for number in range(6, 70)]
+    assert _size(one._selections) < 1_000_000
+
+
+def _size(value: object) -> int:
+    """The size of everything that can be reached from there, classes and functions aside."""
+    seen: dict[int, int] = {}
+    pending = [value]
+    while pending:
+        each = pending.pop()
+        if id(each) not in seen and not isinstance(each, type) and not callable(each):
+            seen[id(each)] = sys.getsizeof(each)
+            pending += gc.get_referents(each)
+    return sum(seen.values())
+
+
+def test_a_conversation_without_an_id_is_not_remembered() -> None:
+    one = selector()
+    for given in (None, ""):
+        one.select(request(conversation("Ann", 3), conversation=given))
+    assert one._selections == {}
+
+
+def test_threads_may_share_it() -> None:
+    one = selector()
+
+    def converse(name: str) -> bool:
+        said = conversation(name, 30)
+        before = kept_of(one, said, conversation=name)
+        said += conversation(name, 2)
+        return kept_of(one, said, conversation=name)[: len(before)] == before
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(converse, map(str, range(40))))
+
+
+def test_what_travels_beside_the_messages_counts() -> None:
+    selections: list[MessageSelection] = []
+    one = selector(on_selection=selections.append)
+    said = conversation("Ann", 9)
+    assert len(kept_of(one, said)) == 18
+    assert len(kept_of(one, said, system="word " * 100)) < 18
+    assert len(kept_of(one, said, tools=[{"name": "word " * 100, "input_schema": {}}])) < 18
+    assert [each.usage.system > 99 for each in selections] == [False, True, False]
+    assert [each.usage.tools > 99 for each in selections] == [False, False, True]
+    assert selections[1].messages == [said[n] for n in selections[1].kept]
+
+
+def test_parts_of_a_message_are_kept_on_their_own() -> None:
+    """The first message is a prompt that stays and a question that goes."""
+    messages = ["prompt and question", "answer", "question"]
+    said = [
+        [Said("system", [text("Be brief.")]), Said("user", [text("word " * 200)])],
+        [Said("assistant", [text("word " * 200)])],
+        [Said("user", [text("Well?")])],
+    ]
+    selections: list[MessageSelection] = []
+    one = selector(on_selection=selections.append)
+    for provider in ("openai", "anthropic", "gemini", "mistral"):
+        given = Request(messages=messages, said=said, model=ModelInUse(provider))
+        assert one.select(given) == [[0], [], [0]]
+        selection = selections.pop()
+        assert selection.provider == provider
+        assert selection.messages == ["prompt and question", "question"]
+        assert selection.kept == (0, 2)
+        assert selection.source == tuple(messages)
+        assert [each.index for each in selection.dropped] == [1]
+
+
+def test_a_message_that_says_nothing_stays() -> None:
+    selections: list[MessageSelection] = []
+    one = selector(on_selection=selections.append)
+    assert one.select(Request(messages=["question", "note"], said=[[Said("user", [text("?")])], []])) == [[0], []]
+    assert selections[0].messages == ["question", "note"]
+
+
+def test_what_must_stay_stays() -> None:
+    said = conversation("Ann", 30)
+    assert 0 not in kept_of(selector(), said)
+    assert 0 in kept_of(selector(), said, keep=[0])
+    assert 0 in kept_of(selector(pin=lambda message: message is said[0]), said)
+
+
+THINKING = [thought("Let me see.", "signed")]
+
+
+def turn_with_thoughts(size: int, thoughts: Sequence[Any] = THINKING) -> list[Said]:
+    """A question, and exchanges of which only the first starts with thoughts."""
+    said = [Said("user", [text("Look it all up.")])]
+    for n in range(size):
+        said.append(Said("assistant", thoughts if n == 0 else (), [Call(f"call{n:05d}", "f", {})]))
+        said.append(Said("tool", [text("word " * 20)], answers=f"call{n:05d}"))
+    return said
+
+
+@pytest.mark.parametrize("thoughts", [THINKING, [{"type": "redacted_thinking", "data": "sealed"}]])
+def test_the_thoughts_that_start_a_turn_stay_where_claude_demands_them(thoughts: list[Any]) -> None:
+    """The rules are those of the model in use; without one, signed thoughts tell whose they are."""
+    said = turn_with_thoughts(30, thoughts)
+    for model in (ModelInUse("anthropic"), ModelInUse()):
+        assert 1 in kept_of(selector(), said, model=model)
+    assert 1 not in kept_of(selector(), said, model=ModelInUse("openai"))
+    assert 1 in kept_of(selector(provider="anthropic"), said, model=ModelInUse("openai"))
+    unsigned = turn_with_thoughts(30, [{"type": "thinking", "thinking": "Hm."}])
+    assert 1 not in kept_of(selector(), unsigned)
+
+
+def test_items_of_responses_are_taken_as_they_are_by_openai() -> None:
+    selections: list[MessageSelection] = []
+    said, items = conversation("Ann", 1), [{"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}]
+    for given in ("auto", "openai", "responses", "anthropic"):
+        one = selector(provider=given, on_selection=selections.append)
+        assert one.select(request(said, items=items)) == [[0], [0]]
+    assert [each.provider for each in selections] == ["responses", "responses", "responses", "anthropic"]
+    assert selector(provider="Responses").select(request(said)) == [[0], [0]]
+
+
+def test_options_are_those_of_select_messages() -> None:
+    selections: list[MessageSelection] = []
+    selector(explain=True, on_selection=selections.append).select(request(conversation("Ann", 2)))
+    assert selections[0].report is not None
+
+
+def test_a_budget_may_be_a_share_of_the_window_of_the_model_in_use() -> None:
+    selections: list[MessageSelection] = []
+    one = HistorySelector("50%", {"on_selection": selections.append})
+    one.select(request(conversation("Ann", 2), model=ModelInUse("openai", "gpt-4o")))
+    assert selections[0].usage.window == 64_000
+    assert HistorySelector("50%", {"model": "gpt-4o"}).select(request(conversation("Ann", 1))) == [[0], [0]]
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("policy", "chatt"), ("unit", "word"), ("too_large", "explode"), ("counter", "abacus"), ("provider", "opnai")],
+)
+def test_a_wrong_option_is_found_where_it_is_written(option: str, value: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=value):
+        selector(**{option: value})
+
+
+def test_a_wrong_budget_is_found_where_it_is_written() -> None:
+    with pytest.raises(InvalidArgumentError, match="budget"):
+        selector("many")
+    with pytest.raises(TypeError, match="budget"):
+        selector(None)

@@ -1,0 +1,47 @@
+"""Whose rules hold for a framework's model, from the names that it goes by."""
+
+from __future__ import annotations
+
+import pytest
+
+from pycupel.integrations._models import ModelInUse, class_names, model_in_use, model_name_of
+from pycupel.messages.options import ProviderName
+
+
+@pytest.mark.parametrize(
+    ("kinds", "name", "provider"),
+    [
+        (["ChatAnthropic", "BaseChatModel"], "claude-haiku-4-5", "anthropic"),
+        (["FakeModel", "anthropic-chat"], None, "anthropic"),
+        (["ChatBedrockConverse", "amazon_bedrock_converse_chat"], "us.anthropic.claude-sonnet-4-5-v1:0", "anthropic"),
+        (["ChatOpenAI"], "anthropic/claude-sonnet-4-5", "anthropic"),
+        (["ChatGoogleGenerativeAI"], "gemini-2.5-pro", "gemini"),
+        (["google-vertex"], "gemini-2.5-pro", "gemini"),
+        (["ChatMistralAI"], "mistral-large-latest", "mistral"),
+        (["AzureChatOpenAI", "BaseChatOpenAI"], "mistral-large", "openai"),
+        (["ChatGroq"], "mistral-saba-24b", None),
+        (["FunctionModel"], None, None),
+        ([], 7, None),
+    ],
+)
+def test_the_provider_is_that_of_the_server_and_claude_is_claude_everywhere(
+    kinds: list[str], name: str | None, provider: ProviderName | None
+) -> None:
+    assert model_in_use(kinds, name).provider == provider
+
+
+def test_a_model_is_named_only_if_its_tokens_can_be_counted() -> None:
+    assert model_in_use(["ChatOpenAI"], "gpt-4o") == ModelInUse("openai", "gpt-4o")
+    assert model_in_use(["ChatOpenAI"], "my-own-model") == ModelInUse("openai", None)
+
+
+def test_the_names_of_an_object() -> None:
+    class Base:
+        model = "gpt-4o"
+
+    class Derived(Base):
+        model_name = None
+
+    assert class_names(Derived()) == ["Derived", "Base", "object"]
+    assert model_name_of(Derived()) == "gpt-4o"
+    assert model_name_of(object()) is None

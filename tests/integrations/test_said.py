@@ -1,0 +1,125 @@
+"""How the hooks write what a framework's messages say, in the shape of each provider."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pycupel.integrations._said import Call, Said, system_of, text, thought, written_for
+from pycupel.messages import lint_messages
+from pycupel.messages.options import ProviderName
+
+SYSTEM = Said("system", [text("Be brief.")])
+USER = Said("user", [text("Look both up.")])
+THOUGHT = thought("Hm.", "signed")
+CALLS = Said("assistant", [THOUGHT, text("")], [Call("1", "f", {"a": 1}), Call("2", "f", {})])
+RESULTS = [Said("tool", [text("one")], answers="1", tool="f"), Said("tool", [text("two")], answers="2", tool="f")]
+ANSWER = Said("assistant", [text("Done.")])
+HISTORY = [SYSTEM, USER, CALLS, *RESULTS, ANSWER, USER]
+
+
+def shapes(provider: ProviderName, said: list[Said]) -> list[dict[str, Any]]:
+    return [each.shape for each in written_for(provider, said)]
+
+
+@pytest.mark.parametrize("provider", ["openai", "mistral", "anthropic", "gemini"])
+def test_what_is_written_is_what_the_provider_accepts(provider: ProviderName) -> None:
+    findings = lint_messages(shapes(provider, HISTORY), provider)
+    assert {each.rule for each in findings} <= {"odd-id", "empty-text", "split-results"}
+
+
+def test_openai() -> None:
+    function = {"name": "f", "arguments": {"a": 1}}
+    assert shapes("openai", HISTORY)[:4] == [
+        {"role": "system", "content": [text("Be brief.")]},
+        {"role": "user", "content": [text("Look both up.")]},
+        {
+            "role": "assistant",
+            "content": [THOUGHT, text("")],
+            "tool_calls": [
+                {"id": "1", "type": "function", "function": function},
+                {"id": "2", "type": "function", "function": {"name": "f", "arguments": {}}},
+            ],
+        },
+        {"role": "tool", "tool_call_id": "1", "content": [text("one")]},
+    ]
+
+
+def test_what_says_nothing_to_openai() -> None:
+    said = [Said("user"), Said("assistant", (), [Call("1", "f", {})]), Said("tool", answers="1")]
+    assert [each["content"] for each in shapes("openai", said)] == ["", None, ""]
+
+
+def test_anthropic() -> None:
+    """Its system prompts and empty texts are not among the messages."""
+    assert shapes("anthropic", HISTORY)[:3] == [
+        {"role": "user", "content": [text("Look both up.")]},
+        {
+            "role": "assistant",
+            "content": [
+                THOUGHT,
+                {"type": "tool_use", "id": "1", "name": "f", "input": {"a": 1}},
+                {"type": "tool_use", "id": "2", "name": "f", "input": {}},
+            ],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": [text("one")]}]},
+    ]
+
+
+def test_gemini() -> None:
+    """All results of a message are in one."""
+    assert shapes("gemini", HISTORY)[1:3] == [
+        {
+            "role": "model",
+            "parts": [
+                THOUGHT,
+                {"text": ""},
+                {"function_call": {"id": "1", "name": "f", "args": {"a": 1}}},
+                {"function_call": {"id": "2", "name": "f", "args": {}}},
+            ],
+        },
+        {
+            "role": "user",
+            "parts": [
+                {"function_response": {"id": "1", "name": "f", "response": {"result": [text("one")]}}},
+                {"function_response": {"id": "2", "name": "f", "response": {"result": [text("two")]}}},
+            ],
+        },
+    ]
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "gemini"])
+def test_what_the_assistant_says_in_one_go_is_one_message(provider: ProviderName) -> None:
+    written = written_for(provider, [USER, Said("assistant", [THOUGHT]), CALLS, *RESULTS])
+    assert written[1].origins == [1, 2]
+
+
+def test_a_result_that_matches_no_call_stays_alone() -> None:
+    orphan = Said("tool", [text("?")], answers="9", tool="f")
+    written = written_for("gemini", [USER, CALLS, *RESULTS, orphan])
+    assert [each.origins for each in written] == [[0], [1], [2, 3], [4]]
+
+
+@pytest.mark.parametrize(("provider", "count"), [("openai", 0), ("mistral", 0), ("anthropic", 1), ("gemini", 1)])
+def test_system_prompts_are_beside_the_messages_where_the_provider_wants_them(
+    provider: ProviderName, count: int
+) -> None:
+    assert system_of(HISTORY, provider) == [text("Be brief.")] * count
+    assert len(shapes(provider, [SYSTEM])) == 1 - count
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini"])
+def test_calls_and_results_without_ids_find_each_other(provider: ProviderName) -> None:
+    calls = Said("assistant", calls=[Call(None, "f", {}), Call("2", "f", {}), Call("", "f", {})])
+    results = [Said("tool", [text(str(n))], answers=each) for n, each in enumerate((None, "2", None))]
+    written = shapes(provider, [USER, calls, *results, USER])
+    assert [each.rule for each in lint_messages(written, provider) if each.severity == "error"] == []
+    orphaned = shapes(provider, [USER, calls, *results, Said("tool", [text("?")]), USER])
+    assert {each.rule for each in lint_messages(orphaned, provider) if each.severity == "error"} == {
+        "orphan-tool-result"
+    }
+
+
+def test_thoughts_without_a_signature_are_text() -> None:
+    assert thought("Hm.", None) == text("Hm.")

@@ -1,0 +1,78 @@
+"""Thirty turns of three conversations that alternate, in the OpenAI Agents SDK, with its real models.
+
+The models talk to a server on the loopback address: what is checked is what was really sent. One of the conversations
+is streamed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from agents import (
+    Agent,
+    Model,
+    OpenAIChatCompletionsModel,
+    OpenAIResponsesModel,
+    RunConfig,
+    Runner,
+    SQLiteSession,
+    function_tool,
+)
+from openai import AsyncOpenAI
+
+from pycupel.integrations.openai_agents import CupelInputFilter
+from pycupel.messages.options import ProviderName
+from tests.integrations_env.provider import STEPS, Provider, running
+from tests.integrations_env.sessions import SYSTEM, count_words
+
+BUDGET = 900
+TURNS = 30
+NAMES = ("one", "two", "stream")
+REQUESTS = TURNS * len(NAMES) * (STEPS + 1)
+
+
+@function_tool
+def look_up(key: str) -> str:
+    """Look something up."""
+    return "found " * 40
+
+
+def model_of(provider: ProviderName, server: Provider) -> Model:
+    client = AsyncOpenAI(base_url=server.url, api_key="none")
+    if provider == "responses":
+        return OpenAIResponsesModel("gpt-4o", client)
+    return OpenAIChatCompletionsModel("gpt-4o", client)
+
+
+async def converse(agent: Agent[Any], config: RunConfig, sessions: dict[str, SQLiteSession]) -> None:
+    for turn in range(TURNS):
+        for name in NAMES:
+            asked = f"Question {turn} " + ("is the same for all" if turn == 0 else f"by {name}")
+            if name == "stream":
+                streamed = Runner.run_streamed(agent, asked, run_config=config, session=sessions[name])
+                async for _ in streamed.stream_events():
+                    pass
+            else:
+                await Runner.run(agent, asked, run_config=config, session=sessions[name])
+
+
+@pytest.mark.parametrize("provider", ["responses", "openai"])
+def test_openai_agents(provider: ProviderName) -> None:
+    async def all_turns() -> list[list[Any]]:
+        sessions = {name: SQLiteSession(name) for name in NAMES}
+        await converse(agent, config, sessions)
+        stored = [await session.get_items() for session in sessions.values()]
+        for session in sessions.values():
+            session.close()
+        return stored
+
+    with running() as server:
+        agent = Agent(name="Helper", instructions=SYSTEM, model=model_of(provider, server), tools=[look_up])
+        config = RunConfig(call_model_input_filter=CupelInputFilter(BUDGET, counter=count_words), tracing_disabled=True)
+        stored = asyncio.run(all_turns())
+        server.check(provider, BUDGET, requests=REQUESTS, whole=TURNS * 7 - 1)
+    for items in stored:
+        assert len([each for each in items if each.get("role") == "user"]) == TURNS
+        assert len([each for each in items if each.get("type") == "function_call_output"]) == TURNS * 3

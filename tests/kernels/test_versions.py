@@ -1,0 +1,187 @@
+"""The multiple-choice knapsack, against brute force, against its bound, and on instances that are hard."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from pycupel.kernels import versions
+from pycupel.kernels.versions import Choice, choose
+
+SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
+
+
+class Instance(NamedTuple):
+    weights: list[list[int]]
+    values: list[list[int]]
+    capacity: int
+    required: int | None = None
+
+    def solved(self) -> Choice:
+        return choose(self.weights, self.values, self.capacity, () if self.required is None else (self.required,))
+
+    def weight(self, chosen: list[int]) -> int:
+        return sum(self.weights[i][k] for i, k in enumerate(chosen) if k >= 0)
+
+    def value(self, chosen: list[int]) -> int:
+        return sum(self.values[i][k] for i, k in enumerate(chosen) if k >= 0)
+
+    @property
+    def is_bound_to_take(self) -> bool:
+        return self.required is not None and any(size <= self.capacity for size in self.weights[self.required])
+
+    def best_value(self) -> int:
+        """By brute force."""
+        options = [range(-1, len(sizes)) for sizes in self.weights]
+        if self.is_bound_to_take:
+            assert self.required is not None
+            options[self.required] = range(len(self.weights[self.required]))
+        return max(self.value(list(each)) for each in product(*options) if self.weight(list(each)) <= self.capacity)
+
+
+@st.composite
+def instances(draw: st.DrawFn) -> Instance:
+    weights = draw(st.lists(st.lists(st.integers(0, 12), max_size=3), max_size=5))
+    kind = draw(st.sampled_from(["free", "proportional", "with a constant", "equal"]))
+    values = [
+        [
+            {"free": draw(st.integers(0, 12)), "proportional": w, "with a constant": w + 3, "equal": 4}[kind]
+            for w in sizes
+        ]
+        for sizes in weights
+    ]
+    required = draw(st.none() | st.integers(0, len(weights) - 1)) if weights else None
+    return Instance(weights, values, draw(st.integers(0, 30)), required)
+
+
+def check(instance: Instance, choice: Choice) -> None:
+    assert len(choice.versions) == len(instance.weights)
+    assert all(-1 <= k < len(sizes) for k, sizes in zip(choice.versions, instance.weights, strict=True))
+    assert instance.weight(choice.versions) <= instance.capacity
+    assert instance.value(choice.versions) >= choice.value
+    assert choice.bound >= choice.value
+    if instance.is_bound_to_take:
+        assert instance.required is not None
+        assert choice.versions[instance.required] >= 0
+
+
+@given(instances())
+@settings(max_examples=400, deadline=None)
+def test_brute_force_agrees(instance: Instance) -> None:
+    choice = instance.solved()
+    check(instance, choice)
+    assert choice.value == choice.bound == instance.best_value()
+
+
+@given(instances())
+@settings(max_examples=200, deadline=None)
+def test_brute_force_agrees_with_the_table(instance: Instance) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(versions, "_FREE_STATES", 0)
+        patch.setattr(versions, "_CELLS_A_STATE", 10**9)
+        choice = instance.solved()
+    check(instance, choice)
+    assert choice.value == choice.bound == instance.best_value()
+
+
+@given(instances())
+@settings(max_examples=200, deadline=None)
+def test_a_search_that_has_to_stop_knows_its_bound(instance: Instance) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(versions, "EXACT_ITEMS", 0)
+        patch.setattr(versions, "_STATES_OF_MANY", 2)
+        choice = instance.solved()
+    check(instance, choice)
+    assert choice.value <= instance.best_value() <= choice.bound
+
+
+def test_the_answer_is_always_the_same() -> None:
+    instance = hard("proportional", 40)
+    assert len({tuple(instance.solved().versions) for _ in range(3)}) == 1
+
+
+@pytest.mark.parametrize(
+    ("weights", "values", "capacity", "chosen"),
+    [
+        pytest.param([], [], 10, [], id="no items"),
+        pytest.param([[5]], [[1]], 4, [-1], id="nothing fits"),
+        pytest.param([[4, 2], [4, 2]], [[10, 6], [10, 6]], 6, [0, 1], id="of equal prices the earlier item"),
+        pytest.param([[6, 3]], [[8, 8]], 5, [1], id="of equal values the lightest"),
+        pytest.param([[6, 3], [2]], [[8, 8], [1]], 8, [0, 0], id="what is left makes an item longer"),
+        pytest.param([[6, 3], [6, 3]], [[8, 8], [8, 8]], 9, [0, 1], id="the first item first"),
+        pytest.param([[0, 0]], [[3, 4]], 0, [1], id="what weighs nothing"),
+        pytest.param([[3]], [[0]], 5, [-1], id="no value is never chosen"),
+        pytest.param([[5, 5]], [[7, 7]], 5, [0], id="of equal versions the first"),
+    ],
+)
+def test_ties_and_edges(weights: list[list[int]], values: list[list[int]], capacity: int, chosen: list[int]) -> None:
+    assert choose(weights, values, capacity).versions == chosen
+
+
+def test_a_required_item_is_chosen_without_value_but_not_beyond_the_capacity() -> None:
+    assert choose([[5, 3], [5]], [[0, 0], [9]], 5, required=[0]).versions == [0, -1]
+    assert choose([[9], [5]], [[9], [9]], 5, required=[0]).versions == [-1, 0]
+
+
+def test_prices_that_floats_cannot_tell_apart() -> None:
+    large = 10**17
+    assert choose([[10], [10], [4]], [[large], [large + 1], [1]], 10).versions == [-1, 0, -1]
+
+
+def hard(kind: str, n: int, seed: int = 1) -> Instance:
+    source = random.Random(seed)
+    weights: list[list[int]] = []
+    values: list[list[int]] = []
+    for _ in range(n):
+        whole = source.randint(50, 6_000)
+        sizes = [max(1, int(whole * share)) for share in SHARES]
+        if kind == "even":
+            sizes = [2 * size for size in sizes]
+        worths = {
+            "unrelated": sorted(source.randint(1, 10**6) for _ in sizes),
+            "with a constant": [1_000 * size + 100_000 for size in sizes],
+            "proportional": [1_000 * size for size in sizes],
+            "even": sizes,
+            "equal": [int(share * 10**6) for share in SHARES],
+        }[kind]
+        weights.append(sizes)
+        values.append(worths)
+    return Instance(weights, values, sum(sizes[-1] for sizes in weights) // 20 | 1)
+
+
+@pytest.mark.parametrize("kind", ["unrelated", "with a constant", "proportional", "even", "equal"])
+def test_two_hundred_items_are_solved(kind: str) -> None:
+    instance = hard(kind, 200)
+    choice = instance.solved()
+    check(instance, choice)
+    assert choice.value == choice.bound
+
+
+@pytest.mark.parametrize("kind", ["unrelated", "with a constant", "proportional", "even", "equal"])
+def test_of_more_items_nearly_everything_is_proved(kind: str) -> None:
+    instance = hard(kind, 1_000)
+    choice = instance.solved()
+    check(instance, choice)
+    assert choice.value >= 0.999 * choice.bound
+
+
+def test_a_table_that_would_be_too_large_is_not_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = hard("even", 40)
+    best = instance.solved()
+    monkeypatch.setattr(versions, "_MAX_CELLS", 0)
+    monkeypatch.setattr(versions, "_STATES", 100)
+    choice = instance.solved()
+    check(instance, choice)
+    assert choice.value <= best.value < choice.bound
+
+
+def test_an_item_with_very_many_versions() -> None:
+    """A table has room for 128 versions of an item; beyond, states are made."""
+    source = random.Random(2)
+    weights = [[source.randint(1, 500) for _ in range(150)] for _ in range(8)]
+    instance = Instance(weights, [[2 * size for size in sizes] for sizes in weights], 777)
+    assert instance.solved().value == 2 * 777

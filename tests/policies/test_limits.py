@@ -1,0 +1,179 @@
+"""Documents that are small and once took minutes, and the limits that they meet."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pycupel import ContextItem, wire
+from pycupel.errors import DocumentError
+from pycupel.policies import load_policy, parse_policy
+from pycupel.policies.files import PolicyFormat
+
+POLICY = {"scorers": [{"type": "recency"}]}
+
+
+def refused(text: str, form: PolicyFormat, seconds: float = 3.0) -> str:
+    return refusal(lambda: parse_policy(text, form), seconds)
+
+
+def refusal(work: Callable[[], object], seconds: float = 3.0) -> str:
+    """What the error says, which came soon."""
+    start = time.process_time()
+    with pytest.raises(DocumentError) as caught:
+        work()
+    assert time.process_time() - start < seconds
+    return str(caught.value)
+
+
+# --- YAML: aliases and merge keys
+
+
+def composites(levels: int) -> str:
+    """Each level twice in the next one."""
+    lines = ["l0: &l0 {type: recency}"]
+    lines += [f"l{i}: &l{i} {{type: composite, scorers: [*l{i - 1}, *l{i - 1}]}}" for i in range(1, levels + 1)]
+    return "\n".join([*lines, f"scorers: [*l{levels}]"])
+
+
+def merged(levels: int) -> str:
+    lines = ["m0: &m0 {a: 1, b: 2}"]
+    lines += [f"m{i}: &m{i} {{<<: [*m{i - 1}, *m{i - 1}], c{i}: 3}}" for i in range(1, levels + 1)]
+    return "\n".join([*lines, "scorers: [{type: recency}]"])
+
+
+@pytest.mark.parametrize("text", [composites(18), composites(60), merged(30)])
+def test_aliases_that_expand_to_too_much_are_refused(text: str) -> None:
+    """Of 1 KB; minutes before."""
+    assert refused(text, "yaml") == "has aliases that expand to more than 10,000 nodes"
+
+
+@pytest.mark.parametrize("text", [composites(6), merged(6)])
+def test_aliases_and_merge_keys_as_such_are_fine(text: str) -> None:
+    assert parse_policy(text, "yaml").scorer is not None
+
+
+def test_a_long_policy_without_aliases_has_as_many_nodes_as_it_needs() -> None:
+    kinds = "\n".join(f"  kind{i}: 1" for i in range(6_000))
+    policy = parse_policy(f"scorers:\n- type: kind\n  kindWeights:\n{kinds.replace('  kind', '    kind')}", "yaml")
+    assert len(policy.scorer.weights) == 6_000  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("text", ["&a [*a]", "scorers: &a [{b: {c: *a}}]", "? &a [*a]\n: 1"])
+def test_what_contains_itself_is_refused(text: str) -> None:
+    assert refused(text, "yaml") == "has aliases that expand to more than 10,000 nodes"
+
+
+def test_a_chain_of_aliases_is_no_recursion() -> None:
+    lines = ["a0: &a0 [1]", *(f"a{i}: &a{i} [*a{i - 1}]" for i in range(1, 3_000))]
+    assert refused("\n".join(lines), "yaml", 10.0) == "has aliases that expand to more than 10,000 nodes"
+
+
+# --- JSON: duplicate keys
+
+
+def test_duplicate_keys_are_found_by_counting() -> None:
+    """40,000 keys took 69 s."""
+    members = ", ".join(f'"k{i}": 1' for i in range(40_000))
+    assert refused(f'{{{members}, "k39999": 2}}', "json") == "duplicate key 'k39999' in an object"
+    assert refused(f'{{{members}, "k7": 2, "k5": 2}}', "json") == "duplicate key 'k5' in an object"
+
+
+def test_a_long_key_is_cut() -> None:
+    assert refused('{"%s": 1, "%s": 1}' % (("x" * 100_000,) * 2), "json") == (
+        f"duplicate key '{'x' * 200}'... in an object"
+    )
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda line: wire.loads(ContextItem, line),
+        lambda line: wire.loads(ContextItem, line.encode()),
+        lambda line: list(wire.read_items([line])),
+    ],
+)
+@pytest.mark.parametrize("extra", ['"tokens": 2', '"metadata": {"a": 1, "a": 2}', '"unknown": {"a": 1, "a": 2}'])
+def test_wire_refuses_duplicate_keys_too(work: Callable[[str], object], extra: str) -> None:
+    line = f'{{"content": "x", "tokens": 1, {extra}}}'
+    assert refusal(lambda: work(line)).endswith("in an object")
+    assert "duplicate key" in refusal(lambda: work(line))
+
+
+# --- TOML: dotted keys
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ".".join("a" * 20_000) + " = 1",
+        "[" + ".".join("a" * 20_000) + "]",
+        "[[" + " . ".join(["a", '"b"', "'c.d'"] * 5_000) + "]]",
+        "scorers = [{ type = 'recency', " + ".".join("a" * 66) + " = 1}]",
+        "description = 'x' # comment.\n" + ".".join("a" * 66) + " = 1",
+    ],
+)
+def test_a_toml_key_has_64_dots_at_most(text: str) -> None:
+    """40 KB took 33 s and 1.5 GB."""
+    assert "a key has more than 64 dots: " in refused(text, "toml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ".".join("a" * 63) + " = 1",
+        'description = "' + "a." * 1_000 + '"',
+        "description = '" + "a." * 1_000 + "'",
+        'description = """\n' + "a." * 1_000 + '\n\\""" a.b """"',
+        "description = '''\n" + "a." * 1_000 + "'''",
+        "# " + "a." * 1_000,
+        'description = "\\"' + "a." * 1_000 + '"',
+    ],
+)
+def test_other_dots_do_not_count(text: str) -> None:
+    assert parse_policy(f"scorers = [{{type = 'recency'}}]\n{text}", "toml").scorer is not None
+
+
+def test_a_key_within_the_limits_takes_seconds_at_most() -> None:
+    """Many of them."""
+    keys = "\n".join(f"k{i}." + ".".join("a" * 60) + " = 1" for i in range(2_000))
+    start = time.process_time()
+    parse_policy(f"scorers = [{{type = 'recency'}}]\n{keys}", "toml")
+    assert time.process_time() - start < 9.0
+
+
+# --- the size
+
+
+@pytest.mark.parametrize("form", ["json", "toml", "yaml"])
+@pytest.mark.parametrize("sign", ["x", "é"])
+def test_a_policy_has_a_megabyte_at_most(form: PolicyFormat, sign: str, tmp_path: Path) -> None:
+    texts = {
+        "json": '{"scorers": [{"type": "recency"}], "description": "%s"}',
+        "toml": 'scorers = [{type = "recency"}]\ndescription = "%s"',
+        "yaml": 'scorers: [{type: recency}]\ndescription: "%s"',
+    }
+    longest = (1_000_000 - len(texts[form] % "")) // len(sign.encode())
+    file = tmp_path / f"policy.{form}"
+    if form != "yaml":
+        # PyYAML needs seconds for it.
+        assert parse_policy(texts[form] % (sign * longest), form).description == sign * longest
+    text = texts[form] % (sign * (longest + 1))
+    assert refused(text, form) == "is larger than 1,000,000 bytes, the limit for a policy"
+    file.write_text(text, encoding="utf-8")
+    assert refusal(lambda: load_policy(file)).endswith("is larger than 1,000,000 bytes, the limit for a policy")
+
+
+def test_depth_counts_objects_and_lists() -> None:
+    def document(levels: int) -> str:
+        value: object = 1
+        for _ in range(levels - 1):
+            value = [value]
+        return json.dumps({**POLICY, "unknown": value})
+
+    assert parse_policy(document(64)).scorer is not None
+    assert refused(document(65), "json") == f"unknown{'[0]' * 63}: is nested more than 64 levels deep"

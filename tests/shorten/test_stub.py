@@ -1,0 +1,51 @@
+"""Stub: one line in place of an item."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pycupel import ContextItem
+from pycupel.protocols import ShortenContext
+from pycupel.shorten import Stub
+
+
+def stub(metadata: dict[str, Any], content: str = "line\n" * 200) -> str:
+    item = ContextItem(content, 900, kind="ToolOutput", metadata=metadata)
+    (version,) = Stub().shorten(item, ShortenContext([item]))
+    assert version.tokens < item.tokens
+    assert version.original_tokens == 900
+    return version.content
+
+
+@pytest.mark.parametrize(
+    ("metadata", "again"),
+    [
+        ({}, ""),
+        ({"call": {"name": "Read", "arguments": {"limit": 3, "file_path": "a.py"}}}, "; again with Read(a.py)"),
+        ({"call": {"name": "bash", "arguments": '{"command": "ls -l"}'}}, "; again with bash(ls -l)"),
+        ({"call": {"name": "go", "arguments": "not json"}}, "; again with go(not json)"),
+        ({"call": {"name": "add", "arguments": {"a": 3}}}, "; again with add(3)"),
+        ({"call": {"name": "now", "arguments": None}}, "; again with now()"),
+        ({"call": {"name": 3}, "url": "https://x"}, "; url: https://x"),
+        ({"path": "", "id": 7}, "; id: 7"),
+        ({"id": True}, ""),
+        ({"key": "a\nb"}, "; key: a b"),
+    ],
+)
+def test_it_says_what_it_was_how_large_and_how_to_get_it_again(metadata: dict[str, Any], again: str) -> None:
+    assert stub(metadata) == f"[ToolOutput left out: 201 lines, 900 tokens{again}]"
+
+
+def test_one_line_has_no_number_of_lines() -> None:
+    assert stub({}, "x" * 5_000) == "[ToolOutput left out: 900 tokens]"
+
+
+def test_a_long_argument_is_cut() -> None:
+    assert len(stub({"key": "x" * 5_000})) < 250
+
+
+def test_what_is_shorter_than_a_stub_stays() -> None:
+    item = ContextItem("short", 2)
+    assert Stub().shorten(item, ShortenContext([item])) == []

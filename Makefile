@@ -7,7 +7,7 @@ SHARED_VECTORS := ../shared/conformance
 UNMEASURED := tests/property tests/fuzz tests/test_worst_cases.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-browser demo test test-pythons test-integrations test-engines format format-check lint types layers bench quality conformance \
+.PHONY: help setup setup-browser demo test test-pythons test-integrations test-engines fuzz format format-check lint types layers bench quality conformance \
 	wheel-smoke clean
 
 help: ## show this help
@@ -48,6 +48,10 @@ test-integrations: ## run the hooks against the real libraries, in environments 
 
 test-engines: ## run batches on Dask, Spark, Ray and DuckDB, in an environment of their own; needs Java
 	@sh tools/test_engines.sh
+
+fuzz: setup ## fuzz pipelines for a minute, and every reader for some seconds
+	@$(BIN)/python -m tests.fuzz.pipelines --minutes 1
+	@$(BIN)/python -m tests.fuzz.readers --minutes 0.1
 
 format: setup ## format the code
 	@$(BIN)/ruff format .

@@ -31,7 +31,7 @@ LEAST_REUSE_EACH, LEAST_USE_EACH = 0.88, 0.75
 
 def cost(messages: Iterable[Message]) -> int:
     """What the messages cost, without the reply."""
-    return OPENAI.price(messages, len)
+    return OPENAI.price(list(messages), len)
 
 
 def turn(source: random.Random, number: int, exchanges: int) -> list[Message]:

@@ -15,6 +15,8 @@ cp -r "$tree/vectors" "$work/vectors"
 cd "$work"
 env/bin/python -I smoke.py
 env/bin/python -I -m pycupel.conformance vectors
+# Every verb as a process, with the output that the tests expect.
+"$python" "$tree/tools/cli_smoke.py" "$work/env/bin"
 
 # The pytest plug-in in somebody else's project: the wheel and pytest, and nothing more.
 "$python" -m venv "$work/pytest-env"

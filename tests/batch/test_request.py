@@ -57,7 +57,11 @@ def test_chat_histories() -> None:
     )
     assert [each["index"] for each in row["excluded"]] == [each.index for each in expected.dropped]
     assert row["excluded"]
-    beside = {"model": "gpt-4", "system": "Be brief.", "tools": [{"type": "function", "function": {"name": "find"}}]}
+    beside: dict[str, Any] = {
+        "model": "gpt-4",
+        "system": "Be brief.",
+        "tools": [{"type": "function", "function": {"name": "find"}}],
+    }
     told = select_messages(asked["messages"], 150, **beside)
     row_beside = select_request({**asked, **beside}, "chat")
     assert (row_beside["tokens"], row_beside["counter"]) == (told.total_tokens, told.counter)

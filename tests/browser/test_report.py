@@ -238,6 +238,9 @@ class TestByKeyboard:
         page.keyboard.press("Home")
         page.keyboard.press(" ")
         assert page.locator(".detail h2").inner_text() == "Item 1"
+        page.keyboard.press("Escape")
+        assert not page.locator(".detail").is_visible()
+        assert page.evaluate("() => document.activeElement.dataset.row") == "0"
 
     def test_the_slider_moves_by_arrows(self, opened: Opened) -> None:
         page = opened.page(page_of(make_items()))

@@ -34,14 +34,15 @@ def text_of(steps: Sequence[Step]) -> str:
 
 
 class Shell:
-    """Runs command lines in a directory, with `pycupel` on the path."""
+    """Runs command lines in a directory, with a `pycupel` on the path: an installed one, or that of this tree."""
 
-    def __init__(self, directory: Path, **environment: str) -> None:
-        programs = directory / "bin"
-        programs.mkdir()
-        program = programs / "pycupel"
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pycupel "$@"\n', encoding="utf-8")
-        program.chmod(0o755)
+    def __init__(self, directory: Path, installed: Path | None = None) -> None:
+        programs = directory / "bin" if installed is None else installed
+        if installed is None:
+            programs.mkdir()
+            program = programs / "pycupel"
+            program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pycupel "$@"\n', encoding="utf-8")
+            program.chmod(0o755)
         self.directory = directory / "work"
         self.directory.mkdir()
         unwanted = {"NO_COLOR", "COLUMNS", "PYTHONPATH", "PYTHONIOENCODING"}
@@ -49,10 +50,9 @@ class Shell:
         self.environment = {
             **kept,
             "PATH": f"{programs}:{os.environ['PATH']}",
-            "PYTHONPATH": f"{ROOT / 'src'}",
             "PYTHONUTF8": "1",
             "COLUMNS": "80",
-            **environment,
+            **({"PYTHONPATH": f"{ROOT / 'src'}"} if installed is None else {}),
         }
 
     def run(self, command: str, *, text: str = "") -> subprocess.CompletedProcess[str]:

@@ -31,7 +31,7 @@ def test_the_screen_has_every_section(call: Call, session: str) -> None:
         "SAYS NOTHING NEW",
         "LINT: nothing that the provider would refuse",
         "GROWTH, in tokens for each prompt: 24 calls",
-        "INSTEAD, at 20,",
+        "INSTEAD, at 22,967 tokens",
         "are not in the file",
         "newest-first",
     ):
@@ -102,8 +102,8 @@ def test_context_as_json(call: Call, session: str) -> None:
             "context", session, "--counter", "estimator", "--json", "-p", "chat", "-b", "20%", "--window", "100000"
         ).out
     )
-    assert found["largestPrompt"] == {"call": 24, "tokens": 40_276, "countedByProvider": True}
-    assert sum(row["tokens"] for row in found["window"]) == 40_276
+    assert found["largestPrompt"] == {"call": 24, "tokens": 45_934, "countedByProvider": True}
+    assert sum(row["tokens"] for row in found["window"]) == 45_934
     assert (len(found["largest"]), len(found["growth"])) == (10, 24)
     assert found["instead"]["budget"] == 20_000
     assert found["instead"]["policies"][0]["invalid"] == 0

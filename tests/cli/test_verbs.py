@@ -226,6 +226,14 @@ def test_trim_exits_3_if_what_must_stay_does_not_fit(call: Call) -> None:
     assert "Raise the budget" in done.err
 
 
+def test_trim_counts_what_stands_beside_the_messages(call: Call) -> None:
+    request = {"model": "claude-sonnet-4-5", "system": "word " * 50, "messages": [{"role": "user", "content": "hello"}]}
+    for option in ([], ["--model", "claude-haiku-4-5"]):
+        done = call("trim", "-", "-b", "40", *option, text=json.dumps(request))
+        assert (done.code, "needs" in done.err) == (3, True)
+        assert json.loads(call("trim", "-", "-b", "200", *option, text=json.dumps(request)).out) == request
+
+
 def test_lint_exits_1_if_there_are_findings(call: Call) -> None:
     done = call("lint", "-", text=ORPHAN)
     assert done.code == 1
@@ -262,12 +270,22 @@ def test_lint_names_the_record_if_there_are_several(call: Call) -> None:
         ("7", "text", 1),
         (ITEMS, "3 items", 11),
         ('[{"role": "user", "content": "hello"}]', "1 message", 8),
-        ('{"messages": [{"role": "user", "content": "hello"}], "tools": [{"name": "f"}]}', "1 message", 20),
     ],
 )
 def test_count_knows_what_a_file_is(call: Call, text: str, what: str, tokens: int) -> None:
     found = json.loads(call("count", "-", "--json", "--counter", "estimator", text=text).out)
     assert (found["files"][0]["what"], abs(found["total"] - tokens) <= 2) == (what, True)
+
+
+def test_count_counts_what_stands_beside_the_messages(call: Call) -> None:
+    request: dict[str, object] = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hello"}]}
+    beside = {"tools": [{"name": "f"}], "system": "Be brief."}
+    alone, whole = (
+        json.loads(call("count", "-", "--json", "--counter", "estimator", text=json.dumps(each)).out)
+        for each in (request, {**request, **beside})
+    )
+    assert alone["files"][0]["what"] == whole["files"][0]["what"] == "1 message"
+    assert alone["total"] + 10 < whole["total"]
 
 
 def test_count_can_be_told_what_a_file_is(call: Call) -> None:

@@ -208,6 +208,9 @@ def test_items_of_responses_are_taken_as_they_are_by_openai() -> None:
         assert one.select(request(said, items=items)) == [[0], [0]]
     assert [each.provider for each in selections] == ["responses", "responses", "responses", "anthropic"]
     assert selector(provider="Responses").select(request(said)) == [[0], [0]]
+    signed = [said[0], Said("assistant", THINKING)]
+    selector(on_selection=selections.append).select(request(signed, items=items))
+    assert selections[-1].provider == "responses"
 
 
 def test_options_are_those_of_select_messages() -> None:

@@ -238,3 +238,14 @@ def test_the_arguments_are_left_alone() -> None:
     lists = [4, 3, 2, 1], [4, 3, 2, 1]
     solve(*lists, 5, PLENTY)
     assert lists == ([4, 3, 2, 1], [4, 3, 2, 1])
+
+
+def test_an_enumeration_of_ties_is_given_up_as_soon_as_its_end_is_out_of_reach() -> None:
+    """KN-03: values in proportion to weights, and a first filling that cannot be improved."""
+    weights = list(range(5, 205))
+    with pytest.raises(StateLimitError) as caught:
+        solve(weights, weights, sum(weights) // 2, 1_000)
+    assert caught.value.states > 4_000
+    assert solve(weights, weights, sum(weights) // 2, 1_000, PLENTY) == sorted(
+        dynamic_program(weights, weights, sum(weights) // 2)
+    )

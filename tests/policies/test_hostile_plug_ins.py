@@ -23,6 +23,10 @@ MODULES = {
     "hangs": "import time\ntime.sleep(3)",
     "interrupts": "raise KeyboardInterrupt",
     "number": "thing = 5",
+    "registers": (
+        "from pycupel.registry import SCORERS\nclass Thing:\n    def score(self, item, all_items): return 0.5\n"
+        "SCORERS.register('registers', Thing)"
+    ),
     "fine": "class Thing:\n    def score(self, item, all_items): return 0.5",
     "builtin": "thing = max",
     "unhashable": (
@@ -112,7 +116,7 @@ def test_rubbish_is_an_error_of_ours(name: str, error: type[Exception], message:
         reading(name)
 
 
-@pytest.mark.parametrize("name", ["fine", "unhashable", "annotation", "array"])
+@pytest.mark.parametrize("name", ["fine", "registers", "unhashable", "annotation", "array"])
 def test_what_can_be_used_is_used(name: str) -> None:
     assert type(reading(name).scorer).__name__ == "Thing"
 

@@ -48,6 +48,7 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.render._data import entries_of
 from pycupel.render.html import render_html, render_panels
 from pycupel.render.panels import Bar, Bars, Figure, Figures, Growth, Life, Mark, Notes, Rows
+from pycupel.shorten import HeadAndTail
 from pycupel.wire import dumps, loads
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -219,6 +220,26 @@ class TestTheRows:
         rows = data_of(make_report([IncludedItem(item, 1.0, "Scored")]).to_html())["report"]["rows"]
         assert (rows["tokens"], rows["original"]) == ([3], [30])
 
+    def test_an_item_and_its_shorter_versions_are_one_row(self) -> None:
+        items = [
+            ContextItem("\n".join(f"line {k} of {i}: error E{i * k}" for k in range(40)), 400, priority=i)
+            for i in range(6)
+        ]
+        pipeline = Pipeline(PriorityScorer(), shorten=HeadAndTail(100))
+        report = pipeline.dry_run(items, 1_300)
+        assert report.shortened
+        data = data_of(report.to_html(pipeline=pipeline, items=items))
+        rows, use = data["report"]["rows"], data["report"]["use"]
+        assert sorted(rows["input"]) == [0, 1, 2, 3, 4, 5]
+        assert use["shortened"] == len(report.shortened)
+        assert {tokens for tokens, is_in in zip(rows["original"], rows["in"], strict=True) if is_in} == {None, 400}
+        # The scores by scorer are those of the whole item.
+        assert all(parts == [score] for parts, score in zip(rows["parts"], rows["score"], strict=True))
+        for point, selected in zip(data["sweep"]["points"], selections(data["sweep"]), strict=True):
+            assert len(selected) == point["use"]["items"]
+        again = loads(SelectionReport, dumps(report))
+        assert data_of(again.to_html(items=items))["report"]["rows"]["input"] == rows["input"]
+
     def test_long_contents_are_cut_and_the_page_knows_by_how_much(self) -> None:
         item = ContextItem("x" * 5_000, 3)
         rows = data_of(make_report([IncludedItem(item, 1.0, "Scored")]).to_html())["report"]["rows"]
@@ -267,7 +288,14 @@ class TestNumbers:
         data = data_of(report.to_html())["report"]
         assert data["budget"] == {"max": 1_000, "target": 900, "reserve": 200, "slots": 50, "margin": 10.0}
         # 1,000 less the output, the pinned item and the slot are 700, of which 10% are margin: 900 - 50 - 630 held.
-        assert data["use"] == {"items": 2, "tokens": 150, "pinned": 50, "held": 220, "kinds": [[150, 2]]}
+        assert data["use"] == {
+            "items": 2,
+            "shortened": 0,
+            "tokens": 150,
+            "pinned": 50,
+            "held": 220,
+            "kinds": [[150, 2]],
+        }
 
     def test_an_empty_report_and_one_without_a_budget_make_sense(self) -> None:
         data = data_of(make_report().to_html())["report"]

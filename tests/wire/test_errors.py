@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pycupel import ContextItem, ContextKind, Pipeline, ScoredItem, SelectionReport, wire
+from pycupel import ContextBudget, ContextItem, ContextKind, Pipeline, ScoredItem, SelectionReport, wire
 from pycupel.diagnostics import BudgetExceeded, ExclusionReason, InclusionReason
 from pycupel.errors import DocumentError, InvalidItemError
 from tests.wire.samples import ITEM, TURN, changed, refused
@@ -151,3 +151,10 @@ def test_a_class_without_a_wire_format_is_a_type_error(cls: Any) -> None:
 def test_a_text_is_a_string(text: Any) -> None:
     with pytest.raises(TypeError, match=r"^text must be a str or bytes"):
         wire.loads(ContextItem, text)
+
+
+@pytest.mark.parametrize(("key", "step"), [(5, '["5"]'), ((), '["()"]'), ("a b", '["a b"]'), ("x" * 300, "x" * 200)])
+def test_any_key_can_be_told(key: Any, step: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        wire.from_dict(ContextBudget, {"maxTokens": 1, key: 1}, strict=True)
+    assert caught.value.path.startswith(step if len(step) < 200 else f'["{step}...')

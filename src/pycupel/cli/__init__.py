@@ -6,6 +6,9 @@
 | `inputs` | reading: items and histories, JSON arrays or lines, with errors that name line, record and field |
 | `output` | writing: tables, bars and JSON, for a terminal or a pipe |
 | `exits` | exit codes, and errors as messages |
+| `logs` | what the verbs about logged sessions share |
+| `sample` | the session that `demo` writes |
+| `width` | how wide the screen is |
 | `pages`, `log_pages` | what `--html` writes |
 
 Every other module is a verb: `add_arguments(parser)` says what it takes, `run(options, screen)` does it and returns the

@@ -80,10 +80,7 @@ def _size(path: str, options: Any, counter: Counter) -> _Size:
 def _messages_size(found: list[Conversation], provider: Any, counter: Counter) -> _Size:
     from pycupel.messages import count_messages  # noqa: PLC0415 - texts do not need it
 
-    tokens = sum(
-        count_messages(each.messages, provider, counter, tools=(each.request or {}).get("tools") or ())
-        for each in found
-    )
+    tokens = sum(count_messages(each.messages, provider, counter, **each.beside) for each in found)
     return _Size(plural(sum(len(each.messages) for each in found), "message"), tokens)
 
 

@@ -180,6 +180,15 @@ class Conversation(NamedTuple):
     is_lines: bool = False
     number: int = 1
 
+    @property
+    def beside(self) -> dict[str, Any]:
+        """What the request has beside the messages, as `select_messages` and `count_messages` take it."""
+        from pycupel.replay.requests import system_and_tools  # noqa: PLC0415 - items do not need it
+
+        system, tools = system_and_tools(self.request or {})
+        model = (self.request or {}).get("model")
+        return {"system": system, "tools": tools or None, "model": model if isinstance(model, str) else None}
+
     def documents(self, messages: list[Any]) -> list[Any]:
         """What to write for other messages, in the file's own shape: a document a line."""
         if self.request is not None:

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+from pycupel.cli.width import screen_width
 from pycupel.model.frozen import sealed
 
 __all__ = ["Screen", "visible"]
 
-_NARROWEST = 40
 _BLOCKS = " ▏▎▍▌▋▊▉█"
 _COLUMNS = " ▁▂▃▄▅▆▇█"
 
@@ -44,7 +44,7 @@ class Screen:
         is_terminal = sys.stdout.isatty()
         color = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-        return cls(sys.stdout, sys.stderr, _width(), color, unicode, quiet)
+        return cls(sys.stdout, sys.stderr, screen_width(), color, unicode, quiet)
 
     def warn(self, text: str) -> None:
         """Write a warning to stderr, even if quiet."""
@@ -100,17 +100,6 @@ class Screen:
         """A character that is full up to a height from 0 to 1."""
         eighths = min(8, max(0, round(height * 8)))
         return _COLUMNS[eighths] if self.unicode else " .:#"[(eighths + 2) // 3]
-
-
-def _width() -> int:
-    """What COLUMNS says, or the terminal: as `shutil.get_terminal_size`, whose import takes too long."""
-    asked = os.environ.get("COLUMNS", "")
-    if asked.isdecimal() and int(asked) > 0:
-        return max(_NARROWEST, int(asked))
-    try:
-        return max(_NARROWEST, os.get_terminal_size(sys.__stdout__.fileno()).columns)  # type: ignore[union-attr]
-    except (AttributeError, ValueError, OSError):
-        return 80
 
 
 def visible(text: str) -> str:

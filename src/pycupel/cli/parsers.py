@@ -11,6 +11,7 @@ from typing import Any, NoReturn, Protocol
 
 from pycupel import __version__
 from pycupel.cli.exits import WRONG, InputError
+from pycupel.cli.width import screen_width
 
 __all__ = [
     "Parser",
@@ -50,11 +51,18 @@ class Verb(Protocol):
         ...
 
 
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """As wide as the screen. Without a width, argparse asks `shutil`, whose import takes too long."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=screen_width() - 2)
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that suggests what a misspelt option or verb should have been."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+        super().__init__(allow_abbrev=False, formatter_class=_Formatter, **options)
 
     def error(self, message: str) -> NoReturn:
         """Raise the message; the help is one option away."""

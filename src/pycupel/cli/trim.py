@@ -38,6 +38,9 @@ def run(options: Any, screen: Screen) -> int:
     """Write what to send."""
     budget, policy = budget_of(options), policy_of(options.policy)
     conversation = one_conversation(options.file, "trim")
+    beside = conversation.beside
+    if options.model is not None:
+        beside["model"] = options.model
     selection = select_messages(
         conversation.messages,
         budget,
@@ -45,6 +48,7 @@ def run(options: Any, screen: Screen) -> int:
         policy=policy,
         query=options.query,
         counter=options.counter,
+        **beside,
     )
     screen.json_lines(conversation.documents(selection.messages))
     for note in selection.notes:

@@ -9,4 +9,5 @@ A codec reads, writes, and gives the JSON Schema of what it reads. `wire` and `p
 | `containers` | lists, and objects whose keys the author chooses                  |
 | `records`    | objects with named fields                                         |
 | `jsontext`   | JSON text and the value that it holds                             |
+| `limits`     | how deep a document may be nested                                 |
 """

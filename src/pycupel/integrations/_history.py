@@ -120,7 +120,9 @@ class HistorySelector:
         """Whose rules hold. Messages of a framework are those of Chat Completions, unless they are items."""
         provider = self._provider
         if provider == "auto":
-            provider = request.model.provider or ("anthropic" if any(map(_is_signed, said)) else "openai")
+            # What OpenAI's models have thought comes sealed, too, but only in items.
+            is_claude = request.items is None and any(map(_is_signed, said))
+            provider = request.model.provider or ("anthropic" if is_claude else "openai")
         if provider in ("openai", "responses"):
             return "openai" if request.items is None else "responses"
         return provider

@@ -79,10 +79,10 @@ def _is_answer(views: Sequence[MessageView]) -> bool:
 
 
 def _model(model: Any) -> ModelInUse:
-    """A model's name may begin with that of the library that serves it, as in `litellm/anthropic/claude-...`."""
+    """A model's name may begin with those of its server and its provider, as in `litellm/anthropic/claude-...`."""
     name = model if isinstance(model, str) else model_name_of(model)
-    kinds = [name] if isinstance(model, str) else class_names(model)
-    return model_in_use(kinds, name and name.rpartition("/")[2])
+    server, _, own_name = (name or "").rpartition("/")
+    return model_in_use([server, *class_names(model)], own_name)
 
 
 def _tools(agent: Agent[Any]) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import ContextItem
 
-__all__ = ["VERSION_KEY", "Shortened", "is_version_of", "make_version", "stated_units", "version_mark"]
+__all__ = ["VERSION_KEY", "Shortened", "is_version_of", "make_version", "origin_key", "stated_units", "version_mark"]
 
 VERSION_KEY = "pycupel.version"
 """The key of the metadata under which a version says what it is: `of`, `maker`, and `units` if they are stated."""
@@ -56,6 +56,12 @@ def is_version_of(version: ContextItem, item: ContextItem) -> bool:
     """Whether one item is marked as a shorter version of the other."""
     mark = version_mark(version)
     return mark is not None and version.original_tokens == item.tokens and mark.get("of") == _content_key(item.content)
+
+
+def origin_key(item: ContextItem) -> str:
+    """The same for an item and all its versions, and for no other content."""
+    mark = version_mark(item)
+    return _content_key(item.content) if mark is None else str(mark.get("of"))
 
 
 def stated_units(version: ContextItem) -> float | None:

@@ -7,6 +7,7 @@ plus 1. What would make the page too large is cut, and the page says so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
 
@@ -23,6 +24,7 @@ from pycupel.diagnostics.reasons import EXCLUSION_REASONS
 from pycupel.diagnostics.report import score_parts
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import shortened
+from pycupel.model.version import origin_key, version_mark
 from pycupel.render._layout import clipped, count
 from pycupel.render._reasons import explain, name_of
 from pycupel.render._shares import held_tokens
@@ -108,6 +110,7 @@ def use_data(items: Sequence[ContextItem], pinned: int, budget: ContextBudget | 
     used = sum([item.tokens for item in items])
     return {
         "items": len(items),
+        "shortened": sum([version_mark(item) is not None for item in items]),
         "tokens": plain(used),
         "pinned": plain(pinned),
         "held": 0 if budget is None else plain(held_tokens(budget, used, pinned)),
@@ -116,25 +119,38 @@ def use_data(items: Sequence[ContextItem], pinned: int, budget: ContextBudget | 
 
 
 class RowIndex:
-    """Finds the rows of items: by identity, or else by content and kind, as in a report read from a file."""
+    """Finds the rows of items: by identity, or else by content and kind, as in a report read from a file.
 
-    def __init__(self, items: Iterable[ContextItem]) -> None:
+    An item and its shorter versions have one row.
+    """
+
+    def __init__(self, items: Sequence[ContextItem]) -> None:
+        self._items = items
         self._by_id: dict[int, list[int]] = {}
-        self._by_content: dict[tuple[str, str], list[int]] = {}
         for row, item in enumerate(items):
             self._by_id.setdefault(id(item), []).append(row)
-            self._by_content.setdefault((item.content, item.kind.key), []).append(row)
+
+    @cached_property
+    def _by_key(self) -> dict[tuple[str, str], list[int]]:
+        rows: dict[tuple[str, str], list[int]] = {}
+        for row, item in enumerate(self._items):
+            rows.setdefault(_row_key(item), []).append(row)
+        return rows
 
     def find(self, items: Iterable[ContextItem]) -> list[int | None]:
         """A row for each item, None if there is no other than those of the items before it."""
         used: dict[int, int] = {}
         found: list[int | None] = []
         for item in items:
-            rows = self._by_id.get(id(item)) or self._by_content.get((item.content, item.kind.key), [])
+            rows = self._by_id.get(id(item)) or self._by_key.get(_row_key(item), [])
             turn = used.get(id(rows), 0)
             used[id(rows)] = turn + 1
             found.append(rows[turn] if turn < len(rows) else None)
         return found
+
+
+def _row_key(item: ContextItem) -> tuple[str, str]:
+    return origin_key(item), item.kind.key
 
 
 class Table(NamedTuple):
@@ -241,8 +257,7 @@ def _parts(report: SelectionReport, items: Sequence[ContextItem]) -> tuple[list[
     parts = score_parts(report)
     if parts is None:
         return [], []
-    rows = {id(item): row for row, item in enumerate(parts.items)}
-    found = [rows.get(id(item)) for item in items]
+    found = RowIndex(parts.items).find(items)
     scorers = [[type(scorer).__name__, weight] for scorer, weight, _ in parts.columns]
     scores = [column for _, _, column in parts.columns]
     return scorers, [None if row is None else [plain(column[row]) for column in scores] for row in found]

@@ -9,9 +9,10 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from pycupel.messages.content import ContentReader
+from pycupel.errors import MessageShapeError
+from pycupel.messages.content import ContentError, ContentReader
 from pycupel.messages.providers import PROVIDERS
-from pycupel.replay.shapes import as_dict, as_dicts
+from pycupel.replay.shapes import as_dict, as_dicts, as_name
 
 __all__ = ["ASSISTANT", "IMAGES", "RESULTS", "SUMMARY", "SYSTEM", "THINKING", "TOOLS", "USER", "Part", "Splitter"]
 
@@ -58,7 +59,11 @@ class _Piece(NamedTuple):
 
 
 class Splitter:
-    """Takes the messages of one history apart, in order: results are known by the calls before them."""
+    """Takes the messages of one history apart, in order: results are known by the calls before them.
+
+    Raises:
+        MessageShapeError: a part has a shape that no provider uses.
+    """
 
     def __init__(self, provider: str, count: Callable[[str], int]) -> None:
         prices = PROVIDERS[provider].prices
@@ -75,16 +80,22 @@ class Splitter:
         """The parts of a message."""
         overhead = self._overhead
         for kind, node, tool, call, text in self._pieces(as_dict(message)):
-            said, tokens = self._read(node)
+            said, tokens = self._priced(node, index)
             yield Part(index, kind, tool, said if text is None else text, tokens + overhead, call)
             overhead = 0
 
     def text(self, kind: str, value: Any) -> Part:
         """A part that is no message, such as a system prompt beside them."""
-        return Part(-1, kind, "", *self._read(value))
+        return Part(-1, kind, "", *self._priced(value, 0))
+
+    def _priced(self, node: Any, index: int) -> tuple[str, int]:
+        try:
+            return self._read(node)
+        except ContentError as error:
+            raise MessageShapeError(str(error), index, error.key) from error
 
     def _pieces(self, message: dict[str, Any]) -> Iterator[_Piece]:
-        role, kind = message.get("role"), str(message.get("type"))
+        role, kind = as_name(message.get("role")), str(message.get("type"))
         if role in {"tool", "function"} or kind.endswith("_output"):
             yield from self._result(message)
         elif kind in _THOUGHTS:
@@ -96,8 +107,8 @@ class Splitter:
             for name in ("reasoning_content", "reasoning"):
                 if message.get(name):
                     yield _Piece(THINKING, message[name])
-            content = message.get("content") or message.get("parts") or ()
-            for part in [content] if isinstance(content, str) else content:
+            content = message.get("content") or message.get("parts")
+            for part in content if content.__class__ is list else [content] if content else ():
                 yield from self._part(part, speaker)
             for call in as_dicts(message.get("tool_calls")):
                 # As in the message, where providers charge for calls.
@@ -131,7 +142,7 @@ class Splitter:
         arguments = next((called[name] for name in names if called.get(name) is not None), "")
         text = arguments if isinstance(arguments, str) else json.dumps(arguments, sort_keys=True)
         tool = str(called.get("name") or called.get("type") or "")
-        for name in (_id(node), called.get("name")):
+        for name in (_id(node), tool):
             # Gemini's results may have nothing but the name.
             self._calls[name] = (tool, text)
         return _Piece(ASSISTANT, node, tool, f"{tool} {text}", text)
@@ -153,4 +164,6 @@ def _id(fields: dict[str, Any]) -> object:
 
 def _is_picture(fields: dict[str, Any]) -> bool:
     data = as_dict(fields.get("inlineData")) or as_dict(fields.get("inline_data"))
-    return fields.get("type") in _PICTURES or str(data.get("mimeType") or data.get("mime_type")).startswith("image/")
+    return as_name(fields.get("type")) in _PICTURES or str(data.get("mimeType") or data.get("mime_type")).startswith(
+        "image/"
+    )

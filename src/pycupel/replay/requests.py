@@ -13,7 +13,7 @@ from pycupel.replay.log import Call, History
 from pycupel.replay.shapes import as_dict, as_dicts, as_name
 from pycupel.tokens.models import family_of
 
-__all__ = ["Requests"]
+__all__ = ["Requests", "system_and_tools"]
 
 _Message = dict[str, Any]
 
@@ -94,9 +94,7 @@ class _Conversation:
     def history(self) -> History:
         messages = [*self.sent, *self.reply]
         provider = self._chat_provider(messages) if self.provider == _CHAT else self.provider
-        beside = {**as_dict(self.request.get("config")), **self.request}
-        system = next((beside[name] for name in _SYSTEM if beside.get(name)), None)
-        tools = tuple(as_dicts(beside.get("tools")))
+        system, tools = system_and_tools(self.request)
         called = [call.model for call in self.calls if call.model]
         model = called[-1] if called else self._model
         return History(
@@ -116,6 +114,13 @@ class _Conversation:
             return _GEMINI
         family = None if self._model is None else family_of(self._model)
         return _ANTHROPIC if family == _ANTHROPIC else _MISTRAL if family == _MISTRAL else _CHAT
+
+
+def system_and_tools(request: Mapping[str, Any]) -> tuple[Any, tuple[Any, ...]]:
+    """The system prompt that a request has beside its messages, or None, and its definitions of tools."""
+    beside = {**as_dict(request.get("config")), **request}
+    system = next((beside[name] for name in _SYSTEM if beside.get(name)), None)
+    return system, tuple(as_dicts(beside.get("tools")))
 
 
 def _digests(provider: ProviderName, sent: list[_Message]) -> Iterator[bytes]:

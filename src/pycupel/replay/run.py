@@ -19,6 +19,7 @@ from pycupel.pipeline.policy import as_policy
 from pycupel.replay.log import History, Log
 from pycupel.replay.needed import Needed, needed_of
 from pycupel.replay.parts import Splitter
+from pycupel.replay.shapes import as_name
 from pycupel.tokens.counters import Counter, CounterLike
 
 __all__ = ["AS_LOGGED", "NEWEST_FIRST", "CacheRates", "PolicyReplay", "call_indices", "counter_for", "replay"]
@@ -180,7 +181,7 @@ def call_indices(history: History) -> list[int]:
 
 def _is_reply(message: Mapping[str, Any]) -> bool:
     kind = str(message.get("type"))
-    return message.get("role") in {"assistant", "model"} or kind == "reasoning" or kind.endswith("_call")
+    return as_name(message.get("role")) in {"assistant", "model"} or kind == "reasoning" or kind.endswith("_call")
 
 
 def _histories(log: Any) -> tuple[History, ...]:
@@ -302,7 +303,7 @@ class _Session:
 
     def newest_first(self, index: int) -> list[int]:
         """The system prompts, and the newest messages that fit."""
-        systems = [n for n in range(index) if self._history.messages[n].get("role") in {"system", "developer"}]
+        systems = [n for n in range(index) if as_name(self._history.messages[n].get("role")) in {"system", "developer"}]
         left = self._limit - self._size(systems)
         newest: list[int] = []
         for n in range(index - 1, -1, -1):

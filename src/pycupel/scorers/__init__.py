@@ -22,20 +22,46 @@
 
 from __future__ import annotations
 
-from pycupel.scorers.boosted import BoostedScorer
-from pycupel.scorers.composite import CompositeScorer
-from pycupel.scorers.decay import DecayScorer, Exponential, Step, SystemTimeProvider, Window
-from pycupel.scorers.frequency import FrequencyScorer
-from pycupel.scorers.kind import KindScorer
-from pycupel.scorers.metadata_key import MetadataKeyScorer
-from pycupel.scorers.metadata_trust import MetadataTrustScorer
-from pycupel.scorers.priority import PriorityScorer
-from pycupel.scorers.recency import RecencyScorer
-from pycupel.scorers.reflexive import ReflexiveScorer, rescale_hints
-from pycupel.scorers.relevance import RelevanceScorer, clear_caches
-from pycupel.scorers.scaled import ScaledScorer
-from pycupel.scorers.similarity import SimilarityScorer
-from pycupel.scorers.tag import TagScorer
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pycupel.scorers.boosted import BoostedScorer
+    from pycupel.scorers.composite import CompositeScorer
+    from pycupel.scorers.decay import DecayScorer, Exponential, Step, SystemTimeProvider, Window
+    from pycupel.scorers.frequency import FrequencyScorer
+    from pycupel.scorers.kind import KindScorer
+    from pycupel.scorers.metadata_key import MetadataKeyScorer
+    from pycupel.scorers.metadata_trust import MetadataTrustScorer
+    from pycupel.scorers.priority import PriorityScorer
+    from pycupel.scorers.recency import RecencyScorer
+    from pycupel.scorers.reflexive import ReflexiveScorer, rescale_hints
+    from pycupel.scorers.relevance import RelevanceScorer, clear_caches
+    from pycupel.scorers.scaled import ScaledScorer
+    from pycupel.scorers.similarity import SimilarityScorer
+    from pycupel.scorers.tag import TagScorer
+else:
+    # Loaded when they are first used: a program uses a few of them. Type checkers must not see this function: for them
+    # it would make any name one that exists.
+    _HOMES = {
+        "DecayScorer": "decay",
+        "Exponential": "decay",
+        "Step": "decay",
+        "SystemTimeProvider": "decay",
+        "Window": "decay",
+        "clear_caches": "relevance",
+        "rescale_hints": "reflexive",
+        "MetadataKeyScorer": "metadata_key",
+        "MetadataTrustScorer": "metadata_trust",
+    }
+
+    def __getattr__(name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module 'pycupel.scorers' has no attribute {name!r}")
+        home = _HOMES.get(name) or name.removesuffix("Scorer").lower()
+        value = globals()[name] = getattr(import_module(f"pycupel.scorers.{home}"), name)
+        return value
+
 
 __all__ = [
     "BoostedScorer",

@@ -17,7 +17,22 @@ unless `strict` is set; a key that an object has twice is refused.
 
 from __future__ import annotations
 
-from pycupel.wire.documents import dumps, from_dict, loads, to_dict
+from typing import TYPE_CHECKING, Any
+
 from pycupel.wire.jsonl import read_items, write_items
+
+if TYPE_CHECKING:
+    from pycupel.wire.documents import dumps, from_dict, loads, to_dict
+else:
+    # Whole documents know about reports, which a program that only reads items does not need. Type checkers must not
+    # see this function: for them it would make any name one that exists.
+    def __getattr__(name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module 'pycupel.wire' has no attribute {name!r}")
+        from pycupel.wire import documents  # noqa: PLC0415
+
+        value = globals()[name] = getattr(documents, name)
+        return value
+
 
 __all__ = ["dumps", "from_dict", "loads", "read_items", "to_dict", "write_items"]

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from agents import Agent, Model, ModelResponse, RunConfig, Runner, SQLiteSession, Usage, function_tool
+from agents import Agent, Model, ModelResponse, RunConfig, Runner, SQLiteSession, Usage, function_tool, handoff
 from agents.run import CallModelData, ModelInputData
 from openai.types.responses import (
     Response,
@@ -192,6 +192,72 @@ def test_where_the_server_keeps_the_conversation_nothing_is_dropped() -> None:
         ["function_call_output"],
         ["function_call_output"],
     ]
+
+
+def selection_for(agent: Agent[Any], given: list[Any], **options: Any) -> MessageSelection:
+    selections: list[MessageSelection] = []
+    data = CallModelData(ModelInputData(given, None), agent, None)
+    CupelInputFilter(BUDGET, counter=count_words, on_selection=selections.append, **options)(data)
+    return selections[0]
+
+
+class FakeLitellm(FakeModel):
+    """A model of another library, which has its name in an attribute."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__()
+        self.model = model
+
+
+@pytest.mark.parametrize(
+    ("model", "provider"),
+    [
+        (None, "responses"),
+        ("gpt-4o", "responses"),
+        (FakeModel(), "responses"),
+        ("litellm/anthropic/claude-haiku-4-5", "anthropic"),
+        (FakeLitellm("anthropic/claude-haiku-4-5"), "anthropic"),
+        (FakeLitellm("gemini/gemini-2.5-pro"), "gemini"),
+        ("litellm/mistral/mistral-large-latest", "mistral"),
+    ],
+)
+def test_the_rules_are_those_of_the_model(model: Any, provider: str) -> None:
+    given = items()
+    selection = selection_for(Agent(name="Helper", model=model, tools=[look_up]), given)
+    assert selection.provider == provider
+    assert 0 < len(selection.kept) < len(given)
+    assert lint_messages(selection.messages, "responses") == []
+    assert selection_for(Agent(name="Helper", model=model), given, provider="anthropic").provider == "anthropic"
+
+
+@pytest.mark.parametrize(
+    "thoughts",
+    [
+        {"provider_data": {"thinking_blocks": [{"type": "thinking", "thinking": "Hm.", "signature": "x" * 64}]}},
+        {"content": [{"type": "reasoning_text", "text": "Hm."}], "encrypted_content": "x" * 64},
+    ],
+)
+def test_the_thoughts_that_start_a_turn_stay_where_claude_demands_them(thoughts: dict[str, Any]) -> None:
+    given: list[Any] = [{"role": "user", "content": [{"type": "input_text", "text": "Look it all up."}]}]
+    given.append({"type": "reasoning", "id": "rs_1", "summary": [], **thoughts})
+    for n in range(30):
+        given.append({"type": "function_call", "call_id": f"c{n}", "name": "look_up", "arguments": "{}"})
+        given.append({"type": "function_call_output", "call_id": f"c{n}", "output": "found " * 40})
+    claude = selection_for(Agent(name="Helper", model="litellm/anthropic/claude-haiku-4-5"), given)
+    assert claude.kept[:4] == (0, 1, 2, 3)
+    assert len(claude.kept) < len(given)
+    assert 1 not in selection_for(Agent(name="Helper", model="gpt-4o"), given).kept
+
+
+def test_handoffs_count() -> None:
+    given = items(turns=1)
+    other = Agent(name="Other", handoff_description="Knows " * 20)
+    sizes = [
+        selection_for(Agent(name="Helper", handoffs=handoffs), given).usage.tools
+        for handoffs in ([], [other], [handoff(other)])
+    ]
+    assert sizes[0] == 0
+    assert min(sizes[1:]) > 20
 
 
 def test_an_orphan_in_a_history_of_ones_own_is_left_out() -> None:

@@ -28,9 +28,11 @@
     return node;
   }
 
+  let cards = 0;
+
   function card(title, note, ...children) {
-    const id = `h-${title.toLowerCase().replace(/[^a-z]+/g, "-")}-${(card.count = (card.count || 0) + 1)}`;
-    const header = el("header", {}, el("h2", { id }, title), note ? el("p", { class: "quiet" }, note) : null);
+    const id = `heading-${++cards}`;
+    const header = el("header", {}, el("h2", { id }, visible(title)), note ? el("p", { class: "quiet" }, note) : null);
     return el("section", { class: "card", "aria-labelledby": id }, header, ...children);
   }
 
@@ -535,7 +537,11 @@
     const out = report.candidates - use.items;
     const outTokens = typeof report.considered === "string" ? null : report.considered - num(use.tokens);
     const figures = [
-      { label: "Selected", value: count(use.items), note: `of ${plural(report.candidates, "item")}` },
+      {
+        label: "Selected",
+        value: count(use.items),
+        note: `of ${plural(report.candidates, "item")}${use.shortened ? `, ${count(use.shortened)} shortened` : ""}`,
+      },
       {
         label: "Tokens",
         value: count(use.tokens),
@@ -891,6 +897,16 @@
       table.select(row);
       showDetail(detail, app, row);
     };
+    app.close = () => {
+      app.chosen = null;
+      delete view.chosen;
+      split.classList.add("alone");
+      table.select(null);
+      table.focus();
+    };
+    split.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && app.chosen !== null) app.close();
+    });
 
     const everything = Array.from({ length: model.size }, (_, row) => row);
     const tabs = [
@@ -1054,10 +1070,7 @@
       {
         class: "close",
         type: "button",
-        onclick: () => {
-          node.parentNode.classList.add("alone");
-          app.table.focus();
-        },
+        onclick: () => app.close(),
       },
       "Close",
     );

@@ -129,7 +129,17 @@ def test_a_required_item_is_chosen_without_value_but_not_beyond_the_capacity() -
 
 def test_prices_that_floats_cannot_tell_apart() -> None:
     large = 10**17
-    assert choose([[10], [10], [4]], [[large], [large + 1], [1]], 10).versions == [-1, 0, -1]
+    assert choose([[10], [10], [4]], [[large], [large + 1], [1]], 13).versions == [-1, 0, -1]
+
+
+def test_a_search_stops_once_enough_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(versions, "EXACT_ITEMS", 0)
+    for kind in ("unrelated", "with a constant", "proportional", "even", "equal"):
+        for seed in range(5):
+            instance = hard(kind, 30, seed)
+            choice = instance.solved()
+            check(instance, choice)
+            assert choice.value >= 0.99 * choice.bound
 
 
 def hard(kind: str, n: int, seed: int = 1) -> Instance:

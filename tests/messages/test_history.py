@@ -178,6 +178,18 @@ def test_what_changes_how_the_rest_is_read_is_pinned_wherever_it_stands() -> Non
     assert pinned(history, provider="responses") == [0, 3, 6, 7]
 
 
+def test_what_has_begun_is_pinned_until_it_is_finished() -> None:
+    """Responses: results may come behind other messages."""
+    made = [{"type": "function_call", "call_id": each, "name": "read", "arguments": "{}"} for each in "ab"]
+    done = [{"type": "function_call_output", "call_id": each, "output": "x"} for each in "ab"]
+    history = read(
+        [question(), *made, done[0], question("And?"), answer("Wait."), done[1], answer()], provider="responses"
+    )
+    assert history.points == [1, 5, 7]
+    assert indices(history, history.staying(5).must) == [0, 1, 2, 3, 4, 6]
+    assert indices(history, history.staying(7).must) == [4]
+
+
 def test_an_assistant_message_at_the_end_is_pinned_because_the_model_may_continue_it() -> None:
     assert pinned([question("a"), answer(), question("b"), answer("So")]) == [2, 3]
     prefix = {"role": "assistant", "content": "So", "prefix": True}

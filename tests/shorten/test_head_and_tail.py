@@ -97,6 +97,10 @@ def test_with_a_counter_the_limit_holds() -> None:
     assert version is not None
 
 
+def test_a_counter_that_finds_every_cut_too_long() -> None:
+    assert shortened("word " * 2_000, 90, lambda part: 1 if part.startswith("[...") else 1_000) is None
+
+
 def test_the_limit_is_checked() -> None:
     with pytest.raises(InvalidArgumentError, match="tokens must be greater than 0"):
         HeadAndTail(0)

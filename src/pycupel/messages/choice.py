@@ -25,6 +25,7 @@ from pycupel.messages.slicing import BesideSlice, fill, inner_slicer, without_lo
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline import Pipeline, Policy, Selection
 from pycupel.pipeline.notes import ranking_notes
+from pycupel.protocols import Scorer, Slicer
 from pycupel.scorers._base import score_all
 from pycupel.slicers._base import slice_by_index
 
@@ -37,9 +38,16 @@ class HistoryCutter:
     def __init__(self, history: History, plan: Plan, policy: Policy) -> None:
         self._history = history
         self._plan = plan
-        self._scorer, _ = scorer_for(policy.scorer, (), None, "")
-        self._inner = inner_slicer(policy.slicer)
+        self._policy = policy
         self._items: dict[int, ContextItem] = {}
+
+    @cached_property
+    def _scorer(self) -> Scorer:
+        return scorer_for(self._policy.scorer, (), None, "")[0]
+
+    @cached_property
+    def _inner(self) -> Slicer | None:
+        return inner_slicer(self._policy.slicer)
 
     @cached_property
     def _answers(self) -> dict[int, int]:
@@ -128,6 +136,8 @@ def choose(
     aside = refused | dict(sorted(replayed.gone.items()))
     reasons = aside | dict(replayed.dropped)
     older: dict[int, ExclusionReason] = {old.index: Deduplicated(new.item.content) for old, new in replaced}
+    if not (hits or replayed.dropped or explain or query is not None):
+        return Choice(kept, (), reasons, older)
     scorer, query_notes = scorer_for(policy.scorer, [hit.item for hit in hits], query, _last_question(history))
     if not (hits or replayed.dropped or explain):
         return Choice(kept, (), reasons, older, query_notes)

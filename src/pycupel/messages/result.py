@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Any, ClassVar
@@ -130,13 +129,6 @@ class MessageSelection:
     source: tuple[Any, ...] = field(default=(), compare=False)
 
     __hash__: ClassVar[None] = None  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
-
-    def continues(self, messages: Sequence[Any]) -> bool:
-        """Whether a history starts with the one that this selection was made from."""
-        before = self.source
-        return len(before) <= len(messages) and all(
-            then is now or then == now for then, now in zip(before, messages, strict=False)
-        )
 
     @property
     def history_length(self) -> int:

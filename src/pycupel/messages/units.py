@@ -114,8 +114,7 @@ def _note(problems: dict[int, str], findings: Iterable[Finding], unit_of: Mappin
 def _summary(members: Sequence[MessageView]) -> tuple[str, str, bool, bool]:
     """The role of a unit of several messages, its text, whether it opens a turn, and whether the user speaks."""
     first = members[0]
-    is_exchange = bool(first.calls) or any(view.calls or view.results for view in members)
-    roles = [view.role for view in members]
-    opens_turn = "user" in roles and any(view.opens_turn for view in members)
     text = "\n".join([view.text for view in members if view.text])
-    return "exchange" if is_exchange else first.role, text, opens_turn, "user" in roles
+    role = "exchange" if first.calls or any(view.calls or view.results for view in members) else first.role
+    speaks = "user" in [view.role for view in members]
+    return role, text, speaks and any(view.opens_turn for view in members), speaks

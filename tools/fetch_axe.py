@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import sys
 import tarfile
 import tempfile
@@ -20,6 +21,8 @@ def main() -> None:
     script, version = FOLDER / "axe.min.js", FOLDER / "axe.version"
     if script.exists() and version.exists() and version.read_text() == VERSION:
         return
+    # Node would trust only the authorities that it knows itself, not those of the machine.
+    os.environ["NODE_OPTIONS"] = "--use-system-ca"
     with tempfile.TemporaryDirectory() as directory:
         if npm(["pack", f"axe-core@{VERSION}", "--silent", "--pack-destination", directory]):
             sys.exit(f"axe-core {VERSION} could not be fetched")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from hashlib import sha256
 from typing import Any, NamedTuple, cast
 
 from pycupel.model.frozen import FrozenDict
@@ -72,5 +71,7 @@ def stated_units(version: ContextItem) -> float | None:
 
 
 def _content_key(content: str) -> str:
+    from hashlib import sha256  # noqa: PLC0415 - loads OpenSSL, and most programs make no versions
+
     # Unpaired surrogates have no UTF-8.
     return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]

@@ -15,6 +15,7 @@
     ├── CountRequirementError                 a kind has too few candidates, and scarcity is Throw
     ├── NonMonotonicSlicerError               budget simulation is not possible with this slicer
     ├── SlicerContractError                   a slicer returned something that it was not given
+    ├── ShortenerContractError                a shortener returned something other than shorter items
     ├── PlacerContractError                   a placer returned something other than it was given
     ├── MissingExtraError (ImportError)       an optional package is not installed
     ├── MessageShapeError (ValueError)        a chat message has a shape that no provider uses

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pycupel.cli import VERBS
+from pycupel import __main__
+from pycupel.cli import VERBS, main
 from tests.cli.calls import Call
 
 ITEMS = "\n".join(
@@ -30,6 +31,10 @@ def test_help_lists_every_verb(call: Call) -> None:
     done = call("--help")
     assert done.code == 0
     assert all(f"  {name} " in done.out and summary in done.out for name, summary in VERBS.items())
+
+
+def test_the_package_runs_the_same_program() -> None:
+    assert __main__.main is main
 
 
 def test_version(call: Call) -> None:
@@ -374,4 +379,5 @@ def test_demo(call: Call) -> None:
     assert len(call("demo", "items").out.splitlines()) == 45
     history = json.loads(call("demo", "messages").out)
     assert call("lint", "-", text=json.dumps(history)).code == 0
+    assert len(call("demo", "requests").out.splitlines()) == 9
     assert len(call("demo", "transcript").out.splitlines()) == 48

@@ -358,6 +358,7 @@ def test_the_records_have_the_specified_fields_and_are_frozen(record: Any, field
         with pytest.raises(AttributeError):
             setattr(record, field, None)
     assert pickle.loads(pickle.dumps(record)) == record
+    assert repr(record).startswith(f"{type(record).__name__}({fields[0]}=")
 
 
 def test_an_event_has_no_message_unless_given() -> None:

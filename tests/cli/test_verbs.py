@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from pycupel import __main__
 from pycupel.cli import VERBS, main
 from tests.cli.calls import Call
 
@@ -34,7 +34,7 @@ def test_help_lists_every_verb(call: Call) -> None:
 
 
 def test_the_package_runs_the_same_program() -> None:
-    assert __main__.main is main
+    assert import_module("pycupel.__main__").main is main
 
 
 def test_version(call: Call) -> None:

@@ -140,7 +140,7 @@ class Pipeline(Policy):
             BaseException: what the source raises, unchanged. Every error has what was selected until then as its
                 attribute `selected_so_far`.
         """
-        from pycupel.pipeline.stream import pull_async  # noqa: PLC0415 - most programs have no streams
+        from pycupel.pipeline.pull import pull_async  # noqa: PLC0415 - most programs have no streams
 
         return self._completed(await pull_async(self._stream(budget, query, collector), source))
 
@@ -166,7 +166,7 @@ class Pipeline(Policy):
         Raises:
             BaseException: what `run_stream` raises.
         """
-        from pycupel.pipeline.stream import pull  # noqa: PLC0415 - see above
+        from pycupel.pipeline.pull import pull  # noqa: PLC0415 - see above
 
         return self._completed(pull(self._stream(budget, query, collector), source))
 

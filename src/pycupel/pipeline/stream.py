@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
 from math import isnan
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,6 @@ from pycupel.diagnostics import ExclusionReason, PinnedOverride
 from pycupel.errors import PipelineConfigError
 from pycupel.kernels.sums import SortedSums
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_iterable, wrong_type
 from pycupel.pipeline.classify import Classified, check_pinned_budget, classify_items
 from pycupel.pipeline.deduplicate import beats, deduplicate_items
 from pycupel.pipeline.place import Placement, place_items
@@ -32,7 +30,7 @@ from pycupel.slicers.stream import compete
 if TYPE_CHECKING:
     from pycupel.pipeline.policy import Policy
 
-__all__ = ["Stream", "close_async", "pull", "pull_async", "streaming_sources"]
+__all__ = ["Stream", "streaming_sources"]
 
 # The best first, NaN last, and of equal scores the earliest: whether it is NaN, the negative score, the index.
 Rank = tuple[bool, float, int]
@@ -287,60 +285,3 @@ class Stream:
         # Some exceptions take no attributes.
         with suppress(AttributeError, TypeError):
             error.selected_so_far = self.selected_so_far  # type: ignore[attr-defined]
-
-
-def pull(stream: Stream, source: Iterable[ContextItem]) -> Selection:
-    """Feed the stream until it has enough, and close the source."""
-    iterator = iter(checked_iterable("source", "an iterable of ContextItem", source))
-    try:
-        while (batch := list(islice(iterator, stream.batch_size))) and stream.take(batch):
-            pass
-        selection = stream.finish()
-    except BaseException as error:
-        stream.failed(error)
-        with suppress(Exception):
-            _close(iterator)
-        raise
-    _close(iterator)
-    return selection
-
-
-async def pull_async(stream: Stream, source: AsyncIterable[ContextItem]) -> Selection:
-    """Feed the stream until it has enough, and close the source."""
-    if not isinstance(source, AsyncIterable):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise wrong_type("source", "an async iterable; run_stream_sync takes a plain one", source)
-    iterator = source.__aiter__()
-    try:
-        while (batch := await _batch(iterator, stream.batch_size)) and stream.take(batch):
-            pass
-        selection = stream.finish()
-    except BaseException as error:
-        stream.failed(error)
-        with suppress(Exception):
-            await close_async(iterator)
-        raise
-    await close_async(iterator)
-    return selection
-
-
-async def _batch(iterator: AsyncIterator[ContextItem], size: int) -> list[ContextItem]:
-    batch: list[ContextItem] = []
-    while len(batch) < size:
-        try:
-            batch.append(await iterator.__anext__())
-        except StopAsyncIteration:
-            break
-    return batch
-
-
-def _close(iterator: Any) -> None:
-    close = getattr(iterator, "close", None)
-    if close is not None:
-        close()
-
-
-async def close_async(iterator: Any) -> None:
-    """Close an async iterator, if it can be closed."""
-    close = getattr(iterator, "aclose", None)
-    if close is not None:
-        await close()

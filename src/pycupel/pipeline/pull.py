@@ -1,0 +1,72 @@
+"""Feeding a stream from its source, batch by batch, and closing the source whatever happens."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from contextlib import suppress
+from itertools import islice
+from typing import Any
+
+from pycupel.model import ContextItem
+from pycupel.model.checks import checked_iterable, wrong_type
+from pycupel.pipeline.selection import Selection
+from pycupel.pipeline.stream import Stream
+
+__all__ = ["close_async", "pull", "pull_async"]
+
+
+def pull(stream: Stream, source: Iterable[ContextItem]) -> Selection:
+    """Feed the stream until it has enough, and close the source."""
+    iterator = iter(checked_iterable("source", "an iterable of ContextItem", source))
+    try:
+        while (batch := list(islice(iterator, stream.batch_size))) and stream.take(batch):
+            pass
+        selection = stream.finish()
+    except BaseException as error:
+        stream.failed(error)
+        with suppress(Exception):
+            _close(iterator)
+        raise
+    _close(iterator)
+    return selection
+
+
+async def pull_async(stream: Stream, source: AsyncIterable[ContextItem]) -> Selection:
+    """Feed the stream until it has enough, and close the source."""
+    if not isinstance(source, AsyncIterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise wrong_type("source", "an async iterable; run_stream_sync takes a plain one", source)
+    iterator = source.__aiter__()
+    try:
+        while (batch := await _batch(iterator, stream.batch_size)) and stream.take(batch):
+            pass
+        selection = stream.finish()
+    except BaseException as error:
+        stream.failed(error)
+        with suppress(Exception):
+            await close_async(iterator)
+        raise
+    await close_async(iterator)
+    return selection
+
+
+async def _batch(iterator: AsyncIterator[ContextItem], size: int) -> list[ContextItem]:
+    batch: list[ContextItem] = []
+    while len(batch) < size:
+        try:
+            batch.append(await iterator.__anext__())
+        except StopAsyncIteration:
+            break
+    return batch
+
+
+def _close(iterator: Any) -> None:
+    close = getattr(iterator, "close", None)
+    if close is not None:
+        close()
+
+
+async def close_async(iterator: Any) -> None:
+    """Close an async iterator, if it can be closed."""
+    close = getattr(iterator, "aclose", None)
+    if close is not None:
+        await close()

@@ -60,20 +60,22 @@ def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Uni
     for unit_index, group in enumerate(groups):
         remark = False
         if len(group) == 1:
-            view = views[group[0]]
-            role = "exchange" if view.calls or view.results else view.role
-            text, opens_turn = view.text, view.opens_turn
-            if role == "system" and not leading and LASTING not in view.marks:
+            _, role, text, _, calls, results, opens_turn, _, marks, _ = views[group[0]]
+            if calls or results:
+                role = "exchange"
+            elif role == "system" and not leading and LASTING not in marks:
                 role = "reminder"
         else:
             role, text, opens_turn, remark = _summary([views[index] for index in group])
         leading = leading and role == "system"
         anchor = None if role in _UNTIED else opener
-        needs = others.get(unit_index, ())
+        needs = others.get(unit_index, ()) if others else ()
         needs = needs if anchor is None else (anchor, *needs)
-        state = states.get(unit_index, "complete")
-        units.append(_unit((tuple(group), role, anchor, state, problems.get(unit_index), text, needs, remark)))
-        if opens_turn and unit_index not in problems:
+        state, problem = "complete", None
+        if unit_index in states:
+            state, problem = states[unit_index], problems.get(unit_index)
+        units.append(_unit((tuple(group), role, anchor, state, problem, text, needs, remark)))
+        if opens_turn and problem is None:
             opener = unit_index
     return units
 

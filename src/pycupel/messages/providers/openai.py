@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from pycupel.kernels.records import maker
 from pycupel.messages.content import TOOL_CALLS, ContentReader, Prices
 from pycupel.messages.fields import field
 from pycupel.messages.providers._base import MessageView, Provider, check_content, entries, id_of, role_of
@@ -40,6 +41,8 @@ LANGCHAIN_ROLES = {
 _BESIDE = ("tool_calls", "invalid_tool_calls", "function_call", "refusal", "audio", "additional_kwargs")
 _EMPTY = (EMPTY_TEXT,)
 
+_view = maker(MessageView)
+
 empty_faults = faults_by_mark({EMPTY_MESSAGE: empty_message("content nor calls"), EMPTY_TEXT: empty_text()})
 
 
@@ -59,17 +62,13 @@ def _read_plain(message: Any, index: int, content: ContentReader) -> MessageView
         return None
     if text.__class__ is str:
         if len(message) == 2 and role in _SPOKEN:
-            return MessageView(
-                index,
-                _SPOKEN[role],
-                text,
-                content.overhead + content.count(text),
-                opens_turn=role == "user",
-                marks=() if text else _EMPTY,
-            )
+            tokens = content.overhead + content.count(text)
+            marks = () if text else _EMPTY
+            return _view((index, _SPOKEN[role], text, tokens, (), (), role == "user", False, marks, ()))
         call_id = message.get("tool_call_id")
         if role == "tool" and len(message) == 3 and call_id.__class__ is str and call_id:
-            return MessageView(index, role, text, content.overhead + content.count(text), (), (call_id,))
+            tokens = content.overhead + content.count(text)
+            return _view((index, role, text, tokens, (), (call_id,), False, False, (), ()))
     calls = message.get("tool_calls")
     if calls.__class__ is not list or not calls or role != "assistant" or len(message) != 3:
         return None
@@ -93,9 +92,8 @@ def _read_plain_calls(calls: list[Any], text: str | None, index: int, content: C
         texts.insert(0, text)
         total += content.count(text)
     total += content.overhead
-    return MessageView(
-        index, "assistant", "\n".join(texts), total, tuple(ids), (), False, False, (), ((TOOL_CALLS, tokens),)
-    )
+    shares = ((TOOL_CALLS, tokens),)
+    return _view((index, "assistant", "\n".join(texts), total, tuple(ids), (), False, False, (), shares))
 
 
 def read_message(message: Any, index: int, content: ContentReader) -> MessageView:

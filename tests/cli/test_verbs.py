@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
 from pathlib import Path
+from runpy import run_module
 
 import pytest
 
-from pycupel.cli import VERBS, main
+from pycupel.cli import VERBS
 from tests.cli.calls import Call
 
 ITEMS = "\n".join(
@@ -33,8 +33,11 @@ def test_help_lists_every_verb(call: Call) -> None:
     assert all(f"  {name} " in done.out and summary in done.out for name, summary in VERBS.items())
 
 
-def test_the_package_runs_the_same_program() -> None:
-    assert import_module("pycupel.__main__").main is main
+def test_the_package_is_the_same_program(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.argv", ["pycupel", "--version"])
+    with pytest.raises(SystemExit, match="0"):
+        run_module("pycupel", run_name="__main__")
+    assert capsys.readouterr().out == "pycupel 0.1.0\n"
 
 
 def test_version(call: Call) -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -80,13 +81,15 @@ def test_dask(log: Path, expected: str, tmp_path: Path) -> None:
     assert checksum(rows_of(tmp_path / "out")) == expected
 
 
-def test_spark(log: Path, expected: str) -> None:
+def test_spark(log: Path, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
     def selected(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             yield select_batch(batch, POLICY)
 
+    # Its workers are started as python3, which need not be this one.
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
     try:
         frame = spark.read.parquet(str(log)).mapInArrow(selected, SCHEMA)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pycupel import (
+    ChronologicalPlacer,
     ContextBudget,
     ContextItem,
     CountQuotaSlice,
@@ -222,6 +223,14 @@ def test_relative_scorers_see_one_batch() -> None:
     collector = DiagnosticTraceCollector()
     Pipeline(PriorityScorer(), StreamSlice(2)).run_stream_sync(items, 100, collector=collector)
     assert sorted(each.score for each in collector.build_report().included) == [0.0, 0.0, 1.0, 1.0]
+
+
+def test_a_placer_that_reads_no_positions_gets_the_best_first() -> None:
+    """As in `run`: without timestamps, the order of scores; or that of the input, if the placer asks for it."""
+    items = [hinted("low", 1, 0.1), hinted("high", 1, 0.9)]
+    for placer in (ChronologicalPlacer(), ChronologicalPlacer(undated="position")):
+        pipeline = by_hint(StreamSlice(), placer=placer)
+        assert pipeline.run_stream_sync(items, 10) == pipeline.run(items, 10)
 
 
 def test_what_does_not_fit_is_explained() -> None:

@@ -23,6 +23,7 @@ from pycupel.pipeline.selection import Selection
 from pycupel.pipeline.slice import Sliced
 from pycupel.pipeline.sort import sort_items
 from pycupel.pipeline.trace import UNTRACED, NoteSources, Trace
+from pycupel.placers._base import reads_positions
 from pycupel.scorers._query import bind_stream
 from pycupel.slicers import CountConstrainedKnapsackSlice, CountQuotaSlice, QuotaSlice, StreamSlice
 from pycupel.slicers.stream import compete
@@ -276,7 +277,7 @@ class Stream:
             self._budget,
             self._policy.overflow_strategy,
             self._sources.placer,
-            input_positions(ranking, chosen),
+            input_positions(ranking, chosen) if reads_positions(self._sources.placer) else None,
         )
 
     def failed(self, error: BaseException) -> None:

@@ -53,11 +53,7 @@ CLAUDE = "claude-haiku-4-5"
 THINKING: Any = {"type": "enabled", "budget_tokens": 1024}
 
 # The libraries leave connections to the garbage collector when an event loop ends.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-    pytest.mark.usefixtures("collected"),
-]
+pytestmark = pytest.mark.usefixtures("collected")
 each_provider = pytest.mark.parametrize("provider", ["anthropic", "openai"])
 
 

@@ -91,4 +91,4 @@ wheel-smoke: setup ## build the wheel, install it alone into a new environment, 
 	@sh tools/wheel_smoke.sh $(BIN)/python
 
 clean: ## remove what the other targets have made
-	@rm -rf .venv .venv-* build dist .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .venv-* build dist .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .browser

@@ -32,7 +32,11 @@ def test_the_example_of_a_verb_works_when_it_is_pasted(name: str, shell: Shell) 
     assert [line.strip() for line in shown.splitlines()] == example.splitlines()
     for line in example.splitlines():
         # The playground runs until Ctrl-C, and opens a browser.
-        until = "BROWSER=true timeout --preserve-status --signal=INT 10 " if line.startswith("pycupel play ") else ""
+        until = (
+            "BROWSER=true timeout --foreground --preserve-status --signal=INT 10 "
+            if line.startswith("pycupel play ")
+            else ""
+        )
         done = shell.run(until + line)
         assert done.returncode == (1 if name == "diff" else 0), done.stderr
         assert "Traceback" not in done.stderr

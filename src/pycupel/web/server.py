@@ -227,11 +227,10 @@ def play(bench: Bench, port: int = 0, *, browser: bool = True, tell: Callable[[s
         OSError: the port is in use.
         InvalidArgumentError: there is no such port.
     """
-    with Playground(bench, port) as server:
+    # Around everything: a second Ctrl-C may come while the server closes.
+    with suppress(KeyboardInterrupt), Playground(bench, port) as server:
         tell(server.address)
         if browser:
             threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
-        try:
+        with suppress(KeyboardInterrupt):
             server.serve_forever()
-        except KeyboardInterrupt:
-            return

@@ -7,13 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from pycupel.batch import chunks, run_batch, select_batch, select_request
 from tests.batch.requests import content_of, request, write_log
-
-pa = pytest.importorskip("pyarrow")
-parquet = pytest.importorskip("pyarrow.parquet")
 
 
 def as_texts(asked: dict[str, Any]) -> dict[str, Any]:

@@ -185,6 +185,14 @@ class TestLimits:
         assert connection.getresponse().status == 411
         connection.close()
 
+    def test_a_refused_client_may_finish_before_it_reads_the_answer(self, server: Playground) -> None:
+        with socket.create_connection(("127.0.0.1", server.server_port), timeout=10) as client:
+            client.sendall(f"POST /wrong/select HTTP/1.0\r\nHost: 127.0.0.1:{server.server_port}\r\n\r\n".encode())
+            for _ in range(5):
+                time.sleep(0.05)
+                client.sendall(b"x" * 1_000)
+            assert client.recv(100).startswith(b"HTTP/1.0 403")
+
     @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 100_000])
     def test_a_body_that_is_not_json(self, server: Playground, body: bytes) -> None:
         assert ask(server, "POST", "select", body=body)[0] == 400

@@ -107,6 +107,16 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+        if status is not HTTPStatus.OK:
+            self._drain()
+
+    def _drain(self) -> None:
+        """Read what a refused client goes on to send: closing now would reset the connection and lose the answer."""
+        left = self._playground.limits.body
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_WR)
+            while left > 0 and (received := self.rfile.read1(65_536)):
+                left -= len(received)
 
     def _checked_name(self) -> str:
         """What is asked for, after everything about the request has been checked but its body."""

@@ -35,7 +35,7 @@ pycupel context session.jsonl
 """
 
 _MOST_TOOLS, _MOST_FINDINGS = 8, 5
-# The arguments that say best what a call was about.
+# The arguments that best describe a call.
 _TELLING = ("file_path", "path", "command", "cmd", "pattern", "query", "url", "prompt")
 
 
@@ -68,7 +68,7 @@ def run(options: Any, screen: Screen) -> int:
 
         # A page may be shared, and a path says more than the name of the file.
         name = "stdin" if options.file == "-" else Path(options.file).name
-        write_page(options.html, context_page(name, usage, _found(usage), budget, results, _told), screen)
+        write_page(options.html, context_page(name, usage, _found(usage), budget, results, _label), screen)
     if options.json:
         screen.json(_document(usage, budget, results))
     elif options.html is None:
@@ -145,7 +145,7 @@ def _share_row(label: str, shares: list[WindowShare], usage: ContextUsage, scree
 
 def _largest(usage: ContextUsage, screen: Screen) -> list[Line]:
     rows = [
-        Row((Span(count(part.tokens)), Span(share(part.tokens, usage.total)), Span(_place(part))), _told(part))
+        Row((Span(count(part.tokens)), Span(share(part.tokens, usage.total)), Span(_place(part))), _label(part))
         for part in usage.largest
     ]
     table = Table((">tokens", ">share", ">message"), rows, screen.width)
@@ -156,8 +156,8 @@ def _place(part: Part) -> str:
     return count(part.message) if part.message >= 0 else "-"
 
 
-def _told(part: Part) -> str:
-    """What a part is: for a call or a result, the tool and what it was asked."""
+def _label(part: Part) -> str:
+    """What a part is: for a call or a result, the tool and its most telling argument."""
     if not part.tool:
         return visible(f"{part.kind}: {part.text}")
     asked = part.call.removeprefix(part.tool).strip()
@@ -181,13 +181,13 @@ def _shortened_path(text: str) -> str:
 
 
 def _waste(usage: ContextUsage, screen: Screen) -> list[Line]:
-    told = {
+    wasted = {
         "results of calls that were made again later": usage.superseded,
         "other parts whose text comes again later": usage.repeated,
     }
     rows = [
         Row((Span(count(waste.tokens)), Span(share(waste.tokens, usage.total)), Span(count(waste.parts))), what)
-        for what, waste in told.items()
+        for what, waste in wasted.items()
         if waste.parts
     ]
     heading: Line = [Span("SAYS NOTHING NEW" if rows else "SAYS NOTHING NEW: nothing", HEADING)]
@@ -256,9 +256,9 @@ def _instead(usage: ContextUsage, budget: int, results: tuple[PolicyReplay, ...]
         return
     logs.policy_rows(results, screen)
     needed = results[0].needed
-    told = f"lost: of {needed:,} identifiers, paths and commands that the agent needed later and only results held"
+    lost = f"lost: of {needed:,} identifiers, paths and commands that the agent needed later and only results held"
     screen.lines(
-        paragraph(f"{told}. refused: calls that the provider would not have accepted.", screen.width, indent="  ")
+        paragraph(f"{lost}. refused: calls that the provider would not have accepted.", screen.width, indent="  ")
     )
 
 

@@ -47,12 +47,12 @@ def _finished(run: Callable[[_Argument], int], argument: _Argument) -> int:
 
 def report(error: Exception) -> int:
     """Write what went wrong to stderr, and return the exit code. A defect is raised again: it needs its traceback."""
-    told = _told(error)
-    if told is None:
+    outcome = _outcome_of(error)
+    if outcome is None:
         raise error
     from pycupel.cli.output import visible  # noqa: PLC0415 - only after something went wrong
 
-    code, message = told
+    code, message = outcome
     sys.stderr.write(f"pycupel: {visible(message)}\n")
     return code
 
@@ -64,7 +64,7 @@ def _never_fail_to_encode() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _told(error: Exception) -> tuple[int, str] | None:
+def _outcome_of(error: Exception) -> tuple[int, str] | None:
     """The exit code and the message for an error; None if it is a defect, which needs its traceback."""
     if isinstance(error, InputError):
         return WRONG, str(error)

@@ -49,5 +49,5 @@ def _lines(prefix: str, finding: Finding, width: int) -> list[Line]:
     code = ALARM if finding.severity == "error" else ""
     place = f"{prefix}messages[{finding.index}]: "
     head = [Span(place), Span(finding.severity, code), Span(f" {finding.rule}", QUIET)]
-    told = paragraph(f"{visible(finding.message)}. {visible(finding.remedy)}", width, indent="  ")
-    return [head, *told]
+    message = paragraph(f"{visible(finding.message)}. {visible(finding.remedy)}", width, indent="  ")
+    return [head, *message]

@@ -50,7 +50,7 @@ def add_rates(parser: Parser) -> None:
 
 
 def rates_of(options: Any) -> CacheRates:
-    """The rates that were asked for."""
+    """The rates in the options."""
     if min(options.cache_read, options.cache_write) < 0:
         raise InputError("a rate must not be negative")
     return CacheRates(options.cache_read, options.cache_write)

@@ -1,4 +1,4 @@
-"""What a run can tell about itself: reasons, events and the report."""
+"""The diagnostics of a run: reasons, events and the report."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ class DiagnosticTraceCollector(TraceCollector):
             self._record(event)
 
     def on_pipeline_started(self, budget: ContextBudget, /) -> None:  # noqa: ARG002
-        """Forget the last run."""
+        """Clear the records of the last run."""
         self._events = []
         self._report = None
 

@@ -331,7 +331,7 @@ for _field in fields(SelectionReport):
 
 
 def deferred_report(source: Callable[[str], Any]) -> SelectionReport:
-    """A report that asks the source for each field, by its name, when it is first looked at."""
+    """A report that gets each field from the source, by its name, when it is first read."""
     report = object.__new__(SelectionReport)
     report.__dict__["_source"] = source
     return report

@@ -27,12 +27,12 @@ __all__ = ["EXACT_ITEMS", "Choice", "choose"]
 EXACT_ITEMS = 200
 """The number of items up to which the search does not stop early."""
 
-# Above EXACT_ITEMS it stops when this much of the bound is reached, in thousandths, or when so many states were made.
+# Above EXACT_ITEMS it stops when this much of the bound is reached, in thousandths, or after this many states.
 _ENOUGH = 999
 _STATES_OF_MANY = 3_000
-# Of so many items, only those are searched that have a step at most so many steps away from the break.
+# Above EXACT_ITEMS, only items with a step at most this many steps away from the break are searched.
 _NEAR = 40
-# Up to EXACT_ITEMS, so many states may be made if a table of the core would have too many cells. If not, the table is
+# Up to EXACT_ITEMS, this many states may be made if a table of the core would have too many cells. If not, the table is
 # built once the states cost more.
 _STATES = 500_000
 _MAX_CELLS = 200_000_000
@@ -127,7 +127,7 @@ def _hull(sizes: Sequence[int], worths: Sequence[int], capacity: int, *, is_requ
 
 
 class _Greedy(NamedTuple):
-    """What greed chooses, and its value; and what it had chosen when the first step did not fit.
+    """The greedy choice and its value, and the greedy choice up to the first step that did not fit.
 
     That step, the break, is worth `price` for `unit` of weight. `near` are the items with steps close to it. The bound
     is multiplied by `unit`.
@@ -190,7 +190,7 @@ def _enough(bound: int, *, many: bool) -> int:
 
 
 class _Core:
-    """The search for something better than greed found, at the break's price: `price` for `unit` of weight.
+    """The search for something better than the greedy choice, at the break's price: `price` for `unit` of weight.
 
     Losses and gaps are multiplied by `unit`, so that everything is an integer.
     """
@@ -209,8 +209,8 @@ class _Core:
         unit = self.unit = greedy.unit
         price = self.price = greedy.price
         self.is_complete = len(items) == len(weights)
-        # For each item its best version at this price, and that version's weight. Of several, the one that greed has
-        # chosen, to begin close to the capacity.
+        # For each item its best version at this price, and that version's weight. Of several, the greedy
+        # one, to begin close to the capacity.
         self.best = list(greedy.start)
         self.sizes = [0 if k < 0 else sizes[k] for k, sizes in zip(greedy.start, weights, strict=True)]
         # Twice the gap, because prices were sorted as floats.
@@ -317,7 +317,7 @@ class _Core:
 
     def _cells(self, gap: int) -> int:
         open_options = [len(options) for least, _, options in self.others if least <= gap]
-        # The best versions fit together, unless floats could not tell their prices apart.
+        # The best versions fit together, unless their prices are equal as floats.
         if max(open_options, default=0) >= _MAX_OPTIONS or sum(self.sizes) > self.capacity:
             return _MAX_CELLS + 1
         return sum(open_options) * (self.capacity + 1)

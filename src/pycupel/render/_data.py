@@ -277,17 +277,17 @@ class _Reasons:
                 self._numbers.setdefault(item.content, row + 1)
 
     def columns(self, entries: Sequence[_Entry | None], prefix: str) -> dict[str, list[Any]]:
-        told = [None if entry is None else self._told(entry) for entry in entries]
+        texts = [None if entry is None else self._title_and_why(entry) for entry in entries]
         return {
             f"{prefix}in": [
                 None if entry is None else int(not isinstance(entry.reason, ExclusionReason)) for entry in entries
             ],
             f"{prefix}score": [None if entry is None else plain(entry.score) for entry in entries],
-            f"{prefix}reason": [None if each is None else each[0] for each in told],
-            f"{prefix}why": [None if each is None else each[1] or None for each in told],
+            f"{prefix}reason": [None if each is None else each[0] for each in texts],
+            f"{prefix}why": [None if each is None else each[1] or None for each in texts],
         }
 
-    def _told(self, entry: _Entry) -> tuple[int, str]:
+    def _title_and_why(self, entry: _Entry) -> tuple[int, str]:
         reason = entry.reason
         if not isinstance(reason, ExclusionReason):
             return self._title(_INCLUDED_TITLES.get(reason) or clipped(reason, _LONGEST_NAME)), ""
@@ -305,7 +305,7 @@ class _Reasons:
         return self._indices[title]
 
     def _without_text(self, reason: ExclusionReason) -> ExclusionReason:
-        """The reason without the content that it is about, unless that has a row and is told by its number."""
+        """The reason without the content that it is about, unless that has a row and is named by its number."""
         match reason:
             case Deduplicated(deduplicated_against=content) if content not in self._numbers:
                 return Deduplicated(_UNNAMED)

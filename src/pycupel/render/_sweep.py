@@ -16,7 +16,7 @@ from pycupel.render._data import Data, Kinds, RowIndex, plain, use_data
 __all__ = ["MOST_POINTS", "sweep_data"]
 
 MOST_POINTS = 64
-# So many of them lie between nothing and twice the target, where most people look.
+# This many of them lie between 0 and twice the target, the range that matters most.
 _NEAR = 40
 
 

@@ -122,7 +122,7 @@ def replay(
 ) -> tuple[PolicyReplay, ...]:
     """What policies would have sent at every point where a model was called.
 
-    What the agent compacted itself is replayed as if it had not: a policy is given all the messages before a call.
+    Compactions by the agent are ignored: a policy is given all the messages before a call.
 
     Args:
         log: What `read_log` returns, or one history of it.

@@ -21,7 +21,7 @@ __all__ = ["ContextUsage", "Growth", "Waste", "WindowShare", "context_usage"]
 NOT_IN_FILE = "not in the file"
 _ORDER = (SYSTEM, TOOLS, SUMMARY, USER, ASSISTANT, THINKING, RESULTS, IMAGES)
 _LARGEST = 10
-# Calls whose appended text is smaller say little about the counter, and with fewer calls than this it is left as it is.
+# Calls with less appended text are ignored, and with fewer calls than this the counter is not corrected.
 _LEAST_TOKENS, _LEAST_PAIRS = 40, 5
 # Texts shorter than this repeat by chance.
 _LEAST_REPEATED = 20
@@ -45,7 +45,7 @@ class WindowShare(NamedTuple):
 
 
 class Waste(NamedTuple):
-    """Parts of the window that say nothing new.
+    """Redundant parts of the window.
 
     Attributes:
         parts: How many there are.

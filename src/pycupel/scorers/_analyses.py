@@ -121,5 +121,5 @@ def cached_bytes() -> int:
 
 
 def clear_caches() -> None:
-    """Forget the contents that scorers have read, to free memory. Scores stay the same."""
+    """Clear the cache of analysed contents, to free memory. Scores stay the same."""
     _CACHE.clear()

@@ -25,7 +25,7 @@ __all__ = [
 
 MAX_DEPTH = 100
 
-# The kinds whose order in the input says something: what was said, and what tools answered.
+# The kinds whose order in the input is meaningful: messages, and the output of tools.
 CONVERSATION = frozenset({ContextKind.MESSAGE.key, ContextKind.TOOL_OUTPUT.key})
 
 
@@ -68,7 +68,7 @@ def score_all(scorer: Scorer, items: Sequence[ContextItem]) -> list[float]:
 def combined(scorer: WrappingScorer, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[float]:
     """The scores of a scorer that wraps others.
 
-    Each scorer is asked once in a run, in however many positions it stands: `known` has the scores by the scorer's id.
+    Each scorer is called once per run, however often it occurs: `known` has the scores by the scorer's id.
     """
     columns: list[list[float]] = []
     for child in scorer.children:

@@ -61,7 +61,7 @@ class MinScoreSlice(IndexedSlicer):
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
-        """Ask the inner slicer about what scores high enough."""
+        """Let the inner slicer select among the items that score high enough."""
         kept = self._kept(scores)
         outcome = delegate(self.inner, [items[i] for i in kept], [scores[i] for i in kept], budget).at(kept)
         keeps = set(kept)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from pycupel.diagnostics.entries import ExcludedItem, IncludedItem
 from pycupel.diagnostics.events import OverflowEvent, StageTraceSnapshot, TraceDetailLevel, TraceEvent
-from pycupel.diagnostics.report import ExcludedItem, IncludedItem, SelectionReport, with_fields
+from pycupel.diagnostics.report import SelectionReport, with_fields
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_choice, wrong_type

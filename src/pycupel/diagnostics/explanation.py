@@ -24,7 +24,8 @@ from pycupel.model.names import suggestion
 from pycupel.model.version import is_version_of
 
 if TYPE_CHECKING:
-    from pycupel.diagnostics.report import ExcludedItem, IncludedItem, SelectionReport
+    from pycupel.diagnostics.entries import ExcludedItem, IncludedItem
+    from pycupel.diagnostics.report import SelectionReport
 
 __all__ = ["Explanation", "ScorePart", "ScoreParts", "explain"]
 

@@ -7,14 +7,13 @@ from dataclasses import dataclass, fields
 from functools import partial
 from math import isnan
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, overload
 
+from pycupel.diagnostics.entries import CountRequirementShortfall, ExcludedItem, IncludedItem
 from pycupel.diagnostics.events import TraceEvent
 from pycupel.diagnostics.explanation import Explanation, ScoreParts, explain
-from pycupel.diagnostics.reasons import ExclusionReason, InclusionReason
 from pycupel.errors import InvalidArgumentError, digits
-from pycupel.model import ContextBudget, ContextItem, ContextKind
-from pycupel.model.brief import record_repr
+from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.frozen import sealed
 from pycupel.model.version import version_mark
 
@@ -22,64 +21,10 @@ if TYPE_CHECKING:
     from pycupel.pipeline.policy import Policy, PresetName
     from pycupel.testing.chain import SelectionReportChain
 
-__all__ = [
-    "CountRequirementShortfall",
-    "ExcludedItem",
-    "IncludedItem",
-    "SelectionReport",
-    "deferred_report",
-    "score_parts",
-    "with_fields",
-]
+__all__ = ["SelectionReport", "deferred_report", "score_parts", "with_fields"]
 
 
 _put = object.__setattr__
-
-
-class IncludedItem(NamedTuple):
-    """A selected item.
-
-    Attributes:
-        item: The caller's own object.
-        score: What the scorer gave it; 1.0 for a pinned item.
-        reason: Why it was selected. A reason that pycupel does not know, read from another implementation's report, is
-            a plain string.
-    """
-
-    item: ContextItem
-    score: float
-    reason: InclusionReason | str
-
-
-class ExcludedItem(NamedTuple):
-    """An item that was left out.
-
-    Attributes:
-        item: The caller's own object.
-        score: What the scorer gave it; 0.0 if it was never scored.
-        reason: Why it was left out, as a record with the numbers that matter.
-    """
-
-    item: ContextItem
-    score: float
-    reason: ExclusionReason
-
-
-class CountRequirementShortfall(NamedTuple):
-    """A kind with fewer candidates than a count slicer requires.
-
-    Attributes:
-        kind: The kind, as the slicer's entry spells it.
-        required_count: How many items of the kind the entry requires.
-        satisfied_count: How many there were.
-    """
-
-    kind: ContextKind
-    required_count: int
-    satisfied_count: int
-
-    def __repr__(self) -> str:
-        return record_repr(self)
 
 
 class _Deferred:

@@ -11,7 +11,7 @@ from pycupel.render.html import render_panels
 from pycupel.render.panels import Bar, Bars, Figure, Figures, Growth, Life, Mark, Notes, Panel, Rows
 from pycupel.replay import ContextUsage, History, PolicyReplay
 from pycupel.replay.parts import SUMMARY, SYSTEM, TOOLS, Part, Splitter
-from pycupel.replay.run import call_indices
+from pycupel.replay.session import call_indices
 from pycupel.replay.usage import NOT_IN_FILE
 
 __all__ = ["context_page", "replay_page"]

@@ -13,7 +13,8 @@ from pycupel.model.checks import wrong_type
 from pycupel.model.frozen import sealed
 from pycupel.replay.log import Call, History, Log
 from pycupel.replay.parts import ASSISTANT, IMAGES, RESULTS, SUMMARY, SYSTEM, THINKING, TOOLS, USER, Part, Splitter
-from pycupel.replay.run import call_indices, counter_for
+from pycupel.replay.run import counter_for
+from pycupel.replay.session import call_indices
 from pycupel.tokens.counters import Counter, CounterLike
 
 __all__ = ["ContextUsage", "Growth", "Waste", "WindowShare", "context_usage"]

@@ -11,7 +11,8 @@ from pycupel.analytics import BudgetPoint, sweep_budgets
 from pycupel.errors import CupelError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline import Policy, PresetName
-from pycupel.render._data import Data, Kinds, RowIndex, plain, use_data
+from pycupel.render._data import Data, Kinds, plain, use_data
+from pycupel.render._rows import RowIndex
 
 __all__ = ["MOST_POINTS", "sweep_data"]
 

@@ -68,7 +68,7 @@ def get_marginal_items(
         return []
     ranking = runner.rank(items, query=query)
     primary = runner.select(ranking, limits).items
-    # Each occurrence of an object in the reduced selection crosses off one in the full selection (BS-13).
+    # Each occurrence of an object in the reduced selection cancels one in the full selection (BS-13).
     margin = Counter(map(id, runner.select(ranking, _reduced(limits, slack)).items))
     marginal: list[ContextItem] = []
     for item in primary:
@@ -159,7 +159,7 @@ def find_min_budget_for(
 
 
 def _smallest_size(is_selected: Callable[[int], bool], smallest: int, ceiling: int, candidates: int) -> int | None:
-    """The first size that selects the target, as far as may be tried."""
+    """The first size that selects the target, within the limit on work."""
     limit = min(ceiling, smallest + _MAX_SLICED // candidates)
     found = next((size for size in range(smallest, limit + 1) if is_selected(size)), None)
     if found is None and limit < ceiling:

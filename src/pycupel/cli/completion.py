@@ -40,7 +40,7 @@ complete -o filenames -F _pycupel pycupel
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the verb takes."""
+    """Add the arguments of the verb."""
     parser.add_argument("shell", choices=("bash", "zsh"))
 
 

@@ -32,7 +32,7 @@ class _Size(NamedTuple):
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the verb takes."""
+    """Add the arguments of the verb."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="the files; - for stdin")
     parser.add_argument(
         "--as",

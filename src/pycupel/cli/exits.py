@@ -17,7 +17,7 @@ _Argument = TypeVar("_Argument")
 
 
 class InputError(Exception):
-    """Something is wrong with the arguments or with a file. Its text is all that the user sees."""
+    """A mistake in the arguments or in a file. The user sees the message only."""
 
 
 def guarded(run: Callable[[_Argument], int], argument: _Argument) -> int:
@@ -27,7 +27,7 @@ def guarded(run: Callable[[_Argument], int], argument: _Argument) -> int:
         code = _finished(run, argument)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has seen enough. Python would complain when it flushes at exit.
+        # The reading process has closed the pipe. Python would print an error when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
     except KeyboardInterrupt:
@@ -58,7 +58,7 @@ def report(error: Exception) -> int:
 
 
 def _never_fail_to_encode() -> None:
-    """A terminal that cannot show a character gets its code."""
+    """Let streams write the code of a character that they cannot encode."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -18,7 +18,7 @@ EXAMPLE = "pycupel demo messages | pycupel lint - --provider openai"
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the verb takes."""
+    """Add the arguments of the verb."""
     parser.add_argument("file", metavar="FILE", help="messages or requests: JSON or JSON lines; - for stdin")
     add_provider(parser)
     parser.add_argument("--errors-only", action="store_true", help="leave out warnings")

@@ -21,7 +21,7 @@ _COLUMNS = ("<policy", ">tokens sent", ">reused", ">cost", ">cuts", ">refused", 
 
 
 def read(path: str, screen: Screen) -> Log:
-    """The log in a file. What could not be read of it is said.
+    """The log in a file; a note says how much could not be read.
 
     Raises:
         InputError: there is no conversation in it.
@@ -57,7 +57,7 @@ def rates_of(options: Any) -> CacheRates:
 
 
 def progress_bar(screen: Screen) -> Callable[[int, int], None]:
-    """Shows how far a replay is, on a terminal and only there."""
+    """Shows the progress of a replay, if the output is a terminal."""
     if screen.quiet or not screen.err.isatty():
         return lambda _done, _total: None
 

@@ -44,7 +44,7 @@ class Verb(Protocol):
     EXAMPLE: str
 
     def add_arguments(self, parser: Parser, /) -> None:
-        """Add what the verb takes."""
+        """Add the arguments of the verb."""
 
     def run(self, options: Any, screen: Any, /) -> int:
         """Do it, and return the exit code."""

@@ -165,7 +165,7 @@ class DiagnosticTraceCollector(TraceCollector):
 
 
 def log_exception(raised_by: str) -> None:
-    """Log the exception that is being handled: a mistake of an observer is neither fatal nor silent."""
+    """Log the exception that is being handled: an observer's error neither stops a run nor is lost."""
     import logging  # noqa: PLC0415 - most runs never need it
 
     logging.getLogger("pycupel").exception("%s raised; the run goes on", raised_by)  # noqa: LOG004 - called by handlers

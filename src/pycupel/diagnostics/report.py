@@ -28,7 +28,7 @@ _put = object.__setattr__
 
 
 class _Deferred:
-    """A field that is made when it is first looked at, and kept in the report's `__dict__` then.
+    """A field that is made when it is first read, and then kept in the report's `__dict__`.
 
     The report's `_source` is a function from the name of a field to its value. It has to return the same object each
     time, so that threads that read a report together see one and the same tuple.
@@ -252,7 +252,7 @@ class SelectionReport:
         return None
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:  # noqa: ARG002
-        """What a notebook shows: the page in a frame, or the summary where there are only letters."""
+        """What a notebook shows: the page in a frame, or the summary where only text is shown."""
         from pycupel.render.html import render_frame  # noqa: PLC0415 - as for to_text
 
         return {"text/plain": str(self), "text/html": render_frame(self.to_html())}
@@ -299,5 +299,5 @@ def with_fields(report: SelectionReport, **changes: object) -> SelectionReport:
 
 
 def _comparable(entries: Iterable[IncludedItem | ExcludedItem]) -> list[tuple[object, ...]]:
-    """The entries with NaN made equal to itself."""
+    """The entries, with NaN replaced by a value that equals itself."""
     return [(item, None if isnan(score) else score, reason) for item, score, reason in entries]

@@ -88,7 +88,7 @@ class VersionSlice(IndexedSlicer):
 
 
 def _value(units: float, score: float) -> int:
-    """Never 0: what holds nothing of its own may still be chosen if there is room. NaN counts as 0."""
+    """At least 1, so that an item without units may still be chosen if there is room. NaN counts as 0."""
     rated = 0.0 if isnan(score) else min(max(score, 0.0), _HIGHEST)
     return max(1, round(_UNITS * units * (0.5 + 0.5 * rated)))
 

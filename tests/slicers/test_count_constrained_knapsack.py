@@ -12,46 +12,23 @@ from pycupel import (
     ContextBudget,
     ContextItem,
     CountConstrainedKnapsackSlice,
-    CountQuotaEntry,
     GreedySlice,
     KnapsackSlice,
     ScarcityBehavior,
     ScoredItem,
 )
-from pycupel.diagnostics import CountCapExceeded, ExclusionReason
+from pycupel.diagnostics import CountCapExceeded
 from pycupel.errors import CountRequirementError, SlicerConfigError
-
-Rows = list[tuple[str, str, int, float]]
+from tests.slicers.rows import KindRows, detailed, entry, of_kinds, selected
 
 EXACT = KnapsackSlice(1)
 
 
-def entry(kind: str, require: int, cap: int) -> CountQuotaEntry:
-    return CountQuotaEntry(kind, cap_count=cap, require_count=require)
+def constrained(rows: KindRows, target: int, slicer: CountConstrainedKnapsackSlice) -> list[str]:
+    return selected(of_kinds(rows), target, slicer)
 
 
-def scored(rows: Rows) -> list[ScoredItem]:
-    """Build scored items from rows of content, kind, tokens, score."""
-    return [ScoredItem(ContextItem(content, tokens, kind=kind), score) for content, kind, tokens, score in rows]
-
-
-def detailed(
-    rows: Rows, target: int, slicer: CountConstrainedKnapsackSlice
-) -> tuple[list[str], list[tuple[str, int, int]], list[tuple[str, ExclusionReason]]]:
-    """Slice, and give the selected contents, the shortfalls, and the cap exclusions by content."""
-    outcome = slicer.slice_detailed(scored(rows), ContextBudget(target))
-    return (
-        [item.content for item in outcome.selected],
-        [(kind.value, required, satisfied) for kind, required, satisfied in outcome.shortfalls],
-        [(item.content, reason) for item, reason in outcome.cap_excluded],
-    )
-
-
-def constrained(rows: Rows, target: int, slicer: CountConstrainedKnapsackSlice) -> list[str]:
-    return [item.content for item in slicer.slice(scored(rows), ContextBudget(target))]
-
-
-TOOLS: Rows = [
+TOOLS: KindRows = [
     ("tool-a", "tool", 100, 0.9),
     ("tool-b", "tool", 100, 0.8),
     ("tool-c", "tool", 100, 0.7),
@@ -82,7 +59,7 @@ def test_the_knapsack_gets_the_original_maximum_and_a_reduced_target() -> None:
             return super().slice(scored_items, budget)
 
     slicer = CountConstrainedKnapsackSlice([entry("tool", 1, 9)], Recording())
-    selected = slicer.slice(scored(TOOLS), ContextBudget(900, 300, output_reserve=7))
+    selected = slicer.slice(of_kinds(TOOLS), ContextBudget(900, 300, output_reserve=7))
     assert seen == [(["tool-b", "tool-c", "tool-d"], ContextBudget(900, 200))]
     assert [item.content for item in selected] == ["tool-a", "tool-b", "tool-c"]
 

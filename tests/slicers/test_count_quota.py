@@ -24,37 +24,14 @@ from pycupel import (
     ReflexiveScorer,
     ScarcityBehavior,
     ScoredItem,
-    SliceOutcome,
 )
-from pycupel.diagnostics import CountCapExceeded, ExclusionReason
+from pycupel.diagnostics import CountCapExceeded
 from pycupel.errors import BudgetOverflowError, CountRequirementError, CupelError, SlicerConfigError
-
-Rows = list[tuple[str, str, int, float]]
-
-
-def entry(kind: str, require: int, cap: int) -> CountQuotaEntry:
-    return CountQuotaEntry(kind, cap_count=cap, require_count=require)
+from tests.slicers.rows import KindRows, detailed, entry, of_kinds, selected
 
 
-def scored(rows: Rows) -> list[ScoredItem]:
-    """Build scored items from rows of content, kind, tokens, score."""
-    return [ScoredItem(ContextItem(content, tokens, kind=kind), score) for content, kind, tokens, score in rows]
-
-
-def detailed(
-    rows: Rows, target: int, slicer: CountQuotaSlice
-) -> tuple[list[str], list[tuple[str, int, int]], list[tuple[str, ExclusionReason]]]:
-    """Slice, and give the selected contents, the shortfalls, and the cap exclusions by content."""
-    outcome: SliceOutcome = slicer.slice_detailed(scored(rows), ContextBudget(target))
-    return (
-        [item.content for item in outcome.selected],
-        [(kind.value, required, satisfied) for kind, required, satisfied in outcome.shortfalls],
-        [(item.content, reason) for item, reason in outcome.cap_excluded],
-    )
-
-
-def count_quota(rows: Rows, target: int, slicer: CountQuotaSlice) -> list[str]:
-    return [item.content for item in slicer.slice(scored(rows), ContextBudget(target))]
+def count_quota(rows: KindRows, target: int, slicer: CountQuotaSlice) -> list[str]:
+    return selected(of_kinds(rows), target, slicer)
 
 
 class Recorder:
@@ -68,7 +45,7 @@ class Recorder:
         return [pair.item for pair in scored_items]
 
 
-TOOLS: Rows = [("t1", "tool", 10, 0.9), ("t2", "tool", 10, 0.8), ("t3", "tool", 10, 0.7), ("t4", "tool", 10, 0.6)]
+TOOLS: KindRows = [("t1", "tool", 10, 0.9), ("t2", "tool", 10, 0.8), ("t3", "tool", 10, 0.7), ("t4", "tool", 10, 0.6)]
 
 
 def test_committed_items_are_not_offered_again() -> None:
@@ -83,7 +60,7 @@ def test_the_inner_slicer_gets_the_original_maximum() -> None:
     """CQ-13: only the target is reduced, and no other field is forwarded."""
     inner = Recorder()
     budget = ContextBudget(500, 100, output_reserve=5, reserved_slots={"x": 1}, estimation_safety_margin_percent=1.0)
-    CountQuotaSlice([entry("tool", 2, 9)], inner).slice(scored(TOOLS), budget)
+    CountQuotaSlice([entry("tool", 2, 9)], inner).slice(of_kinds(TOOLS), budget)
     assert inner.calls == [(["t3", "t4"], ContextBudget(500, 80))]
 
 
@@ -97,7 +74,7 @@ def test_the_inner_slicer_gets_the_original_maximum() -> None:
         pytest.param([], 100, id="no item"),
     ],
 )
-def test_a_custom_inner_slicer_is_not_asked_if_there_is_nothing_to_select(rows: Rows, target: int) -> None:
+def test_a_custom_inner_slicer_is_not_asked_if_there_is_nothing_to_select(rows: KindRows, target: int) -> None:
     """CQ-12."""
     inner = Recorder()
     count_quota(rows, target, CountQuotaSlice([entry("tool", 2, 9)], inner))
@@ -155,7 +132,7 @@ def test_the_error_has_the_words_of_the_specification_and_the_numbers() -> None:
 @pytest.mark.parametrize("scarcity", list(ScarcityBehavior))
 @pytest.mark.parametrize(("rows", "target"), [([], 100), ([], 0), (TOOLS, 0)])
 def test_with_nothing_to_select_every_requirement_is_recorded_and_none_throws(
-    scarcity: ScarcityBehavior, rows: Rows, target: int
+    scarcity: ScarcityBehavior, rows: KindRows, target: int
 ) -> None:
     """CQ-09: the contract's empty list comes first, but the diagnostics tell."""
     slicer = CountQuotaSlice([entry("B", 2, 2), entry("free", 0, 3), entry("tool", 1, 1)], scarcity=scarcity)
@@ -177,7 +154,7 @@ def test_a_run_leaves_nothing_on_the_slicer() -> None:
     assert detailed(TOOLS, 100, slicer)[1] == []
 
 
-HI_LO: Rows = [("hi", "tool", 100, 0.9), ("lo", "tool", 1, 0.1)]
+HI_LO: KindRows = [("hi", "tool", 100, 0.9), ("lo", "tool", 1, 0.1)]
 
 
 def test_cap_order_score_keeps_the_highest_scored() -> None:

@@ -8,22 +8,16 @@ from typing import Any
 
 import pytest
 
-from pycupel import ContextBudget, ContextItem, GreedySlice, ScoredItem
+from pycupel import GreedySlice
 from pycupel.errors import SlicerConfigError
-
-Rows = list[tuple[str, int, float]]
+from tests.slicers.rows import Rows, scored, selected
 
 INF = math.inf
 NAN = math.nan
 
 
-def scored(rows: Rows) -> list[ScoredItem]:
-    """Build scored items from rows of content, tokens, score."""
-    return [ScoredItem(ContextItem(content, tokens), score) for content, tokens, score in rows]
-
-
 def greedy(rows: Rows, target: int) -> list[str]:
-    return [item.content for item in GreedySlice().slice(scored(rows), ContextBudget(target))]
+    return selected(scored(rows), target, GreedySlice())
 
 
 def test_the_output_is_in_density_order_and_ties_are_in_input_order() -> None:

@@ -9,22 +9,16 @@ from typing import Any
 
 import pytest
 
-from pycupel import ContextBudget, ContextItem, KnapsackSlice, Pipeline, PriorityScorer, ScoredItem
+from pycupel import ContextBudget, ContextItem, KnapsackSlice, Pipeline, PriorityScorer
 from pycupel.errors import CupelError, SlicerConfigError, TableTooLargeError
-
-Rows = list[tuple[str, int, float]]
+from tests.slicers.rows import Rows, scored, selected
 
 INF = math.inf
 NAN = math.nan
 
 
-def scored(rows: Rows) -> list[ScoredItem]:
-    """Build scored items from rows of content, tokens, score."""
-    return [ScoredItem(ContextItem(content, tokens), score) for content, tokens, score in rows]
-
-
 def knapsack(rows: Rows, target: int, slicer: KnapsackSlice) -> list[str]:
-    return [item.content for item in slicer.slice(scored(rows), ContextBudget(target))]
+    return selected(scored(rows), target, slicer)
 
 
 EXACT = KnapsackSlice(bucket_size=1)

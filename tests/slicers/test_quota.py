@@ -22,21 +22,15 @@ from pycupel import (
 )
 from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall
 from pycupel.errors import CountRequirementError, SlicerConfigError, SlicerContractError
-
-Rows = list[tuple[str, str, int, float]]
-
-
-def scored(rows: Rows) -> list[ScoredItem]:
-    """Build scored items from rows of content, kind, tokens, score."""
-    return [ScoredItem(ContextItem(content, tokens, kind=kind), score) for content, kind, tokens, score in rows]
+from tests.slicers.rows import KindRows, of_kinds, selected
 
 
-def quota(rows: Rows, target: int, slicer: QuotaSlice) -> list[str]:
-    return [item.content for item in slicer.slice(scored(rows), ContextBudget(target))]
+def quota(rows: KindRows, target: int, slicer: QuotaSlice) -> list[str]:
+    return selected(of_kinds(rows), target, slicer)
 
 
-def shortfalls(rows: Rows, target: int, slicer: QuotaSlice | CountQuotaSlice) -> list[tuple[str, int, int]]:
-    found = slicer.slice_detailed(scored(rows), ContextBudget(target)).shortfalls
+def shortfalls(rows: KindRows, target: int, slicer: QuotaSlice | CountQuotaSlice) -> list[tuple[str, int, int]]:
+    found = slicer.slice_detailed(of_kinds(rows), ContextBudget(target)).shortfalls
     return [(str(kind), required, satisfied) for kind, required, satisfied in found]
 
 
@@ -137,7 +131,7 @@ def test_the_inner_slicer_gets_cap_and_share_and_no_other_field() -> None:
     """QuotaSlice: maxTokens is the kind's cap, targetTokens its budget; other fields are not forwarded."""
     inner = Recorder()
     budget = ContextBudget(500, 100, output_reserve=50, reserved_slots={"A": 3}, estimation_safety_margin_percent=5.0)
-    QuotaSlice([QuotaEntry("A", 10, 50)], inner).slice(scored([("a", "A", 10, 0.5)]), budget)
+    QuotaSlice([QuotaEntry("A", 10, 50)], inner).slice(of_kinds([("a", "A", 10, 0.5)]), budget)
     assert inner.calls == [(["a"], ContextBudget(50, 50))]
 
 
@@ -161,7 +155,7 @@ def test_kinds_are_handled_in_the_order_of_their_first_item() -> None:
     assert quota(rows, 40, QuotaSlice([QuotaEntry("A", 25), QuotaEntry("B", 25)])) == ["b2", "b1", "a1"]
 
 
-SIXTY_SIXTY_ONE: Rows = [("a", "A", 60, 0.9), ("b", "B", 60, 0.8), ("one", "B", 1, 0.7)]
+SIXTY_SIXTY_ONE: KindRows = [("a", "A", 60, 0.9), ("b", "B", 60, 0.8), ("one", "B", 1, 0.7)]
 
 
 def test_redistribute_offers_the_rest() -> None:
@@ -216,7 +210,7 @@ def test_redistribute_keeps_the_count_caps_of_the_inner_slicer() -> None:
     """QS-06: the inner slicer is asked again as a whole, so its counts hold, and are reported once."""
     rows = [("t1", "tool", 30, 0.9), ("t2", "tool", 30, 0.8), ("t3", "tool", 30, 0.7), ("m", "msg", 200, 0.1)]
     inner = CountQuotaSlice([CountQuotaEntry("tool", cap_count=2, require_count=1)])
-    items = scored(rows)
+    items = of_kinds(rows)
     outcome = QuotaSlice([], inner, redistribute=True).slice_detailed(items, ContextBudget(120))
     assert [item.content for item in outcome.selected] == ["t1", "t2"]
     assert outcome.cap_excluded == ((items[2].item, CountCapExceeded("tool", 2, 2)),)
@@ -340,7 +334,7 @@ def test_a_kind_without_a_share_is_recorded_and_does_not_throw(scarcity: Scarcit
 @pytest.mark.parametrize("scarcity", list(ScarcityBehavior))
 @pytest.mark.parametrize(("rows", "target"), [([], 100), ([("t", "tool", 10, 0.5)], 0)])
 def test_with_nothing_to_select_every_inner_requirement_is_recorded(
-    scarcity: ScarcityBehavior, rows: Rows, target: int
+    scarcity: ScarcityBehavior, rows: KindRows, target: int
 ) -> None:
     """CQ-09: for empty input and for a target of 0, under both behaviours."""
     slicer = QuotaSlice([QuotaEntry("msg", 10)], CountQuotaSlice([TOOLS, MEMORIES], scarcity=scarcity))
@@ -367,7 +361,7 @@ def test_a_quota_between_two_count_slicers() -> None:
 def test_inner_cap_exclusions_come_out_with_their_own_items() -> None:
     """ER-03: the indices of a partition are not those of the whole."""
     rows = [("m", "msg", 10, 0.9), ("t1", "tool", 10, 0.8), ("d", "doc", 10, 0.5), ("t2", "tool", 10, 0.7)]
-    items = scored(rows)
+    items = of_kinds(rows)
     slicer = QuotaSlice([], CountQuotaSlice([CountQuotaEntry("Tool", cap_count=1)]))
     outcome = slicer.slice_detailed(items, ContextBudget(100))
     assert outcome.cap_excluded == ((items[3].item, CountCapExceeded("Tool", 1, 1)),)
@@ -377,7 +371,7 @@ def test_inner_cap_exclusions_come_out_with_their_own_items() -> None:
 def test_the_shortfall_names_the_kind_as_its_entry_does() -> None:
     """DM-10: the configured spelling."""
     slicer = QuotaSlice([], CountQuotaSlice([CountQuotaEntry("TOOL", cap_count=3, require_count=3)]))
-    outcome = slicer.slice_detailed(scored([("t", "tool", 10, 0.5)]), ContextBudget(10))
+    outcome = slicer.slice_detailed(of_kinds([("t", "tool", 10, 0.5)]), ContextBudget(10))
     assert outcome.shortfalls == (CountRequirementShortfall(ContextKind("tool"), 3, 1),)
     assert outcome.shortfalls[0].kind.value == "TOOL"
 
@@ -387,7 +381,7 @@ def test_the_shortfall_names_the_kind_as_its_entry_does() -> None:
 
 def test_a_custom_inner_slicer_that_returns_a_foreign_item_is_found_out() -> None:
     """SL-04: the items of another kind are foreign, too."""
-    items = scored([("a", "A", 10, 0.9), ("b", "B", 10, 0.8)])
+    items = of_kinds([("a", "A", 10, 0.9), ("b", "B", 10, 0.8)])
 
     class AlwaysA:
         def slice(self, scored_items: Sequence[ScoredItem], budget: ContextBudget, /) -> list[ContextItem]:

@@ -291,7 +291,7 @@ def score_parts(report: SelectionReport) -> ScoreParts | None:
 def with_fields(report: SelectionReport, **changes: object) -> SelectionReport:
     """The same report with other fields.
 
-    Unlike `dataclasses.replace`, it makes nothing that is still deferred, and knows the parts of the scores.
+    Unlike `dataclasses.replace`, it makes nothing that is still deferred, and keeps the parts of the scores.
     """
     changed = deferred_report(partial(getattr, report))
     changed.__dict__.update(changes)

@@ -93,7 +93,7 @@ class TestWhoMayAsk:
     )
     def test_a_foreign_host_is_refused(self, server: Playground, method: str, host: str) -> None:
         status, text, _ = ask(server, method, "select", body=REQUEST, Host=host.format(port=server.server_port))
-        assert (status, text) == (403, "This is a playground on another address.\n")
+        assert (status, text) == (403, "The Host is not the address of this playground.\n")
 
     @pytest.mark.parametrize("method", ["GET", "POST"])
     @pytest.mark.parametrize(

@@ -105,4 +105,4 @@ def _rows(text: str) -> list[dict[str, Any]]:
     values = [located.value for located in read_values(io.StringIO(text))]
     if all(isinstance(value, dict) for value in values):
         return values
-    raise DocumentError("has other values than objects")
+    raise DocumentError("contains values that are not objects")

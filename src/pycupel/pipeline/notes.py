@@ -76,7 +76,7 @@ def _repeated_messages(ranking: Ranking, *, in_order: bool) -> Iterator[str]:
     if dropped:
         yield (
             f"messages with the same text as another one were dropped ({dropped}); "
-            "use deduplication=False to keep what was said twice"
+            "use deduplication=False to keep repeated messages"
         )
 
 

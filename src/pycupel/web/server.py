@@ -122,7 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
         """The name of the request, after everything but its body has been checked."""
         hosts = self.headers.get_all("Host", [])
         if len(hosts) != 1 or hosts[0] not in self._playground.hosts:
-            raise _Refused(HTTPStatus.FORBIDDEN, "This is a playground on another address.")
+            raise _Refused(HTTPStatus.FORBIDDEN, "The Host is not the address of this playground.")
         origins = {f"http://{host}" for host in self._playground.hosts}
         if not origins.issuperset(self.headers.get_all("Origin", [])):
             raise _Refused(HTTPStatus.FORBIDDEN, "Only the playground's own page may send requests.")
@@ -152,7 +152,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "The body must be JSON.")
         length = self.headers.get("Content-Length", "")
         if not (length.isascii() and length.isdecimal()):
-            raise _Refused(HTTPStatus.LENGTH_REQUIRED, "The request must say how long it is.")
+            raise _Refused(HTTPStatus.LENGTH_REQUIRED, "The request must have a Content-Length.")
         if len(length) > 12 or int(length) > self._playground.limits.body:
             raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"At most {self._playground.limits.body:,} bytes.")
         body = self.rfile.read(int(length))

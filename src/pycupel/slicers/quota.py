@@ -136,7 +136,7 @@ class QuotaSlice(IndexedSlicer):
         required = 0
         for percent, count in self._requirements:
             tokens = percent_of(target, percent)
-            # Those that follow require no more, and a small target has no token for any of them.
+            # The following percentages are no larger, so each of them is rounded down to 0 tokens, too.
             if not tokens:
                 break
             required += count * tokens
@@ -208,7 +208,7 @@ class QuotaSlice(IndexedSlicer):
         budget: ContextBudget,
         is_selected: Sequence[int],
     ) -> Iterator[str]:
-        """Shares that starve, requirements for kinds that are not there, and fractions in place of percentages."""
+        """Notes on shares that are too small, required kinds without candidates, and fractions for percentages."""
         small = [(entry, each) for entry in self.entries for each in (entry.require, entry.cap) if 0.0 < each <= 1.0]
         for entry, percent in small[:1]:
             yield (

@@ -16,12 +16,12 @@ def weighted_sum(columns: Sequence[list[float]], weights: Sequence[float]) -> li
     if len(columns) < 3 or len(columns) % 2 == 0:
         zeros = [0.0] * len(columns[0])
         columns, weights = [*columns, zeros, zeros], [*weights, 0.0, 0.0]
-    u, v, w, *_ = weights
-    # Columns are equally long. Asking `zip` to check that takes longer than adding up a short one.
-    total = [0.0 + p * u + q * v + r * w for p, q, r in zip(*columns[:3])]  # noqa: B905
+    a, b, c = columns[:3]
+    u, v, w = weights[:3]
+    total = [0.0 + p * u + q * v + r * w for p, q, r in zip(a, b, c, strict=True)]
     for i in range(3, len(columns) - 1, 2):
         v, w = weights[i], weights[i + 1]
-        total = [t + q * v + r * w for t, q, r in zip(total, columns[i], columns[i + 1])]  # noqa: B905
+        total = [t + q * v + r * w for t, q, r in zip(total, columns[i], columns[i + 1], strict=True)]
     return total
 
 

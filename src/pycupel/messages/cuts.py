@@ -44,6 +44,7 @@ class Candidates(NamedTuple):
         pinned: Those that stay.
         pinned_tokens: What they cost.
         must_tokens: What those of them cost that must stay, whether there is room or not.
+        end: The number of messages that there are.
     """
 
     units: list[int]
@@ -51,6 +52,7 @@ class Candidates(NamedTuple):
     pinned: frozenset[int]
     pinned_tokens: int
     must_tokens: int
+    end: int
 
 
 class Replayed(NamedTuple):
@@ -87,18 +89,26 @@ def replay(history: History, plan: Plan, cut: Cutter, start: State) -> Replayed:
     past = _Past(history, start)
     fits_always = plan.fits_always
     points = history.points
+    make_fit: Callable[[frozenset[int], int, int], None] = getattr(cut, "make_fit", _leave)
     end = start.end
     for end in points[bisect_right(points, start.end) :]:
         if past.tokens(end) <= fits_always:
             continue
         staying = past.staying(end)
+        if history.tokens_of(staying.must, end) + plan.held > plan.window:
+            make_fit(staying.must, end, plan.window - plan.held)
+            past.refresh()
         if history.tokens_of(staying.must, end) + plan.held <= plan.window:
             candidates = past.candidates(end, staying, plan)
             if not plan.fits(past.tokens(end), candidates.must_tokens):
                 past.drop(cut(candidates))
+                past.refresh()
     before = State(end, dict(past.gone))
     end = len(history.tokens)
     staying = past.staying(end)
+    if history.tokens_of(staying.must) + plan.held > plan.window:
+        make_fit(staying.must, end, plan.window - plan.held)
+        past.refresh()
     _check(history, staying, plan)
     candidates = past.candidates(end, staying, plan)
     fits = plan.fits(past.tokens(end), candidates.must_tokens)
@@ -129,6 +139,10 @@ def _check(history: History, staying: Staying, plan: Plan) -> None:
         )
 
 
+def _leave(must: frozenset[int], end: int, room: int) -> None:
+    """What must stay and is too large stays so."""
+
+
 class _Past:
     """What is left of a history at one point after the other."""
 
@@ -145,6 +159,16 @@ class _Past:
                     sizes[n] = 0
         self._sums = list(accumulate(sizes, initial=0))
         self._gone_tokens = history.tokens_of(self.gone)
+
+    def refresh(self) -> None:
+        """A cut may have shortened messages."""
+        sizes = list(self._history.tokens)
+        for unit in self._history.units:
+            if unit.problem is not None:
+                for n in unit.indices:
+                    sizes[n] = 0
+        self._sums = list(accumulate(sizes, initial=0))
+        self._gone_tokens = self._history.tokens_of(self.gone)
 
     def _whole(self, start: int, end: int) -> list[int]:
         units = self._history.units
@@ -164,8 +188,8 @@ class _Past:
         must_tokens = self._history.tokens_of(staying.must, end)
         tokens = must_tokens + self._history.tokens_of(staying.should, end)
         if tokens + plan.held <= plan.window:
-            return Candidates(self._units, begun, staying.must | staying.should, tokens, must_tokens)
-        return Candidates(self._units, begun, staying.must, must_tokens, must_tokens)
+            return Candidates(self._units, begun, staying.must | staying.should, tokens, must_tokens, end)
+        return Candidates(self._units, begun, staying.must, must_tokens, must_tokens, end)
 
     def drop(self, dropped: Gone) -> None:
         # What is gone is not needed again: what a later message may need is what the newest unit needs, which stays.

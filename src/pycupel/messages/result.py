@@ -13,7 +13,7 @@ from pycupel.messages.options import ProviderName
 from pycupel.messages.usage import Usage
 from pycupel.model import ContextBudget
 
-__all__ = ["Checkpoint", "Cut", "Dropped", "ExplainedSelection", "MessageSelection"]
+__all__ = ["Checkpoint", "Cut", "Dropped", "ExplainedSelection", "MessageSelection", "ShortenedMessage"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,21 @@ class Dropped:
 
     index: int
     reason: ExclusionReason
+
+
+@dataclass(frozen=True, slots=True)
+class ShortenedMessage:
+    """A message that was selected with shorter results.
+
+    Attributes:
+        index: Its index in the caller's list.
+        original_tokens: What it costs in the caller's list.
+        tokens: What it costs in the selection.
+    """
+
+    index: int
+    original_tokens: int
+    tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +111,7 @@ class MessageSelection:
         counter: The name and version of what counted the tokens.
         provider: The provider whose rules were kept.
         usage: Where the window goes: system prompt, tools, history by kind, documents, reply, and what is free.
+        shortened: The selected messages that have shorter results, which are copies; all others are the very objects.
         notes: Advisory notes, such as that a scorer found its field on no message.
         cut: What the cut in this call removed, and what that costs; None if nothing was cut.
         fingerprint: Of the history and the arguments; a later selection recognises this one by it.
@@ -116,6 +132,7 @@ class MessageSelection:
     provider: ProviderName
     usage: Usage
     notes: tuple[str, ...] = ()
+    shortened: tuple[ShortenedMessage, ...] = ()
     cut: Cut | None = None
     fingerprint: str = ""
     checkpoints: tuple[Checkpoint, ...] = ()

@@ -27,6 +27,7 @@ from pycupel.messages.options import (
 from pycupel.messages.plan import Plan, limits_of, make_plan
 from pycupel.messages.record import Record
 from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection
+from pycupel.messages.shortening import ShorteningCutter, with_own_sizes
 from pycupel.messages.slicing import document_share
 from pycupel.messages.units import Unit
 from pycupel.messages.usage import usage_of
@@ -34,6 +35,8 @@ from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_bool, wrong_type
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
+from pycupel.protocols import Shortener
+from pycupel.shorten import KeyLines
 from pycupel.tokens.counters import CounterLike
 
 __all__ = ["select_messages"]
@@ -58,6 +61,9 @@ def select_messages(
     system: Any = None,
     tools: Iterable[Any] | None = None,
     stable: bool = True,
+    shorten: Literal["results"] | Shortener | None = None,
+    keep: int = 3,
+    exclude: Collection[str] = (),
     too_large: TooLarge = "drop",
     explain: Literal[True],
 ) -> ExplainedSelection: ...
@@ -78,6 +84,9 @@ def select_messages(
     system: Any = None,
     tools: Iterable[Any] | None = None,
     stable: bool = True,
+    shorten: Literal["results"] | Shortener | None = None,
+    keep: int = 3,
+    exclude: Collection[str] = (),
     too_large: TooLarge = "drop",
     explain: bool = False,
 ) -> MessageSelection: ...
@@ -97,6 +106,9 @@ def select_messages(
     system: Any = None,
     tools: Iterable[Any] | None = None,
     stable: bool = True,
+    shorten: Literal["results"] | Shortener | None = None,
+    keep: int = 3,
+    exclude: Collection[str] = (),
     too_large: TooLarge = "drop",
     explain: bool = False,
 ) -> MessageSelection:
@@ -162,12 +174,28 @@ def select_messages(
         has_target=isinstance(limits, ContextBudget),
         stable=checked_bool("stable", stable),
     )
-    cutter = HistoryCutter(history, plan, ranking_policy)
+    cutter: Any = HistoryCutter(history, plan, ranking_policy)
     record = Record(history, source, (*plan.facts, unit_name, repr(ranking_policy.scorer), repr(ranking_policy.slicer)))
     known = previous if previous is not None and record.continues(previous) else None
-    replayed = (
-        replay(history, plan, cutter, record.state_of(known)) if plan.is_stable else select_once(history, plan, cutter)
-    )
+    start = record.state_of(known if shorten is None and too_large != "shorten" else None)
+    shortener: ShorteningCutter | None = None
+    if shorten is not None or too_large == "shorten":
+        # Versions are made again by the replay, so it starts at the first message.
+        maker: Shortener = shorten if shorten is not None and not isinstance(shorten, str) else KeyLines()
+        history = with_own_sizes(history)
+        cutter = shortener = ShorteningCutter(
+            history,
+            source,
+            plan,
+            HistoryCutter(history, plan, ranking_policy),
+            count,
+            maker,
+            keep,
+            exclude,
+            cuts=shorten is not None,
+            fits=too_large == "shorten",
+        )
+    replayed = replay(history, plan, cutter, start) if plan.is_stable else select_once(history, plan, cutter)
     if refuses_large:
         _refuse_too_large(history, plan, replayed.candidates)
     choice = choose(
@@ -186,7 +214,8 @@ def select_messages(
     usage = usage_of(limits, beside, [history.views[n] for n in kept], document_tokens)
     notes = (*choice.notes, *_forgotten(history, choice.reasons), *((_NOT_USED,) if previous is not known else ()))
     return _type_of(choice.report)(
-        messages=[source[n] for n in kept],
+        messages=[source[n] if shortener is None else shortener.message(n) for n in kept],
+        shortened=() if shortener is None else shortener.shortened(kept),
         total_tokens=sum([history.tokens[n] for n in kept]) + document_tokens,
         dropped=_dropped((history.units[i].indices, reason) for i, reason in choice.reasons.items()),
         documents=[given[i] for i in choice.documents],

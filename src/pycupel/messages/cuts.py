@@ -63,12 +63,14 @@ class Replayed(NamedTuple):
         candidates: What there was at the end.
         dropped: What the cut at the end dropped, if there was one.
         gone: What had been dropped before.
+        is_cut: Whether there was a cut at the end.
     """
 
     before: State
     candidates: Candidates
     dropped: Gone
     gone: Gone
+    is_cut: bool = False
 
 
 Cutter = Callable[[Candidates], Gone]
@@ -111,8 +113,9 @@ def replay(history: History, plan: Plan, cut: Cutter, start: State) -> Replayed:
         past.refresh()
     _check(history, staying, plan)
     candidates = past.candidates(end, staying, plan)
-    fits = plan.fits(past.tokens(end), candidates.must_tokens)
-    return Replayed(before, candidates, {} if fits else cut(candidates), past.gone)
+    if plan.fits(past.tokens(end), candidates.must_tokens):
+        return Replayed(before, candidates, {}, past.gone)
+    return Replayed(before, candidates, cut(candidates), past.gone, is_cut=True)
 
 
 def select_once(history: History, plan: Plan, cut: Cutter) -> Replayed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Literal, get_args, overload
 
@@ -141,7 +141,12 @@ def select_messages(
         system: The system prompt that is sent beside the messages: a text, blocks, or Gemini's `system_instruction`.
         tools: The definitions of tools that are sent beside the messages, in the provider's shape or MCP's.
         stable: Whether the start of the prompt should stay the same from call to call. If not, the window is filled.
-        too_large: What happens to an old unit that is larger than the budget: "drop" or "error".
+        shorten: What becomes shorter before it is dropped: "results" for the results of tools, as key lines and then as
+            stubs, or a shortener that makes their versions; None for nothing.
+        keep: How many of the newest results stay whole while they fit.
+        exclude: The names of tools whose results are never shortened.
+        too_large: What happens to an old unit that is larger than the budget: "drop" or "error". With "shorten", it is
+            dropped, and results of what must stay are shortened if they do not fit.
         explain: Whether the result should have a report.
 
     Returns:
@@ -228,18 +233,18 @@ def select_messages(
         provider=history.provider.name,
         usage=usage,
         notes=notes,
-        cut=_cut(history, replayed.dropped, kept),
+        cut=_cut(history, replayed.dropped, kept, shortener.saved if shortener and replayed.is_cut else {}),
         fingerprint=record.fingerprint,
         checkpoints=record.checkpoints(replayed) if plan.is_stable else (),
         source=source,
     )
 
 
-def _cut(history: History, dropped: Collection[int], kept: Sequence[int]) -> Cut | None:
-    removed = history.tokens_of(dropped)
+def _cut(history: History, dropped: Collection[int], kept: Sequence[int], saved: Mapping[int, int]) -> Cut | None:
+    removed = history.tokens_of(dropped) + sum(saved.values())
     if not removed:
         return None
-    first = min(history.units[i].indices[0] for i in dropped)
+    first = min([*(history.units[i].indices[0] for i in dropped), *(n - 1 for n in saved)])
     return Cut(removed, sum([history.tokens[n] for n in kept if n > first]))
 
 

@@ -92,6 +92,8 @@ class ShorteningCutter:
         self._whole_tokens = list(history.tokens)
         self._found = _results(history, messages, count, frozenset(exclude))
         self._texts: dict[tuple[int, int], str] = {}
+        # What the cut that came last has saved, by message.
+        self.saved: dict[int, int] = {}
 
     def shortened(self, kept: Collection[int]) -> tuple[ShortenedMessage, ...]:
         """The messages that have shorter results."""
@@ -124,6 +126,7 @@ class ShorteningCutter:
 
     def __call__(self, candidates: Candidates) -> Mapping[int, ExclusionReason]:
         """What goes, and why; and shorten what stays."""
+        self.saved.clear()
         if not self._cuts:
             return self._cutter(candidates)
         history, pinned = self._history, candidates.pinned
@@ -178,8 +181,10 @@ class ShorteningCutter:
         history = self._history
         self._texts.update(option.texts)
         for n in {message for message, _ in option.texts}:
-            view = history.provider.read([self.message(n)], self._count)[0]._replace(index=n)
-            history.views[n] = view
+            view = history.provider.read([self.message(n)], self._count)[0]
+            self.saved[n] = history.tokens[n] - view.tokens
+            # The ids stay: those of a provider without ids depend on the messages before.
+            history.views[n] = history.views[n]._replace(text=view.text, tokens=view.tokens, shares=view.shares)
             history.tokens[n] = view.tokens
         history.sizes[unit] = sum([history.tokens[n] for n in history.units[unit].indices])
 
@@ -242,14 +247,21 @@ def _results(
     history: History, messages: Sequence[Any], count: Callable[[str], int], exclude: frozenset[str]
 ) -> list[tuple[int, _Result, ToolCall]]:
     """All results with their units and calls, in the order of the messages."""
-    calls = {call_id: call for message in messages for call_id, call in _calls(message)}
+    # The ids are those of the views: a provider without ids has some by position.
+    calls = {
+        call_id: call
+        for view, message in zip(history.views, messages, strict=True)
+        for call_id, call in zip(view.calls, _calls(message), strict=False)
+    }
     found: list[tuple[int, _Result, ToolCall]] = []
     for i, unit in enumerate(history.units):
         if unit.problem is not None or unit.role != "exchange":
             continue
         for n in unit.indices:
             for part in result_parts(messages[n]):
-                call = calls.get(part.call_id, ToolCall("", {"result": [n, part.number]}))
+                ids = history.views[n].results
+                call_id = ids[part.number] if part.number < len(ids) else part.call_id
+                call = calls.get(call_id, ToolCall("", {"result": [n, part.number]}))
                 tokens = count(part.text) if part.text else 0
                 is_open = call.name not in exclude and (tokens >= _LEAST_TOKENS or part.has_media)
                 origin = call_origin(call.name, call.arguments) if call.name else ""
@@ -257,23 +269,22 @@ def _results(
     return sorted(found, key=lambda each: (each[1].message, each[1].part.number))
 
 
-def _calls(message: Any) -> Iterator[tuple[str, ToolCall]]:
-    """The calls in a message, by id."""
+def _calls(message: Any) -> Iterator[ToolCall]:
+    """The calls in a message."""
     if field(message, "type") in ("function_call", "custom_tool_call"):
         arguments = field(message, "arguments") or field(message, "input")
-        yield str(field(message, "call_id")), ToolCall(str(field(message, "name")), arguments)
+        yield ToolCall(str(field(message, "name")), arguments)
     for call in field(message, "tool_calls") or ():
         function = field(call, "function") or call
         arguments = field(function, "arguments") or field(function, "args")
-        yield str(field(call, "id")), ToolCall(str(field(function, "name")), arguments)
+        yield ToolCall(str(field(function, "name")), arguments)
     blocks = field(message, "content")
     blocks = field(message, "parts") if blocks is None else blocks
     for block in blocks if is_list(blocks) else ():
         if isinstance(block, str):
             continue
         if field(block, "type") == "tool_use":
-            yield str(field(block, "id")), ToolCall(str(field(block, "name")), field(block, "input"))
+            yield ToolCall(str(field(block, "name")), field(block, "input"))
         call = field(block, "function_call") or field(block, "functionCall")
         if call is not None:
-            name = str(field(call, "name"))
-            yield str(field(call, "id") or name), ToolCall(name, field(call, "args"))
+            yield ToolCall(str(field(call, "name")), field(call, "args"))

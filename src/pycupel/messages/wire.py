@@ -12,7 +12,7 @@ from pycupel.codecs.records import Field, Record
 from pycupel.codecs.scalars import INTEGER, JSON, TEXT, choice
 from pycupel.diagnostics import ExclusionReason, SelectionReport
 from pycupel.messages.providers import PROVIDERS
-from pycupel.messages.result import Checkpoint, Cut, Dropped, ExplainedSelection, MessageSelection
+from pycupel.messages.result import Checkpoint, Cut, Dropped, ExplainedSelection, MessageSelection, ShortenedMessage
 from pycupel.messages.usage import Usage
 from pycupel.wire import reports
 from pycupel.wire.items import BUDGET
@@ -21,6 +21,9 @@ __all__ = ["CODECS"]
 
 _DROPPED = Record(Dropped, [Field("index", INTEGER), Field("reason", reports.CODECS[ExclusionReason])])
 _CUT = Record(Cut, [Field("removed", INTEGER), Field("rewritten", INTEGER)])
+_SHORTENED = Record(
+    ShortenedMessage, [Field("index", INTEGER), Field("original_tokens", INTEGER), Field("tokens", INTEGER)]
+)
 _CHECKPOINT = Record(Checkpoint, [Field("end", INTEGER), Field("gone", list_of(INTEGER)), Field("shape", TEXT)])
 
 _USAGE = Record(
@@ -45,6 +48,7 @@ _FIELDS = [
     Field("provider", choice(PROVIDERS)),
     Field("usage", _USAGE),
     Field("notes", list_of(TEXT), ()),
+    Field("shortened", list_of(_SHORTENED), ()),
     Field("cut", _CUT, None),
     Field("fingerprint", TEXT),
     Field("checkpoints", list_of(_CHECKPOINT), ()),
@@ -64,6 +68,7 @@ CODECS: Mapping[type[Any], Codec] = {
     Dropped: _DROPPED,
     Cut: _CUT,
     Checkpoint: _CHECKPOINT,
+    ShortenedMessage: _SHORTENED,
     Usage: _USAGE,
 }
 """The codec of each public class of a selection."""

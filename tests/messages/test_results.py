@@ -109,9 +109,9 @@ def test_results_are_found(message: Any, parts: list[ResultPart]) -> None:
             {
                 **ANTHROPIC,
                 "content": [
-                    ANTHROPIC["content"][0],  # type: ignore[index]
+                    ANTHROPIC["content"][0],
                     {"type": "tool_result", "tool_use_id": "b", "content": "x", "is_error": True},
-                    *ANTHROPIC["content"][2:],  # type: ignore[index]
+                    *ANTHROPIC["content"][2:],
                 ],
             },
         ),

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pycupel.errors import UnitTooLargeError
+from pycupel import ContextItem
+from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.messages import MessageSelection, lint_messages, select_messages
+from pycupel.messages.result import ExplainedSelection
+from pycupel.protocols import ShortenContext
+from pycupel.replay import read_log
+from pycupel.shorten import make_version
 from pycupel.wire import dumps, loads
 
 PROVIDERS = ("openai", "responses", "anthropic", "gemini", "mistral")
@@ -116,6 +122,81 @@ def test_a_result_that_must_stay_and_is_too_large_is_shortened() -> None:
     assert selection.shortened[0].index == 2
 
 
+def test_errors_come_last_and_pictures_first() -> None:
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "x"}}
+    messages = history("anthropic", 20)
+    messages[2]["content"][0]["content"] = [{"type": "text", "text": "a picture"}, picture]
+    messages[4]["content"][0]["is_error"] = True
+    selection = select(messages, 6_000, "anthropic", shorten="results")
+    assert not lint_messages(selection.messages, "anthropic")
+    by_index = dict(zip(selection.kept, selection.messages, strict=True))
+    assert 4 in by_index
+    assert "'type': 'image'" not in str(selection.messages)
+
+
 def test_what_was_shortened_survives_json() -> None:
-    selection = select(history("openai", 20), 4_000, "openai", shorten="results")
-    assert loads(MessageSelection, dumps(selection)).shortened == selection.shortened
+    selection = select(history("openai", 20), 4_000, "openai", shorten="results", explain=True)
+    assert selection.report is not None
+    again = loads(ExplainedSelection, dumps(selection))
+    assert again.shortened == selection.shortened
+    reasons = {tuple(each.item.metadata["pycupel.unit"]): str(each.reason) for each in again.report.included}
+    changed = {each.index for each in selection.shortened}
+    assert {unit for unit, reason in reasons.items() if reason == "Shortened"} == {
+        unit for unit in reasons if changed.intersection(unit)
+    }
+
+
+class Halves:
+    def shorten(self, item: ContextItem, context: ShortenContext, /) -> list[ContextItem]:
+        half = item.content[: len(item.content) // 2]
+        return [make_version(item, half, context.count(item, half), "Halves")]
+
+
+def test_a_maker_of_ones_own() -> None:
+    selection = select(history("openai", 20), 6_000, "openai", shorten=Halves())
+    assert selection.shortened
+
+
+def test_everything_that_fits_stays_as_it_is() -> None:
+    messages = history("openai", 5)
+    selection = select(messages, 100_000, "openai", shorten="results", too_large="shorten")
+    assert selection.shortened == ()
+    assert all(now is then for now, then in zip(selection.messages, messages, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"shorten": "result"}, InvalidArgumentError),
+        ({"shorten": 3}, TypeError),
+        ({"keep": -1}, InvalidArgumentError),
+        ({"exclude": [3]}, TypeError),
+    ],
+)
+def test_options_are_checked(options: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error, match=next(iter(options))):
+        select(history("openai", 2), 1_000, "openai", **options)
+
+
+def test_what_must_stay_and_cannot_be_shortened_is_an_error() -> None:
+    with pytest.raises(UnitTooLargeError):
+        select([question("openai", "x" * 9_000)], 1_000, "openai", too_large="shorten")
+
+
+HISTORIES = sorted((Path(__file__).parents[3] / "shared/histories").glob("*.jsonl.xz"))
+
+
+@pytest.mark.skipif(not HISTORIES, reason="there are no real histories beside the project")
+@pytest.mark.parametrize("path", HISTORIES, ids=lambda path: path.name)
+def test_real_histories_are_valid_at_ten_budgets(path: Path) -> None:
+    for log in read_log(path).histories[:5]:
+        messages, provider = list(log.messages), log.provider
+        whole = select(messages, 10**9, provider).total_tokens
+        for tenth in range(1, 11):
+            budget = whole * tenth // 10
+            try:
+                selection = select(messages, budget, provider, shorten="results", too_large="shorten")
+            except UnitTooLargeError:
+                continue
+            assert selection.total_tokens <= budget
+            assert not [each for each in lint_messages(selection.messages, provider) if each.severity == "error"]

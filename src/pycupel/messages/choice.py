@@ -42,7 +42,7 @@ class HistoryCutter:
         self._items: dict[int, ContextItem] = {}
 
     @cached_property
-    def _answers(self) -> dict[int, int]:
+    def answers(self) -> dict[int, int]:
         """For each unit that opens a turn, the first that follows in it."""
         answers: dict[int, int] = {}
         for i, unit in enumerate(self._history.units):
@@ -68,7 +68,7 @@ class HistoryCutter:
             wanted = [ranked[n] for n in sorted(outcome.selected)]
             capped = {ranked[n]: reason for n, reason in outcome.cap_excluded}
         taken = fill(wanted, sizes, ties, room - reserve, in_one_piece=self._inner is None)
-        taken = without_lone_questions(taken, ties, self._answers, candidates.begun)
+        taken = without_lone_questions(taken, ties, self.answers, candidates.begun)
         left = room - sum([sizes[i] for i in taken])
         return {i: capped.get(i) or BudgetExceeded(sizes[i], left) for i in ranked if i not in taken}
 

@@ -91,24 +91,25 @@ def replay(history: History, plan: Plan, cut: Cutter, start: State) -> Replayed:
     past = _Past(history, start)
     fits_always = plan.fits_always
     points = history.points
-    make_fit: Callable[[frozenset[int], int, int], None] = getattr(cut, "make_fit", _leave)
+    make_fit: Callable[[frozenset[int], int, int], None] | None = getattr(cut, "make_fit", None)
     end = start.end
     for end in points[bisect_right(points, start.end) :]:
         if past.tokens(end) <= fits_always:
             continue
         staying = past.staying(end)
-        if history.tokens_of(staying.must, end) + plan.held > plan.window:
+        if make_fit is not None and history.tokens_of(staying.must, end) + plan.held > plan.window:
             make_fit(staying.must, end, plan.window - plan.held)
             past.refresh()
         if history.tokens_of(staying.must, end) + plan.held <= plan.window:
             candidates = past.candidates(end, staying, plan)
             if not plan.fits(past.tokens(end), candidates.must_tokens):
                 past.drop(cut(candidates))
-                past.refresh()
+                if make_fit is not None:
+                    past.refresh()
     before = State(end, dict(past.gone))
     end = len(history.tokens)
     staying = past.staying(end)
-    if history.tokens_of(staying.must) + plan.held > plan.window:
+    if make_fit is not None and history.tokens_of(staying.must) + plan.held > plan.window:
         make_fit(staying.must, end, plan.window - plan.held)
         past.refresh()
     _check(history, staying, plan)
@@ -140,10 +141,6 @@ def _check(history: History, staying: Staying, plan: Plan) -> None:
             hint=f"It must stay: what must stay needs {needed} tokens, and the budget leaves {window}. "
             "Raise the budget, pin less, or shorten that message.",
         )
-
-
-def _leave(must: frozenset[int], end: int, room: int) -> None:
-    """What must stay and is too large stays so."""
 
 
 class _Past:

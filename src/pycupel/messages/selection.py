@@ -27,12 +27,12 @@ from pycupel.messages.options import (
 from pycupel.messages.plan import Plan, limits_of, make_plan
 from pycupel.messages.record import Record
 from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection
-from pycupel.messages.shortening import ShorteningCutter, with_own_sizes
+from pycupel.messages.shortening import ShorteningCutter, checked_maker, with_own_sizes, with_reasons
 from pycupel.messages.slicing import document_share
 from pycupel.messages.units import Unit
 from pycupel.messages.usage import usage_of
 from pycupel.model import ContextBudget
-from pycupel.model.checks import checked_bool, wrong_type
+from pycupel.model.checks import checked_bool, checked_count, checked_iterable, checked_str, wrong_type
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 from pycupel.protocols import Shortener
@@ -158,7 +158,12 @@ def select_messages(
         ProviderAmbiguousError: the provider is "auto" and cannot be determined.
         InvalidArgumentError: an option has an invalid value, or the provider would refuse every message.
     """
-    refuses_large = checked_name("too_large", too_large, get_args(TooLarge)) == "error"
+    large = checked_name("too_large", too_large, get_args(TooLarge))
+    maker = checked_maker(shorten)
+    newest = checked_count("keep", keep, InvalidArgumentError)
+    untouched = frozenset(
+        checked_str("exclude", each) for each in checked_iterable("exclude", "names of tools", exclude)
+    )
     if previous is not None and not isinstance(previous, MessageSelection):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise wrong_type("previous", "a MessageSelection", previous)
     unit_name = checked_name("unit", unit, get_args(UnitName))
@@ -180,13 +185,20 @@ def select_messages(
         stable=checked_bool("stable", stable),
     )
     cutter: Any = HistoryCutter(history, plan, ranking_policy)
-    record = Record(history, source, (*plan.facts, unit_name, repr(ranking_policy.scorer), repr(ranking_policy.slicer)))
+    facts: tuple[object, ...] = (
+        *plan.facts,
+        unit_name,
+        repr(ranking_policy.scorer),
+        repr(ranking_policy.slicer),
+        *((repr(maker), newest, tuple(sorted(untouched)), large) if maker is not None or large == "shorten" else ()),
+    )
+    record = Record(history, source, facts)
     known = previous if previous is not None and record.continues(previous) else None
-    start = record.state_of(known if shorten is None and too_large != "shorten" else None)
+    shortens = maker is not None or large == "shorten"
+    start = record.state_of(None if shortens else known)
     shortener: ShorteningCutter | None = None
-    if shorten is not None or too_large == "shorten":
-        # Versions are made again by the replay, so it starts at the first message.
-        maker: Shortener = shorten if shorten is not None and not isinstance(shorten, str) else KeyLines()
+    if shortens:
+        # The replay makes all versions again, so it starts at the first message.
         history = with_own_sizes(history)
         cutter = shortener = ShorteningCutter(
             history,
@@ -194,14 +206,14 @@ def select_messages(
             plan,
             HistoryCutter(history, plan, ranking_policy),
             count,
-            maker,
-            keep,
-            exclude,
-            cuts=shorten is not None,
-            fits=too_large == "shorten",
+            maker or KeyLines(),
+            newest,
+            untouched,
+            cuts=maker is not None,
+            fits=large == "shorten",
         )
     replayed = replay(history, plan, cutter, start) if plan.is_stable else select_once(history, plan, cutter)
-    if refuses_large:
+    if large == "error":
         _refuse_too_large(history, plan, replayed.candidates)
     choice = choose(
         history,
@@ -218,16 +230,18 @@ def select_messages(
     document_tokens = sum([tokens_of[i] for i in choice.documents])
     usage = usage_of(limits, beside, [history.views[n] for n in kept], document_tokens)
     notes = (*choice.notes, *_forgotten(history, choice.reasons), *((_NOT_USED,) if previous is not known else ()))
-    return _type_of(choice.report)(
+    shortened = () if shortener is None else shortener.shortened(kept)
+    report = choice.report if choice.report is None else with_reasons(choice.report, shortened)
+    return _type_of(report)(
         messages=[source[n] if shortener is None else shortener.message(n) for n in kept],
-        shortened=() if shortener is None else shortener.shortened(kept),
+        shortened=shortened,
         total_tokens=sum([history.tokens[n] for n in kept]) + document_tokens,
         dropped=_dropped((history.units[i].indices, reason) for i, reason in choice.reasons.items()),
         documents=[given[i] for i in choice.documents],
         dropped_documents=_dropped(((i,), reason) for i, reason in choice.document_reasons.items()),
         kept=tuple(kept),
         stable_prefix_tokens=_stable_prefix(history.tokens, kept, known),
-        report=choice.report,
+        report=report,
         budget=plan.budget(replayed.candidates.must_tokens, is_cut=bool(replayed.dropped)),
         counter=str(count),
         provider=history.provider.name,

@@ -9,23 +9,28 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pycupel.diagnostics import BudgetExceeded, ExclusionReason
+from pycupel.diagnostics import BudgetExceeded, ExclusionReason, SelectionReport
+from pycupel.diagnostics.report import with_fields
 from pycupel.kernels.versions import choose
 from pycupel.messages.choice import HistoryCutter
 from pycupel.messages.cuts import Candidates
 from pycupel.messages.fields import field, is_list
 from pycupel.messages.history import History
+from pycupel.messages.options import checked_name
 from pycupel.messages.plan import Plan
 from pycupel.messages.result import ShortenedMessage
 from pycupel.messages.results import ResultPart, result_parts, with_result_texts
-from pycupel.messages.slicing import fill
+from pycupel.messages.slicing import fill, without_lone_questions
 from pycupel.model import ContextItem
 from pycupel.model.version import stated_units
-from pycupel.protocols import ShortenContext, Shortener
-from pycupel.shorten import ToolCall, superseded
+from pycupel.protocols import ShortenContext, Shortener, checked_shortener
+from pycupel.shorten import KeyLines, ToolCall, superseded
 from pycupel.shorten.stub import call_origin, stub_text
 
-__all__ = ["ShorteningCutter", "with_own_sizes"]
+__all__ = ["SHORTENED", "ShorteningCutter", "checked_maker", "with_own_sizes", "with_reasons"]
+
+SHORTENED = "Shortened"
+"""The reason in a report for a unit that was selected with shorter results."""
 
 # Nothing that costs less is shortened.
 _LEAST_TOKENS = 100
@@ -35,6 +40,8 @@ _STUB_UNITS = 0.05
 _BASE_UNITS = 0.5
 # What the agent and the user said themselves counts less: most of it was about what is done.
 _SPOKEN = 0.25
+# Results that report errors are shortened last.
+_ERRORS = 8.0
 # The newest results stay whole while they take no more than this part of the room.
 _KEPT_WHOLE = 4
 
@@ -42,6 +49,28 @@ _KEPT_WHOLE = 4
 def with_own_sizes(history: History) -> History:
     """The same history with lists of tokens and sizes that may be changed."""
     return history._replace(tokens=list(history.tokens), sizes=list(history.sizes), views=list(history.views))
+
+
+def checked_maker(shorten: Any) -> Shortener | None:
+    """The shortener that an argument stands for: key lines for "results"."""
+    if shorten is None:
+        return None
+    if isinstance(shorten, str):
+        checked_name("shorten", shorten, ("results",))
+        return KeyLines()
+    return checked_shortener("shorten", shorten)
+
+
+def with_reasons(report: SelectionReport, shortened: Sequence[ShortenedMessage]) -> SelectionReport:
+    """The report with a reason of its own for the units that have shorter results."""
+    changed = {each.index for each in shortened}
+    if not changed:
+        return report
+    included = [
+        each._replace(reason=SHORTENED) if changed.intersection(each.item.metadata.get("pycupel.unit", ())) else each
+        for each in report.included
+    ]
+    return with_fields(report, included=tuple(included))
 
 
 class _Result(NamedTuple):
@@ -148,8 +177,11 @@ class ShorteningCutter:
         for i, (k, version) in chosen.items():
             sizes[i] = weights[k][version]
         density = {i: values[k][version] / max(1, sizes[i]) for i, (k, version) in chosen.items()}
+        # What was not chosen comes last, the newest first: others may be tied to it, and there may be room for it.
         order = [*whole, *sorted(density, key=density.__getitem__, reverse=True)]
+        order += [i for i in reversed(free) if i not in chosen]
         taken = fill(order, sizes, history.ties, room - reserve, in_one_piece=False)
+        taken = without_lone_questions(taken, history.ties, self._cutter.answers, candidates.begun)
         for i, (k, version) in chosen.items():
             if i in taken:
                 self._apply(i, options[k][version])
@@ -202,8 +234,10 @@ class ShorteningCutter:
         for i in units:
             own: list[tuple[_Result | None, ContextItem]] = []
             for result in results.get(i, ()):
-                now = self._texts.get((result.message, result.part.number), result.part.text)
-                own.append((result, ContextItem(now or " ", max(1, self._count(now)))))
+                key = result.message, result.part.number
+                now = self._texts.get(key, result.part.text)
+                tokens = self._count(now) if key in self._texts else result.tokens
+                own.append((result, ContextItem(now or " ", max(1, tokens))))
             spoken = text_of(i, {result.message for result in results.get(i, ())})
             if spoken:
                 own.append((None, ContextItem(spoken, 1)))
@@ -212,13 +246,15 @@ class ShorteningCutter:
         context = ShortenContext(everything, [text_of(i) for i in staying], self._count)
         return [list(self._versions(own, context)) for own in items]
 
+    def _units(self, item: ContextItem, context: ShortenContext) -> float:
+        units: Any = getattr(self._maker, "units", None)
+        return float(units(item, context)) if callable(units) else 1.0
+
     def _versions(
         self, own: Sequence[tuple[_Result | None, ContextItem]], context: ShortenContext
     ) -> Iterator[_Option]:
-        maker: Any = self._maker
-        held = {
-            id(item): float(maker.units(item, context)) * (_SPOKEN if result is None else 1.0) for result, item in own
-        }
+        maker = self._maker
+        held = {id(item): self._units(item, context) * _weight(result) for result, item in own}
         total = _BASE_UNITS + sum(held.values())
         yield _Option(0, total, {})
         parts: list[tuple[_Result, ContextItem, list[tuple[str, int, float]]]] = []
@@ -226,8 +262,14 @@ class ShorteningCutter:
             if result is None or item.tokens < _LEAST_TOKENS:
                 continue
             stub = stub_text("result", result.part.text, result.tokens, result.origin)
-            made = [] if result.is_out_of_date else maker.shorten(item, context)
-            ladder = [(each.content, each.tokens, stated_units(each) or 0.0) for each in made]
+            # Pictures become a stub first, like what is out of date.
+            made = [] if result.is_out_of_date or result.part.has_media else maker.shorten(item, context)
+            share = held[id(item)] / item.tokens
+            ladder = [
+                (each.content, each.tokens, share * each.tokens if units is None else units * _weight(result))
+                for each in made
+                for units in [stated_units(each)]
+            ]
             cost = self._count(stub)
             if cost < item.tokens:
                 ladder.append((stub, cost, min(_STUB_UNITS, held[id(item)])))
@@ -241,6 +283,11 @@ class ShorteningCutter:
                 units += each - held[id(item)]
                 texts[result.message, result.part.number] = text
             yield _Option(saved, max(units, 0.0), texts)
+
+
+def _weight(result: _Result | None) -> float:
+    """How much what is said counts: less if it was not a result, and more if the result reports an error."""
+    return _SPOKEN if result is None else _ERRORS if result.part.is_error else 1.0
 
 
 def _results(
@@ -263,7 +310,11 @@ def _results(
                 call_id = ids[part.number] if part.number < len(ids) else part.call_id
                 call = calls.get(call_id, ToolCall("", {"result": [n, part.number]}))
                 tokens = count(part.text) if part.text else 0
-                is_open = call.name not in exclude and (tokens >= _LEAST_TOKENS or part.has_media)
+                if part.has_media:
+                    # What is not text has a price of its own: the difference that a text in its place makes.
+                    copy = with_result_texts(messages[n], {part.number: part.text or "-"})
+                    tokens += max(0, history.tokens[n] - history.provider.read([copy], count)[0].tokens)
+                is_open = call.name not in exclude and tokens >= _LEAST_TOKENS
                 origin = call_origin(call.name, call.arguments) if call.name else ""
                 found.append((i, _Result(n, part, tokens, origin, is_open), call))
     return sorted(found, key=lambda each: (each[1].message, each[1].part.number))

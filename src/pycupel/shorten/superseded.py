@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -76,12 +75,16 @@ def _path(arguments: Mapping[str, Any]) -> str | None:
 
 def _mapping(arguments: Any) -> Mapping[str, Any]:
     if isinstance(arguments, str):
+        from json import loads  # noqa: PLC0415 - selections without calls do not need it
+
         try:
-            arguments = json.loads(arguments)
+            arguments = loads(arguments)
         except (ValueError, RecursionError):
             return {"input": arguments}
     return cast(Mapping[str, Any], arguments) if isinstance(arguments, Mapping) else {}
 
 
 def _canonical(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, default=repr)
+    from json import dumps  # noqa: PLC0415 - see above
+
+    return dumps(value, sort_keys=True, default=repr)

@@ -143,7 +143,7 @@ def replay(history: History, plan: Plan, cut: Cutter, start: State, shortener: S
         shortener.make_fit(staying.must, end)
     _check(history, staying, plan)
     candidates = past.candidates(end, staying, plan)
-    dropped = {} if plan.fits(past.tokens(end), candidates.must_tokens) else cut(candidates)
+    dropped: Gone = {} if plan.fits(past.tokens(end), candidates.must_tokens) else cut(candidates)
     if shortener is None:
         return Replayed(before, candidates, dropped, past.gone)
     texts = shortener.texts({**past.gone, **dropped})

@@ -69,15 +69,25 @@ class RequestSelector:
         pipeline = self._pipeline
         selection = pipeline.select(pipeline.rank(items, query=request.get("query")), budget)
         index = {id(item): i for i, item in enumerate(items)}
+        for i, version in selection.sliced.versions.items():
+            # A shorter version stands for the whole item.
+            index[id(version)] = index[id(selection.ranking.items[i])]
         chosen = selection.items
         tokens = sum([item.tokens for item in chosen])
-        excluded = [(index[id(each.item)], reason_name(each.reason)) for each in selection.reasons]
+        excluded = [(index[id(item)], reason_name(reason)) for item, _, reason in selection.reasons]
         selected = [index[id(item)] for item in chosen]
         return self._row(name, selected, excluded, tokens, budget.max_tokens, counter)
 
     def _items(self, rows: Any) -> tuple[list[ContextItem], str | None]:
         if not is_array(rows):
             raise DocumentError("must be an array", path="items")
+        try:
+            return [ITEM.read(row, _CONTEXT) for row in rows], None
+        except DocumentError:
+            # Something has to be counted, or is wrong.
+            return self._items_one_by_one(rows)
+
+    def _items_one_by_one(self, rows: list[Any]) -> tuple[list[ContextItem], str | None]:
         items: list[ContextItem] = []
         counter: str | None = None
         for i, row in enumerate(rows):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import is_dataclass, replace
 from typing import Any, NamedTuple
 
-from pycupel.messages.fields import as_json, field, is_list, is_mapping
+from pycupel.messages.fields import as_json, field, filled, is_filled, is_list, is_mapping, text_of
 from pycupel.shorten import ToolCall
 
 __all__ = ["ResultPart", "calls_of", "result_parts", "with_result_texts"]
@@ -46,16 +46,16 @@ class ResultPart(NamedTuple):
 
 def result_parts(message: Any) -> list[ResultPart]:
     """The results in a message that may say less; none in most messages."""
-    if field(message, "type") in _OUTPUTS:
+    if text_of(message, "type") in _OUTPUTS:
         return [_part(0, field(message, "output"), is_error=False)]
     if _is_tool_message(message):
-        return [_part(0, field(message, "content"), is_error=field(message, "status") == "error")]
+        return [_part(0, field(message, "content"), is_error=text_of(message, "status") == "error")]
     return [_part_of(number, block) for number, block in enumerate(filter(_is_result, _blocks(message)[1]))]
 
 
 def with_result_texts(message: Any, texts: Mapping[int, str]) -> Any:
     """A copy of a message in which some results, by their number, say something else. The rest is the very same."""
-    if field(message, "type") in _OUTPUTS:
+    if text_of(message, "type") in _OUTPUTS:
         return _changed(message, output=texts[0])
     if _is_tool_message(message):
         return _changed(message, content=texts[0])
@@ -70,24 +70,26 @@ def with_result_texts(message: Any, texts: Mapping[int, str]) -> Any:
 
 def calls_of(message: Any) -> Iterator[ToolCall]:
     """The calls in a message that the caller answers, in their order."""
-    if field(message, "type") in _CALLS:
+    if text_of(message, "type") in _CALLS:
         yield _call(message, "arguments", "input")
         return
     for name in ("tool_calls", "invalid_tool_calls"):
-        for call in field(message, name) or ():
-            yield _call(field(call, "function") or field(call, "custom") or call, "arguments", "args", "input")
-    called = _either(message, _FUNCTION_CALLS)
+        calls = field(message, name)
+        for call in calls if is_list(calls) else ():
+            called = filled(call, "function", "custom")
+            yield _call(call if called is None else called, "arguments", "args", "input")
+    called = filled(message, *_FUNCTION_CALLS)
     if called is not None:
         yield _call(called, "arguments")
     for block in _blocks(message)[1]:
         if not isinstance(block, str):
-            called = block if field(block, "type") == "tool_use" else _either(block, _FUNCTION_CALLS)
+            called = block if text_of(block, "type") == "tool_use" else filled(block, *_FUNCTION_CALLS)
             if called is not None:
                 yield _call(called, "input", "args")
 
 
 def _call(call: Any, *names: str) -> ToolCall:
-    return ToolCall(str(field(call, "name") or ""), _either(call, names))
+    return ToolCall(text_of(call, "name"), filled(call, *names))
 
 
 def _part(number: int, content: Any, *, is_error: bool) -> ResultPart:
@@ -98,18 +100,18 @@ def _part(number: int, content: Any, *, is_error: bool) -> ResultPart:
 
 
 def _part_of(number: int, block: Any) -> ResultPart:
-    response = _either(block, _RESPONSES)
+    response = filled(block, *_RESPONSES)
     if response is None:
         return _part(number, field(block, "content"), is_error=field(block, "is_error") is True)
     value = field(response, "response")
     is_error = is_mapping(value) and value.get("error") is not None
-    return ResultPart(number, _returned(value)[1], is_error, bool(field(response, "parts")))
+    return ResultPart(number, _returned(value)[1], is_error, is_filled(field(response, "parts")))
 
 
 def _is_tool_message(message: Any) -> bool:
-    role = field(message, "role")
+    role = text_of(message, "role")
     # Gemini has parts, whatever its roles are.
-    is_tool = role in ("tool", "function") or (role is None and field(message, "type") in _TOOL_TYPES)
+    is_tool = role in ("tool", "function") or (not role and text_of(message, "type") in _TOOL_TYPES)
     return is_tool and field(message, "parts") is None
 
 
@@ -122,13 +124,8 @@ def _blocks(message: Any) -> tuple[str, list[Any]]:
 
 def _is_result(block: Any) -> bool:
     return not isinstance(block, str) and (
-        field(block, "type") == "tool_result" or _either(block, _RESPONSES) is not None
+        text_of(block, "type") == "tool_result" or filled(block, *_RESPONSES) is not None
     )
-
-
-def _either(value: Any, names: tuple[str, ...]) -> Any:
-    """The first of these fields that there is."""
-    return next((found for found in (field(value, name) for name in names) if found is not None), None)
 
 
 def _returned(value: Any) -> tuple[str | None, str]:
@@ -141,7 +138,7 @@ def _returned(value: Any) -> tuple[str | None, str]:
 
 
 def _with_text(block: Any, text: str) -> Any:
-    response = _either(block, _RESPONSES)
+    response = filled(block, *_RESPONSES)
     if response is None:
         return _changed(block, content=text)
     name = next(name for name in _RESPONSES if field(block, name) is not None)
@@ -150,7 +147,7 @@ def _with_text(block: Any, text: str) -> Any:
     # It stays an object, and an error stays one. Pictures that a function returned beside it go with the text.
     whole = "error" if is_mapping(value) and "error" in value else "output"
     changes: dict[str, Any] = {"response": {whole: text} if key is None else {**value, key: text}}
-    if field(response, "parts"):
+    if is_filled(field(response, "parts")):
         changes["parts"] = None
     return _changed(block, **{name: _changed(response, **changes)})
 

@@ -200,6 +200,11 @@ def test_items_that_swing_are_forgotten_before_they_fill_the_memory(
     monkeypatch.setattr(tally, "_REMEMBERED", 6)
     summary = run_batch([log], "rag", tmp_path / "out", workers=1, compare="chat")
     assert 0 < len(summary.swings) <= 6
+    before = content_of(tmp_path / "out")
+    for part in sorted((tmp_path / "out").glob("part-*"))[:3]:
+        part.unlink()
+    resumed = run_batch([log], "rag", tmp_path / "out", workers=1, compare="chat", resume=True)
+    assert (resumed, content_of(tmp_path / "out")) == (summary, before), "whichever came first"
 
 
 def test_the_standard_library_reads_what_the_fastest_reader_does_not(monkeypatch: pytest.MonkeyPatch) -> None:

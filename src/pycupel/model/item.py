@@ -40,16 +40,16 @@ class ContextItem:
     """One piece of context: a message, a document, the output of a tool, a memory.
 
     Items are immutable; `dataclasses.replace` makes a changed copy. Two items are equal if all their fields are; the
-    pipeline tells items apart by identity.
+    pipeline distinguishes items by identity.
 
     Attributes:
         content: The text. It must not be empty.
         tokens: The size of the item in tokens, as counted by you. A pipeline excludes items with a negative size.
-        kind: What the item is. A plain string will do, such as `"Document"`.
-        source: Where the item comes from. A plain string will do, such as `"Rag"`.
+        kind: What the item is. A plain string is accepted, such as `"Document"`.
+        source: Where the item comes from. A plain string is accepted, such as `"Rag"`.
         priority: How important the item is, the higher the more, for `PriorityScorer`.
         tags: Labels, for `TagScorer` and `FrequencyScorer`.
-        metadata: Anything else that you want to carry along, as a read-only mapping with str keys.
+        metadata: Additional data of your own, as a read-only mapping with str keys.
         timestamp: When the item was made, for `RecencyScorer`, `DecayScorer` and `ChronologicalPlacer`. It must have a
             time zone, and is converted to UTC.
         future_relevance_hint: How relevant the item will be, conventionally from 0 to 1, for `ReflexiveScorer`.
@@ -107,7 +107,7 @@ class ContextItem:
         )
 
     def __init_subclass__(cls) -> Never:
-        raise TypeError("ContextItem cannot be subclassed; put what you want to carry along into metadata")
+        raise TypeError("ContextItem cannot be subclassed; put additional data into metadata")
 
     def __repr__(self) -> str:
         content = repr(self.content)
@@ -181,7 +181,7 @@ def split_scored(scored_items: Any) -> tuple[list[ContextItem], list[float]]:
 
 
 def _as_tags(value: Any) -> tuple[str, ...]:
-    # Asking an abstract base class whether a list is iterable costs more than the rest.
+    # `isinstance` with an abstract base class would cost more than all the rest.
     given: Iterable[Any] = value
     if type(value) is not tuple and type(value) is not list:
         given = checked_iterable("tags", "an iterable of str", value)

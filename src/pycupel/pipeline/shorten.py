@@ -1,4 +1,4 @@
-"""Between Sort and Slice: ask the shortener for versions of what competes, and check what it returns."""
+"""Between Sort and Slice: let the shortener make versions of the competing items, and check its results."""
 
 from __future__ import annotations
 

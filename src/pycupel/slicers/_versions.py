@@ -1,4 +1,4 @@
-"""Selecting among versions of items, in place of greed or a knapsack, wherever those stand."""
+"""Selecting among versions of items, in place of each greedy or knapsack slicer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from pycupel.errors import PipelineConfigError
 from pycupel.kernels.order import descending
-from pycupel.kernels.versions import choose
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.slicers._base import IndexedSlicer, IndexSlice
 from pycupel.slicers.greedy import GreedySlice
@@ -64,6 +63,9 @@ class VersionSlice(IndexedSlicer):
         capacity = budget.target_tokens
         if sum([item.tokens for item in items]) <= capacity:
             return IndexSlice(list(range(len(items))))
+        # Most programs shorten nothing, and import this module all the same.
+        from pycupel.kernels.versions import choose  # noqa: PLC0415
+
         known = [self.by_id.get(id(item), _WHOLE) for item in items]
         weights = [
             [item.tokens, *[each.tokens for each in own.shorter]] for item, own in zip(items, known, strict=True)
@@ -86,7 +88,7 @@ class VersionSlice(IndexedSlicer):
 
 
 def _value(units: float, score: float) -> int:
-    """Never 0: what holds nothing of its own may still be chosen if there is room. NaN counts as 0."""
+    """At least 1, so that an item without units may still be chosen if there is room. NaN counts as 0."""
     rated = 0.0 if isnan(score) else min(max(score, 0.0), _HIGHEST)
     return max(1, round(_UNITS * units * (0.5 + 0.5 * rated)))
 

@@ -71,6 +71,21 @@ def test_a_poisoned_request_is_one_error_row(tmp_path: Path) -> None:
     assert broken[1]["id"] == "big"
 
 
+def test_what_is_nested_too_deeply_is_one_error_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Issue: never a failed job. The two readers have different limits."""
+    log = tmp_path / "log.jsonl"
+    served = {"items": [{"content": "x", "tokens": 1}], "budget": 5}
+    deep = '{"id": ' + "[" * 500 + "]" * 500 + "}"
+    log.write_text("\n".join([json.dumps({"id": 1, **served}), "[" * 100_000, deep]), encoding="utf-8")
+    for name, loads in (("fastest", chunks.fastest_loads()), ("standard", json.loads)):
+        monkeypatch.setattr(chunks, "fastest_loads", lambda loads=loads: loads)
+        run_batch([log], "rag", tmp_path / name, workers=1)
+        errors = [row["error"] for row in rows_in(tmp_path / name)]
+        assert errors[0] is None
+        assert errors[1].startswith("DocumentError: log.jsonl, line 2: cannot be read as JSON: maximum recursion depth")
+        assert errors[2] == "DocumentError: id: is nested more than 64 levels deep"
+
+
 def test_a_chunk_is_limited_in_bytes(monkeypatch: pytest.MonkeyPatch, log: Path, tmp_path: Path) -> None:
     monkeypatch.setattr(chunks, "_BYTES", 1000)
     run_batch([log], "rag", tmp_path / "out", workers=1)

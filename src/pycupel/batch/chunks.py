@@ -157,7 +157,7 @@ def _requests(chunk: Chunk) -> Iterator[Any]:
             continue
         try:
             yield loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             # The other reader accepts what this one may not, and says what is wrong.
             try:
                 yield parse_json(line)

@@ -42,6 +42,7 @@ from pycupel import (
     Scorer,
     SimilarityScorer,
 )
+from pycupel.errors import CupelError
 from pycupel.policies import PRESETS
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "quality"
@@ -72,9 +73,18 @@ Method = Callable[[Question], list[set[int]]]
 def read_set(path: Path) -> Iterator[Question]:
     """The questions of one file."""
     with OPENERS[path.suffix](path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            row = json.loads(line)
-            yield Question(row["query"], frozenset(row["gold"]), tuple(map(to_item, row["items"])))
+        for number, line in enumerate(lines, 1):
+            try:
+                yield to_question(json.loads(line))
+            except (KeyError, TypeError, ValueError, CupelError) as error:
+                sys.exit(f"{path}, line {number}: {type(error).__name__}: {error}")
+
+
+def to_question(row: dict[str, Any]) -> Question:
+    question = Question(row["query"], frozenset(row["gold"]), tuple(map(to_item, row["items"])))
+    if not question.gold or not question.gold.issubset(range(len(question.items))):
+        raise ValueError("gold must be indices of items, and not empty")
+    return question
 
 
 def to_item(row: dict[str, Any]) -> ContextItem:

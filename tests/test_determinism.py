@@ -22,19 +22,28 @@ from unittest import SkipTest
 from pycupel import (
     ContextBudget,
     ContextItem,
+    GreedySlice,
     OverflowStrategy,
     Pipeline,
+    Policy,
+    PriorityScorer,
+    QuotaEntry,
+    QuotaSlice,
     ReflexiveScorer,
     SelectionReport,
+    StreamSlice,
     select,
     wire,
 )
 from pycupel.analytics import find_min_budget_for, get_marginal_items, sweep_budgets
+from pycupel.batch import select_request
 from pycupel.errors import UnitTooLargeError
 from pycupel.messages import lint_messages, select_messages
 from pycupel.messages.options import ProviderName
 from pycupel.policies import PRESETS, dump_policy, parse_policy
 from pycupel.replay import read_log
+from pycupel.shorten import HeadAndTail, KeyLines, Stub
+from pycupel.tokens import estimate_tokens
 from tests.samples import DAY, NOW, PLACERS, SCORERS, SLICERS
 
 DIGEST = "b5aefa003263fb0f1494618557bca083e86cc8a307571b8c9caa08937c05df09"
@@ -138,12 +147,46 @@ def histories() -> Iterator[str]:
         yield str([(finding.index, finding.rule) for finding in lint_messages(messages)])
 
 
+def texts() -> list[ContextItem]:
+    random = Random(11)
+    return [
+        ContextItem(
+            "\n".join(f"value_{random.randrange(90)} = {random.randrange(9)}  # see path/to/{i}.py" for _ in range(25)),
+            400,
+            priority=random.randrange(5),
+        )
+        for i in range(30)
+    ]
+
+
+def arrivals() -> Iterator[str]:
+    """Tell of versions, streams, batches and estimates."""
+    for shortener in (KeyLines(), HeadAndTail(50), Stub()):
+        for slicer in (GreedySlice(), QuotaSlice([QuotaEntry("Document", require=10)])):
+            result = select(texts(), 3000, Policy(PriorityScorer(), slicer, shorten=shortener))
+            yield str([(item.tokens, item.content) for item in result.items])
+    candidates = items()
+    for replace in (False, True):
+        pipeline = Pipeline(
+            ReflexiveScorer(), StreamSlice(16, replace=replace), overflow_strategy=OverflowStrategy.PROCEED
+        )
+        yield str([(item.content, item.tokens) for item in pipeline.run_stream_sync(candidates, 900)])
+    records = [wire.to_dict(item) for item in candidates if not item.pinned]
+    for policy in PRESETS.values():
+        yield json.dumps(select_request({"id": 1, "items": records, "budget": 900, "query": "content 40"}, policy))
+    yield str([estimate_tokens(item.content) for item in (*candidates, *texts())])
+
+
 def digest_of(told: Iterator[str]) -> str:
     return sha256("\n".join(told).encode()).hexdigest()
 
 
+def new_digests() -> list[str]:
+    return [digest_of(answers()), digest_of(histories()), digest_of(arrivals())]
+
+
 def all_digests() -> list[str]:
-    return [digest(), digest_of(answers()), digest_of(histories())]
+    return [digest(), *new_digests()]
 
 
 def start_elsewhere(environment: dict[str, str], python: str = sys.executable) -> subprocess.Popen[str]:
@@ -168,7 +211,7 @@ def test_no_hash_seed_zone_or_locale_changes_an_answer() -> None:
     """PY-16: no set ever decides an order; PY-01 and META-08: no sum depends on the version of Python."""
     processes = [start_elsewhere(environment) for environment in ENVIRONMENTS]
     digests = [process.communicate()[0].split() for process in processes]
-    assert digests == [[DIGEST, digest_of(answers()), digest_of(histories())]] * len(ENVIRONMENTS)
+    assert digests == [[DIGEST, *new_digests()]] * len(ENVIRONMENTS)
 
 
 def test_no_version_of_python_changes_an_answer() -> None:
@@ -176,15 +219,13 @@ def test_no_version_of_python_changes_an_answer() -> None:
     if not processes:
         raise SkipTest("no python3.11, python3.12 or python3.13 is installed")
     digests = [process.communicate()[0].split() for process in processes]
-    assert digests == [[DIGEST, digest_of(answers()), digest_of(histories())]] * len(processes)
+    assert digests == [[DIGEST, *new_digests()]] * len(processes)
 
 
 def test_32_threads_get_the_same_answers() -> None:
     with ThreadPoolExecutor(32) as pool:
-        futures = [pool.submit(lambda: digest_of(answers())) for _ in range(16)]
-        others = [pool.submit(lambda: digest_of(histories())) for _ in range(16)]
-    assert {future.result() for future in futures} == {digest_of(answers())}
-    assert {future.result() for future in others} == {digest_of(histories())}
+        futures = [pool.submit(digest_of, told()) for _ in range(11) for told in (answers, histories, arrivals)]
+    assert [future.result() for future in futures] == new_digests() * 11
 
 
 def test_a_process_with_a_past_gives_the_same() -> None:

@@ -24,34 +24,10 @@ from pycupel import (
 )
 from pycupel.analytics import find_min_budget_for, get_marginal_items, sweep_budgets
 from pycupel.errors import DocumentError, InvalidItemError
+from tests.hostile import Raising, nested
 from tests.samples import PLACERS, SCORERS, SLICERS
 
 KEYS = ("cupel:trust", "level", "session", "other")
-
-
-class Raising:
-    """Raises at every touch."""
-
-    def __repr__(self) -> str:
-        raise RuntimeError("repr")
-
-    def __eq__(self, other: object) -> bool:
-        raise RuntimeError("eq")
-
-    def __hash__(self) -> int:
-        raise RuntimeError("hash")
-
-    def __len__(self) -> int:
-        raise RuntimeError("len")
-
-    def __bool__(self) -> bool:
-        raise RuntimeError("bool")
-
-    def __str__(self) -> str:
-        raise RuntimeError("str")
-
-    def __float__(self) -> float:
-        raise RuntimeError("float")
 
 
 class Lying:
@@ -98,10 +74,7 @@ class Number(Fraction):
 
 
 def deep() -> list[Any]:
-    value: list[Any] = []
-    for _ in range(100_000):
-        value = [value]
-    return value
+    return nested(100_000)
 
 
 HOSTILE: dict[str, Callable[[], Any]] = {

@@ -1,4 +1,4 @@
-"""What a plug-in has to be: an object with one method, no base class.
+"""The interfaces of plug-ins: an object with one method, no base class.
 
 Optional methods add speed and detail. A scorer may have `score_all(items)`, which must equal `score` for each item bit
 for bit; a slicer may have `slice_detailed(scored_items, budget)`, which returns a `SliceOutcome` and must select what

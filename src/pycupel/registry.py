@@ -80,7 +80,7 @@ class Registry(Mapping[str, Any]):
                     argument="name",
                     value=name,
                 )
-            # The name first: who finds an entry must find its name.
+            # The name first: a thread that finds the entry must find its name.
             self._names[key] = name
             self._entries[key] = entry
         return entry
@@ -165,7 +165,7 @@ class Registry(Mapping[str, Any]):
             )
         try:
             loaded = _loaded(point)
-            # Not while the plug-in is imported, so that one that hangs holds up nobody else.
+            # Not while the plug-in is imported, so that one that hangs does not block other threads.
             with self._lock:
                 if key not in self._entries:
                     self.register(point.name, loaded)
@@ -225,7 +225,7 @@ def _same(present: object, entry: object) -> bool:
 
 
 def _equal(one: object, other: object) -> bool:
-    """`==` of somebody else's objects, which may raise, or return an array."""
+    """`==` of users' objects, which may raise, or return an array."""
     try:
         return one is other or (one == other) is True
     except Exception:  # noqa: BLE001 - whatever it raises

@@ -32,7 +32,7 @@ class ContextResult:
     Attributes:
         items: The selected items, in the order in which the model should see them.
         notes: Advisory notes, for example that no item sets the field that a scorer reads.
-        report: What was left out and why, if `explain` asked for it; else None.
+        report: What was left out and why, with `explain=True`; else None.
         shortened: The items that were selected in a shorter version, each with that version, in the order of `items`.
     """
 

@@ -13,6 +13,7 @@ from pycupel.batch import select_request
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages import select_messages
 from pycupel.policies import preset
+from pycupel.shorten import HeadAndTail
 from pycupel.wire import from_dict
 from tests.batch.requests import request
 
@@ -35,6 +36,13 @@ def test_a_row_says_what_select_selects() -> None:
     assert row["utilization"] == expected.total_tokens / 300
     assert [each["index"] for each in row["excluded"]] == sorted(each["index"] for each in row["excluded"])
     json.dumps(row)
+
+
+def test_a_shorter_version_stands_for_the_whole_item() -> None:
+    items = [{"content": f"{n} " * 400, "tokens": 400, "futureRelevanceHint": 0.5 + n / 10} for n in range(4)]
+    shortening = Policy(ReflexiveScorer(), shorten=HeadAndTail(100))
+    row = select_request({"id": 1, "items": items, "budget": 700}, shortening)
+    assert (row["error"], row["selected"], row["tokens"]) == (None, [3, 2, 1, 0], 700)
 
 
 def test_a_budget_may_be_an_object_or_a_number() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from pycupel.model.checks import shortened
+from tests.hostile import Raising, nested
 
 __all__ = ["HOSTILE", "NASTY", "Drawn", "changed_texts", "changed_values", "corpus"]
 
@@ -65,25 +66,6 @@ NASTY: tuple[Any, ...] = (
 """What values are broken with: anything that JSON can hold, and Python makes of it."""
 
 
-class Hostile:
-    """Raises at every touch."""
-
-    def __repr__(self) -> str:
-        raise RuntimeError("repr")
-
-    def __eq__(self, other: object) -> bool:
-        raise RuntimeError("eq")
-
-    def __hash__(self) -> int:
-        raise RuntimeError("hash")
-
-    def __len__(self) -> int:
-        raise RuntimeError("len")
-
-    def __bool__(self) -> bool:
-        raise RuntimeError("bool")
-
-
 class Drawn:
     """A document that can be shown, whatever is in it."""
 
@@ -110,23 +92,16 @@ def _cyclic() -> list[Any]:
     return value
 
 
-def _deep() -> list[Any]:
-    value: list[Any] = []
-    for _ in range(5_000):
-        value = [value]
-    return value
-
-
 HOSTILE = (
-    Hostile(),
-    Hostile,
+    Raising(),
+    Raising,
     object(),
     b"bytes",
     (1, 2),
     {1: 2},
     {(): "x"},
     _cyclic(),
-    _deep(),
+    nested(5_000),
     10**5000,
     ...,
     set[int](),

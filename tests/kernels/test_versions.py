@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from pycupel.kernels import versions
+from pycupel.kernels import core, versions
 from pycupel.kernels.versions import Choice, choose
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
@@ -81,8 +81,8 @@ def test_brute_force_agrees(instance: Instance) -> None:
 @settings(max_examples=200, deadline=None)
 def test_brute_force_agrees_with_the_table(instance: Instance) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(versions, "_FREE_STATES", 0)
-        patch.setattr(versions, "_CELLS_A_STATE", 10**9)
+        patch.setattr(core, "_FREE_STATES", 0)
+        patch.setattr(core, "_CELLS_A_STATE", 10**9)
         choice = instance.solved()
     check(instance, choice)
     assert choice.value == choice.bound == instance.best_value()
@@ -93,7 +93,7 @@ def test_brute_force_agrees_with_the_table(instance: Instance) -> None:
 def test_a_search_that_has_to_stop_knows_its_bound(instance: Instance) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(versions, "EXACT_ITEMS", 0)
-        patch.setattr(versions, "_STATES_OF_MANY", 2)
+        patch.setattr(core, "_STATES_OF_MANY", 2)
         choice = instance.solved()
     check(instance, choice)
     assert choice.value <= instance.best_value() <= choice.bound
@@ -182,8 +182,8 @@ def test_of_more_items_nearly_everything_is_proved(kind: str) -> None:
 def test_a_table_that_would_be_too_large_is_not_built(monkeypatch: pytest.MonkeyPatch) -> None:
     instance = hard("even", 40)
     best = instance.solved()
-    monkeypatch.setattr(versions, "_MAX_CELLS", 0)
-    monkeypatch.setattr(versions, "_STATES", 100)
+    monkeypatch.setattr(core, "_MAX_CELLS", 0)
+    monkeypatch.setattr(core, "_STATES", 100)
     choice = instance.solved()
     check(instance, choice)
     assert choice.value <= best.value < choice.bound

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pycupel.messages import MessageSelection, lint_messages, to_items
+from pycupel.messages import MessageSelection, lint_messages, select_messages, to_items
 from pycupel.messages.options import ProviderName
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "long_turn",
     "question",
     "result",
+    "select",
     "small_talk",
     "system",
     "window",
@@ -72,6 +73,12 @@ def cost(messages: Iterable[Any], provider: ProviderName = "openai") -> int:
 def window(messages: Iterable[Any], provider: ProviderName = "openai") -> int:
     """The smallest window into which they fit: they, and the start of the reply."""
     return cost(messages, provider) + 3
+
+
+def select(messages: Any, budget: Any, **options: Any) -> MessageSelection:
+    """`select_messages`, with a character for a token."""
+    selection: MessageSelection = select_messages(messages, budget, counter=len, **options)
+    return selection
 
 
 def dropped(selection: MessageSelection) -> list[int]:

@@ -26,6 +26,7 @@ from tests.messages.chats import (
     long_turn,
     question,
     result,
+    select,
     small_talk,
     system,
     window,
@@ -33,11 +34,6 @@ from tests.messages.chats import (
 from tests.messages.histories import WRITERS, Exchange
 
 IGNORED = "previous was not used: it was not made with the same arguments from the start of this history"
-
-
-def select(messages: Any, budget: Any, **options: Any) -> MessageSelection:
-    selection: MessageSelection = select_messages(messages, budget, counter=len, **options)
-    return selection
 
 
 def grow(history: list[Message], budget: Any, start: int, **options: Any) -> list[MessageSelection]:

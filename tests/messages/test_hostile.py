@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pycupel.errors import MessageShapeError
+from pycupel.errors import InvalidArgumentError, MessageShapeError
 from pycupel.messages import lint_messages, select_messages
 from pycupel.messages.options import ProviderName
 from pycupel.tokens import count_messages
@@ -117,3 +117,25 @@ def test_what_is_not_part_of_a_message_may_be_anything(value: Any) -> None:
     again = select_messages(messages, 100, previous=previous)
     assert again.kept == previous.kept
     assert again.fingerprint != previous.fingerprint
+
+
+def _cyclic() -> list[Any]:
+    value: list[Any] = []
+    value.append(value)
+    return value
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "message"),
+    [
+        ("documents", ["a", {"text": "b", "id": Hostile()}], r"documents\[1\] has an id that is not a text"),
+        ("tools", [{"name": "f"}, Hostile()], r"tools\[1\] cannot be written as JSON: \.\.\. \(Hostile\)"),
+        ("tools", [_cyclic()], r"tools\[0\] cannot be written as JSON"),
+        ("system", _cyclic(), "system is nested too deeply"),
+    ],
+)
+def test_what_is_sent_beside_the_messages_is_refused_with_its_place(argument: str, value: Any, message: str) -> None:
+    history = [{"role": "user", "content": "hi"}]
+    with pytest.raises(InvalidArgumentError, match=message) as caught:
+        select_messages(history, 1000, counter=len, **{argument: value})
+    assert caught.value.argument == argument

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from pycupel import ContextBudget, ContextItem, KnapsackSlice, Policy, RecencyScorer
 from pycupel.errors import PinnedExceedsBudgetError, UnitTooLargeError
-from pycupel.messages import MessageSelection, select_messages
+from pycupel.messages import select_messages
 from pycupel.messages.plan import limits_of, make_plan
 from tests.messages.chats import (
     answer,
@@ -20,17 +18,13 @@ from tests.messages.chats import (
     exchange,
     long_turn,
     question,
+    select,
     small_talk,
     system,
     window,
 )
 
 BY_RECENCY = Policy(RecencyScorer())
-
-
-def select(messages: Any, budget: Any, **options: Any) -> MessageSelection:
-    selection: MessageSelection = select_messages(messages, budget, counter=len, **options)
-    return selection
 
 
 # When, and how far

@@ -33,7 +33,7 @@ from pycupel.errors import (
     ProviderAmbiguousError,
     UnitTooLargeError,
 )
-from pycupel.messages import Dropped, ExplainedSelection, MessageSelection, select_messages
+from pycupel.messages import Dropped, ExplainedSelection, MessageSelection
 from pycupel.messages.options import ProviderName
 from tests.messages.chats import (
     Message,
@@ -46,17 +46,12 @@ from tests.messages.chats import (
     long_turn,
     question,
     result,
+    select,
     small_talk,
     system,
     window,
 )
 from tests.messages.histories import PROVIDERS, WRITERS, Exchange
-
-
-def select(messages: Any, budget: Any, **options: Any) -> MessageSelection:
-    selection: MessageSelection = select_messages(messages, budget, counter=len, **options)
-    return selection
-
 
 # What the result holds
 
@@ -437,7 +432,7 @@ def test_a_generator_will_do() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"too_large": "ignore"}, InvalidArgumentError, "too_large must be one of drop, error, not 'ignore'"),
+        ({"too_large": "ignore"}, InvalidArgumentError, "too_large must be one of drop, error, shorten, not 'ignore'"),
         ({"unit": "exchange"}, InvalidArgumentError, "unit must be one of auto, turn, not 'exchange'"),
         ({"provider": "acme"}, InvalidArgumentError, "provider must be one of auto, openai, responses, anthropic"),
         ({"provider": None}, TypeError, "provider must be a str"),

@@ -9,9 +9,9 @@ import pytest
 
 from pycupel import wire
 from pycupel.errors import InvalidArgumentError
-from pycupel.messages import MessageSelection, aselect_messages, select_messages
+from pycupel.messages import MessageSelection, aselect_messages
 from pycupel.messages.options import ProviderName
-from tests.messages.chats import Message, answer, cost, errors, question, small_talk, system
+from tests.messages.chats import Message, answer, cost, errors, question, select, small_talk, system
 from tests.messages.histories import PROVIDERS, WRITERS, Exchange
 from tests.messages.mistral_oracle import rejected_by_mistral
 
@@ -26,11 +26,6 @@ class Summarizer:
     def __call__(self, dropped: list[Any], last: str | None) -> str:
         self.calls.append((dropped, last))
         return self.text or f"{last or ''}{len(dropped)}, "
-
-
-def select(messages: Any, budget: Any, **options: Any) -> MessageSelection:
-    selection: MessageSelection = select_messages(messages, budget, counter=len, **options)
-    return selection
 
 
 def test_what_is_dropped_becomes_one_message_behind_the_system_prompt() -> None:

@@ -10,19 +10,14 @@ import pytest
 
 from pycupel import ContextBudget
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
-from pycupel.messages import MessageSelection, Usage, count_messages, select_messages, tokens_by_kind
+from pycupel.messages import Usage, count_messages, select_messages, tokens_by_kind
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import ProviderName
 from pycupel.messages.providers import PROVIDERS
 from pycupel.tokens import get_counter
-from tests.messages.chats import cost, exchange, long_turn, question, small_talk, system
+from tests.messages.chats import cost, exchange, long_turn, question, select, small_talk, system
 from tests.messages.histories import WRITERS, Exchange
 from tests.messages.mistral_oracle import counted_by_mistral
-
-
-def select(messages: Any, budget: Any, **options: Any) -> MessageSelection:
-    selection: MessageSelection = select_messages(messages, budget, counter=len, **options)
-    return selection
 
 
 def parts_of(usage: Usage) -> int:

@@ -1,10 +1,9 @@
-"""The SelectionReport and Exclusion Reasons chapters as far as a run decides them: ER-* and SR-*."""
+"""What a run reports: what the vectors `report-*` do not show."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ import pytest
 from pycupel import (
     ContextBudget,
     ContextItem,
-    ContextKind,
     CountConstrainedKnapsackSlice,
     CountQuotaEntry,
     CountQuotaSlice,
@@ -32,7 +30,6 @@ from pycupel.diagnostics import (
     CountRequireCandidatesExhausted,
     Deduplicated,
     Filtered,
-    InclusionReason,
     NegativeTokens,
     PinnedOverride,
     QuotaCapExceeded,
@@ -60,56 +57,7 @@ def pinned(content: str, tokens: int) -> ContextItem:
 # Included.
 
 
-def test_inclusion_reasons_and_scores() -> None:
-    """SR-01: pinned 1.0 and zero-token items what was computed; ER-07: pinned wins over zero tokens."""
-    items = [pinned("pinned", 10), pinned("pinned and free", 0), item("free", 0, 0.7), item("scored", 10, 0.6)]
-    report = Pipeline(RawHintScorer()).dry_run(items, ContextBudget(100))
-    assert [(each.item.content, each.score, each.reason) for each in report.included] == [
-        ("pinned", 1.0, InclusionReason.PINNED),
-        ("pinned and free", 1.0, InclusionReason.PINNED),
-        ("free", 0.7, InclusionReason.ZERO_TOKEN),
-        ("scored", 0.6, InclusionReason.SCORED),
-    ]
-
-
-def test_included_is_in_placed_order() -> None:
-    """SR-03: MUST be the order determined by the placer."""
-    old, new = datetime(2024, 1, 1, tzinfo=UTC), datetime(2025, 1, 1, tzinfo=UTC)
-    items = [
-        ContextItem("new", 1, timestamp=new, future_relevance_hint=0.9),
-        ContextItem("old", 1, timestamp=old, future_relevance_hint=0.1),
-        ContextItem("mid", 1, timestamp=None, future_relevance_hint=0.5),
-    ]
-    report = Pipeline(RawHintScorer()).dry_run(items, ContextBudget(10))
-    assert [each.item.content for each in report.included] == ["old", "new", "mid"]
-    report = Pipeline(RawHintScorer(), placer=UShapedPlacer()).dry_run(items, ContextBudget(10))
-    assert [(each.item.content, each.score) for each in report.included] == [("new", 0.9), ("old", 0.1), ("mid", 0.5)]
-
-
 # Excluded.
-
-
-def test_an_item_with_negative_tokens_has_score_0() -> None:
-    """SR-02: excluded before it was scored."""
-    report = Pipeline(RawHintScorer()).dry_run([item("negative", -7, 0.9)], ContextBudget(10))
-    assert [(each.score, each.reason) for each in report.excluded] == [(0.0, NegativeTokens(-7))]
-
-
-def test_available_tokens_are_what_the_whole_selection_left() -> None:
-    """ER-04: the effective target less the tokens selected, the same for all."""
-    items = [item("a", 50, 0.9), item("b", 60, 0.8), item("c", 30, 0.7), item("d", 70, 0.1)]
-    report = Pipeline(RawHintScorer()).dry_run(items, ContextBudget(1000, 90))
-    assert [each.item.content for each in report.included] == ["a", "c"]
-    assert [each.reason for each in report.excluded] == [BudgetExceeded(60, 10), BudgetExceeded(70, 10)]
-
-
-def test_available_tokens_may_be_negative() -> None:
-    """ER-04 and CQ-06: required items went beyond the effective target."""
-    slicer = CountQuotaSlice([CountQuotaEntry("tool", cap_count=2, require_count=2)])
-    pipeline = Pipeline(RawHintScorer(), slicer, overflow_strategy=OverflowStrategy.PROCEED)
-    items = [item("t1", 60, 0.9, "tool"), item("t2", 60, 0.8, "tool"), item("m", 10, 0.1)]
-    report = pipeline.dry_run(items, ContextBudget(100))
-    assert [each.reason for each in report.excluded] == [BudgetExceeded(10, -20)]
 
 
 def test_available_tokens_at_place_are_what_was_kept_of_the_limit() -> None:
@@ -241,20 +189,7 @@ def test_reserved_reasons_are_never_given(slicer: Slicer, strategy: OverflowStra
     assert not [each for each in report.excluded if isinstance(each.reason, RESERVED)]
 
 
-def test_a_worthless_item_in_a_knapsack_is_reported_as_budget_exceeded() -> None:
-    """ER-05: although the tokens would have been there."""
-    report = Pipeline(RawHintScorer(), KnapsackSlice(1)).dry_run([item("zero", 10, 0.0)], ContextBudget(100))
-    assert [each.reason for each in report.excluded] == [BudgetExceeded(10, 100)]
-
-
 # The report as a whole.
-
-
-def test_totals_count_every_candidate_and_all_tokens() -> None:
-    """SR-04: negative token counts included; 100 and -5 are 95."""
-    report = Pipeline(RawHintScorer()).dry_run([item("a", 100), item("negative", -5)], ContextBudget(100))
-    assert report.total_candidates == len(report.included) + len(report.excluded) == 2
-    assert report.total_tokens_considered == 95
 
 
 def test_every_candidate_is_in_the_report_exactly_once() -> None:
@@ -274,13 +209,6 @@ def test_an_empty_run_has_an_empty_report() -> None:
     assert report.excluded == ()
     assert (report.total_candidates, report.total_tokens_considered) == (0, 0)
     assert report.count_requirement_shortfalls == ()
-
-
-def test_shortfalls_are_reported() -> None:
-    """CQ-03 and SR-06."""
-    slicer = CountQuotaSlice([CountQuotaEntry("Tool", cap_count=3, require_count=3)])
-    report = Pipeline(RawHintScorer(), slicer).dry_run([item("t", 10, 0.5, "tool")], ContextBudget(100))
-    assert report.count_requirement_shortfalls == ((ContextKind("Tool"), 3, 1),)
 
 
 def test_the_report_holds_the_budget_in_force() -> None:

@@ -342,13 +342,6 @@ def test_nan_never_wins(slicer: Slicer, order: int) -> None:
     assert "nan" not in [each.content for each in selected]
 
 
-def test_nan_does_not_win_a_u_shape() -> None:
-    """SC-03: the best places go to numbers."""
-    items = [item("nan", score=NAN), item("low", score=-1.0), item("high", score=1.0)]
-    placed = Pipeline(RawHintScorer(), placer=UShapedPlacer()).run(items, BUDGET)
-    assert [each.content for each in placed] == ["high", "nan", "low"]
-
-
 # Failing runs.
 
 

@@ -211,7 +211,7 @@ def test_kinds_that_do_no_harm() -> None:
 
 
 SAID_AGAIN = (
-    "messages with the same text as another one were dropped (1); use deduplication=False to keep what was said twice"
+    "messages with the same text as another one were dropped (1); use deduplication=False to keep repeated messages"
 )
 
 

@@ -28,7 +28,7 @@ from pycupel import (
 )
 from pycupel.analytics import find_min_budget_for, get_marginal_items, sweep_budgets
 from pycupel.errors import NonMonotonicSlicerError, PipelineConfigError, ShortenerContractError
-from pycupel.kernels import versions as kernel
+from pycupel.kernels import core, versions as kernel
 from pycupel.protocols import ShortenContext
 from pycupel.shorten import make_version
 from pycupel.wire import dumps, loads
@@ -205,7 +205,7 @@ def test_any_score_is_worth_something(score: float) -> None:
 
 def test_a_search_that_stops_early_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel, "EXACT_ITEMS", 0)
-    monkeypatch.setattr(kernel, "_STATES_OF_MANY", 0)
+    monkeypatch.setattr(core, "_STATES_OF_MANY", 0)
     given = items(60, 60, 60)
     (note,) = pipeline(shorten=Untouched()).dry_run(given, 119).notes
     assert note.startswith("the versions chosen are worth at least 5")

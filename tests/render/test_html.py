@@ -45,7 +45,7 @@ from pycupel.diagnostics import (
     UnknownReason,
 )
 from pycupel.errors import InvalidArgumentError
-from pycupel.render._data import entries_of
+from pycupel.render._rows import entries_of
 from pycupel.render.html import render_html, render_panels
 from pycupel.render.panels import Bar, Bars, Figure, Figures, Growth, Life, Mark, Notes, Rows
 from pycupel.shorten import HeadAndTail

@@ -12,7 +12,7 @@ from pycupel import Policy, RecencyScorer
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.providers import PROVIDERS
 from pycupel.replay import AS_LOGGED, NEWEST_FIRST, CacheRates, Compaction, History, Log, PolicyReplay, read_log, replay
-from pycupel.replay.run import call_indices
+from pycupel.replay.session import call_indices
 from tests.replay.sessions import REQUESTS, ROLLOUT, lines
 
 SHARED = Path(__file__).parents[3] / "shared/histories"

@@ -71,11 +71,12 @@ def test_a_custom_scorer_is_asked_once_for_each_item_in_order() -> None:
     check_calls(scorer, items)
 
 
-def test_no_items_are_no_questions() -> None:
-    """SC-02: once for each of none."""
-    scorer = Recording()
-    assert score_all(scorer, ()) == []
-    assert scorer.calls == []
+def test_no_items_have_no_scores() -> None:
+    """SC-02, CL-03: a vector has items."""
+    custom = Recording()
+    for scorer in (custom, *SCORERS):
+        assert score_all(scorer, ()) == []
+    assert custom.calls == []
 
 
 @pytest.mark.parametrize("method", [Pipeline.run, Pipeline.dry_run])

@@ -1,4 +1,4 @@
-"""CompositeScorer: the weighted average of other scorers."""
+"""CompositeScorer: what the vectors `composite-*` do not show."""
 
 from __future__ import annotations
 
@@ -32,16 +32,6 @@ from tests.strategies import HOUR, NOW
 CYCLE = "Cycle detected: scorer appears in its own dependency graph"
 
 
-@dataclass(frozen=True)
-class Constant:
-    """Scores everything alike."""
-
-    value: float
-
-    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
-        return self.value
-
-
 def expect(scorer: CompositeScorer, items: Sequence[ContextItem], scores: list[float]) -> None:
     assert [scorer.score(item, items) for item in items] == scores
     assert scorer.score_all(items) == scores
@@ -55,75 +45,11 @@ def example_items() -> list[ContextItem]:
     ]
 
 
-def test_the_score_is_the_weighted_average() -> None:
-    """COMPOSITE-SCORE."""
-    scorer = CompositeScorer([(RecencyScorer(), 3.0), (PriorityScorer(), 1.0)])
-    expect(scorer, example_items(), [0.25, 0.375, 0.875])
-
-
-@pytest.mark.parametrize(
-    "weights", [(3.0, 1.0), (0.75, 0.25), (3, 1), (Fraction(3, 8), Decimal("0.125")), (3 * 2.0**1000, 2.0**1000)]
-)
-def test_weights_are_relative(weights: tuple[Any, Any]) -> None:
-    """CompositeScorer, Weight Normalization: both normalize to [0.75, 0.25]."""
+@pytest.mark.parametrize("weights", [(3, 1), (Fraction(3, 8), Decimal("0.125")), (3 * 2.0**1021, 2.0**1021)])
+def test_weights_are_any_numbers_with_a_finite_sum(weights: tuple[Any, Any]) -> None:
+    """CompositeScorer, Weight Normalization; CS-02: the last sum is just below infinity."""
     scorer = CompositeScorer([(RecencyScorer(), weights[0]), (PriorityScorer(), weights[1])])
     expect(scorer, example_items(), [0.25, 0.375, 0.875])
-
-
-@pytest.mark.parametrize("weight", [1.0, 0.3, 7, 1e308, 5e-324])
-def test_a_single_entry_delegates(weight: float) -> None:
-    """CompositeScorer, Edge Cases; CS-04: its normalized weight is 1.0."""
-    expect(CompositeScorer([(RecencyScorer(), weight)]), example_items(), [0.0, 0.5, 1.0])
-
-
-@pytest.mark.parametrize("value", [0.0, 1.0])
-@pytest.mark.parametrize("count", [1, 2, 4, 8])
-def test_unanimous_children_decide(value: float, count: int) -> None:
-    """CompositeScorer, Edge Cases: all 0.0 gives 0.0, all 1.0 gives 1.0."""
-    expect(CompositeScorer([(Constant(value), 5.0)] * count), example_items(), [value] * 3)
-
-
-@pytest.mark.parametrize("count", range(1, 13))
-def test_products_are_added_from_left_to_right(count: int) -> None:
-    """PY-01, META-08: no compensated or pairwise sum, whatever the number of children."""
-    children = [(Constant(0.1 * (i % 7 - 3)), 1.0 + i / 3) for i in range(count)]
-    total_weight = 0.0
-    for _, weight in children:
-        total_weight += weight
-    result = 0.0
-    for child, weight in children:
-        result += child.value * (weight / total_weight)
-    expect(CompositeScorer(children), example_items(), [result] * 3)
-
-
-def test_ten_tenths_are_not_quite_one() -> None:
-    """PY-01: as the pseudocode adds them, also on interpreters whose sum() is compensated."""
-    expect(CompositeScorer([(Constant(1.0), 1.0)] * 10), example_items(), [0.9999999999999999] * 3)
-
-
-def test_scores_beyond_one_are_averaged_as_they_are() -> None:
-    """KindScorer: composite scoring may produce scores outside the conventional range."""
-    scorer = CompositeScorer([(KindScorer({"Message": 4.0}), 1.0), (Constant(-2.0), 1.0)])
-    expect(scorer, example_items(), [1.0] * 3)
-    expect(CompositeScorer([(Constant(math.inf), 1.0), (Constant(1.0), 1.0)]), example_items(), [math.inf] * 3)
-
-
-def test_a_multiplier_is_averaged_too() -> None:
-    """CS-03: the composite stays the average, so a boost only adds."""
-    items = [ContextItem("x", 1, metadata={"cupel:priority": "high"}), ContextItem("y", 1)]
-    boost = MetadataKeyScorer("cupel:priority", "high", 1.5)
-    expect(CompositeScorer([(Constant(0.5), 1.0), (boost, 1.0)]), items, [1.0, 0.75])
-
-
-def test_composites_nest() -> None:
-    """CompositeScorer, Edge Cases: each child is scored recursively."""
-    inner = CompositeScorer([(RecencyScorer(), 1.0), (PriorityScorer(), 1.0)])
-    expect(CompositeScorer([(inner, 1.0), (Constant(0.0), 3.0)]), example_items(), [0.125, 0.0625, 0.1875])
-
-
-def test_an_empty_list_of_items_has_no_scores() -> None:
-    """CL-03: nothing in, nothing out."""
-    assert CompositeScorer([(RecencyScorer(), 1.0), (Constant(1.0), 1.0)]).score_all([]) == []
 
 
 def test_children_are_asked_in_order() -> None:
@@ -196,8 +122,6 @@ def test_weights_must_have_a_finite_sum() -> None:
     """CS-02: normalizing by infinity would make every score 0.0."""
     with pytest.raises(ScorerConfigError, match="sum"):
         CompositeScorer([(RecencyScorer(), 1e308), (PriorityScorer(), 1e308)])
-    huge = CompositeScorer([(RecencyScorer(), 3 * 2.0**1021), (PriorityScorer(), 2.0**1021)])
-    assert huge.score_all(example_items()) == [0.25, 0.375, 0.875]
 
 
 @pytest.mark.parametrize("weight", ["1", b"1", True, None, [1.0], 1j])

@@ -1,4 +1,4 @@
-"""MetadataKeyScorer: a multiplier for items whose metadata has a certain value."""
+"""MetadataKeyScorer: what the vectors `metadata-key-*` do not show."""
 
 from __future__ import annotations
 
@@ -24,40 +24,13 @@ def score_of(metadata: dict[str, Any], key: str = "cupel:priority", value: str =
 
 
 @pytest.mark.parametrize(
-    ("metadata", "score"),
-    [
-        pytest.param({"cupel:priority": "high"}, 1.5, id="match"),
-        pytest.param({"cupel:priority": "high", "other": 1}, 1.5, id="match among others"),
-        pytest.param({"cupel:priority": "normal"}, 1.0, id="other value"),
-        pytest.param({"cupel:priority": "whatever"}, 1.0, id="unknown values are not refused"),
-        pytest.param({"other": "high"}, 1.0, id="other key"),
-        pytest.param({}, 1.0, id="no metadata"),
-        pytest.param({"cupel:priority": "High"}, 1.0, id="values are case-sensitive"),
-        pytest.param({"cupel:priority": "high "}, 1.0, id="values are not trimmed"),
-        pytest.param({"cupel:priority": ""}, 1.0, id="empty value"),
-        pytest.param({"Cupel:Priority": "high"}, 1.0, id="keys are case-sensitive"),
-        pytest.param({"cupel:priority": ["high"]}, 1.0, id="no element of a list"),
-    ],
-)
-def test_a_match_is_boosted_and_anything_else_neutral(metadata: dict[str, Any], score: float) -> None:
-    """MetadataKeyScorer, Edge Cases and Conformance Vector Outlines; DM-21."""
-    assert score_of(metadata) == score
-
-
-@pytest.mark.parametrize(
     ("raw", "value", "score"),
     [
-        (1, "1", 1.5),
-        (1, "1.0", 1.0),
         (1.0, "1.0", 1.5),
-        (True, "True", 1.5),
-        (True, "true", 1.0),
         (Decimal("1.50"), "1.50", 1.5),
         (["a"], "['a']", 1.5),
         (None, "None", 1.0),
         (None, "", 1.0),
-        ("1.0", "1", 1.0),
-        ("", "", 1.5),
         ("e\u0301", "\u00e9", 1.0),
     ],
 )
@@ -66,15 +39,9 @@ def test_values_are_compared_as_strings(raw: Any, value: str, score: float) -> N
     assert score_of({"key": raw}, key="key", value=value) == score
 
 
-def test_key_and_value_may_be_empty() -> None:
-    """MK-02: the constraint on both is (none)."""
-    assert score_of({"": ""}, key="", value="") == 1.5
-    assert score_of({"x": ""}, key="", value="") == 1.0
-
-
-@pytest.mark.parametrize("boost", [0.5, 5e-324, 1.0, 1e308, 3, Fraction(5, 2), Decimal("1.25")])
+@pytest.mark.parametrize("boost", [5e-324, 1e308, 3, Fraction(5, 2), Decimal("1.25")])
 def test_any_positive_finite_boost_is_returned_as_it_is(boost: Any) -> None:
-    """MetadataKeyScorer: not clamped; MK-03: below 1 is legal."""
+    """MetadataKeyScorer: not clamped."""
     assert score_of({"key": "v"}, key="key", value="v", boost=boost) == boost
     assert type(MetadataKeyScorer("key", "v", boost).boost) is float
 
@@ -106,10 +73,3 @@ def test_key_and_value_are_strings(wrong: Any) -> None:
 def test_the_neutral_multiplier_is_no_parameter() -> None:
     """MetadataKeyScorer: defaultMultiplier is always 1.0 and is NOT a constructor parameter."""
     assert [field.name for field in dataclasses.fields(MetadataKeyScorer)] == ["key", "value", "boost"]
-
-
-def test_other_items_do_not_matter() -> None:
-    """MetadataKeyScorer is absolute: allItems is ignored."""
-    items = [ContextItem("x", 1, metadata={"k": raw}) for raw in ("v", "w", None)] + [ContextItem("y", 1)]
-    scorer = MetadataKeyScorer("k", "v", 2.0)
-    assert [scorer.score(item, []) for item in items] == scorer.score_all(items) == [2.0, 1.0, 1.0, 1.0]

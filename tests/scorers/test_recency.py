@@ -1,4 +1,4 @@
-"""RecencyScorer: what the vectors `recency-*` do not show. Its `score` is the oracle of its `score_all`, for all."""
+"""RecencyScorer: what the vectors `recency-*` do not show."""
 
 from __future__ import annotations
 
@@ -21,10 +21,6 @@ def expect(items: list[ContextItem], scores: list[float]) -> None:
     scorer = RecencyScorer()
     assert [scorer.score(item, items) for item in items] == scores
     assert scorer.score_all(items) == scores
-
-
-def test_no_items_have_no_scores() -> None:
-    expect([], [])
 
 
 def test_one_instant_in_two_time_zones_is_a_tie() -> None:

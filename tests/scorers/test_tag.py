@@ -1,4 +1,4 @@
-"""TagScorer: the weight of the tags that match, as a share of all weights."""
+"""TagScorer: what the vectors `tag-*` do not show."""
 
 from __future__ import annotations
 
@@ -19,80 +19,6 @@ def score_of(scorer: TagScorer, *tags: str) -> float:
     (batch,) = scorer.score_all([item])
     assert scorer.score(item, [item]) == batch
     return batch
-
-
-@pytest.mark.parametrize(
-    ("tags", "score"),
-    [
-        pytest.param([], 0.0, id="no tags"),
-        pytest.param(["go", "zig"], 0.0, id="none matches"),
-        pytest.param(["python"], 0.75, id="share of all weights, not of the matched ones"),
-        pytest.param(["rust"], 0.25, id="the lighter tag"),
-        pytest.param(["python", "rust"], 1.0, id="all match"),
-        pytest.param(["go", "rust", "zig"], 0.25, id="others do not count"),
-        pytest.param(["rust", "rust"], 0.5, id="each occurrence adds"),
-        pytest.param(["rust"] * 3 + ["python"], 1.0, id="clamped"),
-        pytest.param(["rust"] * 100, 1.0, id="clamped, too"),
-    ],
-)
-def test_the_score_is_the_matched_share(tags: list[str], score: float) -> None:
-    """TagScorer, Edge Cases; TS-01."""
-    assert score_of(TagScorer(WEIGHTS), *tags) == score
-
-
-@pytest.mark.parametrize("weights", [{}, {"python": 0.0}, {"python": 0.0, "rust": -0.0}])
-def test_without_weight_everything_scores_zero(weights: dict[str, float]) -> None:
-    """TagScorer, Edge Cases: totalWeight is 0.0; TS-01: an empty map is legal."""
-    assert score_of(TagScorer(weights), "python", "rust") == 0.0
-
-
-def test_weights_are_added_from_left_to_right() -> None:
-    """PY-01: no compensated sum, neither for the total nor for the match."""
-    weights = {f"t{i}": 0.1 for i in range(10)}
-    assert score_of(TagScorer({**weights, "other": 1.0}), *weights) == 0.9999999999999999 / 2.0
-    assert score_of(TagScorer(weights), "t0") == 0.1 / 0.9999999999999999
-
-
-def test_weights_are_added_in_the_order_of_the_mapping() -> None:
-    """TS-01: the last bit depends on it."""
-    forwards = TagScorer({"a": 0.1, "b": 0.2, "c": 0.3})
-    backwards = TagScorer({"c": 0.3, "b": 0.2, "a": 0.1})
-    assert score_of(forwards, "c") == 0.3 / (0.1 + 0.2 + 0.3)
-    assert score_of(backwards, "c") == 0.3 / (0.3 + 0.2 + 0.1)
-    assert score_of(forwards, "c") != score_of(backwards, "c")
-
-
-@pytest.mark.parametrize("tag", ["Python", "PYTHON", "python ", " python"])
-def test_tags_match_exactly_by_default(tag: str) -> None:
-    """DM-03: the comparison defaults to ordinal."""
-    assert score_of(TagScorer(WEIGHTS), tag) == 0.0
-
-
-def test_two_spellings_are_two_tags_by_default() -> None:
-    """DM-03: no collision where nothing folds."""
-    scorer = TagScorer({"a": 1.0, "A": 3.0})
-    assert score_of(scorer, "a") == 0.25
-    assert score_of(scorer, "A") == 0.75
-
-
-@pytest.mark.parametrize("configured", ["python", "PYTHON"])
-@pytest.mark.parametrize("tag", ["python", "Python", "PYTHON"])
-def test_ascii_case_folds_on_request(configured: str, tag: str) -> None:
-    """DM-03: case_insensitive covers the MUST of the item chapter."""
-    assert score_of(TagScorer({configured: 1.0, "x": 1.0}, case_insensitive=True), tag) == 0.5
-
-
-@pytest.mark.parametrize(("configured", "tag"), [("\u00e9", "\u00c9"), ("k", "\u212a"), ("ss", "ß"), ("i", "İ")])
-def test_letters_outside_ascii_never_fold(configured: str, tag: str) -> None:
-    """DM-09: only A to Z fold."""
-    scorer = TagScorer({configured: 1.0}, case_insensitive=True)
-    assert score_of(scorer, tag) == 0.0
-    assert score_of(scorer, configured) == 1.0
-
-
-def test_every_spelling_on_an_item_counts() -> None:
-    """TS-01 with DM-03: two spellings of one tag are two occurrences."""
-    assert score_of(TagScorer({"a": 1.0, "b": 3.0}, case_insensitive=True), "a", "A") == 0.5
 
 
 def test_two_spellings_are_refused_if_case_folds() -> None:
@@ -156,12 +82,3 @@ def test_the_map_is_copied_and_read_only() -> None:
     assert score_of(scorer, "python") == 0.75
     with pytest.raises(TypeError):
         scorer.tag_weights["python"] = 0.0  # type: ignore[index]
-
-
-def test_other_items_do_not_matter() -> None:
-    """TagScorer is absolute: allItems is ignored."""
-    item = ContextItem("x", 1, tags=["python"])
-    other = ContextItem("y", 1, tags=["rust"])
-    scorer = TagScorer(WEIGHTS)
-    assert scorer.score(item, []) == scorer.score(item, [other] * 9) == 0.75
-    assert scorer.score_all([other, item, ContextItem("z", 1)]) == [0.25, 0.75, 0.0]

@@ -1,4 +1,4 @@
-"""The CountConstrainedKnapsackSlice chapter, and CK-*."""
+"""CountConstrainedKnapsackSlice: what the vectors `count-constrained-knapsack-*` do not show."""
 
 from __future__ import annotations
 
@@ -12,119 +12,28 @@ from pycupel import (
     ContextBudget,
     ContextItem,
     CountConstrainedKnapsackSlice,
-    CountQuotaEntry,
     GreedySlice,
     KnapsackSlice,
-    Pipeline,
-    ReflexiveScorer,
     ScarcityBehavior,
     ScoredItem,
 )
-from pycupel.diagnostics import CountCapExceeded, ExclusionReason
-from pycupel.errors import BudgetOverflowError, CountRequirementError, SlicerConfigError, TableTooLargeError
-
-Rows = list[tuple[str, str, int, float]]
+from pycupel.diagnostics import CountCapExceeded
+from pycupel.errors import CountRequirementError, SlicerConfigError
+from tests.slicers.rows import KindRows, detailed, entry, of_kinds, selected
 
 EXACT = KnapsackSlice(1)
 
 
-def entry(kind: str, require: int, cap: int) -> CountQuotaEntry:
-    return CountQuotaEntry(kind, cap_count=cap, require_count=require)
+def constrained(rows: KindRows, target: int, slicer: CountConstrainedKnapsackSlice) -> list[str]:
+    return selected(of_kinds(rows), target, slicer)
 
 
-def scored(rows: Rows) -> list[ScoredItem]:
-    """Build scored items from rows of content, kind, tokens, score."""
-    return [ScoredItem(ContextItem(content, tokens, kind=kind), score) for content, kind, tokens, score in rows]
-
-
-def detailed(
-    rows: Rows, target: int, slicer: CountConstrainedKnapsackSlice
-) -> tuple[list[str], list[tuple[str, int, int]], list[tuple[str, ExclusionReason]]]:
-    """Slice, and give the selected contents, the shortfalls, and the cap exclusions by content."""
-    outcome = slicer.slice_detailed(scored(rows), ContextBudget(target))
-    return (
-        [item.content for item in outcome.selected],
-        [(kind.value, required, satisfied) for kind, required, satisfied in outcome.shortfalls],
-        [(item.content, reason) for item, reason in outcome.cap_excluded],
-    )
-
-
-def constrained(rows: Rows, target: int, slicer: CountConstrainedKnapsackSlice) -> list[str]:
-    return [item.content for item in slicer.slice(scored(rows), ContextBudget(target))]
-
-
-TOOLS: Rows = [
+TOOLS: KindRows = [
     ("tool-a", "tool", 100, 0.9),
     ("tool-b", "tool", 100, 0.8),
     ("tool-c", "tool", 100, 0.7),
     ("tool-d", "tool", 100, 0.6),
 ]
-
-
-def test_baseline() -> None:
-    """CountConstrainedKnapsackSlice: vector outline 1."""
-    rows = [("tool-a", "tool", 100, 0.9), ("tool-b", "tool", 100, 0.7), ("msg-x", "msg", 100, 0.5)]
-    slicer = CountConstrainedKnapsackSlice([entry("tool", 2, 4)])
-    assert detailed(rows, 1000, slicer) == (["tool-a", "tool-b", "msg-x"], [], [])
-
-
-def test_cap_exclusion() -> None:
-    """CountConstrainedKnapsackSlice: vector outline 2."""
-    slicer = CountConstrainedKnapsackSlice([entry("tool", 1, 2)])
-    assert detailed(TOOLS, 600, slicer) == (
-        ["tool-a", "tool-b"],
-        [],
-        [("tool-c", CountCapExceeded("tool", 2, 2)), ("tool-d", CountCapExceeded("tool", 2, 2))],
-    )
-
-
-def test_scarcity_degrade() -> None:
-    """CountConstrainedKnapsackSlice: vector outline 3."""
-    slicer = CountConstrainedKnapsackSlice([entry("tool", 3, 5)])
-    assert detailed(TOOLS[:1], 500, slicer) == (["tool-a"], [("tool", 3, 1)], [])
-
-
-def test_two_kinds_with_independent_requirements() -> None:
-    """CountConstrainedKnapsackSlice: vector outline 4."""
-    rows = [("item-tool", "tool", 100, 0.9), ("item-memory", "memory", 100, 0.8), ("item-extra", "tool", 100, 0.5)]
-    slicer = CountConstrainedKnapsackSlice([entry("tool", 1, 4), entry("memory", 1, 4)])
-    assert detailed(rows, 1000, slicer) == (["item-tool", "item-memory", "item-extra"], [], [])
-
-
-def test_require_and_cap() -> None:
-    """CountConstrainedKnapsackSlice: vector outline 5."""
-    rows = [
-        ("tool-a", "tool", 100, 0.9),
-        ("tool-b", "tool", 100, 0.7),
-        ("msg-s", "msg", 50, 0.8),
-        ("msg-m", "msg", 150, 0.6),
-        ("msg-l", "msg", 200, 0.4),
-    ]
-    slicer = CountConstrainedKnapsackSlice([entry("tool", 2, 2)], EXACT)
-    assert detailed(rows, 1000, slicer) == (["tool-a", "tool-b", "msg-s", "msg-m", "msg-l"], [], [])
-
-
-@pytest.mark.parametrize(
-    ("entries", "rows", "target", "expected"),
-    [
-        pytest.param([entry("tool", 1, 2)], [], 100, [], id="empty input"),
-        pytest.param([entry("tool", 1, 2)], TOOLS, 0, [], id="target 0"),
-        pytest.param([], TOOLS, 250, ["tool-a", "tool-b"], id="no entries: the knapsack alone"),
-        pytest.param([entry("tool", 2, 2)], TOOLS, 1000, ["tool-a", "tool-b"], id="require = cap"),
-        pytest.param([entry("tool", 0, 3)], TOOLS, 1000, ["tool-a", "tool-b", "tool-c"], id="only a cap"),
-        pytest.param([entry("tool", 0, 0)], TOOLS, 1000, [], id="both 0 keeps the kind out (CQ-05)"),
-        pytest.param(
-            [entry("tool", 2, 9)],
-            [*TOOLS, ("free", "msg", 0, 1.0)],
-            200,
-            ["tool-a", "tool-b"],
-            id="phase 1 exhausts the budget: not even a zero-token item more",
-        ),
-    ],
-)
-def test_edge_cases(entries: list[CountQuotaEntry], rows: Rows, target: int, expected: list[str]) -> None:
-    """CountConstrainedKnapsackSlice: the table of edge cases."""
-    assert constrained(rows, target, CountConstrainedKnapsackSlice(entries)) == expected
 
 
 def test_there_is_no_guard_against_a_knapsack() -> None:
@@ -140,12 +49,6 @@ def test_the_rest_is_the_best_combination() -> None:
     assert constrained(rows, 120, CountConstrainedKnapsackSlice([entry("tool", 1, 1)], EXACT)) == ["t", "c", "b"]
 
 
-def test_the_best_are_committed_whatever_the_order_of_the_input() -> None:
-    """SL-05, and the explicit sort of phase 1."""
-    slicer = CountConstrainedKnapsackSlice([entry("tool", 2, 2)])
-    assert constrained(TOOLS[::-1], 1000, slicer) == ["tool-a", "tool-b"]
-
-
 def test_the_knapsack_gets_the_original_maximum_and_a_reduced_target() -> None:
     """CK-05; a subclass of KnapsackSlice that overrides `slice` alone is asked."""
     seen: list[tuple[list[str], ContextBudget]] = []
@@ -156,7 +59,7 @@ def test_the_knapsack_gets_the_original_maximum_and_a_reduced_target() -> None:
             return super().slice(scored_items, budget)
 
     slicer = CountConstrainedKnapsackSlice([entry("tool", 1, 9)], Recording())
-    selected = slicer.slice(scored(TOOLS), ContextBudget(900, 300, output_reserve=7))
+    selected = slicer.slice(of_kinds(TOOLS), ContextBudget(900, 300, output_reserve=7))
     assert seen == [(["tool-b", "tool-c", "tool-d"], ContextBudget(900, 200))]
     assert [item.content for item in selected] == ["tool-a", "tool-b", "tool-c"]
 
@@ -174,24 +77,6 @@ def test_the_error_has_the_exact_words_of_the_specification() -> None:
     assert (error.kind, error.required_count, error.satisfied_count) == ("Tool", 3, 1)
 
 
-def test_a_required_kind_without_any_candidate() -> None:
-    """CQ-02: as in CountQuotaSlice."""
-    entries = [entry("memory", 2, 2)]
-    assert detailed(TOOLS[:1], 500, CountConstrainedKnapsackSlice(entries)) == (["tool-a"], [("memory", 2, 0)], [])
-    with pytest.raises(CountRequirementError, match="'memory' has 0 items but RequireCount is 2"):
-        constrained(TOOLS[:1], 500, CountConstrainedKnapsackSlice(entries, scarcity=ScarcityBehavior.THROW))
-
-
-@pytest.mark.parametrize("scarcity", list(ScarcityBehavior))
-@pytest.mark.parametrize(("rows", "target"), [([], 100), (TOOLS, 0)])
-def test_with_nothing_to_select_every_requirement_is_recorded_and_none_throws(
-    scarcity: ScarcityBehavior, rows: Rows, target: int
-) -> None:
-    """CQ-09."""
-    slicer = CountConstrainedKnapsackSlice([entry("B", 2, 2), entry("x", 0, 1), entry("tool", 1, 1)], EXACT, scarcity)
-    assert detailed(rows, target, slicer) == ([], [("B", 2, 0), ("tool", 1, 0)], [])
-
-
 def test_entries_decide_the_order() -> None:
     """CQ-01: of what is committed, of shortfalls, and of errors."""
     rows = [("a", "A", 10, 0.1), ("b", "B", 10, 0.9)]
@@ -199,33 +84,6 @@ def test_entries_decide_the_order() -> None:
     assert detailed(rows, 100, CountConstrainedKnapsackSlice(entries)) == (["b", "a"], [("B", 2, 1), ("A", 3, 1)], [])
     with pytest.raises(CountRequirementError, match="'B'"):
         constrained(rows, 100, CountConstrainedKnapsackSlice(entries, scarcity=ScarcityBehavior.THROW))
-
-
-def test_caps_keep_the_highest_scores() -> None:
-    """CountConstrainedKnapsackSlice: MUST sort phase 2 output by score, descending (D180)."""
-    slicer = CountConstrainedKnapsackSlice([entry("tool", 0, 2)])
-    assert detailed(TOOLS, 1000, slicer) == (
-        ["tool-a", "tool-b"],
-        [],
-        [("tool-c", CountCapExceeded("tool", 2, 2)), ("tool-d", CountCapExceeded("tool", 2, 2))],
-    )
-
-
-def test_caps_start_from_what_was_committed() -> None:
-    """CountConstrainedKnapsackSlice: MUST NOT reset selectedCount (D181)."""
-    slicer = CountConstrainedKnapsackSlice([entry("tool", 3, 3)])
-    assert detailed(TOOLS, 1000, slicer) == (
-        ["tool-a", "tool-b", "tool-c"],
-        [],
-        [("tool-d", CountCapExceeded("tool", 3, 3))],
-    )
-
-
-def test_of_equal_scores_a_cap_keeps_the_later_item() -> None:
-    """CK-02: two 0.7 items b, c with cap 1 keep c, because the sort is stable on the knapsack's backward order."""
-    rows = [("b", "tool", 100, 0.7), ("c", "tool", 100, 0.7)]
-    slicer = CountConstrainedKnapsackSlice([entry("tool", 0, 1)])
-    assert detailed(rows, 1000, slicer) == (["c"], [], [("b", CountCapExceeded("tool", 1, 1))])
 
 
 def test_scores_are_found_by_identity_not_by_content() -> None:
@@ -255,56 +113,12 @@ def test_nan_comes_last_in_both_phases() -> None:
     assert constrained(rows, 10, CountConstrainedKnapsackSlice([entry("tool", 0, 1)])) == ["low"]
 
 
-def test_cap_waste() -> None:
-    """CountConstrainedKnapsackSlice: what a cap removes was paid for in the knapsack."""
-    rows = [*TOOLS[:2], ("msg", "msg", 100, 0.1)]
-    slicer = CountConstrainedKnapsackSlice([entry("tool", 0, 1)])
-    assert detailed(rows, 200, slicer) == (["tool-a"], [], [("tool-b", CountCapExceeded("tool", 1, 1))])
-
-
-def test_kinds_fold_and_those_without_an_entry_are_free() -> None:
-    """CountConstrainedKnapsackSlice: MUST be case-insensitive throughout."""
-    rows = [("1", "TOOL", 100, 0.9), ("2", "tool", 100, 0.8), ("3", "msg", 100, 0.7), ("4", "Msg", 100, 0.6)]
-    slicer = CountConstrainedKnapsackSlice([entry("Tool", 1, 1)])
-    assert detailed(rows, 1000, slicer) == (["1", "3", "4"], [], [("2", CountCapExceeded("Tool", 1, 1))])
-
-
-def test_requirements_come_before_the_budget() -> None:
-    """CQ-06, and then the overflow strategy decides."""
-    slicer = CountConstrainedKnapsackSlice([entry("tool", 2, 2)])
-    assert constrained(TOOLS, 50, slicer) == ["tool-a", "tool-b"]
-    items = [ContextItem(name, 100, kind="tool", future_relevance_hint=0.5) for name in ("a", "b")]
-    with pytest.raises(BudgetOverflowError) as caught:
-        Pipeline(ReflexiveScorer(), slicer).run(items, ContextBudget(50))
-    assert (caught.value.merged_tokens, caught.value.target_tokens) == (200, 50)
-
-
 def test_fill_free_works_inside() -> None:
     """KN-01: the knapsack's options are its own; what it fills counts towards the caps."""
     rows = [("t1", "tool", 100, 0.0), ("t2", "tool", 100, 0.0), ("m", "msg", 100, 0.0)]
     assert constrained(rows, 1000, CountConstrainedKnapsackSlice([entry("tool", 0, 1)])) == []
     filling = CountConstrainedKnapsackSlice([entry("tool", 0, 1)], KnapsackSlice(fill_free=True))
     assert detailed(rows, 1000, filling) == (["t1", "m"], [], [("t2", CountCapExceeded("tool", 1, 1))])
-
-
-def test_a_table_that_is_too_large_is_refused() -> None:
-    """CountConstrainedKnapsackSlice: TableTooLarge propagates; the residual counts, 3 * (800 + 1)."""
-    entries = [entry("tool", 1, 9)]
-    with pytest.raises(TableTooLargeError) as caught:
-        constrained(TOOLS, 900, CountConstrainedKnapsackSlice(entries, KnapsackSlice(1, max_cells=2402)))
-    assert (caught.value.candidates, caught.value.capacity, caught.value.cells) == (3, 800, 2403)
-    assert caught.value.limit == "max_cells"
-    slicer = CountConstrainedKnapsackSlice(entries, KnapsackSlice(1, max_cells=2403))
-    assert len(constrained(TOOLS, 900, slicer)) == 4
-
-
-def test_the_same_object_twice_is_two_candidates() -> None:
-    """SL-03."""
-    item = ContextItem("twice", 100, kind="tool")
-    twice = [ScoredItem(item, 0.5), ScoredItem(item, 0.5)]
-    for require, cap, count in [(2, 2, 2), (1, 2, 2), (1, 1, 1), (0, 1, 1)]:
-        slicer = CountConstrainedKnapsackSlice([entry("tool", require, cap)])
-        assert [chosen is item for chosen in slicer.slice(twice, ContextBudget(500))] == [True] * count
 
 
 # The constructor.
@@ -355,12 +169,6 @@ def test_scarcity_of_a_wrong_type_is_refused(scarcity: Any) -> None:
     """PB-05."""
     with pytest.raises(TypeError, match="scarcity must be"):
         CountConstrainedKnapsackSlice([], scarcity=scarcity)
-
-
-def test_details_hold_the_selection() -> None:
-    """CQ-03: `slice` gives `slice_detailed(...).selected`."""
-    slicer = CountConstrainedKnapsackSlice([entry("tool", 1, 2), entry("doc", 1, 1)])
-    assert constrained(TOOLS, 1000, slicer) == detailed(TOOLS, 1000, slicer)[0]
 
 
 def test_marginal_items_are_supported_and_a_minimum_budget_is_not() -> None:

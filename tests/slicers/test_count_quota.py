@@ -1,4 +1,4 @@
-"""The CountQuotaSlice chapter, and CQ-*."""
+"""CountQuotaSlice: what the vectors `count-quota-*` do not show."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import pytest
 from pycupel import (
     ContextBudget,
     ContextItem,
-    ContextKind,
     CountConstrainedKnapsackSlice,
     CountQuotaEntry,
     CountQuotaSlice,
@@ -25,37 +24,14 @@ from pycupel import (
     ReflexiveScorer,
     ScarcityBehavior,
     ScoredItem,
-    SliceOutcome,
 )
-from pycupel.diagnostics import BudgetExceeded, CountCapExceeded, ExclusionReason
+from pycupel.diagnostics import CountCapExceeded
 from pycupel.errors import BudgetOverflowError, CountRequirementError, CupelError, SlicerConfigError
-
-Rows = list[tuple[str, str, int, float]]
-
-
-def entry(kind: str, require: int, cap: int) -> CountQuotaEntry:
-    return CountQuotaEntry(kind, cap_count=cap, require_count=require)
+from tests.slicers.rows import KindRows, detailed, entry, of_kinds, selected
 
 
-def scored(rows: Rows) -> list[ScoredItem]:
-    """Build scored items from rows of content, kind, tokens, score."""
-    return [ScoredItem(ContextItem(content, tokens, kind=kind), score) for content, kind, tokens, score in rows]
-
-
-def detailed(
-    rows: Rows, target: int, slicer: CountQuotaSlice
-) -> tuple[list[str], list[tuple[str, int, int]], list[tuple[str, ExclusionReason]]]:
-    """Slice, and give the selected contents, the shortfalls, and the cap exclusions by content."""
-    outcome: SliceOutcome = slicer.slice_detailed(scored(rows), ContextBudget(target))
-    return (
-        [item.content for item in outcome.selected],
-        [(kind.value, required, satisfied) for kind, required, satisfied in outcome.shortfalls],
-        [(item.content, reason) for item, reason in outcome.cap_excluded],
-    )
-
-
-def count_quota(rows: Rows, target: int, slicer: CountQuotaSlice) -> list[str]:
-    return [item.content for item in slicer.slice(scored(rows), ContextBudget(target))]
+def count_quota(rows: KindRows, target: int, slicer: CountQuotaSlice) -> list[str]:
+    return selected(of_kinds(rows), target, slicer)
 
 
 class Recorder:
@@ -69,57 +45,7 @@ class Recorder:
         return [pair.item for pair in scored_items]
 
 
-TOOLS: Rows = [("t1", "tool", 10, 0.9), ("t2", "tool", 10, 0.8), ("t3", "tool", 10, 0.7), ("t4", "tool", 10, 0.6)]
-
-
-@pytest.mark.parametrize(
-    ("slicer", "rows", "target", "expected"),
-    [
-        pytest.param(CountQuotaSlice([]), [], 100, [], id="empty input"),
-        pytest.param(CountQuotaSlice([entry("tool", 1, 2)]), [], 100, [], id="empty input with a requirement"),
-        pytest.param(CountQuotaSlice([entry("tool", 1, 2)]), TOOLS, 0, [], id="target 0"),
-        pytest.param(CountQuotaSlice([entry("msg", 1, 2)]), [("m", "msg", 1, 0.5)], 1, ["m"], id="target 1"),
-        pytest.param(CountQuotaSlice([]), TOOLS, 25, ["t1", "t2"], id="no entries: the inner slicer alone"),
-        pytest.param(CountQuotaSlice([entry("tool", 2, 2)]), TOOLS, 100, ["t1", "t2"], id="require = cap"),
-        pytest.param(CountQuotaSlice([entry("tool", 0, 3)]), TOOLS, 100, ["t1", "t2", "t3"], id="only a cap"),
-        pytest.param(
-            CountQuotaSlice([entry("tool", 2, 9)]),
-            [("m", "msg", 1, 1.0), *TOOLS, ("free", "msg", 0, 1.0)],
-            20,
-            ["t1", "t2"],
-            id="phase 1 exhausts the budget: not even a zero-token item more",
-        ),
-        pytest.param(
-            CountQuotaSlice([entry("tool", 9, 9)]),
-            [("m", "msg", 10, 1.0), *TOOLS],
-            100,
-            ["t1", "t2", "t3", "t4", "m"],
-            id="fewer candidates than required: all of them",
-        ),
-        pytest.param(
-            CountQuotaSlice([entry("tool", 0, 0)]),
-            [*TOOLS, ("m", "msg", 10, 0.1)],
-            100,
-            ["m"],
-            id="CQ-05: both 0 keeps the kind out",
-        ),
-    ],
-)
-def test_edge_cases(slicer: CountQuotaSlice, rows: Rows, target: int, expected: list[str]) -> None:
-    """CountQuotaSlice: the table of edge cases."""
-    assert count_quota(rows, target, slicer) == expected
-
-
-def test_the_best_of_a_kind_are_committed_first_even_if_others_score_higher() -> None:
-    """CountQuotaSlice: phase 1 comes before the inner slicer."""
-    rows = [("m1", "msg", 10, 1.0), ("m2", "msg", 10, 0.95), *TOOLS]
-    assert count_quota(rows, 30, CountQuotaSlice([entry("tool", 2, 9)])) == ["t1", "t2", "m1"]
-
-
-def test_each_kind_is_sorted_by_score_whatever_the_order_of_the_input() -> None:
-    """CountQuotaSlice: implementations MUST sort per-kind partitions explicitly (SL-05)."""
-    rows = [("t3", "tool", 10, 0.7), ("m", "msg", 10, 0.1), ("t1", "tool", 10, 0.9), ("t2", "tool", 10, 0.8)]
-    assert count_quota(rows, 20, CountQuotaSlice([entry("tool", 2, 2)])) == ["t1", "t2"]
+TOOLS: KindRows = [("t1", "tool", 10, 0.9), ("t2", "tool", 10, 0.8), ("t3", "tool", 10, 0.7), ("t4", "tool", 10, 0.6)]
 
 
 def test_committed_items_are_not_offered_again() -> None:
@@ -134,7 +60,7 @@ def test_the_inner_slicer_gets_the_original_maximum() -> None:
     """CQ-13: only the target is reduced, and no other field is forwarded."""
     inner = Recorder()
     budget = ContextBudget(500, 100, output_reserve=5, reserved_slots={"x": 1}, estimation_safety_margin_percent=1.0)
-    CountQuotaSlice([entry("tool", 2, 9)], inner).slice(scored(TOOLS), budget)
+    CountQuotaSlice([entry("tool", 2, 9)], inner).slice(of_kinds(TOOLS), budget)
     assert inner.calls == [(["t3", "t4"], ContextBudget(500, 80))]
 
 
@@ -148,7 +74,7 @@ def test_the_inner_slicer_gets_the_original_maximum() -> None:
         pytest.param([], 100, id="no item"),
     ],
 )
-def test_a_custom_inner_slicer_is_not_asked_if_there_is_nothing_to_select(rows: Rows, target: int) -> None:
+def test_a_custom_inner_slicer_is_not_asked_if_there_is_nothing_to_select(rows: KindRows, target: int) -> None:
     """CQ-12."""
     inner = Recorder()
     count_quota(rows, target, CountQuotaSlice([entry("tool", 2, 9)], inner))
@@ -160,11 +86,6 @@ def test_a_custom_inner_slicer_is_asked_for_the_last_token() -> None:
     inner = Recorder()
     count_quota(TOOLS[:3], 21, CountQuotaSlice([entry("tool", 2, 9)], inner))
     assert inner.calls == [(["t3"], ContextBudget(21, 1))]
-
-
-def test_requirements_come_before_the_budget() -> None:
-    """CQ-06: phase 1 ignores the budget."""
-    assert count_quota(TOOLS, 5, CountQuotaSlice([entry("tool", 3, 9)])) == ["t1", "t2", "t3"]
 
 
 @pytest.mark.parametrize(
@@ -194,29 +115,6 @@ def test_entries_decide_the_order() -> None:
     assert shortfalls == [("C", 2, 1), ("A", 3, 1), ("D", 1, 0)]
 
 
-@pytest.mark.parametrize(("first", "second"), [("A", "B"), ("B", "A")])
-def test_the_first_entry_that_falls_short_throws(first: str, second: str) -> None:
-    """CQ-01: not the first in the input or in the alphabet."""
-    slicer = CountQuotaSlice([entry(first, 2, 2), entry(second, 2, 2)], scarcity=ScarcityBehavior.THROW)
-    with pytest.raises(CountRequirementError) as caught:
-        count_quota([("a", "A", 10, 0.1), ("b", "B", 10, 0.9)], 100, slicer)
-    assert caught.value.kind == first
-
-
-def test_a_required_kind_without_any_candidate_is_a_shortfall() -> None:
-    """CQ-02: degrade is the default."""
-    slicer = CountQuotaSlice([entry("tool", 2, 2)])
-    assert slicer.scarcity is ScarcityBehavior.DEGRADE
-    assert detailed([("m", "msg", 10, 0.5)], 100, slicer) == (["m"], [("tool", 2, 0)], [])
-
-
-def test_a_required_kind_without_any_candidate_throws() -> None:
-    """CQ-02: under Throw, as long as there is any candidate at all."""
-    slicer = CountQuotaSlice([entry("tool", 2, 2)], scarcity=ScarcityBehavior.THROW)
-    with pytest.raises(CountRequirementError, match="'tool' has 0 items"):
-        count_quota([("m", "msg", 10, 0.5)], 100, slicer)
-
-
 def test_the_error_has_the_words_of_the_specification_and_the_numbers() -> None:
     """CQ-08: the text of CK-01 with the name of this slicer."""
     slicer = CountQuotaSlice([entry("Tool", 3, 5)], scarcity=ScarcityBehavior.THROW)
@@ -231,29 +129,14 @@ def test_the_error_has_the_words_of_the_specification_and_the_numbers() -> None:
     assert copy.required_count == 3
 
 
-def test_nothing_is_thrown_if_requirements_are_met() -> None:
-    """CountQuotaSlice: Throw is about scarcity only."""
-    slicer = CountQuotaSlice([entry("tool", 4, 4), entry("absent", 0, 1)], scarcity=ScarcityBehavior.THROW)
-    assert detailed(TOOLS, 100, slicer) == (["t1", "t2", "t3", "t4"], [], [])
-
-
 @pytest.mark.parametrize("scarcity", list(ScarcityBehavior))
 @pytest.mark.parametrize(("rows", "target"), [([], 100), ([], 0), (TOOLS, 0)])
 def test_with_nothing_to_select_every_requirement_is_recorded_and_none_throws(
-    scarcity: ScarcityBehavior, rows: Rows, target: int
+    scarcity: ScarcityBehavior, rows: KindRows, target: int
 ) -> None:
     """CQ-09: the contract's empty list comes first, but the diagnostics tell."""
     slicer = CountQuotaSlice([entry("B", 2, 2), entry("free", 0, 3), entry("tool", 1, 1)], scarcity=scarcity)
     assert detailed(rows, target, slicer) == ([], [("B", 2, 0), ("tool", 1, 0)], [])
-
-
-def test_the_pipeline_reports_the_shortfalls_of_a_run_without_budget() -> None:
-    """CQ-09 and CQ-03: pinned items that fill the target, under Throw."""
-    items = [ContextItem("pinned", 100, kind="tool", pinned=True), ContextItem("t", 10, kind="tool")]
-    pipeline = Pipeline(ReflexiveScorer(), CountQuotaSlice([entry("tool", 1, 5)], scarcity=ScarcityBehavior.THROW))
-    report = pipeline.dry_run(items, ContextBudget(100))
-    assert report.items == [items[0]]
-    assert report.count_requirement_shortfalls == ((ContextKind("tool"), 1, 0),)
 
 
 def test_the_pipeline_reports_shortfalls_in_the_spelling_of_the_entry() -> None:
@@ -271,14 +154,7 @@ def test_a_run_leaves_nothing_on_the_slicer() -> None:
     assert detailed(TOOLS, 100, slicer)[1] == []
 
 
-HI_LO: Rows = [("hi", "tool", 100, 0.9), ("lo", "tool", 1, 0.1)]
-
-
-def test_a_cap_keeps_the_densest_not_the_highest_scored() -> None:
-    """CQ-07: cap 1, hi (0.9, 100 tokens) and lo (0.1, 1 token): lo stays."""
-    slicer = CountQuotaSlice([entry("tool", 0, 1)])
-    assert slicer.cap_order == "inner"
-    assert detailed(HI_LO, 200, slicer) == (["lo"], [], [("hi", CountCapExceeded("tool", 1, 1))])
+HI_LO: KindRows = [("hi", "tool", 100, 0.9), ("lo", "tool", 1, 0.1)]
 
 
 def test_cap_order_score_keeps_the_highest_scored() -> None:
@@ -318,66 +194,10 @@ def test_kinds_are_compared_without_regard_to_ascii_case() -> None:
     assert detailed(rows, 100, slicer) == (["1", "2"], [], [("3", CountCapExceeded("tOOl", 2, 2))])
 
 
-def test_what_a_cap_removes_is_not_refilled() -> None:
-    """CQ-17: the tokens of t2 are not given to m."""
-    rows = [("t1", "tool", 40, 0.9), ("t2", "tool", 40, 0.8), ("m", "msg", 40, 0.1)]
-    selected, _, capped = detailed(rows, 100, CountQuotaSlice([entry("tool", 0, 1)]))
-    assert selected == ["t1"]
-    assert capped == [("t2", CountCapExceeded("tool", 1, 1))]
-
-
-def test_only_what_the_inner_slicer_chose_is_excluded_by_the_cap() -> None:
-    """ER-03: cap 1, target 150, two 100-token tools: the second would not fit anyway, and that is its reason."""
-    items = [
-        ContextItem("t1", 100, kind="tool", future_relevance_hint=0.9),
-        ContextItem("t2", 100, kind="tool", future_relevance_hint=0.8),
-    ]
-    report = Pipeline(ReflexiveScorer(), CountQuotaSlice([entry("tool", 0, 1)])).dry_run(items, ContextBudget(150))
-    assert [(each.item.content, each.reason) for each in report.excluded] == [("t2", BudgetExceeded(100, 50))]
-
-
-def test_the_report_says_that_a_cap_was_exceeded() -> None:
-    """ER-02: CountCapExceeded with kind, cap and count."""
-    items = [ContextItem(name, 10, kind="tool", future_relevance_hint=0.5) for name in ("t1", "t2", "t3")]
-    report = Pipeline(ReflexiveScorer(), CountQuotaSlice([entry("Tool", 1, 2)])).dry_run(items, ContextBudget(100))
-    (excluded,) = report.excluded
-    assert excluded.item is items[2]
-    assert excluded.reason == CountCapExceeded(kind="Tool", cap=2, count=2)
-
-
-def test_pinned_items_do_not_count() -> None:
-    """CQ-10: neither towards requirements nor towards caps."""
-    items = [
-        ContextItem("pinned", 10, kind="tool", pinned=True),
-        ContextItem("t1", 10, kind="tool", future_relevance_hint=0.9),
-        ContextItem("t2", 10, kind="tool", future_relevance_hint=0.8),
-    ]
-    report = Pipeline(ReflexiveScorer(), CountQuotaSlice([entry("tool", 2, 2)])).dry_run(items, ContextBudget(100))
-    assert report.items == items
-    assert report.count_requirement_shortfalls == ()
-    report = Pipeline(ReflexiveScorer(), CountQuotaSlice([entry("tool", 3, 3)])).dry_run(items, ContextBudget(100))
-    assert report.count_requirement_shortfalls == ((ContextKind("tool"), 3, 2),)
-
-
 def test_ties_are_committed_in_input_order() -> None:
     """CQ-11: the sort of a partition is stable, and 0.0 and -0.0 tie."""
     rows = [("first", "tool", 10, -0.0), ("second", "tool", 10, 0.0), ("third", "tool", 10, 0.0)]
     assert count_quota(rows, 20, CountQuotaSlice([entry("tool", 2, 2)])) == ["first", "second"]
-
-
-def test_nan_is_committed_last() -> None:
-    """SC-03."""
-    rows = [("nan", "tool", 10, math.nan), ("debt", "tool", 10, -math.inf), ("inf", "tool", 10, math.inf)]
-    assert count_quota(rows, 10, CountQuotaSlice([entry("tool", 2, 2)])) == ["inf", "debt"]
-
-
-def test_the_same_object_twice_is_two_candidates() -> None:
-    """SL-03: both can be required, or one required and the other left to the inner slicer."""
-    item = ContextItem("twice", 10, kind="tool")
-    twice = [ScoredItem(item, 0.5), ScoredItem(item, 0.5)]
-    for require, cap, count in [(2, 2, 2), (1, 2, 2), (1, 1, 1), (0, 1, 1)]:
-        selected = CountQuotaSlice([entry("tool", require, cap)]).slice(twice, ContextBudget(100))
-        assert [chosen is item for chosen in selected] == [True] * count
 
 
 def test_nested_count_slicers_tell_everything() -> None:
@@ -534,19 +354,6 @@ def test_an_unknown_cap_order_is_refused() -> None:
     with pytest.raises(SlicerConfigError, match="cap_order must be 'inner' or 'score', not 'density'") as caught:
         CountQuotaSlice([], cap_order=cap_order)
     assert caught.value.argument == "cap_order"
-
-
-def test_a_budget_of_another_type_is_refused() -> None:
-    """PB-05."""
-    budget: Any = 100
-    with pytest.raises(TypeError, match="budget must be a ContextBudget"):
-        CountQuotaSlice([]).slice([], budget)
-
-
-def test_details_hold_the_selection() -> None:
-    """CQ-03: `slice` gives `slice_detailed(...).selected`."""
-    slicer = CountQuotaSlice([entry("tool", 1, 2), entry("doc", 1, 1)])
-    assert count_quota(TOOLS, 100, slicer) == detailed(TOOLS, 100, slicer)[0]
 
 
 def test_marginal_items_are_supported_and_a_minimum_budget_is_not() -> None:

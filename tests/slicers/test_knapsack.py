@@ -1,4 +1,4 @@
-"""The KnapsackSlice chapter, and KN-*."""
+"""KnapsackSlice: what the vectors `knapsack-*` do not show."""
 
 from __future__ import annotations
 
@@ -9,81 +9,20 @@ from typing import Any
 
 import pytest
 
-from pycupel import ContextBudget, ContextItem, KnapsackSlice, Pipeline, PriorityScorer, RecencyScorer, ScoredItem
+from pycupel import ContextBudget, ContextItem, KnapsackSlice, Pipeline, PriorityScorer
 from pycupel.errors import CupelError, SlicerConfigError, TableTooLargeError
-
-Rows = list[tuple[str, int, float]]
+from tests.slicers.rows import Rows, scored, selected
 
 INF = math.inf
 NAN = math.nan
 
 
-def scored(rows: Rows) -> list[ScoredItem]:
-    """Build scored items from rows of content, tokens, score."""
-    return [ScoredItem(ContextItem(content, tokens), score) for content, tokens, score in rows]
-
-
 def knapsack(rows: Rows, target: int, slicer: KnapsackSlice) -> list[str]:
-    return [item.content for item in slicer.slice(scored(rows), ContextBudget(target))]
+    return selected(scored(rows), target, slicer)
 
 
 EXACT = KnapsackSlice(bucket_size=1)
 MILLION = 10**6
-
-
-@pytest.mark.parametrize("fill_free", [False, True])
-def test_empty_input_or_a_target_of_zero_selects_nothing(fill_free: bool) -> None:
-    """KnapsackSlice: edge cases, and EB-02: not even zero-token items."""
-    slicer = KnapsackSlice(1, fill_free=fill_free)
-    assert knapsack([], 100, slicer) == []
-    assert knapsack([("free", 0, 1.0), ("a", 1, 1.0)], 0, slicer) == []
-
-
-@pytest.mark.parametrize(
-    ("rows", "target", "expected"),
-    [
-        pytest.param([("x", 0, 0.1), ("y", 0, 0.9)], 50, ["x", "y"], id="all items are zero-token"),
-        pytest.param([("x", 0, 0.1), ("a", 1, 1.0)], 99, ["x"], id="capacity 0 after discretization"),
-        pytest.param([("a", 101, 1.0), ("x", 0, 0.0), ("b", 300, 1.0)], 199, ["x"], id="all exceed the capacity"),
-        pytest.param([("a", 300, 1.0)], 299, [], id="all exceed the capacity, and none is free"),
-        pytest.param([("a", 100, 0.5), ("x", 0, 0.1)], 100, ["x", "a"], id="a single candidate fits"),
-    ],
-)
-def test_edge_cases(rows: Rows, target: int, expected: list[str]) -> None:
-    """KnapsackSlice: the table of edge cases, with the default bucket of 100."""
-    assert knapsack(rows, target, KnapsackSlice()) == expected
-
-
-def test_a_single_token_is_a_budget() -> None:
-    """KnapsackSlice: only a target of 0 selects nothing."""
-    assert knapsack([("x", 0, 0.1), ("a", 1, 0.5), ("b", 1, 0.6)], 1, EXACT) == ["x", "b"]
-
-
-def test_the_best_combination_wins_over_the_densest_item() -> None:
-    """KnapsackSlice: the subset with the highest total value that fits."""
-    assert knapsack([("dense", 60, 0.6), ("b", 50, 0.45), ("c", 50, 0.45)], 100, EXACT) == ["c", "b"]
-
-
-@pytest.mark.parametrize(
-    ("target", "is_in"), [(99, False), (100, True), (119, True), (120, False), (159, False), (160, True)]
-)
-def test_more_budget_can_lose_an_item(target: int, is_in: bool) -> None:
-    """BS-01: A is in at 100 to 119, out at 120, and in again at 160."""
-    assert ("A" in knapsack([("A", 100, 1.0), ("B", 60, 0.6), ("C", 60, 0.6)], target, EXACT)) is is_in
-
-
-@pytest.mark.parametrize(
-    ("tokens", "target", "is_in"),
-    [(99, 99, False), (1, 100, True), (100, 100, True), (101, 199, False), (101, 200, True), (200, 299, True)],
-)
-def test_weights_are_rounded_up_and_the_capacity_down(tokens: int, target: int, is_in: bool) -> None:
-    """KN-02: a target below one bucket of 100 holds nothing, and 101 tokens cost 200."""
-    assert knapsack([("a", tokens, 1.0)], target, KnapsackSlice()) == (["a"] if is_in else [])
-
-
-def test_a_selection_never_exceeds_the_target_through_rounding() -> None:
-    """KnapsackSlice: what is feasible in buckets is feasible in tokens."""
-    assert knapsack([("a", 101, 0.9), ("b", 150, 0.8), ("c", 100, 0.1)], 399, KnapsackSlice()) == ["c", "a"]
 
 
 def test_the_default_bucket_is_100_and_the_default_limit_50_million_cells() -> None:
@@ -106,72 +45,11 @@ def test_zero_token_items_are_included_whatever_their_scores() -> None:
     assert knapsack(rows, 5, EXACT) == ["nan", "debt", "zero", "a"]
 
 
-@pytest.mark.parametrize("score", [0.0, -0.0, 0.00009, -0.5])
-def test_an_item_without_value_is_never_selected(score: float) -> None:
-    """KN-01: improvement must be strict, and less than 1/10000 is worth nothing."""
-    assert knapsack([("a", 10, score)], 1_000_000, EXACT) == []
-
-
-def test_a_ten_thousandth_is_the_smallest_value() -> None:
-    """KnapsackSlice: the value is floor(score * 10000)."""
-    assert knapsack([("a", 10, 0.0001)], 10, EXACT) == ["a"]
-
-
-def test_two_items_of_equal_priority_are_both_dropped() -> None:
-    """KN-01: two items of priority 1 and 1 and a budget of 1000 give []."""
-    items = [ContextItem("a", 10, priority=1), ContextItem("b", 10, priority=1)]
-    assert Pipeline(PriorityScorer(), KnapsackSlice()).run(items, ContextBudget(1000)) == []
-
-
-def test_fill_free_keeps_two_items_of_equal_priority() -> None:
-    """KN-01: the opt-in."""
-    items = [ContextItem("a", 10, priority=1), ContextItem("b", 10, priority=1)]
-    pipeline = Pipeline(PriorityScorer(), KnapsackSlice(fill_free=True))
-    assert pipeline.run(items, ContextBudget(1000)) == items
-
-
 def test_fill_free_adds_in_input_order_what_still_fits() -> None:
     """KN-01: afterwards unselected items are appended in input order while they fit, a smaller one after a larger."""
     rows = [("zero", 30, 0.0), ("best", 50, 0.9), ("too large", 25, 0.0), ("small", 20, 0.00001), ("nan", 1, NAN)]
     assert knapsack(rows, 100, KnapsackSlice(1, fill_free=True)) == ["best", "zero", "small"]
     assert knapsack(rows, 100, EXACT) == ["best"]
-
-
-def test_fill_free_counts_real_tokens_not_buckets() -> None:
-    """KN-01: what the rounding of the buckets wasted can be filled."""
-    rows = [("a", 101, 0.9), ("b", 60, 0.8), ("c", 38, 0.0)]
-    assert knapsack(rows, 200, KnapsackSlice()) == ["a"]
-    assert knapsack(rows, 200, KnapsackSlice(fill_free=True)) == ["a", "b", "c"]
-
-
-def test_fill_free_helps_where_the_capacity_is_zero() -> None:
-    """KN-01 and KN-02: a target below one bucket."""
-    rows = [("x", 0, 0.0), ("a", 60, 0.1), ("b", 60, 0.9)]
-    assert knapsack(rows, 99, KnapsackSlice(fill_free=True)) == ["x", "a"]
-
-
-def test_fill_free_leaves_alone_what_the_knapsack_selects() -> None:
-    """KN-01: a post-pass, which displaces nothing."""
-    rows = [("dense", 60, 0.6), ("b", 50, 0.45), ("c", 50, 0.45)]
-    assert knapsack(rows, 105, KnapsackSlice(1, fill_free=True)) == ["c", "b"]
-
-
-def test_of_two_equal_items_the_first_is_kept() -> None:
-    """KN-07: a tie keeps the combination that was processed earlier."""
-    assert knapsack([("first", 10, 0.5), ("second", 10, 0.5)], 10, EXACT) == ["first"]
-
-
-@pytest.mark.parametrize(
-    ("rows", "expected"),
-    [
-        ([("a", 50, 0.4), ("b", 50, 0.4), ("c", 100, 0.8)], ["b", "a"]),
-        ([("c", 100, 0.8), ("a", 50, 0.4), ("b", 50, 0.4)], ["c"]),
-        ([("a", 50, 0.4), ("c", 100, 0.8), ("b", 50, 0.4)], ["c"]),
-    ],
-)
-def test_of_equally_good_combinations_the_one_found_first_stays(rows: Rows, expected: list[str]) -> None:
-    """KN-07: the dynamic program replaces only on strict improvement; done here by hand."""
-    assert knapsack(rows, 100, KnapsackSlice(50)) == expected
 
 
 def test_scores_that_differ_beyond_the_fourth_decimal_tie() -> None:
@@ -186,24 +64,10 @@ def test_scores_above_one_are_scaled_like_others() -> None:
     assert knapsack([("a", 50, 1.0), ("b", 50, 1.0), ("boosted", 100, 1.5)], 100, EXACT) == ["b", "a"]
 
 
-def test_an_infinite_score_is_worth_more_than_all_finite_ones_together() -> None:
-    """SC-03."""
-    finite = [(f"f{i}", 10, 1e9) for i in range(10)]
-    assert knapsack([*finite, ("infinite", 100, INF)], 100, EXACT) == ["infinite"]
-
-
 def test_two_infinite_scores_beat_one() -> None:
     """SC-03: plus infinity has a finite value, and values add up."""
     rows = [("large", 100, INF), ("a", 50, INF), ("b", 50, INF)]
     assert knapsack(rows, 100, EXACT) == ["b", "a"]
-
-
-@pytest.mark.parametrize("score", [NAN, -INF])
-def test_nan_and_minus_infinity_are_worth_nothing(score: float) -> None:
-    """SC-03 and KN-06: no error, and never selected."""
-    assert knapsack([("broken", 10, score)], 1000, EXACT) == []
-    assert knapsack([("broken", 10, score), ("a", 10, 0.1)], 10, EXACT) == ["a"]
-    assert knapsack([("broken", 10, score), ("infinite", 5, INF), ("a", 10, 0.1)], 10, EXACT) == ["infinite"]
 
 
 def test_beside_an_infinite_score_worthless_items_stay_worthless() -> None:
@@ -225,19 +89,6 @@ def test_negative_token_counts_are_not_candidates() -> None:
     assert knapsack([("negative", -5, 0.9)], 10, EXACT) == []
 
 
-def test_unsorted_input_is_fine() -> None:
-    """SL-05: slicers do not require sorted input."""
-    assert knapsack([("low", 10, 0.1), ("x", 0, 0.0), ("high", 10, 0.9)], 10, EXACT) == ["x", "high"]
-
-
-def test_the_same_object_twice_is_two_candidates() -> None:
-    """SL-03: identity with multiplicity."""
-    item = ContextItem("twice", 10)
-    twice = [ScoredItem(item, 0.5), ScoredItem(item, 0.5)]
-    assert len(EXACT.slice(twice, ContextBudget(19))) == 1
-    assert [chosen is item for chosen in EXACT.slice(twice, ContextBudget(20))] == [True, True]
-
-
 def test_exactly_the_limit_of_cells_passes() -> None:
     """KN-03: candidates * (capacity + 1) > max_cells raises; 2 * (4 + 1) = 10."""
     rows = [("x", 0, 0.5), ("a", 1, 0.5), ("b", 1, 0.4)]
@@ -249,18 +100,6 @@ def test_exactly_the_limit_of_cells_passes() -> None:
     assert isinstance(error, CupelError)
     assert "max_cells=9" in str(error)
     assert "10" in str(error)
-
-
-@pytest.mark.parametrize("fill_free", [False, True])
-def test_the_default_limit_is_at_50_million(fill_free: bool) -> None:
-    """KN-03: 50 * (999 999 + 1) = 50 000 000 pass, one bucket more does not."""
-    rows = [(f"i{i}", 1, 0.5) for i in range(50)]
-    slicer = KnapsackSlice(1, fill_free=fill_free)
-    assert len(knapsack(rows, 999_999, slicer)) == 50
-    with pytest.raises(TableTooLargeError) as caught:
-        knapsack(rows, 1_000_000, slicer)
-    assert (caught.value.candidates, caught.value.capacity, caught.value.cells) == (50, 1_000_000, 50_000_050)
-    assert (caught.value.limit, caught.value.allowed) == ("max_cells", 50_000_000)
 
 
 def test_no_limit_of_cells_applies_if_it_is_lifted() -> None:
@@ -377,29 +216,7 @@ def test_sizes_and_limits_must_be_positive(name: str, value: int) -> None:
     assert isinstance(caught.value, ValueError)
 
 
-def test_details_hold_the_selection_and_nothing_else() -> None:
-    """CQ-03: `slice_detailed` is `slice` with what else there is to tell."""
-    rows = scored([("a", 10, 0.9), ("b", 10, 0.1)])
-    outcome = EXACT.slice_detailed(rows, ContextBudget(10))
-    assert outcome.selected == EXACT.slice(rows, ContextBudget(10)) == [rows[0].item]
-    assert outcome.shortfalls == ()
-    assert outcome.cap_excluded == ()
-
-
-def test_a_budget_of_another_type_is_refused() -> None:
-    """PB-05."""
-    wrong: Any = 100
-    with pytest.raises(TypeError, match="budget must be a ContextBudget"):
-        EXACT.slice([], wrong)
-
-
 def test_budget_simulation_is_supported() -> None:
     """BS-09: both class attributes are True."""
     assert KnapsackSlice.supports_marginal_items is True
     assert KnapsackSlice.supports_min_budget is True
-
-
-def test_recency_drops_the_oldest_item() -> None:
-    """KN-01: with RecencyScorer somebody always has 0.0; items without a timestamp have it, too."""
-    items = [ContextItem("timeless", 10)]
-    assert Pipeline(RecencyScorer(), EXACT).run(items, ContextBudget(1000)) == []

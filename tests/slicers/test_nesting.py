@@ -1,4 +1,4 @@
-"""How deeply slicers may be nested."""
+"""How deeply slicers may be nested, and how much an inner one may require."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
-from pycupel import ContextBudget, ContextItem, CountQuotaSlice, GreedySlice, QuotaSlice, ScoredItem, Slicer
+from pycupel import (
+    ContextBudget,
+    ContextItem,
+    CountQuotaSlice,
+    GreedySlice,
+    QuotaEntry,
+    QuotaSlice,
+    ScoredItem,
+    Slicer,
+)
 from pycupel.errors import SlicerConfigError
 
 
@@ -23,4 +32,15 @@ def test_slicers_are_nested_100_levels_deep_at_most(wrap: Callable[[Slicer], Sli
     assert repr(slicer) == repr(other)
     with pytest.raises(SlicerConfigError, match="slicers may be nested 100 levels deep") as caught:
         wrap(slicer)
+    assert caught.value.argument == "inner"
+
+
+@pytest.mark.parametrize("wrap", [lambda inner: inner, lambda inner: CountQuotaSlice([], inner)])
+def test_an_inner_quota_requires_100_different_percentages_at_most(wrap: Callable[[Slicer], Slicer]) -> None:
+    """It adds them up for each kind of the outer one."""
+    entries = [QuotaEntry(f"kind{i}", 0.001 * (i + 1)) for i in range(101)]
+    assert QuotaSlice([], wrap(QuotaSlice(entries[:-1]))).inner == wrap(QuotaSlice(entries[:-1]))
+    inner = wrap(QuotaSlice(entries))
+    with pytest.raises(SlicerConfigError, match="100 different percentages at most, not 101") as caught:
+        QuotaSlice([], inner)
     assert caught.value.argument == "inner"

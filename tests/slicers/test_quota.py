@@ -1,4 +1,4 @@
-"""The QuotaSlice chapter, QS-*, and what CQ-03 and CQ-09 say about count slicers inside it."""
+"""QuotaSlice: what the vectors `quota-*` do not show, such as what the inner slicer gets."""
 
 from __future__ import annotations
 
@@ -15,32 +15,22 @@ from pycupel import (
     CountQuotaEntry,
     CountQuotaSlice,
     GreedySlice,
-    KnapsackSlice,
-    Pipeline,
     QuotaEntry,
     QuotaSlice,
-    ReflexiveScorer,
     ScarcityBehavior,
     ScoredItem,
-    Slicer,
 )
-from pycupel.diagnostics import BudgetExceeded, CountCapExceeded, CountRequirementShortfall
+from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall
 from pycupel.errors import CountRequirementError, SlicerConfigError, SlicerContractError
-
-Rows = list[tuple[str, str, int, float]]
-
-
-def scored(rows: Rows) -> list[ScoredItem]:
-    """Build scored items from rows of content, kind, tokens, score."""
-    return [ScoredItem(ContextItem(content, tokens, kind=kind), score) for content, kind, tokens, score in rows]
+from tests.slicers.rows import KindRows, of_kinds, selected
 
 
-def quota(rows: Rows, target: int, slicer: QuotaSlice) -> list[str]:
-    return [item.content for item in slicer.slice(scored(rows), ContextBudget(target))]
+def quota(rows: KindRows, target: int, slicer: QuotaSlice) -> list[str]:
+    return selected(of_kinds(rows), target, slicer)
 
 
-def shortfalls(rows: Rows, target: int, slicer: QuotaSlice | CountQuotaSlice) -> list[tuple[str, int, int]]:
-    found = slicer.slice_detailed(scored(rows), ContextBudget(target)).shortfalls
+def shortfalls(rows: KindRows, target: int, slicer: QuotaSlice | CountQuotaSlice) -> list[tuple[str, int, int]]:
+    found = slicer.slice_detailed(of_kinds(rows), ContextBudget(target)).shortfalls
     return [(str(kind), required, satisfied) for kind, required, satisfied in found]
 
 
@@ -61,14 +51,6 @@ def kind_budgets(entries: list[QuotaEntry], masses: dict[str, int], target: int)
     rows = [(f"{kind} item", kind, mass, 0.5) for kind, mass in masses.items()]
     quota(rows, target, QuotaSlice(entries, inner))
     return {contents[0].split()[0]: (budget.max_tokens, budget.target_tokens) for contents, budget in inner.calls}
-
-
-@pytest.mark.parametrize("redistribute", [False, True])
-def test_empty_input_or_a_target_of_zero_selects_nothing(redistribute: bool) -> None:
-    """QuotaSlice: edge cases, and EB-02: not even zero-token items."""
-    slicer = QuotaSlice([QuotaEntry("A", 50)], redistribute=redistribute)
-    assert quota([], 100, slicer) == []
-    assert quota([("a", "A", 1, 1.0), ("free", "A", 0, 1.0)], 0, slicer) == []
 
 
 def test_nobody_is_asked_if_there_is_nothing_to_select() -> None:
@@ -149,7 +131,7 @@ def test_the_inner_slicer_gets_cap_and_share_and_no_other_field() -> None:
     """QuotaSlice: maxTokens is the kind's cap, targetTokens its budget; other fields are not forwarded."""
     inner = Recorder()
     budget = ContextBudget(500, 100, output_reserve=50, reserved_slots={"A": 3}, estimation_safety_margin_percent=5.0)
-    QuotaSlice([QuotaEntry("A", 10, 50)], inner).slice(scored([("a", "A", 10, 0.5)]), budget)
+    QuotaSlice([QuotaEntry("A", 10, 50)], inner).slice(of_kinds([("a", "A", 10, 0.5)]), budget)
     assert inner.calls == [(["a"], ContextBudget(50, 50))]
 
 
@@ -173,19 +155,7 @@ def test_kinds_are_handled_in_the_order_of_their_first_item() -> None:
     assert quota(rows, 40, QuotaSlice([QuotaEntry("A", 25), QuotaEntry("B", 25)])) == ["b2", "b1", "a1"]
 
 
-def test_a_kind_of_zero_token_items_is_dropped() -> None:
-    """QS-05: a 0-token note next to a message, budget 1000: the note is lost."""
-    rows = [("note", "Note", 0, 1.0), ("message", "Message", 10, 0.5)]
-    assert quota(rows, 1000, QuotaSlice([])) == ["message"]
-    assert quota(rows, 1000, QuotaSlice([QuotaEntry("Note", 1)])) == ["note", "message"]
-
-
-SIXTY_SIXTY_ONE: Rows = [("a", "A", 60, 0.9), ("b", "B", 60, 0.8), ("one", "B", 1, 0.7)]
-
-
-def test_a_budget_can_stay_almost_empty() -> None:
-    """QS-06: no quotas, target 120, items of 60 + 60 + 1 tokens: 1 token is selected."""
-    assert quota(SIXTY_SIXTY_ONE, 120, QuotaSlice([])) == ["one"]
+SIXTY_SIXTY_ONE: KindRows = [("a", "A", 60, 0.9), ("b", "B", 60, 0.8), ("one", "B", 1, 0.7)]
 
 
 def test_redistribute_offers_the_rest() -> None:
@@ -223,15 +193,6 @@ def test_redistribute_does_not_slice_again_what_would_get_no_more() -> None:
     assert inner.calls == [(["a"], ContextBudget(40, 40))]
 
 
-def test_redistribute_respects_caps() -> None:
-    """QS-06: up to the cap of the kind."""
-    rows = [("a1", "A", 30, 0.9), ("a2", "A", 30, 0.8), ("b", "B", 90, 0.7)]
-    slicer = QuotaSlice([QuotaEntry("A", 0, 40)], redistribute=True)
-    assert quota(rows, 100, slicer) == ["a1"]
-    assert quota(rows, 100, QuotaSlice([QuotaEntry("A", 0, 60)], redistribute=True)) == ["a1", "a2"]
-    assert quota([rows[0], rows[2]], 120, slicer) == ["a1", "b"]
-
-
 def test_redistribute_never_exceeds_the_target() -> None:
     """QS-06: what is given to one kind is not given to the next."""
     rows = [("a", "A", 60, 0.9), ("b", "B", 60, 0.8), ("c", "C", 60, 0.7)]
@@ -249,7 +210,7 @@ def test_redistribute_keeps_the_count_caps_of_the_inner_slicer() -> None:
     """QS-06: the inner slicer is asked again as a whole, so its counts hold, and are reported once."""
     rows = [("t1", "tool", 30, 0.9), ("t2", "tool", 30, 0.8), ("t3", "tool", 30, 0.7), ("m", "msg", 200, 0.1)]
     inner = CountQuotaSlice([CountQuotaEntry("tool", cap_count=2, require_count=1)])
-    items = scored(rows)
+    items = of_kinds(rows)
     outcome = QuotaSlice([], inner, redistribute=True).slice_detailed(items, ContextBudget(120))
     assert [item.content for item in outcome.selected] == ["t1", "t2"]
     assert outcome.cap_excluded == ((items[2].item, CountCapExceeded("tool", 2, 2)),)
@@ -324,40 +285,6 @@ def test_the_inner_slicer_is_greedy_unless_given() -> None:
     assert QuotaSlice([]).inner == GreedySlice()
 
 
-def test_a_knapsack_may_be_the_inner_slicer() -> None:
-    """QS-12."""
-    rows = [("dense", "A", 60, 0.6), ("b", "A", 50, 0.45), ("c", "A", 50, 0.45), ("other", "B", 20, 0.1)]
-    # A has 120 * 160 // 180 = 106 tokens, B 13.
-    assert quota(rows, 120, QuotaSlice([], KnapsackSlice(1))) == ["c", "b"]
-    assert quota(rows, 120, QuotaSlice([], GreedySlice())) == ["dense"]
-
-
-def test_a_quota_may_be_the_inner_slicer() -> None:
-    """QS-12: nested quotas; the inner one sees one kind at a time."""
-    rows = [("a1", "A", 30, 0.9), ("a2", "A", 20, 0.8), ("b", "B", 50, 0.7)]
-    nested = QuotaSlice([QuotaEntry("A", 60, 60)], QuotaSlice([QuotaEntry("A", 0, 50)]))
-    assert quota(rows, 100, nested) == ["a2"]
-
-
-def test_what_a_quota_leaves_out_is_reported_as_budget_exceeded() -> None:
-    """ER-05: the fitting reasons are reserved, so available tokens may be more than enough."""
-    items = [ContextItem("a", 30, kind="A", future_relevance_hint=0.9), ContextItem("b", 60, kind="B")]
-    report = Pipeline(ReflexiveScorer(), QuotaSlice([QuotaEntry("A", cap=0)])).dry_run(items, ContextBudget(100))
-    assert [(each.item.content, each.reason) for each in report.excluded] == [("a", BudgetExceeded(30, 40))]
-
-
-def test_pinned_items_do_not_count_towards_caps() -> None:
-    """QS-11: the slicer never sees them."""
-    items = [
-        ContextItem("pinned", 40, kind="A", pinned=True),
-        ContextItem("a", 20, kind="A", future_relevance_hint=0.9),
-        ContextItem("b", 30, kind="B", future_relevance_hint=0.1),
-    ]
-    pipeline = Pipeline(ReflexiveScorer(), QuotaSlice([QuotaEntry("A", 40, 40)]))
-    selected = pipeline.run(items, ContextBudget(100))
-    assert [item.content for item in selected] == ["pinned", "a", "b"]
-
-
 # Count slicers inside.
 
 TOOLS = CountQuotaEntry("tool", cap_count=5, require_count=2)
@@ -407,7 +334,7 @@ def test_a_kind_without_a_share_is_recorded_and_does_not_throw(scarcity: Scarcit
 @pytest.mark.parametrize("scarcity", list(ScarcityBehavior))
 @pytest.mark.parametrize(("rows", "target"), [([], 100), ([("t", "tool", 10, 0.5)], 0)])
 def test_with_nothing_to_select_every_inner_requirement_is_recorded(
-    scarcity: ScarcityBehavior, rows: Rows, target: int
+    scarcity: ScarcityBehavior, rows: KindRows, target: int
 ) -> None:
     """CQ-09: for empty input and for a target of 0, under both behaviours."""
     slicer = QuotaSlice([QuotaEntry("msg", 10)], CountQuotaSlice([TOOLS, MEMORIES], scarcity=scarcity))
@@ -434,7 +361,7 @@ def test_a_quota_between_two_count_slicers() -> None:
 def test_inner_cap_exclusions_come_out_with_their_own_items() -> None:
     """ER-03: the indices of a partition are not those of the whole."""
     rows = [("m", "msg", 10, 0.9), ("t1", "tool", 10, 0.8), ("d", "doc", 10, 0.5), ("t2", "tool", 10, 0.7)]
-    items = scored(rows)
+    items = of_kinds(rows)
     slicer = QuotaSlice([], CountQuotaSlice([CountQuotaEntry("Tool", cap_count=1)]))
     outcome = slicer.slice_detailed(items, ContextBudget(100))
     assert outcome.cap_excluded == ((items[3].item, CountCapExceeded("Tool", 1, 1)),)
@@ -444,7 +371,7 @@ def test_inner_cap_exclusions_come_out_with_their_own_items() -> None:
 def test_the_shortfall_names_the_kind_as_its_entry_does() -> None:
     """DM-10: the configured spelling."""
     slicer = QuotaSlice([], CountQuotaSlice([CountQuotaEntry("TOOL", cap_count=3, require_count=3)]))
-    outcome = slicer.slice_detailed(scored([("t", "tool", 10, 0.5)]), ContextBudget(10))
+    outcome = slicer.slice_detailed(of_kinds([("t", "tool", 10, 0.5)]), ContextBudget(10))
     assert outcome.shortfalls == (CountRequirementShortfall(ContextKind("tool"), 3, 1),)
     assert outcome.shortfalls[0].kind.value == "TOOL"
 
@@ -454,7 +381,7 @@ def test_the_shortfall_names_the_kind_as_its_entry_does() -> None:
 
 def test_a_custom_inner_slicer_that_returns_a_foreign_item_is_found_out() -> None:
     """SL-04: the items of another kind are foreign, too."""
-    items = scored([("a", "A", 10, 0.9), ("b", "B", 10, 0.8)])
+    items = of_kinds([("a", "A", 10, 0.9), ("b", "B", 10, 0.8)])
 
     class AlwaysA:
         def slice(self, scored_items: Sequence[ScoredItem], budget: ContextBudget, /) -> list[ContextItem]:
@@ -462,21 +389,6 @@ def test_a_custom_inner_slicer_that_returns_a_foreign_item_is_found_out() -> Non
 
     with pytest.raises(SlicerContractError, match="AlwaysA returned"):
         QuotaSlice([], AlwaysA()).slice(items, ContextBudget(100))
-
-
-def test_the_same_object_twice_is_two_candidates() -> None:
-    """SL-03: for custom inner slicers as well."""
-
-    class TakesAll:
-        def slice(self, scored_items: Sequence[ScoredItem], budget: ContextBudget, /) -> list[ContextItem]:
-            return [pair.item for pair in scored_items]
-
-    item = ContextItem("twice", 10)
-    twice = [ScoredItem(item, 0.5), ScoredItem(item, 0.5)]
-    inner: Slicer
-    for inner in (TakesAll(), GreedySlice()):
-        selected = QuotaSlice([], inner).slice(twice, ContextBudget(20))
-        assert [chosen is item for chosen in selected] == [True, True]
 
 
 @pytest.mark.parametrize("entries", [None, 5, "A", b"A"])
@@ -518,23 +430,6 @@ def test_redistribute_is_a_bool(redistribute: Any) -> None:
     """PB-05."""
     with pytest.raises(TypeError, match="redistribute must be a bool"):
         QuotaSlice([], redistribute=redistribute)
-
-
-def test_a_budget_of_another_type_is_refused() -> None:
-    """PB-05."""
-    budget: Any = 100
-    with pytest.raises(TypeError, match="budget must be a ContextBudget"):
-        QuotaSlice([]).slice([], budget)
-
-
-def test_details_hold_the_selection() -> None:
-    """CQ-03: `slice` gives `slice_detailed(...).selected`."""
-    items = scored(SIXTY_SIXTY_ONE)
-    for slicer in (QuotaSlice([]), QuotaSlice([], redistribute=True)):
-        outcome = slicer.slice_detailed(items, ContextBudget(121))
-        assert outcome.selected == slicer.slice(items, ContextBudget(121))
-        assert outcome.shortfalls == ()
-        assert outcome.cap_excluded == ()
 
 
 def test_budget_simulation_is_not_supported() -> None:

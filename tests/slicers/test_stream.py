@@ -1,4 +1,4 @@
-"""StreamSlice of the Slicers chapter, in its synchronous form."""
+"""StreamSlice: what the vectors `stream-*` do not show."""
 
 from __future__ import annotations
 
@@ -13,21 +13,14 @@ from pycupel.analytics import find_min_budget_for, get_marginal_items
 from pycupel.errors import SlicerConfigError
 from pycupel.slicers import StreamSlice
 from tests.property.test_slicers import compare_with_oracle
-
-Rows = list[tuple[str, int, float]]
+from tests.slicers.rows import Rows, scored, selected
 
 INF = math.inf
 NAN = math.nan
 
 
-def scored(rows: Rows) -> list[ScoredItem]:
-    """Build scored items from rows of content, tokens, score."""
-    return [ScoredItem(ContextItem(content, tokens), score) for content, tokens, score in rows]
-
-
 def stream(rows: Rows, target: int, batch_size: int, *, replace: bool = False) -> list[str]:
-    slicer = StreamSlice(batch_size, replace=replace)
-    return [item.content for item in slicer.slice(scored(rows), ContextBudget(target))]
+    return selected(scored(rows), target, StreamSlice(batch_size, replace=replace))
 
 
 # --- batches
@@ -40,17 +33,6 @@ def test_empty_input_or_a_target_of_zero_selects_nothing(replace: bool) -> None:
     assert stream([("free", 0, 1.0), ("a", 1, 1.0)], 0, 2, replace=replace) == []
 
 
-def test_only_the_target_counts_not_the_maximum() -> None:
-    """Slicers: the contract speaks of budget.targetTokens."""
-    rows = scored([("a", 10, 1.0), ("b", 10, 0.5)])
-    assert [item.content for item in StreamSlice().slice(rows, ContextBudget(1000, 10))] == ["a"]
-
-
-def test_a_batch_is_taken_by_score_not_by_density() -> None:
-    """StreamSlice: the batch is sorted by score."""
-    assert stream([("light", 10, 0.2), ("heavy", 100, 1.0)], 105, 32) == ["heavy"]
-
-
 def test_the_selection_is_in_the_order_of_acceptance() -> None:
     """StreamSlice: batch by batch, and by score within each."""
     rows = [("a", 1, 0.1), ("b", 1, 0.2), ("c", 1, 0.8), ("d", 1, 0.9), ("e", 1, 0.5)]
@@ -61,14 +43,6 @@ def test_equal_scores_keep_the_order_they_come_in() -> None:
     """StreamSlice: the sort is stable; SO-01: and zeros are equal."""
     assert stream([("a", 1, 0.5), ("b", 1, 0.5), ("c", 1, 0.5)], 2, 3) == ["a", "b"]
     assert stream([("minus", 1, -0.0), ("plus", 1, 0.0)], 1, 2) == ["minus"]
-
-
-def test_earlier_batches_win_over_better_items_that_come_later() -> None:
-    """StreamSlice: an online algorithm."""
-    rows = [("early", 10, 0.1), ("second", 10, 0.2), ("late", 10, 0.9), ("last", 10, 0.8)]
-    assert stream(rows, 20, 2) == ["second", "early"]
-    assert stream(rows, 20, 3) == ["late", "second"]
-    assert stream(rows, 20, 4) == ["late", "last"]
 
 
 def test_a_smaller_item_is_tried_after_one_that_did_not_fit() -> None:
@@ -91,13 +65,6 @@ def test_nothing_is_looked_at_after_the_batch_that_fills_the_budget() -> None:
     assert stream(rows, 11, 1) == ["all", "free", "free later"]
 
 
-def test_the_last_batch_may_be_smaller() -> None:
-    """StreamSlice: the final partial batch is processed if something remains."""
-    rows = [("a", 10, 0.1), ("b", 10, 0.2), ("c", 10, 0.3)]
-    assert stream(rows, 30, 2) == ["b", "a", "c"]
-    assert stream(rows, 20, 2) == ["b", "a"]
-
-
 def test_nan_is_below_every_number() -> None:
     """SC-03: and infinities are ordinary."""
     rows = [("nan", 10, NAN), ("debt", 10, -INF), ("low", 10, -5.0), ("infinite", 10, INF)]
@@ -105,22 +72,7 @@ def test_nan_is_below_every_number() -> None:
     assert stream(rows, 30, 4) == ["infinite", "low", "debt"]
 
 
-def test_the_same_object_twice_is_two_candidates() -> None:
-    """SL-03: identity with multiplicity."""
-    item = ContextItem("twice", 10)
-    twice = [ScoredItem(item, 0.5), ScoredItem(item, 0.5)]
-    assert len(StreamSlice().slice(twice, ContextBudget(19))) == 1
-    assert [chosen is item for chosen in StreamSlice().slice(twice, ContextBudget(20))] == [True, True]
-
-
 # --- replace
-
-
-def test_with_replace_a_better_item_pushes_out_worse_ones() -> None:
-    """StreamSlice, replace: the newcomer gets the room of those that score lower."""
-    rows = [("a", 10, 0.3), ("b", 10, 0.5), ("c", 10, 0.9)]
-    assert stream(rows, 20, 1, replace=True) == ["c", "b"]
-    assert stream(rows, 20, 1) == ["a", "b"]
 
 
 def test_with_replace_an_equal_score_pushes_out_nothing() -> None:

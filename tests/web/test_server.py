@@ -93,7 +93,7 @@ class TestWhoMayAsk:
     )
     def test_a_foreign_host_is_refused(self, server: Playground, method: str, host: str) -> None:
         status, text, _ = ask(server, method, "select", body=REQUEST, Host=host.format(port=server.server_port))
-        assert (status, text) == (403, "This is a playground on another address.\n")
+        assert (status, text) == (403, "The Host is not the address of this playground.\n")
 
     @pytest.mark.parametrize("method", ["GET", "POST"])
     @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ class TestWhoMayAsk:
     )
     def test_a_foreign_origin_is_refused(self, server: Playground, method: str, origin: str) -> None:
         status, text, _ = ask(server, method, "select", body=REQUEST, Origin=origin.format(port=server.server_port))
-        assert (status, text) == (403, "Only the playground's own page may ask it.\n")
+        assert (status, text) == (403, "Only the playground's own page may send requests.\n")
 
     def test_two_hosts_are_refused(self, server: Playground) -> None:
         with socket.create_connection(("127.0.0.1", server.server_port)) as client:

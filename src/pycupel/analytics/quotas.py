@@ -23,7 +23,7 @@ class KindQuotaUtilization(NamedTuple):
     Attributes:
         kind: The kind that the quota is for.
         mode: Whether the quota is a percentage of the target or a number of items.
-        require: The minimum that the quota asks for.
+        require: The minimum that the quota requires.
         cap: The maximum that it allows.
         actual: What was selected, in the same unit as `require` and `cap`.
         utilization: `actual` as a share of `cap`, at most 1.0; 0.0 if the cap is 0.
@@ -50,7 +50,7 @@ def quota_utilization(
 
     Args:
         report: The report of a selection.
-        policy: Whose quotas to look at: a `Policy`, a `Pipeline`, the name of a preset, or a slicer.
+        policy: The policy with the quotas: a `Policy`, a `Pipeline`, the name of a preset, or a slicer.
         budget: The budget that percentages refer to, or just a number of tokens.
 
     Returns:

@@ -104,7 +104,7 @@ def policy_sensitivity(
         budget: The limits for every variant, or just a number of tokens.
         variants: At least two policies by label, or pairs, whose labels may repeat. A policy is a `Policy`, a
             `Pipeline` or the name of a preset.
-        query: What the selection should be relevant to, for the scorers that ask for a question.
+        query: The question that the selection should be relevant to, for scorers that take one.
 
     Raises:
         InvalidArgumentError: there are fewer than two variants, or there is no such preset.

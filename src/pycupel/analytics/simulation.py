@@ -49,7 +49,7 @@ def get_marginal_items(
         budget: The limits now, or just a number of tokens.
         slack_tokens: By how much to reduce `max_tokens` and `target_tokens`. With 0 there are no such items, and
             nothing is run.
-        query: What the selection should be relevant to, for the scorers that ask for a question.
+        query: The question that the selection should be relevant to, for scorers that take one.
 
     Raises:
         NonMonotonicSlicerError: the slicer is a `QuotaSlice`, or has `supports_marginal_items = False`.
@@ -68,7 +68,7 @@ def get_marginal_items(
         return []
     ranking = runner.rank(items, query=query)
     primary = runner.select(ranking, limits).items
-    # Each occurrence of an object in the reduced selection crosses off one in the full selection (BS-13).
+    # Each occurrence of an object in the reduced selection cancels one in the full selection (BS-13).
     margin = Counter(map(id, runner.select(ranking, _reduced(limits, slack)).items))
     marginal: list[ContextItem] = []
     for item in primary:
@@ -91,7 +91,7 @@ def find_min_budget_for(
 ) -> int | None:
     """The smallest budget up to `search_ceiling` that selects `target_item`, found by bisection; None if there is none.
 
-    A larger budget may drop an item that a smaller one selects. So the answer selects the item, but may depend on the
+    A larger budget may drop an item that a smaller one selects. So the result selects the item, but may depend on the
     ceiling; `exhaustive=True` finds the true minimum.
 
     Args:
@@ -103,7 +103,7 @@ def find_min_budget_for(
             default they have none. Their `max_tokens` and `target_tokens` are both the size to try.
         exhaustive: Whether to try every size from below, which takes one slicing for each; with N items, at most
             50 million / N sizes.
-        query: What the selection should be relevant to, for the scorers that ask for a question.
+        query: The question that the selection should be relevant to, for scorers that take one.
 
     Returns:
         The size of the budget, or None if no size that was tried selects the item. A size that is too small for the
@@ -159,7 +159,7 @@ def find_min_budget_for(
 
 
 def _smallest_size(is_selected: Callable[[int], bool], smallest: int, ceiling: int, candidates: int) -> int | None:
-    """The first size that selects the target, as far as may be tried."""
+    """The first size that selects the target, within the limit on work."""
     limit = min(ceiling, smallest + _MAX_SLICED // candidates)
     found = next((size for size in range(smallest, limit + 1) if is_selected(size)), None)
     if found is None and limit < ceiling:
@@ -208,7 +208,7 @@ def sweep_budgets(
         pipeline: What selects: a `Pipeline`, a `Policy` or the name of a preset.
         items: The candidates, in any iterable.
         budgets: The budgets, or numbers of tokens.
-        query: What the selection should be relevant to, for the scorers that ask for a question.
+        query: The question that the selection should be relevant to, for scorers that take one.
 
     Raises:
         InvalidArgumentError: there is no such preset.

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -23,6 +24,8 @@ __all__ = ["Chunk", "Job", "Part", "process", "read_chunks"]
 # A chunk is a part of the output: small enough to be lost, large enough to be worth a file and a message.
 _REQUESTS = 500
 _BYTES = 8 * 1024 * 1024
+# Lines have thousands of bytes, so that few would fit into the usual buffer.
+_BUFFER = 64 * 1024
 _LABEL = 80
 
 
@@ -93,26 +96,40 @@ def read_chunks(inputs: Sequence[Path]) -> Iterator[Chunk]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes, float]]:
-    with path.open("rb") as file:
+    with path.open("rb", _BUFFER) as file:
         whole = os.fstat(file.fileno()).st_size or 1
-        first, lines, size, read = 1, list[bytes](), 0, 0
-        for line in file:
-            lines.append(line)
-            size += len(line)
-            if len(lines) == _REQUESTS or size >= _BYTES:
-                read += size
-                yield first, b"".join(lines), min(1.0, read / whole)
-                first, lines, size = first + len(lines), [], 0
-        if lines:
-            yield first, b"".join(lines), 1.0
+        first, start = 1, 0
+        while True:
+            count = size = 0
+            for line in islice(file, _REQUESTS):
+                count += 1
+                size += len(line)
+                if size >= _BYTES:
+                    break
+            if not count:
+                return
+            # Read again at once: thousands of lines to join would leave memory in pieces.
+            file.seek(start)
+            start += size
+            yield first, file.read(size), min(1.0, start / whole)
+            first += count
 
 
 def process(chunk: Chunk, job: Job) -> Part:
     """Select every request of a chunk."""
+    tally = Tally()
+    rows = _rows(chunk, job, tally)
+    payload = arrow.to_parquet([*rows]) if job.to_parquet else _to_lines(rows)
+    # The slowest of the chunk are found when it is added to an empty tally.
+    counted = Tally()
+    counted.add(tally)
+    return Part(chunk.number, counted.counts["requests"], payload, counted, chunk.share)
+
+
+def _rows(chunk: Chunk, job: Job, tally: Tally) -> Iterator[dict[str, Any]]:
+    """The row of each request, counted. Lines are written one by one: rows that pile up slow the garbage collector."""
     selector = RequestSelector(job.policy)
     other = None if job.other is None else RequestSelector(job.other)
-    tally = Tally()
-    rows: list[dict[str, Any]] = []
     clock = perf_counter
     for request in _requests(chunk):
         start = clock()
@@ -120,12 +137,7 @@ def process(chunk: Chunk, job: Job) -> Part:
         tally.add_row(row, clock() - start)
         if other is not None:
             tally.add_difference(row, _row(other, request), _labels(request))
-        rows.append(row)
-    # The slowest of the chunk are found when it is added to an empty tally.
-    counted = Tally()
-    counted.add(tally)
-    payload = arrow.to_parquet(rows) if job.to_parquet else _to_lines(rows)
-    return Part(chunk.number, len(rows), payload, counted, chunk.share)
+        yield row
 
 
 def _row(selector: RequestSelector, request: Any) -> dict[str, Any]:
@@ -145,7 +157,7 @@ def _requests(chunk: Chunk) -> Iterator[Any]:
             continue
         try:
             yield loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             # The other reader accepts what this one may not, and says what is wrong.
             try:
                 yield parse_json(line)
@@ -165,7 +177,8 @@ def fastest_loads() -> Callable[[bytes], Any]:
 
 
 def _to_lines(rows: Iterable[dict[str, Any]]) -> bytes:
-    encode = json.JSONEncoder(separators=(",", ":")).encode
+    # A row is made here and cannot contain itself.
+    encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
     return "".join([encode(row) + "\n" for row in rows]).encode("ascii")
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeGuard
 from pycupel.analytics.metrics import share_of
 from pycupel.codecs.base import Context
 from pycupel.codecs.jsontext import format_json
+from pycupel.codecs.limits import TOO_DEEP, check_depth
 from pycupel.diagnostics.reasons import reason_name
 from pycupel.errors import CupelError, DocumentError
 from pycupel.model import ContextBudget, ContextItem
@@ -55,8 +56,9 @@ class RequestSelector:
 
     def row(self, request: Any) -> dict[str, Any]:
         """The row of a request."""
-        name = request.get("id") if is_object(request) else None
+        name = None
         try:
+            name = _checked_id(request) if is_object(request) else None
             return self._selected(name, _checked_request(request))
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one request, the others go on
             return error_row(name, self.policy_hash, error)
@@ -69,15 +71,25 @@ class RequestSelector:
         pipeline = self._pipeline
         selection = pipeline.select(pipeline.rank(items, query=request.get("query")), budget)
         index = {id(item): i for i, item in enumerate(items)}
+        for i, version in selection.sliced.versions.items():
+            # A shorter version stands for the whole item.
+            index[id(version)] = index[id(selection.ranking.items[i])]
         chosen = selection.items
         tokens = sum([item.tokens for item in chosen])
-        excluded = [(index[id(each.item)], reason_name(each.reason)) for each in selection.reasons]
+        excluded = [(index[id(item)], reason_name(reason)) for item, _, reason in selection.reasons]
         selected = [index[id(item)] for item in chosen]
         return self._row(name, selected, excluded, tokens, budget.max_tokens, counter)
 
     def _items(self, rows: Any) -> tuple[list[ContextItem], str | None]:
         if not is_array(rows):
             raise DocumentError("must be an array", path="items")
+        try:
+            return [ITEM.read(row, _CONTEXT) for row in rows], None
+        except DocumentError:
+            # Something has to be counted, or is wrong.
+            return self._items_one_by_one(rows)
+
+    def _items_one_by_one(self, rows: list[Any]) -> tuple[list[ContextItem], str | None]:
         items: list[ContextItem] = []
         counter: str | None = None
         for i, row in enumerate(rows):
@@ -161,6 +173,16 @@ def is_object(value: Any) -> TypeGuard[Mapping[str, Any]]:
 def is_array(value: Any) -> TypeGuard[list[Any]]:
     """Whether a value is a JSON array."""
     return isinstance(value, list)
+
+
+def _checked_id(request: Mapping[str, Any]) -> Any:
+    """The id, which is written in the row, so that it must not be nested too deeply."""
+    name = request.get("id")
+    try:
+        check_depth(name)
+    except DocumentError:
+        raise DocumentError(TOO_DEEP, path="id") from None
+    return name
 
 
 def _checked_request(request: Any) -> Mapping[str, Any]:

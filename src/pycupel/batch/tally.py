@@ -63,7 +63,8 @@ class Tally:
         self.tenths[str(min(_TENTHS - 1, int(row["utilization"] * _TENTHS)))] += 1
         # Integers add up to the same in any order, and floats do not.
         self.counts["utilization"] += round(row["utilization"] * 1_000_000)
-        self.reasons.update([each["reason"] for each in row["excluded"]])
+        for each in row["excluded"]:
+            self.reasons[each["reason"]] += 1
         self.slowest.append((seconds, str(row["id"])))
 
     def add_difference(self, row: Mapping[str, Any], other: Mapping[str, Any], contents: Any) -> None:

@@ -58,7 +58,7 @@ def _run(given: list[str]) -> int:
     from pycupel.cli.parsers import load_verb, main_parser, verb_parser  # noqa: PLC0415 - after `guarded` is in place
 
     if not given or given[0] not in VERBS:
-        return main_parser(VERBS).answer(given)
+        return main_parser(VERBS).respond(given)
     name, *rest = given
     verb = load_verb(name)
     options = verb_parser(name, VERBS[name], verb).parse_args(rest)

@@ -23,7 +23,7 @@ _TOLD = 5
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the verb takes."""
+    """Add the arguments of the verb."""
     parser.add_argument("files", nargs="+", metavar="INPUT", help="logged requests: JSON lines, or Parquet files")
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="a directory for the rows, which is made")
     add_policy(parser)
@@ -56,7 +56,7 @@ def run(options: Any, screen: Screen) -> int:
 
 
 def _progress_bar(screen: Screen) -> Callable[[int, float], object] | None:
-    """How far it is, how fast, and for how long still; on a terminal and only there."""
+    """A function that shows progress, speed and remaining time, if stderr is a terminal."""
     if screen.quiet or not screen.err.isatty():
         return None
     start = monotonic()

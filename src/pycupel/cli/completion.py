@@ -40,7 +40,7 @@ complete -o filenames -F _pycupel pycupel
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the verb takes."""
+    """Add the arguments of the verb."""
     parser.add_argument("shell", choices=("bash", "zsh"))
 
 
@@ -58,6 +58,6 @@ def _words(name: str) -> list[str]:
     """The options of a verb, and the words that it takes."""
     parser = verb_parser(name, VERBS[name], load_verb(name))
     words: list[str] = []
-    for action in parser._actions:  # noqa: SLF001 - argparse has no other way to ask
+    for action in parser._actions:  # noqa: SLF001 - argparse has no public way
         words += action.option_strings or map(str, action.choices or ())
     return words

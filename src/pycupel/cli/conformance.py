@@ -20,7 +20,7 @@ pycupel conformance vectors
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the verb takes."""
+    """Add the arguments of the verb."""
     parser.add_argument("directory", metavar="DIRECTORY", help="where the *.toml files are, in any depth")
     parser.add_argument("--suite", metavar="NAME", help="which suite this is, with its version, to claim a level by it")
     parser.add_argument("-v", "--verbose", action="store_true", help="list the vectors that pass, too")
@@ -28,7 +28,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(options: Any, screen: Screen) -> int:
-    """Write what the vectors show."""
+    """Run the vectors, and write the results."""
     if not options.json:
         named = ["--suite", options.suite] if options.suite is not None else []
         return main([options.directory, *named, *(["--verbose"] if options.verbose else [])])

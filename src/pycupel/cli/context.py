@@ -35,12 +35,12 @@ pycupel context session.jsonl
 """
 
 _MOST_TOOLS, _MOST_FINDINGS = 8, 5
-# The arguments that say best what a call was about.
+# The arguments that best describe a call.
 _TELLING = ("file_path", "path", "command", "cmd", "pattern", "query", "url", "prompt")
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the verb takes."""
+    """Add the arguments of the verb."""
     parser.add_argument("file", metavar="FILE", help="a transcript, requests or messages; - for stdin")
     add_budget(parser, required=False, text="what to compare at; default: half of the largest prompt")
     add_policy(parser, many=True)
@@ -51,7 +51,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(options: Any, screen: Screen) -> int:
-    """Write the screen."""
+    """Write the usage, or a page of it."""
     log = logs.read(options.file, screen)
     usage = context_usage(_chosen(log, options), counter=options.counter)
     budget = usage.total // 2 if options.budget is None else percent_or_tokens(options.budget, options)
@@ -66,9 +66,9 @@ def run(options: Any, screen: Screen) -> int:
     if options.html is not None:
         from pycupel.cli.log_pages import context_page  # noqa: PLC0415 - most calls print
 
-        # A page may be shared, and a path says more than the name of the file.
+        # A page may be shared, and a path may reveal more than the name of the file.
         name = "stdin" if options.file == "-" else Path(options.file).name
-        write_page(options.html, context_page(name, usage, _found(usage), budget, results, _told), screen)
+        write_page(options.html, context_page(name, usage, _found(usage), budget, results, _label), screen)
     if options.json:
         screen.json(_document(usage, budget, results))
     elif options.html is None:
@@ -145,7 +145,7 @@ def _share_row(label: str, shares: list[WindowShare], usage: ContextUsage, scree
 
 def _largest(usage: ContextUsage, screen: Screen) -> list[Line]:
     rows = [
-        Row((Span(count(part.tokens)), Span(share(part.tokens, usage.total)), Span(_place(part))), _told(part))
+        Row((Span(count(part.tokens)), Span(share(part.tokens, usage.total)), Span(_place(part))), _label(part))
         for part in usage.largest
     ]
     table = Table((">tokens", ">share", ">message"), rows, screen.width)
@@ -156,8 +156,8 @@ def _place(part: Part) -> str:
     return count(part.message) if part.message >= 0 else "-"
 
 
-def _told(part: Part) -> str:
-    """What a part is: for a call or a result, the tool and what it was asked."""
+def _label(part: Part) -> str:
+    """What a part is: for a call or a result, the tool and its most telling argument."""
     if not part.tool:
         return visible(f"{part.kind}: {part.text}")
     asked = part.call.removeprefix(part.tool).strip()
@@ -175,19 +175,19 @@ def _arguments(text: str) -> dict[str, Any]:
 
 
 def _shortened_path(text: str) -> str:
-    """The end of a long path says more than its start."""
+    """A long path, cut at its start."""
     is_long_path = len(text) > 50 and " " not in text and text.count("/") > 3
     return f".../{'/'.join(text.split('/')[-3:])}" if is_long_path else text
 
 
 def _waste(usage: ContextUsage, screen: Screen) -> list[Line]:
-    told = {
+    wasted = {
         "results of calls that were made again later": usage.superseded,
         "other parts whose text comes again later": usage.repeated,
     }
     rows = [
         Row((Span(count(waste.tokens)), Span(share(waste.tokens, usage.total)), Span(count(waste.parts))), what)
-        for what, waste in told.items()
+        for what, waste in wasted.items()
         if waste.parts
     ]
     heading: Line = [Span("SAYS NOTHING NEW" if rows else "SAYS NOTHING NEW: nothing", HEADING)]
@@ -198,7 +198,7 @@ def _waste(usage: ContextUsage, screen: Screen) -> list[Line]:
 
 
 def _found(usage: ContextUsage) -> list[Finding]:
-    """The findings, without those about where the log ends, which says nothing about what was sent."""
+    """The findings, without warnings about the last message: where a log ends is not what was sent."""
     last = len(usage.history.messages) - 1
     return [each for each in usage.findings if each.severity == "error" or each.index < last]
 
@@ -242,7 +242,7 @@ def _chart(values: list[int], marks: list[bool], screen: Screen) -> Iterator[Lin
 
 
 def _axis(marks: str, calls: int) -> str:
-    """The first and the last call, where no mark is in their place."""
+    """The labels of the first and the last call, where no mark is in the way."""
     last = str(calls)
     line = marks if marks.startswith("C") else "1" + marks[1:]
     return line if "C" in line[-len(last) :] or len(line) < len(last) + 2 else line[: -len(last)] + last
@@ -256,9 +256,9 @@ def _instead(usage: ContextUsage, budget: int, results: tuple[PolicyReplay, ...]
         return
     logs.policy_rows(results, screen)
     needed = results[0].needed
-    told = f"lost: of {needed:,} identifiers, paths and commands that the agent needed later and only results held"
+    lost = f"lost: of {needed:,} identifiers, paths and commands that the agent needed later and only results held"
     screen.lines(
-        paragraph(f"{told}. refused: calls that the provider would not have accepted.", screen.width, indent="  ")
+        paragraph(f"{lost}. refused: calls that the provider would not have accepted.", screen.width, indent="  ")
     )
 
 

@@ -32,7 +32,7 @@ class _Size(NamedTuple):
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the verb takes."""
+    """Add the arguments of the verb."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="the files; - for stdin")
     parser.add_argument(
         "--as",
@@ -105,4 +105,4 @@ def _rows(text: str) -> list[dict[str, Any]]:
     values = [located.value for located in read_values(io.StringIO(text))]
     if all(isinstance(value, dict) for value in values):
         return values
-    raise DocumentError("has other values than objects")
+    raise DocumentError("contains values that are not objects")

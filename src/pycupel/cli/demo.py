@@ -43,7 +43,7 @@ SESSION = Path(__file__).with_name("agent_session.json")
 
 _EPOCH = datetime.min.replace(tzinfo=UTC)
 
-# The window has 8,000 tokens, of which 1,000 are for the answer. A target of 6,000 leaves a margin.
+# The window has 8,000 tokens, of which 1,000 are for the reply. A target of 6,000 leaves a margin.
 _BUDGET = ContextBudget(8_000, 6_000, output_reserve=1_000)
 
 # Recent, relevant and urgent items and important kinds score high. The greedy slicer fills the target with the best
@@ -92,7 +92,7 @@ score_approx = 1.0
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the verb takes."""
+    """Add the arguments of the verb."""
     parser.add_argument(
         "data",
         nargs="?",

@@ -21,7 +21,7 @@ EXAMPLE = "pycupel demo items | pycupel diff - -b 2000 -p chat -p debugging"
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the verb takes."""
+    """Add the arguments of the verb."""
     add_items(parser)
     add_budget(parser)
     add_policy(parser, many=True)

@@ -17,7 +17,7 @@ _Argument = TypeVar("_Argument")
 
 
 class InputError(Exception):
-    """Something is wrong with the arguments or with a file. Its text is all that the user sees."""
+    """A mistake in the arguments or in a file. The user sees the message only."""
 
 
 def guarded(run: Callable[[_Argument], int], argument: _Argument) -> int:
@@ -27,7 +27,7 @@ def guarded(run: Callable[[_Argument], int], argument: _Argument) -> int:
         code = _finished(run, argument)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has seen enough. Python would complain when it flushes at exit.
+        # The reading process has closed the pipe. Python would print an error when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
     except KeyboardInterrupt:
@@ -47,24 +47,24 @@ def _finished(run: Callable[[_Argument], int], argument: _Argument) -> int:
 
 def report(error: Exception) -> int:
     """Write what went wrong to stderr, and return the exit code. A defect is raised again: it needs its traceback."""
-    told = _told(error)
-    if told is None:
+    outcome = _outcome_of(error)
+    if outcome is None:
         raise error
     from pycupel.cli.output import visible  # noqa: PLC0415 - only after something went wrong
 
-    code, message = told
+    code, message = outcome
     sys.stderr.write(f"pycupel: {visible(message)}\n")
     return code
 
 
 def _never_fail_to_encode() -> None:
-    """A terminal that cannot show a character gets its code."""
+    """Let streams write the code of a character that they cannot encode."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
-def _told(error: Exception) -> tuple[int, str] | None:
+def _outcome_of(error: Exception) -> tuple[int, str] | None:
     """The exit code and the message for an error; None if it is a defect, which needs its traceback."""
     if isinstance(error, InputError):
         return WRONG, str(error)

@@ -27,7 +27,7 @@ pycupel demo items | pycupel explain - -b 2000 --why 'Runbook'
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the verb takes."""
+    """Add the arguments of the verb."""
     add_items(parser)
     add_budget(parser)
     add_policy(parser)
@@ -41,7 +41,7 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Any, screen: Screen) -> int:
     """Write the report, or the explanation of one item."""
     budget, policy = budget_of(options), policy_of(options.policy)
-    # Shown, not sent: from here on, contents are what a terminal may see.
+    # For a terminal, control characters in the contents are made visible.
     items = read_items(options, screen)
     if not options.json and options.html is None:
         items = [_visible(item) for item in items]

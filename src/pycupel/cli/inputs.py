@@ -95,7 +95,7 @@ def items_in(lines: Iterable[str], options: Any, screen: Screen) -> list[Context
     """
     reader = _ItemReader(options)
     items = [reader.read(number, located) for number, located in enumerate(_values(lines), 1)]
-    reader.tell(screen)
+    reader.report(screen)
     return items
 
 
@@ -146,7 +146,7 @@ class _ItemReader:
         meant = [key for key in sorted(unknown) if suggestion(key, [error.path])]
         return f"; {meant[0]!r} is unknown: did you mean {error.path!r}?" if meant else ""
 
-    def tell(self, screen: Screen) -> None:
+    def report(self, screen: Screen) -> None:
         for key, number in [*self._unknown.items()][:_MOST_WARNINGS]:
             near = suggestion(key, self._names)
             screen.warn(f"unknown key {key!r}, first in record {number}{near}")

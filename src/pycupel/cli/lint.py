@@ -18,7 +18,7 @@ EXAMPLE = "pycupel demo messages | pycupel lint - --provider openai"
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the verb takes."""
+    """Add the arguments of the verb."""
     parser.add_argument("file", metavar="FILE", help="messages or requests: JSON or JSON lines; - for stdin")
     add_provider(parser)
     parser.add_argument("--errors-only", action="store_true", help="leave out warnings")
@@ -49,5 +49,5 @@ def _lines(prefix: str, finding: Finding, width: int) -> list[Line]:
     code = ALARM if finding.severity == "error" else ""
     place = f"{prefix}messages[{finding.index}]: "
     head = [Span(place), Span(finding.severity, code), Span(f" {finding.rule}", QUIET)]
-    told = paragraph(f"{visible(finding.message)}. {visible(finding.remedy)}", width, indent="  ")
-    return [head, *told]
+    message = paragraph(f"{visible(finding.message)}. {visible(finding.remedy)}", width, indent="  ")
+    return [head, *message]

@@ -11,7 +11,7 @@ from pycupel.render.html import render_panels
 from pycupel.render.panels import Bar, Bars, Figure, Figures, Growth, Life, Mark, Notes, Panel, Rows
 from pycupel.replay import ContextUsage, History, PolicyReplay
 from pycupel.replay.parts import SUMMARY, SYSTEM, TOOLS, Part, Splitter
-from pycupel.replay.run import call_indices
+from pycupel.replay.session import call_indices
 from pycupel.replay.usage import NOT_IN_FILE
 
 __all__ = ["context_page", "replay_page"]
@@ -39,7 +39,7 @@ def context_page(
     findings: Sequence[Finding],
     budget: int,
     results: Sequence[PolicyReplay],
-    told: Callable[[Part], str],
+    label_of: Callable[[Part], str],
 ) -> str:
     """Where the window of a session goes, as a page.
 
@@ -49,17 +49,22 @@ def context_page(
         findings: What the provider would refuse.
         budget: What the policies were compared at.
         results: What they would have sent.
-        told: Says what a part is.
+        label_of: Describes a part.
     """
     panels: list[Panel] = [
         _figures(usage),
         _window(usage),
-        *_growth(usage, told),
+        *_growth(usage, label_of),
         Rows(
             "The largest parts",
             ("What", "Message", "Tokens", "Share"),
             [
-                (told(part), part.message if part.message >= 0 else None, part.tokens, share(part.tokens, usage.total))
+                (
+                    label_of(part),
+                    part.message if part.message >= 0 else None,
+                    part.tokens,
+                    share(part.tokens, usage.total),
+                )
                 for part in usage.largest
             ],
         ),
@@ -96,12 +101,12 @@ def _window(usage: ContextUsage) -> Bars:
     return Bars("The largest prompt, by what it consists of", bars)
 
 
-def _growth(usage: ContextUsage, told: Callable[[Part], str]) -> list[Panel]:
+def _growth(usage: ContextUsage, label_of: Callable[[Part], str]) -> list[Panel]:
     """The prompts from call to call, and what each part of them cost for how long."""
     calls = call_indices(usage.history)
     if len(calls) < 2:
         return []
-    lives = _lives(usage, calls, told)
+    lives = _lives(usage, calls, label_of)
     kept = sorted(lives, key=lambda life: life.size, reverse=True)[:_MOST_LIVES]
     thin = len(lives) - len(kept)
     shown = {id(life) for life in kept}
@@ -127,7 +132,7 @@ def _growth(usage: ContextUsage, told: Callable[[Part], str]) -> list[Panel]:
     return [picture, Rows("The life of each part", columns, sent, "The largest totals first.")]
 
 
-def _lives(usage: ContextUsage, calls: Sequence[int], told: Callable[[Part], str]) -> list[Life]:
+def _lives(usage: ContextUsage, calls: Sequence[int], label_of: Callable[[Part], str]) -> list[Life]:
     """Everything that was part of prompts, in the order of the prompt."""
     history, last = usage.history, len(calls) - 1
     splitter = Splitter(history.provider, usage.counter)
@@ -137,16 +142,16 @@ def _lives(usage: ContextUsage, calls: Sequence[int], told: Callable[[Part], str
     if tools:
         lives.append(Life("the definitions of the tools", TOOLS, 0, last, tools))
     if history.system:
-        lives.append(_life(splitter.text(SYSTEM, history.system), 0, last, told))
+        lives.append(_life(splitter.text(SYSTEM, history.system), 0, last, label_of))
     for compaction in history.compactions:
         alive = [n for n, start in enumerate(starts) if start == compaction.index]
         if alive:
-            lives.append(_life(splitter.text(SUMMARY, compaction.summary), alive[0], alive[-1], told))
+            lives.append(_life(splitter.text(SUMMARY, compaction.summary), alive[0], alive[-1], label_of))
     for part in splitter.parts(history.messages):
         first = bisect_right(calls, part.message)
         end = bisect_right(starts, part.message) - 1
         if first <= end:
-            lives.append(_life(part, first, end, told))
+            lives.append(_life(part, first, end, label_of))
     return lives
 
 
@@ -155,8 +160,8 @@ def _start(history: History, index: int) -> int:
     return max((each.index for each in history.compactions if each.index <= index), default=0)
 
 
-def _life(part: Part, first: int, last: int, told: Callable[[Part], str]) -> Life:
-    return Life(told(part)[:_LONGEST_LABEL], part.kind, first, last, part.tokens)
+def _life(part: Part, first: int, last: int, label_of: Callable[[Part], str]) -> Life:
+    return Life(label_of(part)[:_LONGEST_LABEL], part.kind, first, last, part.tokens)
 
 
 def _findings(findings: Sequence[Finding]) -> list[Panel]:

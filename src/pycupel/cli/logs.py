@@ -21,7 +21,7 @@ _COLUMNS = ("<policy", ">tokens sent", ">reused", ">cost", ">cuts", ">refused", 
 
 
 def read(path: str, screen: Screen) -> Log:
-    """The log in a file. What could not be read of it is said.
+    """The log in a file; a note says how much could not be read.
 
     Raises:
         InputError: there is no conversation in it.
@@ -50,14 +50,14 @@ def add_rates(parser: Parser) -> None:
 
 
 def rates_of(options: Any) -> CacheRates:
-    """The rates that were asked for."""
+    """The rates in the options."""
     if min(options.cache_read, options.cache_write) < 0:
         raise InputError("a rate must not be negative")
     return CacheRates(options.cache_read, options.cache_write)
 
 
 def progress_bar(screen: Screen) -> Callable[[int, int], None]:
-    """Shows how far a replay is, on a terminal and only there."""
+    """Shows the progress of a replay, if the output is a terminal."""
     if screen.quiet or not screen.err.isatty():
         return lambda _done, _total: None
 

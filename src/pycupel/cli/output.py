@@ -26,7 +26,7 @@ class Screen:
         out: stdout.
         err: stderr.
         width: The columns there are; 80 for a pipe, unless COLUMNS says otherwise.
-        color: Whether `out` is a terminal that wants colours.
+        color: Whether `out` is a terminal that shows colours.
         unicode: Whether `out` can show more than ASCII.
         quiet: Whether notes are left out.
     """

@@ -1,4 +1,4 @@
-"""`--html`: a page for a browser instead of text. What makes the pages is imported when one is asked for."""
+"""`--html`: a page for a browser instead of text. The renderer is imported only when a page is written."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Verb(Protocol):
     EXAMPLE: str
 
     def add_arguments(self, parser: Parser, /) -> None:
-        """Add what the verb takes."""
+        """Add the arguments of the verb."""
 
     def run(self, options: Any, screen: Any, /) -> int:
         """Do it, and return the exit code."""
@@ -52,7 +52,7 @@ class Verb(Protocol):
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """As wide as the screen. Without a width, argparse asks `shutil`, whose import takes too long."""
+    """As wide as the screen. Without a width, argparse would import `shutil`, which takes too long."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=screen_width() - 2)
@@ -65,7 +65,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, formatter_class=_Formatter, **options)
 
     def error(self, message: str) -> NoReturn:
-        """Raise the message; the help is one option away."""
+        """Raise the message as an error, with a hint at the help."""
         unknown = re.fullmatch(r"unrecognized arguments: (--[\w-]+).*", message, re.DOTALL)
         near = _near(unknown[1], self._option_string_actions) if unknown else ""
         raise InputError(f"{message}{near}\n  {self.prog} --help says what it takes")
@@ -84,8 +84,8 @@ class _MainParser(Parser):
         self.add_argument("verb", nargs="?", help=argparse.SUPPRESS)
         self.add_argument("--version", action="version", version=f"pycupel {__version__}")
 
-    def answer(self, given: list[str]) -> int:
-        """Answer a command line without a verb."""
+    def respond(self, given: list[str]) -> int:
+        """Handle a command line without a verb."""
         if not given:
             self.print_help(sys.stderr)
             return WRONG

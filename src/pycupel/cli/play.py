@@ -29,7 +29,7 @@ pycupel play items.jsonl
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the verb takes."""
+    """Add the arguments of the verb."""
     add_items(parser)
     add_budget(parser, required=False, text="the budget to begin with; default: half of all tokens")
     add_policy(parser)

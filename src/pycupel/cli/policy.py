@@ -23,7 +23,7 @@ pycupel policy check rag.json rag.toml
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the verb takes."""
+    """Add the arguments of the verb."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
     listing = actions.add_parser("list", help="list the presets")
     add_json(listing)
@@ -63,7 +63,7 @@ def _list(options: Any, screen: Screen) -> None:
 
 
 def _check(files: list[str], screen: Screen) -> int:
-    """All files are checked, whatever is wrong with the first."""
+    """Check all files, even if the first one is wrong."""
     code = FINE
     for file in files:
         try:

@@ -25,7 +25,7 @@ lost     the share of what the agent needed later that was gone, of {needed:,}
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the verb takes."""
+    """Add the arguments of the verb."""
     parser.add_argument("files", nargs="+", metavar="LOG", help="transcripts or logs of requests; - for stdin")
     add_budget(parser)
     add_policy(parser, many=True)

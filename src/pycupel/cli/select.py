@@ -18,7 +18,7 @@ EXAMPLE = "pycupel demo items | pycupel select - -b 2000 -p debugging -q 'why do
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the verb takes."""
+    """Add the arguments of the verb."""
     add_items(parser)
     add_budget(parser)
     add_policy(parser)

@@ -28,7 +28,7 @@ _MOST_BUDGETS = 1_000
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the verb takes."""
+    """Add the arguments of the verb."""
     add_items(parser)
     add_budget(parser, text="several: 1000,2000 or 10%%,50%%, or FIRST:LAST:STEP")
     add_policy(parser)

@@ -25,7 +25,7 @@ EXAMPLE = "pycupel demo messages | pycupel trim - -b 1500"
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the verb takes."""
+    """Add the arguments of the verb."""
     parser.add_argument("file", metavar="FILE", help="messages or a request: JSON or JSON lines; - for stdin")
     add_budget(parser)
     add_policy(parser)

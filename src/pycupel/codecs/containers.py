@@ -23,6 +23,8 @@ def list_of(element: Codec, *, at_least: int = 0, build: Callable[[list[Any]], A
         elements: list[Any] | tuple[Any, ...] = value  # pyright: ignore[reportUnknownVariableType] - from outside
         if len(elements) < at_least:
             raise DocumentError(f"must have at least {at_least} entry")
+        if not context.collect:
+            return build(base.convert_each(read_element, elements, context))
         result: list[Any] = []
         mistakes: list[DocumentError] = []
         for i, each in enumerate(elements):

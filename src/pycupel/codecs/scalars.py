@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from math import isfinite
 from typing import Any
 
 from pycupel.codecs.base import (
@@ -56,15 +57,15 @@ def _as_float(value: Any) -> float:
 
 
 def _number(value: Any, context: Context) -> float:
-    number = _as_float(value)
-    if not context.allow_nan and not math.isfinite(number):
+    number = value if type(value) is float else _as_float(value)
+    if not isfinite(number) and not context.allow_nan:
         raise DocumentError(f"must be finite, not {number}, unless allow_nan is set")
     return number
 
 
 def _finite(value: Any, _: Context) -> float:
     number = _as_float(value)
-    if not math.isfinite(number):
+    if not isfinite(number):
         raise DocumentError(f"must be finite, not {number}")
     return number
 
@@ -158,14 +159,17 @@ def choice(choices: Iterable[str]) -> Codec:
 
 
 def _folded(cls: type[ContextKind | ContextSource]) -> Codec:
-    """A kind or a source. `of` keeps one object for each, which matters when items are read by the million."""
-    of = cls.of
+    """A kind or a source. There are few, and they are read by the million."""
 
-    def read(value: Any, context: Context) -> ContextKind | ContextSource:
+    @lru_cache(maxsize=1_000)
+    def named(name: str) -> ContextKind | ContextSource:
         try:
-            return of(text(value, context))
+            return cls.of(name)
         except InvalidItemError as error:
             raise DocumentError(str(error)) from error
+
+    def read(value: Any, context: Context) -> ContextKind | ContextSource:
+        return named(value if type(value) is str and value.isascii() else text(value, context))
 
     def write(value: Any, context: Context) -> str:
         return text(str(value), context)

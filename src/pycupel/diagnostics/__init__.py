@@ -1,8 +1,9 @@
-"""What a run can tell about itself: reasons, events and the report."""
+"""The diagnostics of a run: reasons, events and the report."""
 
 from __future__ import annotations
 
 from pycupel.diagnostics.collector import DiagnosticTraceCollector, NullTraceCollector, TraceCollector
+from pycupel.diagnostics.entries import CountRequirementShortfall, ExcludedItem, IncludedItem
 from pycupel.diagnostics.events import OverflowEvent, StageTraceSnapshot, TraceDetailLevel, TraceEvent
 from pycupel.diagnostics.explanation import Explanation, ScorePart
 from pycupel.diagnostics.reasons import (
@@ -20,7 +21,7 @@ from pycupel.diagnostics.reasons import (
     ScoredTooLow,
     UnknownReason,
 )
-from pycupel.diagnostics.report import CountRequirementShortfall, ExcludedItem, IncludedItem, SelectionReport
+from pycupel.diagnostics.report import SelectionReport
 from pycupel.diagnostics.stages import PipelineStage
 
 __all__ = [

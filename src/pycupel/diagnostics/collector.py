@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from pycupel.diagnostics.entries import ExcludedItem, IncludedItem
 from pycupel.diagnostics.events import OverflowEvent, StageTraceSnapshot, TraceDetailLevel, TraceEvent
-from pycupel.diagnostics.report import ExcludedItem, IncludedItem, SelectionReport, with_fields
+from pycupel.diagnostics.report import SelectionReport, with_fields
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_choice, wrong_type
@@ -137,7 +138,7 @@ class DiagnosticTraceCollector(TraceCollector):
             self._record(event)
 
     def on_pipeline_started(self, budget: ContextBudget, /) -> None:  # noqa: ARG002
-        """Forget the last run."""
+        """Clear the records of the last run."""
         self._events = []
         self._report = None
 
@@ -164,7 +165,7 @@ class DiagnosticTraceCollector(TraceCollector):
 
 
 def log_exception(raised_by: str) -> None:
-    """Log the exception that is being handled: a mistake of an observer is neither fatal nor silent."""
+    """Log the exception that is being handled: an observer's error neither stops a run nor is lost."""
     import logging  # noqa: PLC0415 - most runs never need it
 
     logging.getLogger("pycupel").exception("%s raised; the run goes on", raised_by)  # noqa: LOG004 - called by handlers

@@ -10,7 +10,7 @@ from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.brief import record_repr
 
 if TYPE_CHECKING:
-    from pycupel.diagnostics.report import ExcludedItem
+    from pycupel.diagnostics.entries import ExcludedItem
 
 __all__ = ["OverflowEvent", "StageTraceSnapshot", "TraceDetailLevel", "TraceEvent"]
 

@@ -24,11 +24,12 @@ from pycupel.model.names import suggestion
 from pycupel.model.version import is_version_of
 
 if TYPE_CHECKING:
-    from pycupel.diagnostics.report import ExcludedItem, IncludedItem, SelectionReport
+    from pycupel.diagnostics.entries import ExcludedItem, IncludedItem
+    from pycupel.diagnostics.report import SelectionReport
 
 __all__ = ["Explanation", "ScorePart", "ScoreParts", "explain"]
 
-# What was left out for one of these did not compete, so it has no rank and nothing took its room.
+# Items that were left out for one of these did not compete: they have no rank, and no item took their room.
 _NEVER_COMPETED = (NegativeTokens, Deduplicated, Filtered)
 _MOST_INSTEAD = 3
 _MOST_LISTED = 5
@@ -197,7 +198,7 @@ def _rank(report: SelectionReport, score: float) -> int:
 
 
 def _instead(report: SelectionReport, entry: IncludedItem | ExcludedItem) -> tuple[ContextItem, ...]:
-    """The selected items with the lowest scores that together make room, without those that need not go."""
+    """The selected items with the lowest scores that together make enough room, and no more than necessary."""
     missing = entry.item.tokens - _room(report, entry)
     rivals = sorted(
         [each for each in report.included if _competes(each) and each.item.tokens > 0], key=lambda each: each.score

@@ -38,7 +38,7 @@ class InclusionReason(StrEnum):
     """Why an item was selected.
 
     Attributes:
-        SCORED: Its score and size won it a share of the budget.
+        SCORED: It was selected by its score and size.
         PINNED: It is pinned.
         ZERO_TOKEN: It costs nothing.
     """
@@ -170,7 +170,7 @@ class CountCapExceeded(ExclusionReason, NamedTuple("_", [("kind", str), ("cap", 
 
 
 class CountRequireCandidatesExhausted(ExclusionReason, NamedTuple("_", [("kind", str)])):
-    """Known for exchange with other implementations, and never given: a report lists a shortfall instead.
+    """Only for exchange with other implementations; pycupel never gives it, but lists a shortfall instead.
 
     Attributes:
         kind: The kind of which there were too few candidates.
@@ -180,7 +180,7 @@ class CountRequireCandidatesExhausted(ExclusionReason, NamedTuple("_", [("kind",
 
 
 class UnknownReason(ExclusionReason, NamedTuple("_", [("name", str), ("fields", Mapping[str, Any])])):
-    """A reason that only another implementation knows, as it was read.
+    """A reason of another implementation that pycupel does not define, as it was read.
 
     Attributes:
         name: Its name on the wire.

@@ -7,14 +7,13 @@ from dataclasses import dataclass, fields
 from functools import partial
 from math import isnan
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, overload
 
+from pycupel.diagnostics.entries import CountRequirementShortfall, ExcludedItem, IncludedItem
 from pycupel.diagnostics.events import TraceEvent
 from pycupel.diagnostics.explanation import Explanation, ScoreParts, explain
-from pycupel.diagnostics.reasons import ExclusionReason, InclusionReason
 from pycupel.errors import InvalidArgumentError, digits
-from pycupel.model import ContextBudget, ContextItem, ContextKind
-from pycupel.model.brief import record_repr
+from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.frozen import sealed
 from pycupel.model.version import version_mark
 
@@ -22,68 +21,14 @@ if TYPE_CHECKING:
     from pycupel.pipeline.policy import Policy, PresetName
     from pycupel.testing.chain import SelectionReportChain
 
-__all__ = [
-    "CountRequirementShortfall",
-    "ExcludedItem",
-    "IncludedItem",
-    "SelectionReport",
-    "deferred_report",
-    "score_parts",
-    "with_fields",
-]
+__all__ = ["SelectionReport", "deferred_report", "score_parts", "with_fields"]
 
 
 _put = object.__setattr__
 
 
-class IncludedItem(NamedTuple):
-    """A selected item.
-
-    Attributes:
-        item: The caller's own object.
-        score: What the scorer gave it; 1.0 for a pinned item.
-        reason: Why it was selected. A reason that pycupel does not know, read from another implementation's report, is
-            a plain string.
-    """
-
-    item: ContextItem
-    score: float
-    reason: InclusionReason | str
-
-
-class ExcludedItem(NamedTuple):
-    """An item that was left out.
-
-    Attributes:
-        item: The caller's own object.
-        score: What the scorer gave it; 0.0 if it was never scored.
-        reason: Why it was left out, as a record with the numbers that matter.
-    """
-
-    item: ContextItem
-    score: float
-    reason: ExclusionReason
-
-
-class CountRequirementShortfall(NamedTuple):
-    """A kind with fewer candidates than a count slicer requires.
-
-    Attributes:
-        kind: The kind, as the slicer's entry spells it.
-        required_count: How many items of the kind the entry requires.
-        satisfied_count: How many there were.
-    """
-
-    kind: ContextKind
-    required_count: int
-    satisfied_count: int
-
-    def __repr__(self) -> str:
-        return record_repr(self)
-
-
 class _Deferred:
-    """A field that is made when it is first looked at, and kept in the report's `__dict__` then.
+    """A field that is made when it is first read, and then kept in the report's `__dict__`.
 
     The report's `_source` is a function from the name of a field to its value. It has to return the same object each
     time, so that threads that read a report together see one and the same tuple.
@@ -307,7 +252,7 @@ class SelectionReport:
         return None
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:  # noqa: ARG002
-        """What a notebook shows: the page in a frame, or the summary where there are only letters."""
+        """What a notebook shows: the page in a frame, or the summary where only text is shown."""
         from pycupel.render.html import render_frame  # noqa: PLC0415 - as for to_text
 
         return {"text/plain": str(self), "text/html": render_frame(self.to_html())}
@@ -331,7 +276,7 @@ for _field in fields(SelectionReport):
 
 
 def deferred_report(source: Callable[[str], Any]) -> SelectionReport:
-    """A report that asks the source for each field, by its name, when it is first looked at."""
+    """A report that gets each field from the source, by its name, when it is first read."""
     report = object.__new__(SelectionReport)
     report.__dict__["_source"] = source
     return report
@@ -346,7 +291,7 @@ def score_parts(report: SelectionReport) -> ScoreParts | None:
 def with_fields(report: SelectionReport, **changes: object) -> SelectionReport:
     """The same report with other fields.
 
-    Unlike `dataclasses.replace`, it makes nothing that is still deferred, and knows the parts of the scores.
+    Unlike `dataclasses.replace`, it makes nothing that is still deferred, and keeps the parts of the scores.
     """
     changed = deferred_report(partial(getattr, report))
     changed.__dict__.update(changes)
@@ -354,5 +299,5 @@ def with_fields(report: SelectionReport, **changes: object) -> SelectionReport:
 
 
 def _comparable(entries: Iterable[IncludedItem | ExcludedItem]) -> list[tuple[object, ...]]:
-    """The entries with NaN made equal to itself."""
+    """The entries, with NaN replaced by a value that equals itself."""
     return [(item, None if isnan(score) else score, reason) for item, score, reason in entries]

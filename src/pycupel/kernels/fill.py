@@ -30,6 +30,8 @@ def by_density(scores: Sequence[float], tokens: Sequence[int], exponent: float =
 
     Items without tokens come before all finite densities.
     """
+    if exponent == 0.0:
+        return descending([score if cost > 0 else _MAX_FLOAT for score, cost in zip(scores, tokens, strict=True)])
     costs = tokens if exponent == 1.0 else [_power(cost, exponent) for cost in tokens]
     try:
         densities = [score / cost if cost else _MAX_FLOAT for score, cost in zip(scores, costs, strict=True)]
@@ -45,7 +47,7 @@ def best_fitting(scores: Sequence[float], tokens: Sequence[int], capacity: int, 
     if not fitting:
         return order
     best = descending(scores, fitting)[0]
-    return [best, *(i for i in order if i != best)]
+    return order if order[0] == best else [best, *(i for i in order if i != best)]
 
 
 def _power(cost: int, exponent: float) -> float:

@@ -1,4 +1,4 @@
-"""The 0/1 knapsack without its table, with the answer of the table, tie for tie.
+"""The 0/1 knapsack without its table, with the result of the table, also for ties.
 
 The specification's dynamic program keeps an item only on strict improvement and reconstructs from the last item. So,
 reading a set of items as an integer with bit i for item i, it returns the optimal set with the smallest integer. That
@@ -33,7 +33,7 @@ _SWAP_WINDOW = 10
 # be set up.
 _CELLS_A_STATE = 64
 _FREE_STATES = 64
-# How far the states that are to be expected must exceed the limit, before the enumeration is given up for them.
+# By which factor the expected states must exceed the limit before the enumeration is given up.
 _FORESIGHT = 4
 
 # A state is (weight, -value, set), all relative to the greedy fill, so that tuples sort by weight first, then best
@@ -63,7 +63,7 @@ def solve(
 ) -> list[int]:
     """The indices that the dynamic program selects, ascending. Weights are positive, values are not negative.
 
-    If the open core has a table of at most `max_cells` cells, there is always an answer. Otherwise the enumeration may
+    If the open core has a table of at most `max_cells` cells, there is always a result. Otherwise the enumeration may
     make `max_states` states.
     """
     usable = [i for i, value in enumerate(values) if value > 0 and weights[i] <= capacity]
@@ -200,7 +200,7 @@ class _Core:
         return min((negated, chosen) for weight, negated, chosen in states if weight <= self.slack)[1]
 
     def _foresee(self, states: int, gain: int) -> None:
-        """Give up in time if nothing better can come, and all that is left are ties: every state goes on to the end."""
+        """Give up early where only ties are left, because every state is kept then, up to the end."""
         expected = self.states + states * self.free
         if gain * self.unit == self.slack * self.price and expected > _FORESIGHT * self.max_states:
             raise StateLimitError(expected)

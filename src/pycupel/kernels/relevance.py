@@ -17,7 +17,7 @@ class Analysis(NamedTuple):
 
 
 class Corpus:
-    """What is known of all texts so far: how many there are, their words, how many hold each term of a query.
+    """Statistics of all texts so far: how many there are, their words, how many hold each term of a query.
 
     Attributes:
         texts: The number of texts.
@@ -43,7 +43,7 @@ class Corpus:
 
 
 def bm25(query: Mapping[str, float], texts: Sequence[Analysis], k1: float, b: float, corpus: Corpus) -> list[float]:
-    """How much of what the query asks for each text holds: rare terms count more, repetition and length less.
+    """How well each text matches the query: rare terms count more, repetition and length less.
 
     How rare a term is and how long texts are is judged by these texts, and by those that are in the corpus already.
     """

@@ -11,7 +11,7 @@ __all__ = ["best_options"]
 def best_options(groups: Sequence[Sequence[tuple[int, int]]], capacity: int) -> list[int]:
     """For each group the index of the option that the dynamic program takes, or -1.
 
-    An option is taken only on strict improvement, over the groups before and the options before it, and the answer is
+    An option is taken only on strict improvement, over the groups before and the options before it, and the result is
     read from the last group.
 
     The cells of a row are the fields of one large integer. The top bit of a field is never part of a value, so that a

@@ -14,7 +14,7 @@ from unicodedata import normalize
 
 __all__ = ["STOP_WORDS", "query_terms", "stem", "term_weights", "terms", "words"]
 
-# English words that say nothing about a topic, with what an apostrophe leaves of them.
+# English stop words, with what an apostrophe leaves of them.
 STOP_WORDS = frozenset(
     """
     a an the this that these those
@@ -44,7 +44,7 @@ _WITHOUT_SPACES = (
 _UNSPACED = re.compile(f"[{_WITHOUT_SPACES}]")
 _RUN = re.compile(f"[{_WITHOUT_SPACES}]+|[^{_WITHOUT_SPACES}]+")
 _VOWEL = re.compile("[aeiouy]")
-# The last letters of what a stem can be without: plurals, -ing, -ed, -e.
+# The last letters of the endings that a stem drops: plurals, -ing, -ed, -e.
 _ENDINGS = "sgde"
 
 
@@ -56,7 +56,7 @@ def words(text: str) -> list[str]:
 def terms(word: str) -> tuple[str, ...]:
     """The forms under which a word is found: none for a stop word."""
     if word.isascii() and word.isalpha() and (word.islower() or word.istitle()):
-        # Most words are nothing but themselves and their stem.
+        # Most words have no form but themselves and their stem.
         folded = intern(word.lower())
         if folded in STOP_WORDS:
             return ()
@@ -66,7 +66,7 @@ def terms(word: str) -> tuple[str, ...]:
 
 
 def query_terms(query: str) -> dict[str, float]:
-    """What to look for, and how much each term says."""
+    """The terms to look for, each with its weight."""
     weights: dict[str, float] = {}
     for word in words(query):
         for term, weight in term_weights(word).items():
@@ -75,7 +75,7 @@ def query_terms(query: str) -> dict[str, float]:
 
 
 def term_weights(word: str) -> dict[str, float]:
-    """The forms under which a word is found, and how much each of them says: nothing for a stop word."""
+    """The forms under which a word is found, each with its weight; empty for a stop word."""
     weights: dict[str, float] = {}
     if not word.isascii() and _UNSPACED.search(word):
         for run in _RUN.findall(word):

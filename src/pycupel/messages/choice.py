@@ -47,11 +47,12 @@ class HistoryCutter:
         return scorer_for(self._policy.scorer, (), None, "")[0]
 
     @cached_property
-    def _inner(self) -> Slicer | None:
+    def inner(self) -> Slicer | None:
+        """The policy's slicer, if it does more than take what fits."""
         return inner_slicer(self._policy.slicer)
 
     @cached_property
-    def _answers(self) -> dict[int, int]:
+    def answers(self) -> dict[int, int]:
         """For each unit that opens a turn, the first that follows in it."""
         answers: dict[int, int] = {}
         for i, unit in enumerate(self._history.units):
@@ -67,23 +68,31 @@ class HistoryCutter:
         units = [i for i in reversed(candidates.units) if i not in pinned]
         self._items |= items_at(self._history, [i for i in units if i not in self._items])
         items = [self._items[i] for i in units]
-        scores = score_all(self._scorer, tuple(items))
+        scores = self.scores(items)
         order = descending(scores)
         ranked = [units[n] for n in order]
         capped: dict[int, ExclusionReason] = {}
         wanted = ranked
-        if self._inner is not None:
+        if self.inner is not None:
             ranked_items = [items[n] for n in order]
-            outcome = slice_by_index(self._inner, ranked_items, [scores[n] for n in order], ContextBudget(room))
+            outcome = slice_by_index(self.inner, ranked_items, [scores[n] for n in order], ContextBudget(room))
             wanted = [ranked[n] for n in sorted(outcome.selected)]
             capped = {ranked[n]: reason for n, reason in outcome.cap_excluded}
-        taken = fill(wanted, sizes, ties, room - reserve, in_one_piece=self._inner is None)
-        taken = without_lone_questions(taken, ties, self._answers, candidates.begun)
+        taken = fill(wanted, sizes, ties, room - reserve, in_one_piece=self.inner is None)
+        taken = without_lone_questions(taken, ties, self.answers, candidates.begun)
         left = room - sum([sizes[i] for i in taken])
         gone = [i for i in ranked if i not in taken]
         if capped:
             return {i: capped.get(i) or BudgetExceeded(sizes[i], left) for i in gone}
         return dict(zip(gone, records(BudgetExceeded, [(sizes[i], left) for i in gone]), strict=True))
+
+    def scores(self, items: Sequence[ContextItem]) -> list[float]:
+        """The scores of units as items."""
+        return score_all(self._scorer, tuple(items))
+
+    def forget(self, unit_index: int) -> None:
+        """What a unit costs has changed."""
+        self._items.pop(unit_index, None)
 
 
 class Choice(NamedTuple):

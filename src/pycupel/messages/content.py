@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from pycupel.messages.fields import as_json, attribute, field, is_list, is_mapping, rewritten
+from pycupel.messages.fields import as_json, attribute, field, is_filled, is_list, is_mapping, rewritten, text_of
 from pycupel.model.checks import describe
 
 __all__ = ["TEXTS", "THINKING", "TOOL_CALLS", "TOOL_RESULTS", "ContentError", "ContentReader", "Prices"]
@@ -209,7 +209,7 @@ class ContentReader:
         return 0
 
     def _nested(self, name: str, value: Any, members: Mapping[str, Any], texts: list[str]) -> int:
-        if name == "content" and any(map(members.get, _CALL_LISTS)):
+        if name == "content" and any(map(is_filled, map(members.get, _CALL_LISTS))):
             return self._walk(_without_calls(value), texts)
         calls = name in _CALL_FIELDS or (len(value) if name in _CALL_LISTS and is_list(value) else 0)
         return self.prices.call * calls + self._walk(value, texts)
@@ -226,11 +226,11 @@ class ContentReader:
         if kind is None:
             return self._inline_price(node)
         if kind in _IMAGES:
-            is_small = "low" in (field(node, "detail"), field(field(node, "image_url"), "detail"))
+            is_small = "low" in (text_of(node, "detail"), text_of(field(node, "image_url"), "detail"))
             return prices.small_image if is_small else prices.image
         if kind in _AUDIO:
             return prices.audio
-        return _sealed(field(node, "data") or "", "data") if kind == "redacted_thinking" else None
+        return _sealed(field(node, "data"), "data") if kind == "redacted_thinking" else None
 
     def _inline_price(self, node: Any) -> int | None:
         """Gemini's parts have no type, but their data has a MIME type."""
@@ -239,18 +239,20 @@ class ContentReader:
         data = next((each for each in [field(node, name) for name in _INLINE] if each is not None), None)
         if data is None:
             return None
-        kind = str(field(data, "mime_type") or field(data, "mimeType")).partition("/")[0]
+        kind = (text_of(data, "mime_type") or text_of(data, "mimeType")).partition("/")[0]
         prices = {"image": self.prices.image, "audio": self.prices.audio}
         return prices.get(kind, self.prices.file)
 
     def _file(self, node: Any, texts: list[str]) -> int:
         """A document whose text is in the message costs what its text costs."""
         source = field(node, "source")
-        text = field(source, "data") if field(source, "type") == "text" else field(source, "content")
-        return self.prices.file if text is None else self._walk([field(node, "title") or "", text], texts)
+        text = field(source, "data" if text_of(source, "type") == "text" else "content")
+        return self.prices.file if text is None else self._walk([text_of(node, "title"), text], texts)
 
 
 def _sealed(value: Any, key: str) -> int:
+    if value is None:
+        return 0
     if isinstance(value, (str, bytes)):
         return len(value) // _SEALED_CHARACTERS
     raise ContentError(f"must be a text, not {describe(value)}", key)
@@ -272,4 +274,4 @@ def _share_of(node: Any, kind: str | None) -> str | None:
 
 def _without_calls(content: Any) -> Any:
     """LangChain keeps the calls of some providers in the content, and again beside it."""
-    return [part for part in content if field(part, "type") not in _REPEATED_CALLS] if is_list(content) else content
+    return [part for part in content if text_of(part, "type") not in _REPEATED_CALLS] if is_list(content) else content

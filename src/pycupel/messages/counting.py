@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
-from pycupel.messages.content import ContentReader
+from pycupel.errors import InvalidArgumentError
+from pycupel.messages.content import ContentError, ContentReader
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.fields import as_json, field, is_list, rewritten
+from pycupel.messages.fields import as_json, field, filled, is_list, rewritten
 from pycupel.messages.options import ProviderName, checked_list
 from pycupel.messages.providers import Provider
+from pycupel.model.checks import describe
 from pycupel.model.names import name_key
 from pycupel.tokens.counter import Counter
 from pycupel.tokens.counters import CounterLike, get_counter
@@ -83,9 +85,10 @@ def count_beside(
         tools: The definitions of tools; None if there are none.
     """
     prices = provider.prices
-    definitions = [] if tools is None else [_definition(tool) for tool in each_tool(checked_list("tools", tools))]
+    listed = [] if tools is None else each_tool(checked_list("tools", tools))
+    definitions = [_definition(tool, n) for n, tool in enumerate(listed)]
     return Beside(
-        0 if system is None else ContentReader(count, prices)(system)[1],
+        0 if system is None else _system_tokens(system, ContentReader(count, prices)),
         sum(
             [count(rewritten(text) if prices.escapes else text) + prices.tool for text in definitions],
             prices.tools if definitions else 0,
@@ -97,16 +100,33 @@ def count_beside(
 def each_tool(tools: Iterable[Any]) -> Iterator[Any]:
     """The definitions one by one. One of Gemini's tools may hold several."""
     for tool in tools:
-        several = field(tool, "function_declarations") or field(tool, "functionDeclarations")
+        several = filled(tool, "function_declarations", "functionDeclarations")
         if is_list(several):
             yield from several
         else:
             yield tool
 
 
-def _definition(tool: Any) -> str:
-    """A definition as the model reads it. Some of Gemini's are functions."""
-    schema = field(tool, "input_schema") or field(tool, "inputSchema")
+def _system_tokens(system: Any, reader: ContentReader) -> int:
+    try:
+        return reader(system)[1]
+    except ContentError as error:
+        raise InvalidArgumentError(f"system {error}", argument="system", value=system) from error
+
+
+def _definition(tool: Any, n: int) -> str:
+    """A definition as the model reads it."""
+    try:
+        return _written(tool)
+    except Exception as error:
+        raise InvalidArgumentError(
+            f"tools[{n}] cannot be written as JSON: {describe(tool)}", argument="tools", value=tool
+        ) from error
+
+
+def _written(tool: Any) -> str:
+    """As JSON, unless it is a function: Gemini takes those, too."""
+    schema = filled(tool, "input_schema", "inputSchema")
     if schema is not None:
         # Anthropic's shape and MCP's. The other fields are for the client.
         return as_json({"name": field(tool, "name"), "description": field(tool, "description"), "input_schema": schema})

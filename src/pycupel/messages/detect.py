@@ -8,7 +8,7 @@ from typing import Any
 
 from pycupel.errors import ProviderAmbiguousError
 from pycupel.messages.content import Prices
-from pycupel.messages.fields import field, is_list
+from pycupel.messages.fields import field, is_filled, is_list, text_of
 from pycupel.messages.options import checked_name
 from pycupel.messages.providers import PROVIDERS, Provider
 from pycupel.messages.providers.openai import LANGCHAIN_ROLES
@@ -23,6 +23,7 @@ _MAY_BE = {"anthropic": (None,), "mistral": (None, "openai")}
 _CHAT_TEMPLATES = Prices(message=6, name=1, call=30)
 
 _TOOL_ROLES = ("tool", "function")
+_CALLS = ("tool_calls", "function_call")
 _PART_MARKS = {
     "image_url": "openai",
     "file": "openai",
@@ -94,8 +95,8 @@ def _plain_mark(message: dict[str, Any]) -> str | None:
         return _mark(message)
     if len(message) == 2 and role != "model" and message.get("content").__class__ is str:
         return None
-    has_tools = message.get("tool_call_id" if role == "tool" else "tool_calls")
-    return "openai" if has_tools and role in ("assistant", "tool") else _mark(message)
+    tools = message.get("tool_call_id" if role == "tool" else "tool_calls")
+    return "openai" if is_filled(tools) and role in ("assistant", "tool") else _mark(message)
 
 
 def _mark(message: Any) -> str | None:
@@ -106,7 +107,7 @@ def _mark(message: Any) -> str | None:
         return "openai"
     if role is None:
         return None if kind is None and field(message, "id") is None else "responses"
-    if role in _TOOL_ROLES or field(message, "tool_calls") or field(message, "function_call"):
+    if role in _TOOL_ROLES or any(is_filled(field(message, name)) for name in _CALLS):
         return "openai"
     if kind not in (None, "message"):
         return "responses"
@@ -115,8 +116,8 @@ def _mark(message: Any) -> str | None:
 
 
 def _part_mark(part: Any) -> str | None:
-    kind = field(part, "type")
+    kind = text_of(part, "type")
     if kind == "thinking":
         # Mistral has thinking parts, too, but without a signature.
-        return "anthropic" if field(part, "signature") else None
-    return _PART_MARKS.get(kind) if isinstance(kind, str) else None
+        return "anthropic" if is_filled(field(part, "signature")) else None
+    return _PART_MARKS.get(kind)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from pycupel.errors import CupelError, InvalidArgumentError
 from pycupel.kernels.order import descending
-from pycupel.messages.fields import field
+from pycupel.messages.fields import field, filled
 from pycupel.model import ContextItem, ContextKind, ContextSource
 from pycupel.model.checks import as_float, checked_str, describe
 from pycupel.model.frozen import sealed
@@ -92,8 +92,10 @@ def _read(document: Any, index: int) -> _Document:
         return _Document(node.get_content(), field(node, "node_id"), _number(field(document, "score"), index))
     notes = field(document, "annotations")
     # MCP: a resource may be embedded in what a tool returns.
-    document = field(document, "resource") or document
-    notes = field(document, "annotations") or notes
+    resource = filled(document, "resource")
+    if resource is not None:
+        own = filled(resource, "annotations")
+        document, notes = resource, notes if own is None else own
     text = next((field(document, name) for name in _TEXTS if isinstance(field(document, name), str)), None)
     if text is None:
         raise InvalidArgumentError(
@@ -102,14 +104,26 @@ def _read(document: Any, index: int) -> _Document:
             value=document,
         )
     score = field(document, "score")
-    timestamp = field(document, "timestamp") or field(notes, "lastModified") or field(notes, "last_modified")
+    kind = filled(document, "kind")
+    timestamp = filled(document, "timestamp")
+    if timestamp is None:
+        timestamp = filled(notes, "lastModified", "last_modified")
     return _Document(
         text,
-        next((str(field(document, name)) for name in _KEYS if field(document, name) is not None), None),
+        next((_key(found, index) for name in _KEYS if (found := field(document, name)) is not None), None),
         _number(field(notes, "priority") if score is None else score, index),
         _as_time(timestamp, index),
-        field(document, "kind") or ContextKind.DOCUMENT,
+        ContextKind.DOCUMENT if kind is None else kind,
     )
+
+
+def _key(value: Any, index: int) -> str:
+    try:
+        return str(value)
+    except Exception as error:
+        raise InvalidArgumentError(
+            f"documents[{index}] has an id that is not a text: {describe(value)}", argument="documents", value=value
+        ) from error
 
 
 def _read_item(item: ContextItem, index: int) -> _Document:

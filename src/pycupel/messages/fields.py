@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 if TYPE_CHECKING:
     from json import JSONEncoder
 
-__all__ = ["as_json", "as_plain", "attribute", "field", "is_list", "is_mapping", "rewritten"]
+__all__ = [
+    "as_json",
+    "as_plain",
+    "attribute",
+    "field",
+    "filled",
+    "is_filled",
+    "is_list",
+    "is_mapping",
+    "rewritten",
+    "text_of",
+]
 
 
 def field(value: Any, key: str) -> Any:
@@ -20,6 +31,24 @@ def field(value: Any, key: str) -> Any:
     if value is None:
         return None
     return value.get(key) if is_mapping(value) else attribute(value, key)
+
+
+def text_of(value: Any, key: str) -> str:
+    """A field that is a text; an empty one if it is missing or anything else."""
+    text = field(value, key)
+    return text if isinstance(text, str) else ""
+
+
+def is_filled(value: Any) -> bool:
+    """Whether it holds something. Objects of unknown classes are not asked: their answer may be an error."""
+    if value is None:
+        return False
+    return bool(value) if isinstance(value, (str, bytes, int, float, list, tuple, dict)) else True
+
+
+def filled(value: Any, *names: str) -> Any:
+    """The first of some fields that holds something; None if there is none."""
+    return next((found for name in names if is_filled(found := field(value, name))), None)
 
 
 def attribute(value: Any, name: str) -> Any:

@@ -46,7 +46,7 @@ from typing import Any
 
 from pycupel.messages.counting import each_tool
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.fields import field, is_list
+from pycupel.messages.fields import field, is_list, text_of
 from pycupel.messages.options import ProviderName, checked_list
 from pycupel.messages.providers._anthropic_rules import CACHED
 from pycupel.messages.providers._base import ERROR, WARNING, Finding, MessageView, Severity
@@ -103,8 +103,8 @@ def _empty_prompt(blocks: Sequence[Any]) -> Iterator[Finding]:
 
 
 def _repeated_tools(definitions: Iterable[Any], severity: Severity) -> Iterator[Finding]:
-    names = (field(each, "name") or field(field(each, "function"), "name") for each in definitions)
-    numbers = Counter(name for name in names if isinstance(name, str))
+    names = (text_of(each, "name") or text_of(field(each, "function"), "name") for each in definitions)
+    numbers = Counter(filter(None, names))
     for name in (name for name, number in numbers.items() if number > 1):
         message = f"the tool {quoted(name)} is defined more than once"
         yield Finding(BESIDE, "duplicate-tool", message, "Rename the tool, or drop its copies.", severity)

@@ -1,4 +1,4 @@
-"""The reprs of values: short, whatever they hold."""
+"""The reprs of values, kept short."""
 
 from __future__ import annotations
 

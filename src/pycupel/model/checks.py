@@ -48,7 +48,7 @@ def shortened(value: object, limit: int = 60) -> str:
     """The repr of a value in one line, cut to `limit` characters if it is longer; `...` if it raises."""
     try:
         text = digits(value) if type(value) is int else repr(value)
-    except Exception:  # noqa: BLE001 - it is somebody else's method
+    except Exception:  # noqa: BLE001 - a user's method may raise anything
         return "..."
     return escaped(text if len(text) <= limit else f"{text[: limit - 3]}...")
 
@@ -69,7 +69,7 @@ def wrong_type(name: str, expected: str, value: object) -> TypeError:
 
 
 def refuse_class(name: str, value: object) -> None:
-    """Refuse a class where an instance of it is wanted."""
+    """Refuse a class where an instance is expected."""
     if isinstance(value, type):
         raise _type_error(name, f"{name} must be an instance; did you mean {plain(value.__name__)}()?")
 

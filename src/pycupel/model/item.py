@@ -23,7 +23,7 @@ from pycupel.model.checks import (
 from pycupel.model.frozen import FrozenDict, sealed
 from pycupel.model.kind import ContextKind, ContextSource
 
-__all__ = ["ContextItem", "ScoredItem", "split_scored"]
+__all__ = ["ContextItem", "ScoredItem", "split_scored", "trusted_item"]
 
 _NO_TAGS: tuple[str, ...] = ()
 _NO_METADATA: FrozenDict[str, Any] = FrozenDict()
@@ -40,16 +40,16 @@ class ContextItem:
     """One piece of context: a message, a document, the output of a tool, a memory.
 
     Items are immutable; `dataclasses.replace` makes a changed copy. Two items are equal if all their fields are; the
-    pipeline tells items apart by identity.
+    pipeline distinguishes items by identity.
 
     Attributes:
         content: The text. It must not be empty.
         tokens: The size of the item in tokens, as counted by you. A pipeline excludes items with a negative size.
-        kind: What the item is. A plain string will do, such as `"Document"`.
-        source: Where the item comes from. A plain string will do, such as `"Rag"`.
+        kind: What the item is. A plain string is accepted, such as `"Document"`.
+        source: Where the item comes from. A plain string is accepted, such as `"Rag"`.
         priority: How important the item is, the higher the more, for `PriorityScorer`.
         tags: Labels, for `TagScorer` and `FrequencyScorer`.
-        metadata: Anything else that you want to carry along, as a read-only mapping with str keys.
+        metadata: Additional data of your own, as a read-only mapping with str keys.
         timestamp: When the item was made, for `RecencyScorer`, `DecayScorer` and `ChronologicalPlacer`. It must have a
             time zone, and is converted to UTC.
         future_relevance_hint: How relevant the item will be, conventionally from 0 to 1, for `ReflexiveScorer`.
@@ -88,34 +88,26 @@ class ContextItem:
         pinned: bool = False,
         original_tokens: int | None = None,
     ) -> ContextItem:
-        # Writing eleven attributes past a frozen class costs more than validating them, and items are built by the
-        # thousand on every request. So they are written to a draft, which then becomes a ContextItem.
-        draft = _Draft()
-        draft.content = content if type(content) is str else checked_str("content", content)
-        if not content:
+        text = content if type(content) is str else checked_str("content", content)
+        if not text:
             raise InvalidItemError("content must not be empty", argument="content", value=content)
-        draft.tokens = tokens if type(tokens) is int else checked_int("tokens", tokens)
-        draft.kind = kind if type(kind) is ContextKind else ContextKind.of(kind, "kind")
-        draft.source = source if type(source) is ContextSource else ContextSource.of(source, "source")
-        draft.priority = priority if priority is None or type(priority) is int else checked_int("priority", priority)
-        draft.tags = _NO_TAGS if tags is _NO_TAGS else _as_tags(tags)
-        draft.metadata = metadata if metadata is _NO_METADATA else _as_metadata(metadata)
-        draft.timestamp = timestamp if timestamp is None else _as_utc(timestamp)
-        hint = future_relevance_hint
-        draft.future_relevance_hint = (
-            hint if hint is None or type(hint) is float else as_float("future_relevance_hint", hint)
+        hint, original = future_relevance_hint, original_tokens
+        return trusted_item(
+            text,
+            tokens if type(tokens) is int else checked_int("tokens", tokens),
+            kind if type(kind) is ContextKind else ContextKind.of(kind, "kind"),
+            source if type(source) is ContextSource else ContextSource.of(source, "source"),
+            priority if priority is None or type(priority) is int else checked_int("priority", priority),
+            _NO_TAGS if tags is _NO_TAGS else _as_tags(tags),
+            metadata if metadata is _NO_METADATA else _as_metadata(metadata),
+            timestamp if timestamp is None else _as_utc(timestamp),
+            hint if hint is None or type(hint) is float else as_float("future_relevance_hint", hint),
+            pinned if pinned is False else checked_bool("pinned", pinned),
+            original if original is None or type(original) is int else checked_int("original_tokens", original),
         )
-        draft.pinned = pinned if pinned is False else checked_bool("pinned", pinned)
-        original = original_tokens
-        draft.original_tokens = (
-            original if original is None or type(original) is int else checked_int("original_tokens", original)
-        )
-        draft.__class__ = cls
-        item: ContextItem = draft
-        return item
 
     def __init_subclass__(cls) -> Never:
-        raise TypeError("ContextItem cannot be subclassed; put what you want to carry along into metadata")
+        raise TypeError("ContextItem cannot be subclassed; put additional data into metadata")
 
     def __repr__(self) -> str:
         content = repr(self.content)
@@ -131,6 +123,39 @@ class ContextItem:
 
 # A class with the same slots, not frozen: an instance of one can become an instance of the other.
 _Draft: Any = type("_Draft", (), {"__slots__": ContextItem.__slots__})
+
+
+def trusted_item(
+    content: str,
+    tokens: int,
+    kind: ContextKind,
+    source: ContextSource,
+    priority: int | None,
+    tags: tuple[str, ...],
+    metadata: Mapping[str, Any],
+    timestamp: datetime | None,
+    future_relevance_hint: float | None,
+    pinned: bool,  # noqa: FBT001 - in the order of the fields
+    original_tokens: int | None,
+) -> ContextItem:
+    """An item whose fields have all been checked and converted."""
+    # Writing eleven attributes past a frozen class costs more than validating them, and items are built by the
+    # thousand on every request. So they are written to a draft, which then becomes a ContextItem.
+    draft = _Draft()
+    draft.content = content
+    draft.tokens = tokens
+    draft.kind = kind
+    draft.source = source
+    draft.priority = priority
+    draft.tags = tags
+    draft.metadata = metadata
+    draft.timestamp = timestamp
+    draft.future_relevance_hint = future_relevance_hint
+    draft.pinned = pinned
+    draft.original_tokens = original_tokens
+    draft.__class__ = ContextItem
+    item: ContextItem = draft
+    return item
 
 
 class ScoredItem(NamedTuple):
@@ -156,9 +181,9 @@ def split_scored(scored_items: Any) -> tuple[list[ContextItem], list[float]]:
 
 
 def _as_tags(value: Any) -> tuple[str, ...]:
-    # Asking an abstract base class whether a list is iterable costs more than the rest.
+    # `isinstance` with an abstract base class would cost more than all the rest.
     given: Iterable[Any] = value
-    if type(value) is not list:
+    if type(value) is not tuple and type(value) is not list:
         given = checked_iterable("tags", "an iterable of str", value)
     tags = tuple(given)
     for tag in tags:

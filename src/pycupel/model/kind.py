@@ -16,7 +16,7 @@ from pycupel.model.names import fold
 
 __all__ = ["ContextKind", "ContextSource"]
 
-# A program uses a handful of short names; the limits are for one that generates them.
+# Programs use a handful of short names; the limits are for programs that generate them.
 _REMEMBERED = 1_000
 _REMEMBERED_LENGTH = 64
 _MAX_LENGTH = 1_000

@@ -22,7 +22,7 @@ def short_repr(value: Any) -> str:
 @sealed
 @dataclass(frozen=True, slots=True)
 class Optionless:
-    """A value that is all in its class: two instances are equal if their classes are the same.
+    """A value without fields: two instances are equal if their classes are the same.
 
     Subclasses need no decorator, which makes them cheap to import.
     """

@@ -21,10 +21,10 @@ _Number = TypeVar("_Number", int, float)
 @sealed
 @dataclass(frozen=True, slots=True, init=False)
 class QuotaEntry:
-    """The share of the budget, in percent, that `QuotaSlice` gives to a kind.
+    """The share of the budget, in percent, that `QuotaSlice` allots to a kind.
 
     Attributes:
-        kind: The kind. A plain string will do.
+        kind: The kind. A plain string is accepted.
         require: The least share, from 0 to 100.
         cap: The largest share, from `require` to 100.
 
@@ -54,7 +54,7 @@ class CountQuotaEntry:
     """How many items of a kind a count slicer selects. With both counts 0, the kind is excluded.
 
     Attributes:
-        kind: The kind. A plain string will do.
+        kind: The kind. A plain string is accepted.
         cap_count: The largest number of items.
         require_count: The least number of items, at most `cap_count`.
 
@@ -94,7 +94,7 @@ class QuotaConstraint:
     """How much of a kind a slicer selects, in percent of the tokens or in items.
 
     Attributes:
-        kind: The kind. A plain string will do.
+        kind: The kind. A plain string is accepted.
         mode: What the two numbers mean.
         require: The least that is selected.
         cap: The most that is selected.

@@ -1,4 +1,4 @@
-"""Shorter versions of an item: how one is made, and how one is told from what it is a version of."""
+"""Shorter versions of an item: how they are made, and how they are recognised."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def make_version(item: ContextItem, content: str, tokens: int, maker: str, units
         item: The whole item.
         content: The text of the version.
         tokens: Its tokens.
-        maker: How it was made, for people.
+        maker: How it was made, as a human-readable name.
         units: How much of what the item alone holds is in the version, in the units of its maker. Without it, the
             share of the tokens decides.
     """

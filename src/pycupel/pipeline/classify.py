@@ -1,4 +1,4 @@
-"""Stage 1, Classify: sort out the invalid, set the pinned aside."""
+"""Stage 1, Classify: separate invalid, pinned and scoreable items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Telling a collector what happens, as the stages complete."""
+"""Notifying a collector as the stages complete."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def trace_for(sources: NoteSources, budget: ContextBudget, collector: Any) -> Tr
 
 
 class DeferredTrace(TimedTrace):
-    """For a `DiagnosticTraceCollector` at Stage detail without a callback, which looks at nothing before the end."""
+    """For a `DiagnosticTraceCollector` at Stage detail without a callback, which needs nothing before the end."""
 
     __slots__ = ("_budget", "_collector")
 
@@ -73,7 +73,7 @@ class DeferredTrace(TimedTrace):
     def completed(self, selection: Selection) -> None:
         """Hand over the report."""
         self._collector.on_pipeline_completed(selection.report, self._budget, ())
-        # The collector keeps the report, which knows this trace.
+        # The collector keeps the report, which refers to this trace.
         del self._collector
 
     def failed(self, error: BaseException) -> None:  # noqa: ARG002
@@ -83,7 +83,7 @@ class DeferredTrace(TimedTrace):
 
 
 class CollectorTrace(TimedTrace):
-    """A trace that a collector listens to. What the collector does not listen to is not made."""
+    """A trace that notifies a collector. What no hook of the collector receives is not made."""
 
     __slots__ = (
         "_budget",
@@ -114,7 +114,7 @@ class CollectorTrace(TimedTrace):
         super().__init__(sources, with_items=with_items)
 
     def classified(self, classified: Classified) -> None:
-        """Tell of the candidates, too."""
+        """Report the candidates, too."""
         super().classified(classified)
         count = self.laps[-1][1] + len(classified.invalid)
         if self._overrides("set_candidates"):
@@ -124,19 +124,19 @@ class CollectorTrace(TimedTrace):
         self._complete(_CLASSIFY, count, excluded, lambda: exclusion_messages(excluded))
 
     def scored(self, classified: Classified, scores: Sequence[float]) -> None:
-        """Tell of the scores."""
+        """Report the scores."""
         super().scored(classified, scores)
         self._complete(_SCORE, len(scores), None, lambda: score_messages(scores))
 
     def deduplicated(self, classified: Classified, scores: Sequence[float], dropped: Sequence[int]) -> None:
-        """Tell of the duplicates."""
+        """Report the duplicates."""
         super().deduplicated(classified, scores, dropped)
         items = classified.scoreable
         excluded = explain.excluded_by_deduplicate(items, scores, dropped) if self._with_excluded else ()
         self._complete(_DEDUPLICATE, len(scores), excluded, lambda: exclusion_messages(excluded))
 
     def sliced(self, ranking: Ranking, sliced: Sliced) -> None:
-        """Tell of what did not fit."""
+        """Report what did not fit."""
         super().sliced(ranking, sliced)
         excluded: Sequence[ExcludedItem] = ()
         if self._with_excluded:
@@ -152,7 +152,7 @@ class CollectorTrace(TimedTrace):
         self._complete(_SLICE, len(ranking.items), excluded, messages)
 
     def placed(self, ranking: Ranking, placement: Placement) -> None:
-        """Tell of the selection, and of what was truncated."""
+        """Report the selection, and what was truncated."""
         super().placed(ranking, placement)
         classified = ranking.classified
         excluded = explain.excluded_by_place(classified, placement, self._budget) if self._with_excluded else ()
@@ -172,11 +172,11 @@ class CollectorTrace(TimedTrace):
         if self._included is not None:
             selection.keep("included", self._included)
         self._notify("on_pipeline_completed", selection.report, self._budget, tuple(self._snapshots))
-        # The collector may keep the report, which knows this trace.
+        # The collector may keep the report, which refers to this trace.
         del self._collector
 
     def failed(self, error: BaseException) -> None:
-        """Tell of the error."""
+        """Report the error."""
         self._notify("on_pipeline_failed", error, self._budget, tuple(self._snapshots))
 
     def _complete(
@@ -186,7 +186,7 @@ class CollectorTrace(TimedTrace):
         excluded: Sequence[ExcludedItem] | None,
         messages: Callable[[], list[str]],
     ) -> None:
-        """Tell what the stage excluded, its decisions, and that it has completed. The next stage's time begins then."""
+        """Report the stage's exclusions, its decisions and its completion. Then the next stage's time begins."""
         seconds, count_out = self.laps[-1]
         duration = seconds * 1e3
         if excluded is not None:
@@ -217,13 +217,13 @@ class CollectorTrace(TimedTrace):
                 self._notify(hook, value)
 
     def _overrides(self, hook: str) -> bool:
-        """Whether the collector has the hook, and not just ours that ignores what it is told."""
+        """Whether the collector has a hook of its own, not the inherited one that does nothing."""
         return hook not in self._idle and hasattr(self._collector, hook)
 
 
 @lru_cache(maxsize=512)
 def _idle_hooks(cls: type[object]) -> frozenset[str]:
-    """The hooks of a class that are ours and ignore what they are told; or its snapshots, `on_pipeline_completed`."""
+    """The inherited hooks of a class that do nothing; or its snapshots, `on_pipeline_completed`."""
     idle = {name: function for name, function in vars(TraceCollector).items() if callable(function)}
     kept = DiagnosticTraceCollector.on_pipeline_completed
     return frozenset(name for name in idle if getattr(cls, name, None) in (idle[name], kept))

@@ -36,7 +36,7 @@ __all__ = [
 _STAGES = tuple(PipelineStage)
 _event = maker(TraceEvent)
 
-# A reason is a tuple of the numbers that its message tells.
+# A reason is a tuple of the numbers in its message.
 _TEXTS: dict[type[ExclusionReason], str] = {
     BudgetExceeded: "BudgetExceeded: %d tokens requested, %d available",
     NegativeTokens: "NegativeTokens: %d tokens",

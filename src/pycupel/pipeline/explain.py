@@ -1,4 +1,4 @@
-"""Why every item is in or out, from what the stages left behind. Nothing here runs before it is asked for."""
+"""Why every item is in or out, from what the stages left behind. Nothing here runs before it is read."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def excluded_by_place(classified: Classified, placement: Placement, budget: Cont
 
 
 def slice_notes(ranking: Ranking, sliced: Sliced, slicer: Slicer) -> list[str]:
-    """For each item that Slice excluded, the true cause where the reason alone would mislead (ER-05), or nothing."""
+    """For each item that Slice excluded, the actual cause if the reason alone misleads (ER-05), else an empty text."""
     is_out = _is_out(sliced)
     if not has_notes(slicer):
         return [""] * sum(is_out)

@@ -1,4 +1,4 @@
-"""Advisory notes about a run: one sentence for what would surprise, with the remedy. Made when they are asked for.
+"""Advisory notes about a run: a sentence for each surprise, with its remedy. Made when first read.
 
 A note on a run where nothing is wrong would be a defect, so a case that is not certain is left out.
 """
@@ -64,7 +64,7 @@ def selection_notes(selection: Selection) -> tuple[str, ...]:
 
 
 def _repeated_messages(ranking: Ranking, *, in_order: bool) -> Iterator[str]:
-    """Messages of a chat that were dropped because somebody said the same before."""
+    """Messages of a chat that were dropped because an earlier one has the same content."""
     if not ranking.duplicates:
         return
     items = ranking.classified.scoreable
@@ -76,7 +76,7 @@ def _repeated_messages(ranking: Ranking, *, in_order: bool) -> Iterator[str]:
     if dropped:
         yield (
             f"messages with the same text as another one were dropped ({dropped}); "
-            "use deduplication=False to keep what was said twice"
+            "use deduplication=False to keep repeated messages"
         )
 
 

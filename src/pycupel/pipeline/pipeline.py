@@ -69,7 +69,7 @@ class Pipeline(Policy):
 
     @classmethod
     def from_policy(cls, policy: Policy | PresetName) -> Self:
-        """A pipeline that makes the choices of a policy, or of the preset of that name; of a pipeline, itself.
+        """A pipeline for a policy or the preset of that name; a pipeline is returned as it is.
 
         Raises:
             TypeError: it is none of these.
@@ -95,7 +95,7 @@ class Pipeline(Policy):
         Args:
             items: The candidates, in any iterable.
             budget: The limits of this run, or just a number of tokens.
-            query: What the selection should be relevant to, for the scorers that ask for a question.
+            query: The question that the selection should be relevant to, for scorers that take one.
             collector: Observer of the run: a `TraceCollector`, or any object with some of its methods. If one of them
                 raises, that is logged, and the run goes on.
 
@@ -126,8 +126,8 @@ class Pipeline(Policy):
         Args:
             source: The candidates as they arrive; `merge_sources` makes one of several.
             budget: The limits of this run, or just a number of tokens.
-            query: What the selection should be relevant to, for the scorers that ask for a question.
-            collector: Observer of the run. It is told of the stages at the end.
+            query: The question that the selection should be relevant to, for scorers that take one.
+            collector: Observer of the run. It is notified of the stages at the end.
 
         Returns:
             The selected items, in the order in which the model should see them.
@@ -157,8 +157,8 @@ class Pipeline(Policy):
         Args:
             source: The candidates as they arrive.
             budget: The limits of this run, or just a number of tokens.
-            query: What the selection should be relevant to, for the scorers that ask for a question.
-            collector: Observer of the run. It is told of the stages at the end.
+            query: The question that the selection should be relevant to, for scorers that take one.
+            collector: Observer of the run. It is notified of the stages at the end.
 
         Returns:
             The selected items, in the order in which the model should see them.
@@ -180,7 +180,7 @@ class Pipeline(Policy):
         Args:
             items: The candidates, in any iterable.
             budget: The limits of this run, or just a number of tokens.
-            query: What the selection should be relevant to, for the scorers that ask for a question.
+            query: The question that the selection should be relevant to, for scorers that take one.
 
         Raises:
             TypeError: an argument has a wrong type.
@@ -204,7 +204,7 @@ class Pipeline(Policy):
             items: The candidates, in any iterable.
             budget: The limits of this run, or just a number of tokens.
             policy: A policy, a pipeline, or the name of a preset. Nothing of this pipeline is used.
-            query: What the selection should be relevant to, for the scorers that ask for a question.
+            query: The question that the selection should be relevant to, for scorers that take one.
 
         Raises:
             InvalidArgumentError: there is no such preset.
@@ -217,7 +217,7 @@ class Pipeline(Policy):
 
         Args:
             items: The candidates, in any iterable.
-            query: What the selection should be relevant to, for the scorers that ask for a question.
+            query: The question that the selection should be relevant to, for scorers that take one.
 
         Raises:
             TypeError: `items` holds something other than a `ContextItem`.
@@ -266,7 +266,7 @@ class Pipeline(Policy):
         return selection.items
 
     def _sources(self, query: str | None) -> NoteSources:
-        """The scorer, with the question if there is one, and who else may have notes about a run."""
+        """The scorer, bound to the question if there is one, and the other sources of notes about a run."""
         if query is None:
             return self._note_sources
         scorer, count = bind_query(self.scorer, query)
@@ -322,5 +322,5 @@ class Pipeline(Policy):
 
 @lru_cache(maxsize=64)
 def _of_preset(cls: type[Pipeline], name: str) -> Pipeline:
-    """The pipeline of a preset: both are immutable, so one will do for all calls."""
+    """The pipeline of a preset: both are immutable, so all calls share one."""
     return cls.from_policy(as_policy(name))

@@ -42,15 +42,15 @@ class Policy:
         scorer: Ranks the items.
         slicer: Decides which items are selected, by their scores, tokens and the budget.
         placer: Orders the selection.
-        deduplication: Whether only the best of several items with the same content stays. Pinned items are not looked
-            at, unless `dedupe_against_pinned` says so.
+        deduplication: Whether only the best of several items with the same content stays. Pinned items are not
+            compared, unless `dedupe_against_pinned` is set.
         overflow_strategy: What happens if pinned and selected items together exceed the target: raise, drop the
             lowest scores, or accept.
         dedupe_against_pinned: Whether an item is dropped if a pinned one has the same content.
         shorten: Makes shorter versions of the items, for the selection to choose from; None to select whole items
             only. It takes the place of `GreedySlice` or `KnapsackSlice`, also inside quotas.
-        name: What the policy is called, for people.
-        description: What it is for, for people.
+        name: A display name.
+        description: What the policy is for.
 
     Raises:
         TypeError: an argument has a wrong type.
@@ -88,9 +88,9 @@ class Policy:
                 checked_str(field, getattr(self, field))
 
     def for_query(self, query: str) -> Self:
-        """The same policy for one question: every scorer inside that asks for a question gets this one.
+        """The same policy for one question, which is passed to every scorer inside that takes one.
 
-        A question belongs to a call, so this is what `query=` does. If no scorer asks for one, it is the policy itself.
+        `query=` does this for a single call. Returns the policy itself if no scorer takes a question.
 
         Args:
             query: What the selection should be relevant to, in plain words.
@@ -102,7 +102,7 @@ class Policy:
         return replace(self, scorer=scorer) if count else self
 
     def __repr__(self) -> str:
-        # What is at its default goes without saying, except for what selects.
+        # Options at their defaults are left out, except for the strategies.
         shown = [f"{each.name}={_shortened(getattr(self, each.name))}" for each in fields(self) if self._shows(each)]
         return f"{type(self).__name__}({', '.join(shown)})"
 

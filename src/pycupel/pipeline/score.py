@@ -14,7 +14,7 @@ def score_items(
 ) -> list[float]:
     """Scores in the order of the items; and in `columns`, if it is given, those of each scorer, by its id.
 
-    The scorer sees all scoreable items, as a tuple, and is not asked if there are none.
+    The scorer receives all scoreable items as a tuple, and is not called if there are none.
     """
     if not scoreable:
         return []

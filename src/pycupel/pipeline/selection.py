@@ -1,4 +1,4 @@
-"""What a run selected. Reasons, events and the report are made when they are first looked at."""
+"""What a run selected. Reasons, events and the report are made when they are first read."""
 
 from __future__ import annotations
 

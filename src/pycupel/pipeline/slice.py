@@ -38,7 +38,7 @@ _sliced = maker(Sliced)
 def slice_items(
     items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, pinned_tokens: int, slicer: Slicer
 ) -> Sliced:
-    """Ask the slicer about what the pinned items leave of the budget."""
+    """Let the slicer select within what the pinned items leave of the budget."""
     effective = budget.effective(pinned_tokens)
     outcome = slice_by_index(slicer, items, scores, effective)
     is_selected = bytearray(len(items))

@@ -1,4 +1,4 @@
-"""Several sources of items as one: retrievers that answer at different times, or not at all."""
+"""Several sources of items as one: retrievers that return at different times, or not at all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["MergedSources", "Source", "merge_sources"]
 
 Source: TypeAlias = "AsyncIterable[ContextItem] | Iterable[ContextItem] | Awaitable[Iterable[ContextItem]]"
 
-# How long sources that are not waited for any more get to close what they have opened.
+# How long abandoned sources may take to close what they have opened.
 _GRACE_SECONDS = 0.1
 
 

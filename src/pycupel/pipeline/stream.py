@@ -1,4 +1,4 @@
-"""A run over items that arrive while it goes on: the stages for each batch, and placing at the end."""
+"""A run over items that arrive one by one: the stages for each batch, then Place at the end."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ def streaming_sources(sources: NoteSources) -> NoteSources:
         return replace(sources, scorer=scorer)
     note = (
         f"{type(slicer).__name__} has to see all items, so the stream was selected with StreamSlice(); "
-        "pass a StreamSlice, with replace=True if the answer is only needed at the end"
+        "pass a StreamSlice, with replace=True if the selection is only needed at the end"
     )
     return replace(sources, scorer=scorer, slicer=StreamSlice(), remarks=(*sources.remarks, note))
 
 
 class Stream:
-    """What is selected so far. Without a collector, nothing else is remembered.
+    """What is selected so far. Without a collector, nothing else is kept.
 
     Scoreable items are known by their index: how many of them came before.
     """
@@ -218,7 +218,7 @@ class Stream:
             del self._items[index], self._scores[index]
 
     def _forget(self, rank: Rank) -> None:
-        """Forget an item that is not selected, or just that its content is."""
+        """Release the content of an item that is no longer selected and, unless recording, the item itself."""
         self._holders.pop(self._items[rank[2]].content, None)
         if not self._recording:
             del self._items[rank[2]], self._scores[rank[2]]
@@ -281,7 +281,7 @@ class Stream:
         )
 
     def failed(self, error: BaseException) -> None:
-        """Tell the collector, and leave with the error what was selected so far."""
+        """Notify the collector, and attach what was selected so far to the error."""
         self._trace.failed(error)
         # Some exceptions take no attributes.
         with suppress(AttributeError, TypeError):

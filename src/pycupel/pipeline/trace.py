@@ -58,7 +58,7 @@ class NoteSources:
 
     @property
     def traits(self) -> ScorerTraits:
-        """What notes have to know about the scorer. Found out when it is first asked for."""
+        """What notes need to know about the scorer; computed when first read."""
         if self._traits is None:
             self._traits = traits_of(self.scorer)
         return self._traits
@@ -72,15 +72,15 @@ class NoteSources:
 
 
 class Trace:
-    """Is told of each stage as it completes. This one ignores it, for a plain run; those below do not.
+    """Notified of each stage as it completes. This base class ignores everything, for a plain run.
 
     Attributes:
         sources: The scorer and the slicer.
         laps: For each stage its duration in seconds, and how many items came out.
-        traits: What notes have to know about a custom scorer, which may change.
+        traits: What notes need to know about a custom scorer, which may change.
         columns: Where the scores that each scorer gives are kept, by the id of the scorer.
-        scorer_notes: What the scorer has to say; None if that can be made when asked for.
-        slice_notes: What the slicer has to say about each item that it left out, likewise.
+        scorer_notes: The scorer's notes; None if they can be made later.
+        slice_notes: The slicer's notes about each item that it left out, likewise.
         with_items: Whether a report should have events for items, too.
     """
 
@@ -110,7 +110,7 @@ class Trace:
         """Place has completed."""
 
     def resume(self, seconds: float) -> None:
-        """The next stage to complete has taken so long already."""
+        """Add this duration to the next stage that completes."""
 
     def completed(self, selection: Selection) -> None:
         """The run has completed."""
@@ -123,12 +123,12 @@ UNTRACED = Trace()
 
 
 class TimedTrace(Trace):
-    """Takes the times, and gathers what custom scorers and slicers have to say: enough for a report."""
+    """Measures the stages and collects the notes of custom scorers and slicers: enough for a report."""
 
     __slots__ = ("_mark", "columns", "laps", "scorer_notes", "slice_notes", "sources", "traits", "with_items")
 
     def __init__(self, sources: NoteSources, ranked: Trace = UNTRACED, *, with_items: bool = True) -> None:
-        """Begin, or go on from where a ranking was made."""
+        """Start the clock, or continue from the ranking's trace."""
         self.sources = sources
         self.with_items = with_items
         self.laps: list[tuple[float, int]] = list(ranked.laps[:3])  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -139,11 +139,11 @@ class TimedTrace(Trace):
         self._mark = perf_counter()
 
     def classified(self, classified: Classified) -> None:
-        """Take the time."""
+        """Record the duration."""
         self._lap(perf_counter(), len(classified.pinned) + len(classified.scoreable))
 
     def scored(self, classified: Classified, scores: Sequence[float]) -> None:
-        """Take the time, and ask a custom scorer for its notes."""
+        """Record the duration, and collect the notes of a custom scorer."""
         self._lap(perf_counter(), len(scores))
         if self.sources.has_custom_scorer:
             self.traits = traits_of(self.sources.scorer)
@@ -151,18 +151,18 @@ class TimedTrace(Trace):
             self._mark = perf_counter()
 
     def deduplicated(self, classified: Classified, scores: Sequence[float], dropped: Sequence[int]) -> None:  # noqa: ARG002
-        """Take the time."""
+        """Record the duration."""
         self._lap(perf_counter(), len(scores) - len(dropped))
 
     def sliced(self, ranking: Ranking, sliced: Sliced) -> None:
-        """Take the time, and ask a custom slicer for its notes."""
+        """Record the duration, and collect the notes of a custom slicer."""
         self._lap(perf_counter(), len(sliced.selected))
         if self.sources.has_custom_slicer and self.with_items:
             self.slice_notes = slice_notes(ranking, sliced, self.sources.slicer)
             self._mark = perf_counter()
 
     def placed(self, ranking: Ranking, placement: Placement) -> None:  # noqa: ARG002
-        """Take the time."""
+        """Record the duration."""
         self._lap(perf_counter(), len(placement.order))
 
     def resume(self, seconds: float) -> None:
@@ -175,7 +175,7 @@ class TimedTrace(Trace):
 
 
 def _is_built_in(strategy: Any) -> bool:
-    """Whether a scorer or slicer, and all that are inside it, are ours, so that they say the same at any time."""
+    """Whether a scorer or slicer and all inside it are built-in, so that their notes can be made at any time."""
     known = {id(strategy)}
     pending = [strategy]
     while pending:
@@ -193,7 +193,7 @@ def _is_built_in(strategy: Any) -> bool:
 
 @lru_cache(maxsize=512)
 def _attribute_of_inner(cls: type[object]) -> str | None:
-    """Where a strategy of ours keeps the inner ones; None if it has none, and an empty string if it is not ours."""
+    """The attribute in which a built-in strategy keeps its inner ones; None without any, empty for a custom class."""
     if not cls.__module__.startswith("pycupel."):
         return ""
     return next((name for name in ("children", "engine", "inner") if hasattr(cls, name)), None)

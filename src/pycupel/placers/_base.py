@@ -40,7 +40,7 @@ class IndexedPlacer(ABC):
 
     @property
     def reads_positions(self) -> bool:
-        """Whether the order may depend on that of the input, which `place` does not know."""
+        """Whether the order may depend on the order of the input, which `place` does not receive."""
         return False
 
     def place_positioned(
@@ -55,7 +55,7 @@ class IndexedPlacer(ABC):
 
 
 def reads_positions(placer: Any) -> bool:
-    """Whether a placer wants to know the positions of items in the input: one of ours with an option that says so."""
+    """Whether a placer needs the positions of items in the input: a built-in one with that option set."""
     return _is_indexed(placer.__class__) and placer.reads_positions
 
 

@@ -73,12 +73,10 @@ class FramedPlacer(IndexedPlacer):
     def _place(
         self, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int] | None
     ) -> list[int]:
-        is_first, is_last = _picker(self.first), _picker(self.last)
-        first: list[int] = []
-        rest: list[int] = []
-        last: list[int] = []
-        for i, item in enumerate(items):
-            (first if is_first(item) else last if is_last(item) else rest).append(i)
+        first, others = _picked(self.first, items, range(len(items)))
+        last, rest = _picked(self.last, items, others)
+        if len(rest) == len(items):
+            return place_by_index(self.inner, items, scores, positions)
         rest_positions = None if positions is None else [positions[i] for i in rest]
         placed = place_by_index(self.inner, [items[i] for i in rest], [scores[i] for i in rest], rest_positions)
         return [*first, *(rest[i] for i in placed), *last]
@@ -96,8 +94,18 @@ def _kinds(picks: tuple[ContextKind, ...] | Picks) -> tuple[ContextKind, ...]:
     return () if callable(picks) else picks
 
 
-def _picker(picks: tuple[ContextKind, ...] | Picks) -> Picks:
+def _picked(
+    picks: tuple[ContextKind, ...] | Picks, items: Sequence[ContextItem], among: Sequence[int]
+) -> tuple[list[int], Sequence[int]]:
+    """Which of the indices are those of picked items, and which are not."""
     if callable(picks):
-        return picks
-    keys = {kind.key for kind in picks}
-    return lambda item: item.kind.key in keys
+        picked = [i for i in among if picks(items[i])]
+    elif picks:
+        keys = [kind.key for kind in picks]
+        picked = [i for i in among if items[i].kind.key in keys]
+    else:
+        picked = []
+    if not picked:
+        return picked, among
+    out = set(picked)
+    return picked, [i for i in among if i not in out]

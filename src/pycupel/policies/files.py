@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from pycupel.codecs.jsontext import parse_json, reject_duplicate_keys
+from pycupel.codecs.jsontext import parse_json
 from pycupel.codecs.limits import TOO_DEEP, check_depth
 from pycupel.errors import DocumentError, InvalidArgumentError
-from pycupel.extras import load_extra
 from pycupel.model.checks import checked_str, quoted
 from pycupel.model.names import name_key, suggestion
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName
 from pycupel.policies.document import combined, policy_from_dict, policy_to_dict
-from pycupel.policies.toml import dump_toml
+from pycupel.policies.toml import dump_toml, parse_toml
+from pycupel.policies.yaml import dump_yaml, parse_yaml
 
 __all__ = ["PolicyFormat", "dump_policy", "load_policy", "parse_policy", "save_policy"]
 
@@ -27,12 +25,6 @@ PolicyFormat = Literal["json", "toml", "yaml"]
 """The formats of policies in texts."""
 
 _MAX_BYTES = 1_000_000
-_MAX_NODES = 10_000
-_MAX_DOTS = 64
-_TOML_STRINGS_AND_COMMENTS = re.compile(
-    r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|#[^\n]*', re.DOTALL
-)
-_TOML_DOTTED_KEY = re.compile(r"[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++)+")
 
 
 def load_policy(path: str | os.PathLike[str]) -> Policy:
@@ -146,80 +138,6 @@ def _write_json(document: dict[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def _read_toml(text: str) -> Any:
-    _check_dots(text)
-    try:
-        return tomllib.loads(text)
-    except ValueError as error:
-        raise DocumentError(f"is not TOML: {error}") from None
-
-
-def _check_dots(text: str) -> None:
-    """Refuse a key with very many parts, such as `a.a.a`: for those the standard library needs minutes."""
-    if text.count(".") > _MAX_DOTS:
-        # Strings and comments may have as many dots as they like.
-        keys = _TOML_STRINGS_AND_COMMENTS.sub(lambda match: "" if match[0].startswith("#") else "s", text)
-        for key in _TOML_DOTTED_KEY.finditer(keys):
-            if key[0].count(".") > _MAX_DOTS:
-                raise DocumentError(f"a key has more than {_MAX_DOTS} dots: {quoted(key[0])}")
-
-
-def _yaml() -> Any:
-    return load_extra("yaml", extra="yaml", package="PyYAML", purpose="a policy in YAML")
-
-
-def _read_yaml(text: str) -> Any:
-    yaml = _yaml()
-    try:
-        loader = yaml.SafeLoader(text)
-        node = loader.get_single_node()
-        if node is None or _is_bounded(node, yaml.MappingNode):
-            return node and loader.construct_document(node)
-    except (yaml.YAMLError, ValueError) as error:
-        raise DocumentError(f"is not YAML: {error}") from None
-    raise DocumentError(f"has aliases that expand to more than {_MAX_NODES:,} nodes")
-
-
-def _is_bounded(root: Any, mapping: type[Any]) -> bool:
-    """Refuse repeated keys, as in JSON, and tell whether the aliases expand to few nodes; to themselves is many."""
-    # The nodes that each stands for. A node is counted when it comes up for the second time, after its parts.
-    sizes: dict[int, int] = {}
-    open_nodes: set[int] = set()
-    stack = [root]
-    while stack:
-        node = stack[-1]
-        parts = _parts(node, mapping)
-        if id(node) in sizes:
-            stack.pop()
-        elif id(node) in open_nodes:
-            sizes[id(node)] = 1 + sum(sizes[id(part)] for part in parts)
-        else:
-            open_nodes.add(id(node))
-            if isinstance(node, mapping):
-                reject_duplicate_keys([(str(key.value), None) for key, _ in node.value])
-            if any(id(part) in open_nodes and id(part) not in sizes for part in parts):
-                return False
-            stack += parts
-    # Without aliases a document has as many nodes as it needs.
-    return sizes[id(root)] <= max(_MAX_NODES, len(sizes))
-
-
-def _parts(node: Any, mapping: type[Any]) -> list[Any]:
-    if isinstance(node, mapping):
-        return [part for pair in node.value for part in pair]
-    held: Any = node.value
-    return [] if isinstance(held, str) else held
-
-
-def _write_yaml(document: dict[str, Any]) -> str:
-    yaml = _yaml()
-    text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
-    if yaml.safe_load(text) != document:
-        # PyYAML reads the line breaks of Unicode, such as U+0085, as spaces, unless they are escaped.
-        text = yaml.safe_dump(document, sort_keys=False)
-    return text
-
-
 class _Format(NamedTuple):
     label: str
     read: Callable[[str], Any]
@@ -228,8 +146,8 @@ class _Format(NamedTuple):
 
 _FORMATS: dict[PolicyFormat, _Format] = {
     "json": _Format("JSON", _read_json, _write_json),
-    "toml": _Format("TOML", _read_toml, dump_toml),
-    "yaml": _Format("YAML", _read_yaml, _write_yaml),
+    "toml": _Format("TOML", parse_toml, dump_toml),
+    "yaml": _Format("YAML", parse_yaml, dump_yaml),
 }
 _SUFFIXES: dict[str, PolicyFormat] = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
 

@@ -1,17 +1,46 @@
-"""Writing TOML: exactly the shapes that policies have, and no more. Reading is the standard library's."""
+"""Reading and writing TOML: reading by the standard library, writing exactly the shapes that policies have."""
 
 from __future__ import annotations
 
 import json
 import re
+import tomllib
 from typing import Any
 
 from pycupel.errors import DocumentError
-from pycupel.model.checks import shortened
+from pycupel.model.checks import quoted, shortened
 
-__all__ = ["dump_toml"]
+__all__ = ["dump_toml", "parse_toml"]
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_MAX_DOTS = 64
+_STRINGS_AND_COMMENTS = re.compile(
+    r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|#[^\n]*', re.DOTALL
+)
+_DOTTED_KEY = re.compile(r"[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++)+")
+
+
+def parse_toml(text: str) -> Any:
+    """The table that a TOML text holds.
+
+    Raises:
+        DocumentError: it is not TOML, or a key has too many dots.
+    """
+    _check_dots(text)
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:
+        raise DocumentError(f"is not TOML: {error}") from None
+
+
+def _check_dots(text: str) -> None:
+    """Refuse a key with very many parts, such as `a.a.a`: for those the standard library needs minutes."""
+    if text.count(".") > _MAX_DOTS:
+        # Strings and comments may have as many dots as they like.
+        keys = _STRINGS_AND_COMMENTS.sub(lambda match: "" if match[0].startswith("#") else "s", text)
+        for key in _DOTTED_KEY.finditer(keys):
+            if key[0].count(".") > _MAX_DOTS:
+                raise DocumentError(f"a key has more than {_MAX_DOTS} dots: {quoted(key[0])}")
 
 
 def dump_toml(document: dict[str, Any]) -> str:

@@ -1,21 +1,18 @@
 """A report as plain data for the page: names, numbers and columns of rows, all of which JSON can hold.
 
-The rows are the selected items in their order, then those left out, best score first; a row's number is its index
-plus 1. What would make the page too large is cut, and the page says so.
+What would make the page too large is cut, and the page says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from math import isfinite
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from pycupel.diagnostics import (
     Deduplicated,
     ExcludedItem,
     ExclusionReason,
-    IncludedItem,
     InclusionReason,
     PinnedOverride,
     SelectionReport,
@@ -24,18 +21,17 @@ from pycupel.diagnostics.reasons import EXCLUSION_REASONS
 from pycupel.diagnostics.report import score_parts
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import shortened
-from pycupel.model.version import origin_key, version_mark
+from pycupel.model.version import version_mark
 from pycupel.render._layout import clipped, count
 from pycupel.render._reasons import explain, name_of
+from pycupel.render._rows import Entry, RowIndex, Table
 from pycupel.render._shares import held_tokens
 
-__all__ = ["Data", "Kinds", "RowIndex", "Table", "budget_data", "entries_of", "plain", "report_data", "use_data"]
+__all__ = ["Data", "Kinds", "budget_data", "plain", "report_data", "use_data"]
 
 Data: TypeAlias = dict[str, Any]
-_Entry: TypeAlias = IncludedItem | ExcludedItem
 
-# How many rows a page has, how many kinds have a colour, and how much of a text is in it.
-_MOST_ROWS = 10_000
+# How many kinds have a colour, and how much of a text is in the page.
 _MOST_KINDS = 11
 _LONGEST_TEXT = 4_000
 _LONGEST_NAME = 60
@@ -56,11 +52,6 @@ def plain(value: float) -> float | str:
     if isinstance(value, int):
         return value if value.bit_length() < 64 else count(value)
     return value if isfinite(value) else str(value)
-
-
-def entries_of(report: SelectionReport) -> list[_Entry]:
-    """What was selected, then what was left out."""
-    return [*report.included, *report.excluded]
 
 
 class Kinds:
@@ -116,76 +107,6 @@ def use_data(items: Sequence[ContextItem], pinned: int, budget: ContextBudget | 
         "held": 0 if budget is None else plain(held_tokens(budget, used, pinned)),
         "kinds": kinds.shares(items),
     }
-
-
-class RowIndex:
-    """Finds the rows of items: by identity, or else by content and kind, as in a report read from a file.
-
-    An item and its shorter versions have one row.
-    """
-
-    def __init__(self, items: Sequence[ContextItem]) -> None:
-        self._items = items
-        self._by_id: dict[int, list[int]] = {}
-        for row, item in enumerate(items):
-            self._by_id.setdefault(id(item), []).append(row)
-
-    @cached_property
-    def _by_key(self) -> dict[tuple[str, str], list[int]]:
-        rows: dict[tuple[str, str], list[int]] = {}
-        for row, item in enumerate(self._items):
-            rows.setdefault(_row_key(item), []).append(row)
-        return rows
-
-    def find(self, items: Iterable[ContextItem]) -> list[int | None]:
-        """A row for each item, None if there is no other than those of the items before it."""
-        used: dict[int, int] = {}
-        found: list[int | None] = []
-        for item in items:
-            rows = self._by_id.get(id(item)) or self._by_key.get(_row_key(item), [])
-            turn = used.get(id(rows), 0)
-            used[id(rows)] = turn + 1
-            found.append(rows[turn] if turn < len(rows) else None)
-        return found
-
-
-def _row_key(item: ContextItem) -> tuple[str, str]:
-    return origin_key(item), item.kind.key
-
-
-class Table(NamedTuple):
-    """The rows of a page: each item with its entry in the report, and in the other one if there are two."""
-
-    items: list[ContextItem]
-    entries: list[_Entry | None]
-    others: list[_Entry | None]
-    hidden: int
-
-    @classmethod
-    def of(cls, report: SelectionReport, other: SelectionReport | None) -> Table:
-        shown, hidden = _shown(report)
-        items = [entry.item for entry in shown]
-        entries: list[_Entry | None] = [*shown]
-        others: list[_Entry | None] = [None] * len(items)
-        if other is not None:
-            theirs = entries_of(other)
-            rows = RowIndex(items).find([entry.item for entry in theirs])
-            for entry, row in zip(theirs, rows, strict=True):
-                if row is not None:
-                    others[row] = entry
-                elif len(items) < _MOST_ROWS:
-                    items.append(entry.item)
-                    entries.append(None)
-                    others.append(entry)
-        return cls(items, entries, others, hidden)
-
-
-def _shown(report: SelectionReport) -> tuple[list[_Entry], int]:
-    """The entries that get a row, and how many do not. A quarter of the rows is for what was left out."""
-    included, excluded = report.included, report.excluded
-    left_out = min(len(excluded), max(_MOST_ROWS - len(included), _MOST_ROWS // 4))
-    shown: list[_Entry] = [*included[: _MOST_ROWS - left_out], *excluded[:left_out]]
-    return shown, report.total_candidates - len(shown)
 
 
 def report_data(
@@ -276,18 +197,18 @@ class _Reasons:
             if entry is None or not isinstance(entry.reason, Deduplicated):
                 self._numbers.setdefault(item.content, row + 1)
 
-    def columns(self, entries: Sequence[_Entry | None], prefix: str) -> dict[str, list[Any]]:
-        told = [None if entry is None else self._told(entry) for entry in entries]
+    def columns(self, entries: Sequence[Entry | None], prefix: str) -> dict[str, list[Any]]:
+        texts = [None if entry is None else self._title_and_why(entry) for entry in entries]
         return {
             f"{prefix}in": [
                 None if entry is None else int(not isinstance(entry.reason, ExclusionReason)) for entry in entries
             ],
             f"{prefix}score": [None if entry is None else plain(entry.score) for entry in entries],
-            f"{prefix}reason": [None if each is None else each[0] for each in told],
-            f"{prefix}why": [None if each is None else each[1] or None for each in told],
+            f"{prefix}reason": [None if each is None else each[0] for each in texts],
+            f"{prefix}why": [None if each is None else each[1] or None for each in texts],
         }
 
-    def _told(self, entry: _Entry) -> tuple[int, str]:
+    def _title_and_why(self, entry: Entry) -> tuple[int, str]:
         reason = entry.reason
         if not isinstance(reason, ExclusionReason):
             return self._title(_INCLUDED_TITLES.get(reason) or clipped(reason, _LONGEST_NAME)), ""
@@ -305,7 +226,7 @@ class _Reasons:
         return self._indices[title]
 
     def _without_text(self, reason: ExclusionReason) -> ExclusionReason:
-        """The reason without the content that it is about, unless that has a row and is told by its number."""
+        """The reason without the content that it is about, unless that has a row and is named by its number."""
         match reason:
             case Deduplicated(deduplicated_against=content) if content not in self._numbers:
                 return Deduplicated(_UNNAMED)

@@ -197,7 +197,7 @@ class Table:
 
 
 def finish(lines: Iterable[Line], width: int, *, color: bool, unicode: bool = False) -> str:
-    """The lines as one text: no line longer than the width, colours only if wanted, ASCII unless `unicode`."""
+    """The lines as one text: no line longer than the width, colours only if `color`, ASCII unless `unicode`."""
     safe = _printable if unicode else _ascii
     return "\n".join("".join(_painted(span, safe, color=color) for span in _fitted(line, width)) for line in lines)
 

@@ -76,8 +76,8 @@ def _fields(reason: ExclusionReason) -> str:
         fields = reason.fields
     else:
         fields = {name: getattr(reason, name) for name in getattr(reason, "__match_args__", ())}
-    told = ", ".join(f"{clipped(name, _LONGEST_QUOTE)} {_value(value)}" for name, value in fields.items())
-    return told and clipped(told, _LONGEST_NAME)
+    fields_text = ", ".join(f"{clipped(name, _LONGEST_QUOTE)} {_value(value)}" for name, value in fields.items())
+    return fields_text and clipped(fields_text, _LONGEST_NAME)
 
 
 def _value(value: object) -> str:

@@ -11,12 +11,13 @@ from pycupel.analytics import BudgetPoint, sweep_budgets
 from pycupel.errors import CupelError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline import Policy, PresetName
-from pycupel.render._data import Data, Kinds, RowIndex, plain, use_data
+from pycupel.render._data import Data, Kinds, plain, use_data
+from pycupel.render._rows import RowIndex
 
 __all__ = ["MOST_POINTS", "sweep_data"]
 
 MOST_POINTS = 64
-# So many of them lie between nothing and twice the target, where most people look.
+# This many of them lie between 0 and twice the target, the range that matters most.
 _NEAR = 40
 
 

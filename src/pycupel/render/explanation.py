@@ -15,7 +15,7 @@ _QUOTE = 40
 
 
 def render_explanation(explanation: Explanation) -> str:
-    """A few lines: the item, its fate and the reason, its score and where it comes from, and what it would take."""
+    """A few lines: the item, whether it was selected and why, the parts of its score, and what would select it."""
     item = explanation.item
     lines = paragraph(clipped(item.content, _WIDTH), _WIDTH, code=HEADING)
     what = f"{clipped(item.kind.value, _QUOTE)} of {plural(item.tokens, 'token')}"
@@ -51,5 +51,5 @@ def _reason(explanation: Explanation) -> str:
     reason = explanation.reason
     if not isinstance(reason, ExclusionReason):
         return clipped(reason, _QUOTE)
-    told = explain(ExcludedItem(explanation.item, explanation.score, reason), {}, 13)
-    return f"{told.title}, {told.why}" if told.why else told.title
+    cause = explain(ExcludedItem(explanation.item, explanation.score, reason), {}, 13)
+    return f"{cause.title}, {cause.why}" if cause.why else cause.title

@@ -21,7 +21,8 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_bool, checked_iterable, wrong_type
 from pycupel.pipeline import Policy, PresetName
-from pycupel.render._data import Data, Kinds, RowIndex, Table, entries_of, report_data
+from pycupel.render._data import Data, Kinds, report_data
+from pycupel.render._rows import RowIndex, Table, entries_of
 from pycupel.render._sweep import sweep_data
 from pycupel.render.panels import Panel, panel_data
 from pycupel.render.text import render_summary

@@ -27,14 +27,14 @@ class ClaudeCode:
 
     def __init__(self) -> None:
         self._conversations: dict[str, _Conversation] = {}
-        # Each row names the row before it. That tells sidechains apart which are written at the same time.
+        # Each row names the row before it, which separates sidechains that are written at the same time.
         self._sidechain_of: dict[object, str] = {}
 
     def add(self, row: Mapping[str, Any]) -> bool:
         """Add a row. Returns whether it was one of a transcript."""
         inner = as_dict(as_dict(row.get("data")).get("message"))
         if row.get("type") == "progress" and inner:
-            # What an agent does on behalf of the main one, as newer versions write it.
+            # The rows of a subagent, as newer versions write them.
             return self.add({"agentId": row["data"].get("agentId"), **inner, "isSidechain": True})
         name, is_sidechain = self._name(row)
         message = as_dict(row.get("message"))

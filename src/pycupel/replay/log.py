@@ -39,7 +39,7 @@ class Call:
 
     @classmethod
     def of(cls, index: int, model: object, usage: object) -> Call:
-        """A call from the usage that an answer of OpenAI, Anthropic or Gemini reports, or Codex."""
+        """A call from the usage that OpenAI, Anthropic, Gemini or Codex report."""
         numbers = as_dict(usage)
         details = as_dict(numbers.get("prompt_tokens_details")) or as_dict(numbers.get("input_tokens_details"))
         read = _number(numbers.get("cache_read_input_tokens"))

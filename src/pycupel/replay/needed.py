@@ -16,7 +16,7 @@ from pycupel.replay.parts import ASSISTANT, RESULTS, SYSTEM, USER, Part
 __all__ = ["Needed", "identifiers", "needed_of"]
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_./:\-]{5,}")
-# What tells an identifier from a word: an underscore, a path, a digit, or a capital inside.
+# What distinguishes an identifier from a word: an underscore, a path, a digit, or a capital inside.
 _TELLING = re.compile(r"[_/.\d:]|[a-z][A-Z]")
 _SPOKEN = frozenset({SYSTEM, USER, ASSISTANT})
 

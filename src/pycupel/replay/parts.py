@@ -1,4 +1,4 @@
-"""What a history is made of: its messages taken apart by who wrote what, and the results by tool.
+"""What a history is made of: its messages split by author and kind, and the results by tool.
 
 Messages are JSON, as logs have them. What a part costs is what `pycupel.messages` counts for it.
 """
@@ -59,7 +59,7 @@ class _Piece(NamedTuple):
 
 
 class Splitter:
-    """Takes the messages of one history apart, in order: results are known by the calls before them.
+    """Splits the messages of one history, in order: results are matched to the calls before them.
 
     Raises:
         MessageShapeError: a part has a shape that no provider uses.

@@ -1,4 +1,4 @@
-"""Reading a log: which lines are whose, without knowing beforehand what wrote them.
+"""Reading a log of unknown origin: finds out what wrote each line.
 
 Each line is read on its own, and only what belongs to a conversation is kept, so a file of any size needs the memory of
 its conversations.

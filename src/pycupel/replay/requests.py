@@ -24,7 +24,7 @@ _ANTHROPIC: ProviderName = "anthropic"
 _MISTRAL: ProviderName = "mistral"
 # What only Anthropic's messages have.
 _ANTHROPIC_BLOCKS = {"tool_use", "tool_result", "thinking", "redacted_thinking"}
-# Where requests have their system prompt, and answers their counts.
+# The fields in which requests have their system prompt, and responses their counts.
 _SYSTEM = ("system", "instructions", "systemInstruction", "system_instruction")
 _USAGE = ("usage", "usageMetadata", "usage_metadata")
 # What a reply has that may be sent again.
@@ -107,7 +107,7 @@ class _Conversation:
         return model if isinstance(model, str) else None
 
     def _chat_provider(self, messages: list[_Message]) -> ProviderName:
-        """Whose messages these are, by what only one provider has, or else by the model."""
+        """The provider of these messages, by a field that only one provider has, or else by the model."""
         if "system" in self.request or any(map(_is_anthropic, messages)):
             return _ANTHROPIC
         if any("parts" in message for message in messages):
@@ -145,7 +145,7 @@ def _sent(request: Mapping[str, Any]) -> tuple[ProviderName, list[_Message]]:
 
 
 def _reply(answer: Mapping[str, Any]) -> list[_Message]:
-    """The messages of an answer: a choice's, a candidate's, the items of Responses, or Anthropic's blocks."""
+    """The messages of a response: a choice's, a candidate's, the items of Responses, or Anthropic's blocks."""
     for candidate in as_dicts(answer.get("candidates"))[:1]:
         content = as_dict(candidate.get("content"))
         return [content] if content else []

@@ -13,7 +13,8 @@ from pycupel.model.checks import wrong_type
 from pycupel.model.frozen import sealed
 from pycupel.replay.log import Call, History, Log
 from pycupel.replay.parts import ASSISTANT, IMAGES, RESULTS, SUMMARY, SYSTEM, THINKING, TOOLS, USER, Part, Splitter
-from pycupel.replay.run import call_indices, counter_for
+from pycupel.replay.run import counter_for
+from pycupel.replay.session import call_indices
 from pycupel.tokens.counters import Counter, CounterLike
 
 __all__ = ["ContextUsage", "Growth", "Waste", "WindowShare", "context_usage"]
@@ -21,7 +22,7 @@ __all__ = ["ContextUsage", "Growth", "Waste", "WindowShare", "context_usage"]
 NOT_IN_FILE = "not in the file"
 _ORDER = (SYSTEM, TOOLS, SUMMARY, USER, ASSISTANT, THINKING, RESULTS, IMAGES)
 _LARGEST = 10
-# Calls whose appended text is smaller say little about the counter, and with fewer calls than this it is left as it is.
+# Calls with less appended text are ignored, and with fewer calls than this the counter is not corrected.
 _LEAST_TOKENS, _LEAST_PAIRS = 40, 5
 # Texts shorter than this repeat by chance.
 _LEAST_REPEATED = 20
@@ -45,7 +46,7 @@ class WindowShare(NamedTuple):
 
 
 class Waste(NamedTuple):
-    """Parts of the window that say nothing new.
+    """Redundant parts of the window.
 
     Attributes:
         parts: How many there are.

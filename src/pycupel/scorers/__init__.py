@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from pycupel.scorers.similarity import SimilarityScorer
     from pycupel.scorers.tag import TagScorer
 else:
-    # Loaded when they are first used: a program uses a few of them. Type checkers must not see this function: for them
-    # it would make any name one that exists.
+    # Loaded when they are first used: a program uses a few of them. Hidden from type checkers, for
+    # which it would make every name valid.
     _HOMES = {
         "DecayScorer": "decay",
         "Exponential": "decay",

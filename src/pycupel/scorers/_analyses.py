@@ -1,7 +1,7 @@
-"""The analyses of contents seen before, so that a second question about them need not read them again.
+"""A cache of analysed contents, so that a second question about them need not read them again.
 
-One cache for the process, because scorers are values that hold nothing of a run. It knows a content by its text, so
-it can never be wrong; it only saves time.
+One cache serves the process, because scorers are immutable values. Its keys are the
+texts themselves, so it never affects a score.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class _Cache:
                 self._clear()
                 return
             for content, analysis in fresh.items():
-                # Another thread may have been faster.
+                # Another thread may have added it meanwhile.
                 self.bytes += 0 if content in self.analyses else _size(content, analysis)
                 self.analyses[content] = analysis
             self._drop_oldest()
@@ -121,5 +121,5 @@ def cached_bytes() -> int:
 
 
 def clear_caches() -> None:
-    """Forget the contents that scorers have read, to free memory. Scores stay the same."""
+    """Clear the cache of analysed contents, to free memory. Scores stay the same."""
     _CACHE.clear()

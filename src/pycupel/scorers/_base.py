@@ -25,7 +25,7 @@ __all__ = [
 
 MAX_DEPTH = 100
 
-# The kinds whose order in the input says something: what was said, and what tools answered.
+# The kinds whose order in the input is meaningful: messages, and the output of tools.
 CONVERSATION = frozenset({ContextKind.MESSAGE.key, ContextKind.TOOL_OUTPUT.key})
 
 
@@ -50,7 +50,7 @@ def score_one(scorer: Scorer, item: ContextItem, all_items: Sequence[ContextItem
 
 
 def score_all(scorer: Scorer, items: Sequence[ContextItem]) -> list[float]:
-    """The scores of all items: through the scorer's `score_all`, or by asking once for each item, in order (SC-02)."""
+    """The scores of all items: through the scorer's `score_all`, or by one `score` for each, in order (SC-02)."""
     batch, trusted, _ = _batch_method(scorer.__class__)
     if batch is None:
         return [_as_score(scorer, scorer.score(item, items)) for item in items]
@@ -68,7 +68,7 @@ def score_all(scorer: Scorer, items: Sequence[ContextItem]) -> list[float]:
 def combined(scorer: WrappingScorer, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[float]:
     """The scores of a scorer that wraps others.
 
-    Each scorer is asked once in a run, in however many positions it stands: `known` has the scores by the scorer's id.
+    Each scorer is called once per run, however often it occurs: `known` has the scores by the scorer's id.
     """
     columns: list[list[float]] = []
     for child in scorer.children:
@@ -88,7 +88,7 @@ def score_once(child: Scorer, items: Sequence[ContextItem], known: dict[int, lis
 
 
 def batches(scorers: Sequence[Scorer]) -> tuple[Callable[[Sequence[ContextItem]], list[float]], ...]:
-    """The `score_all` of each, if all are different scorers of ours that wrap none; otherwise nothing."""
+    """The `score_all` of each, if all are different built-in scorers that wrap none; otherwise empty."""
     methods = [_batch_method(scorer.__class__) for scorer in scorers]
     if len(set(map(id, scorers))) < len(scorers) or not all(trusted and not wraps for _, trusted, wraps in methods):
         return ()
@@ -97,7 +97,7 @@ def batches(scorers: Sequence[Scorer]) -> tuple[Callable[[Sequence[ContextItem]]
 
 @lru_cache(maxsize=512)
 def _batch_method(cls: type[Any]) -> tuple[Callable[[Any, Sequence[ContextItem]], Any] | None, bool, bool]:
-    """The class's `score_all`, whether it is ours, and whether it is that of a scorer of ours that wraps others.
+    """The class's `score_all`, whether it is built-in, and whether it belongs to a built-in scorer that wraps others.
 
     For a subclass that overrides `score` alone it is None: the inherited `score_all` would ignore that method.
     """

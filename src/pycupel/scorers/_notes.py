@@ -1,4 +1,4 @@
-"""Advisory notes about scorers that have nothing to go by, or less than they seem to."""
+"""Advisory notes about scorers that find no data, or less than it seems."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RESCALE = 'use ReflexiveScorer(rescale="auto"), or rescale_hints(items)'
 
 
 class ScorerTraits(NamedTuple):
-    """What notes have to know about a scorer and those inside it.
+    """What notes need to know about a scorer and those inside it.
 
     Attributes:
         shares: The innermost scorers that have a share of the weight, without those that wait for a question.
@@ -60,7 +60,7 @@ def scorer_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[st
     for (each, share), field in zip(traits.shares, traits.fields, strict=True):
         if field is None or _sets_any(field, each, items):
             total += share
-        elif not traits.has_query or field != _HINT:  # relevance goes by the question where there are no hints
+        elif not traits.has_query or field != _HINT:  # relevance is measured by the question where there are no hints
             silent.append(each)
             total += share
             missing += share

@@ -32,7 +32,7 @@ def field_of(scorer: Any) -> str | None:
 
 
 def _weights(scorer: WrappingScorer) -> Sequence[float]:
-    """The share of each child; none if the scorer has to be judged as a whole."""
+    """The share of each child; empty if the scorer counts as one part."""
     if isinstance(scorer, CompositeScorer):
         total = sum([weight for _, weight in scorer.entries])
         return [weight / total for _, weight in scorer.entries]

@@ -1,4 +1,4 @@
-"""Questions and streams: telling every scorer that asks about them."""
+"""Questions and streams: preparing every scorer that takes them."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def bound_query(scorer: Any) -> str:
 
 
 def bind_query(scorer: Scorer, query: str) -> tuple[Scorer, int]:
-    """Give the question to every scorer inside that asks for one.
+    """Give the question to every scorer inside that takes one.
 
-    A scorer asks by having a method `for_query(query)` that returns a copy with the question. A scorer in several
-    places is bound once and stays shared. What does not ask stays the object that it is.
+    A scorer takes one by having a method `for_query(query)` that returns a copy with the question. A scorer in several
+    places is bound once and stays shared. Scorers that take none stay the same objects.
 
     Returns:
         The scorer with the question, and how many scorers were given it.
@@ -49,7 +49,7 @@ def bind_query(scorer: Scorer, query: str) -> tuple[Scorer, int]:
 
 
 def bind_stream(scorer: Scorer) -> Scorer:
-    """Prepare every scorer inside that asks for items that come in batches, by having a method `for_stream()`."""
+    """Prepare every scorer inside for items that come in batches, if it has a method `for_stream()`."""
     return _Binding("for_stream").bind(scorer)
 
 

@@ -70,7 +70,7 @@ class CompositeScorer(WrappingScorer):
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
         """The scores of all items, equal to `score` bit for bit."""
         if self._batches:
-            # Nothing can be asked twice, so there is nothing to remember.
+            # No child occurs twice, so no scores have to be kept.
             return self.combine([batch(items) for batch in self._batches])
         return combined(self, items, {})
 

@@ -60,9 +60,9 @@ class MetadataKeyScorer:
         if raw is None:
             return _NEUTRAL
         try:
-            # The characters themselves, whatever a subclass says about them.
+            # By the characters themselves: a subclass of str may override comparison.
             text = str.__str__(raw if isinstance(raw, str) else str(raw))
-        except Exception:  # noqa: BLE001 - it is somebody else's object, and matches nothing
+        except Exception:  # noqa: BLE001 - a user's object that raises matches nothing
             return _NEUTRAL
         return self.boost if text == self.value else _NEUTRAL
 

@@ -64,5 +64,5 @@ def _as_number(raw: Any) -> float | None:
         return None
     try:
         return float(raw)
-    except Exception:  # noqa: BLE001 - beyond floats, or somebody else's number
+    except Exception:  # noqa: BLE001 - beyond floats, or a user's number that raises
         return None

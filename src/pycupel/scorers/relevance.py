@@ -132,7 +132,7 @@ class RelevanceScorer:
         return _largest_of_each(items, self._shortened(scores, texts, corpus))
 
     def _terms(self) -> dict[str, float]:
-        """What to look for: nothing without a question, or if it has no words that say anything."""
+        """The terms to look for: none without a question, or if it has only stop words."""
         if self.query == "" or (self.query is None and self.optional):
             return {}
         from pycupel.kernels.words import query_terms  # noqa: PLC0415 - see below
@@ -159,7 +159,7 @@ class RelevanceScorer:
 
 
 def clear_caches() -> None:
-    """Forget the analyses of contents seen before. They are only there to save time."""
+    """Clear the cache of analysed contents."""
     from pycupel.scorers._analyses import clear_caches as clear  # noqa: PLC0415 - see below
 
     clear()
@@ -183,7 +183,7 @@ def _number(value: Any, numbers: dict[Any, int]) -> int | None:
     """The group's number; what cannot be hashed or compared, such as a list, is no group."""
     try:
         return numbers.setdefault(value, len(numbers))
-    except Exception:  # noqa: BLE001 - it is somebody else's object
+    except Exception:  # noqa: BLE001 - a user's object may raise anything
         return None
 
 

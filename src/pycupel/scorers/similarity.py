@@ -74,7 +74,7 @@ class SimilarityScorer:
         returned: Any = self.embed(list(texts))
         name = getattr(self.embed, "__name__", "embed")
         try:
-            # An array's own numbers are slow, and Python's are as good.
+            # Python's floats are faster here than an array's own numbers.
             rows = list(checked_iterable(f"what {name} returns", "a vector for each text", _as_list(returned)))
             vectors = [_vector(f"vector {i} of what {name} returns", row) for i, row in enumerate(rows)]
         except TypeError as error:

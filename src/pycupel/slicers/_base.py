@@ -49,7 +49,7 @@ class IndexSlice(NamedTuple):
     notes: tuple[str, ...] = ()
 
     def tokens(self, items: Sequence[ContextItem]) -> int:
-        """What the selection costs."""
+        """The tokens of the selection."""
         versions = self.versions
         return sum([versions.get(i, items[i]).tokens for i in self.selected])
 
@@ -64,7 +64,7 @@ class IndexSlice(NamedTuple):
         )
 
 
-# Takes a plain tuple of all three, in less time than the class.
+# Built from a plain tuple of all fields, which is faster than calling the class.
 index_slice = maker(IndexSlice)
 
 
@@ -180,7 +180,7 @@ def check_nesting(slicer: object) -> None:
 
 
 def has_notes(slicer: Slicer) -> bool:
-    """Whether a slicer may say why it left out an item."""
+    """Whether a slicer may have notes about excluded items."""
     return isinstance(slicer, IndexedSlicer) and slicer.__class__.notes is not IndexedSlicer.notes
 
 
@@ -209,7 +209,7 @@ def restricted(inner: Slicer, key: str) -> Slicer:
 
 @lru_cache(maxsize=512)
 def _method(cls: type[object]) -> str:
-    """The method to call: of those that the most derived class defines, the one that returns most."""
+    """The method to call: of those that the most derived class defines, the most detailed one."""
     for owner in cls.__mro__:
         for name in ("slice_indices", "slice_detailed", "slice"):
             if name in vars(owner) and (name != "slice_indices" or issubclass(cls, IndexedSlicer)):

@@ -104,11 +104,11 @@ class CountingSlicer(IndexedSlicer):
     def advice(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, is_selected: Sequence[int]
     ) -> Iterable[str]:
-        """What the inner slicer has to say about what the requirements left to it."""
+        """The notes of the inner slicer about the items that the requirements left to it."""
         counts = Counter([item.kind.key for item in compress(items, is_selected)])
         residual, left = _residual(self._commit(items, scores).selected, items, budget)
         given, rated = [items[i] for i in residual], [scores[i] for i in residual]
-        # If a cap may have removed what it selected, or a requirement a whole kind, it would judge wrongly.
+        # Where a cap or a requirement may have changed the selection, the inner slicer's notes would be wrong.
         is_capped = any(counts[key] >= entry.cap_count for key, entry in self.by_key.items())
         if is_capped or {item.kind.key for item in given} != {item.kind.key for item in items}:
             return ()

@@ -1,4 +1,4 @@
-"""Selecting among versions of items, in place of greed or a knapsack, wherever those stand."""
+"""Selecting among versions of items, in place of each greedy or knapsack slicer."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 
 from pycupel.errors import PipelineConfigError
 from pycupel.kernels.order import descending
-from pycupel.kernels.versions import choose
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.slicers._base import IndexedSlicer, IndexSlice
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.slicers.knapsack import KnapsackSlice
 
-__all__ = ["ItemVersions", "VersionSlice", "with_versions"]
+__all__ = ["ItemVersions", "VersionSlice", "value_of", "with_versions"]
 
 # Values are integers in the kernel.
 _UNITS = 10_000
@@ -64,12 +63,15 @@ class VersionSlice(IndexedSlicer):
         capacity = budget.target_tokens
         if sum([item.tokens for item in items]) <= capacity:
             return IndexSlice(list(range(len(items))))
+        # Most programs shorten nothing, and import this module all the same.
+        from pycupel.kernels.versions import choose  # noqa: PLC0415
+
         known = [self.by_id.get(id(item), _WHOLE) for item in items]
         weights = [
             [item.tokens, *[each.tokens for each in own.shorter]] for item, own in zip(items, known, strict=True)
         ]
         values = [
-            [_value(units, score) for units in (own.whole, *own.units)]
+            [value_of(units, score) for units in (own.whole, *own.units)]
             for score, own in zip(scores, known, strict=True)
         ]
         best = next((i for i in descending(scores) if min(weights[i]) <= capacity), None)
@@ -85,8 +87,8 @@ class VersionSlice(IndexedSlicer):
         return IndexSlice(selected, versions=versions, notes=_notes(choice.value, choice.bound))
 
 
-def _value(units: float, score: float) -> int:
-    """Never 0: what holds nothing of its own may still be chosen if there is room. NaN counts as 0."""
+def value_of(units: float, score: float) -> int:
+    """At least 1, so that an item without units may still be chosen if there is room. NaN counts as 0."""
     rated = 0.0 if isnan(score) else min(max(score, 0.0), _HIGHEST)
     return max(1, round(_UNITS * units * (0.5 + 0.5 * rated)))
 

@@ -33,7 +33,7 @@ class KnapsackSlice(IndexedSlicer):
     Attributes:
         bucket_size: Tokens in a bucket. Items are rounded up to whole buckets, the budget is rounded down.
         max_cells: The specification's limit on candidates times buckets; None for no limit. Within it there is always
-            an answer, in less time than the specification's table takes. Few selections need a table, so lifting the
+            a result, in less time than the specification's table takes. Few selections need a table, so lifting the
             limit costs nothing for most.
         max_states: How many partial selections may be tried where a table would have more than `max_cells` cells, or
             more than 50 million if that is None.

@@ -61,7 +61,7 @@ class MinScoreSlice(IndexedSlicer):
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
-        """Ask the inner slicer about what scores high enough."""
+        """Let the inner slicer select among the items that score high enough."""
         kept = self._kept(scores)
         outcome = delegate(self.inner, [items[i] for i in kept], [scores[i] for i in kept], budget).at(kept)
         keeps = set(kept)
@@ -69,7 +69,7 @@ class MinScoreSlice(IndexedSlicer):
         return outcome._replace(cap_excluded=(*outcome.cap_excluded, *low))
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
-        """What the inner slicer has to say about what it was given."""
+        """The notes of the inner slicer about the items that it was given."""
         kept = self._kept(scores)
         notes = exclusion_notes(self.inner, [items[i] for i in kept], [scores[i] for i in kept], budget)
         return {kept[i]: note for i, note in notes.items()}
@@ -77,13 +77,13 @@ class MinScoreSlice(IndexedSlicer):
     def advice(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, is_selected: Sequence[int]
     ) -> Iterable[str]:
-        """What the inner slicer has to say about what it was given."""
+        """The notes of the inner slicer about the items that it was given."""
         kept = self._kept(scores)
         given, rated = [items[i] for i in kept], [scores[i] for i in kept]
         return advice_of(self.inner, given, rated, budget, [is_selected[i] for i in kept])
 
     def for_kind(self, key: str) -> IndexedSlicer:
-        """This slicer, its inner one judging only what concerns one kind."""
+        """This slicer, with the inner slicer's entries of one kind only."""
         return replace(self, inner=restricted(self.inner, key)) if type(self) is MinScoreSlice else self
 
     def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:

@@ -23,6 +23,9 @@ from pycupel.slicers.greedy import GreedySlice
 
 __all__ = ["QuotaSlice"]
 
+# An inner QuotaSlice adds up its requirements for each kind of the outer one: N times N of them would take minutes.
+MAX_INNER_PERCENTAGES = 100
+
 
 class _Share(NamedTuple):
     """The candidates of one kind, by index, with the tokens of their share and of their cap."""
@@ -49,7 +52,8 @@ class QuotaSlice(IndexedSlicer):
 
     Raises:
         TypeError: an argument has the wrong type.
-        SlicerConfigError: a kind is listed twice, or more than 100 percent are required together.
+        SlicerConfigError: a kind is listed twice, more than 100 percent are required together, or a `QuotaSlice` inside
+            this one requires more than 100 different percentages.
     """
 
     # QS-05, QS-06
@@ -84,6 +88,7 @@ class QuotaSlice(IndexedSlicer):
         object.__setattr__(self, "entries", tuple(by_key.values()))
         object.__setattr__(self, "inner", checked_slicer("inner", inner))
         check_nesting(self)
+        _check_percentages(self.inner)
         object.__setattr__(self, "redistribute", checked_bool("redistribute", redistribute))
         object.__setattr__(self, "_by_key", by_key)
         # Each percentage, the largest first, with the number of entries that require it.
@@ -131,7 +136,7 @@ class QuotaSlice(IndexedSlicer):
         required = 0
         for percent, count in self._requirements:
             tokens = percent_of(target, percent)
-            # Those that follow require no more, and a small target has no token for any of them.
+            # The following percentages are no larger, so each of them is rounded down to 0 tokens, too.
             if not tokens:
                 break
             required += count * tokens
@@ -203,7 +208,7 @@ class QuotaSlice(IndexedSlicer):
         budget: ContextBudget,
         is_selected: Sequence[int],
     ) -> Iterator[str]:
-        """Shares that starve, requirements for kinds that are not there, and fractions in place of percentages."""
+        """Notes on shares that are too small, required kinds without candidates, and fractions for percentages."""
         small = [(entry, each) for entry in self.entries for each in (entry.require, entry.cap) if 0.0 < each <= 1.0]
         for entry, percent in small[:1]:
             yield (
@@ -254,6 +259,18 @@ class QuotaSlice(IndexedSlicer):
     def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
         """The count requirements for kinds without any candidate."""
         return self.inner.judge_absent(present) if isinstance(self.inner, IndexedSlicer) else ()
+
+
+def _check_percentages(slicer: object) -> None:
+    while isinstance(slicer, IndexedSlicer):
+        percentages = {entry.require for entry in slicer.entries} if isinstance(slicer, QuotaSlice) else ()
+        if len(percentages) > MAX_INNER_PERCENTAGES:
+            raise SlicerConfigError(
+                f"a QuotaSlice inside another may require {MAX_INNER_PERCENTAGES} different percentages at most, "
+                f"not {len(percentages)}",
+                argument="inner",
+            )
+        slicer = getattr(slicer, "inner", None)
 
 
 def _more(entries: Sequence[object]) -> str:

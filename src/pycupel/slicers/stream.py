@@ -1,4 +1,4 @@
-"""StreamSlice: batch by batch, as items come in."""
+"""StreamSlice: selects batch by batch, as items arrive."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 | name | what it is |
 |---|---|
 | `play` | serves the page until Ctrl-C |
-| `Bench` | the items, and what the page may ask for |
+| `Bench` | the items, and the requests that the page may send |
 | `Playground` | the server: loopback, a token in the address, limits on size and time |
 """
 

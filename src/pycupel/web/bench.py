@@ -1,4 +1,4 @@
-"""What the page of the playground may ask for: select with these settings, and use other items."""
+"""The requests that the page of the playground may send: select with these settings, and use other items."""
 
 from __future__ import annotations
 
@@ -73,29 +73,29 @@ class Bench:
         limits = _half(self._items) if budget is None else ContextBudget.of(budget)
         self._first = _Settings(as_policy(policy), limits, query)
         self._document = policy_to_dict(policy)
-        # One selection at a time: they are all of the same person.
+        # One selection at a time: the playground has one user.
         self._lock = Lock()
 
     def page(self) -> str:
         """The page, with the first selection and everything that the settings may be."""
         with self._lock:
-            data = _told(lambda: self._selection(self._first, None))
+            data = _response_of(lambda: self._selection(self._first, None))
             offer = self._offer()
         return render_page("Playground", {**data, "play": offer}, connect="'self'")
 
     def answer(self, name: str, request: Any) -> dict[str, Any]:
-        """The answer to a request of the page; a mistake in the settings is told in it.
+        """The response to a request of the page; a mistake in the settings becomes an error in it.
 
         Args:
-            name: What is asked for: `select` or `items`.
+            name: The request: `select` or `items`.
             request: The body of the request.
 
         Raises:
             KeyError: there is no such request.
         """
-        ask = {"select": self._select, "items": self._use}[name]
+        handler = {"select": self._select, "items": self._use}[name]
         with self._lock:
-            return _told(lambda: ask(checked_mapping("the request", "an object", request)))
+            return _response_of(lambda: handler(checked_mapping("the request", "an object", request)))
 
     def _select(self, request: Mapping[str, Any]) -> dict[str, Any]:
         other = request.get("other")
@@ -137,8 +137,8 @@ class Bench:
         }
 
 
-def _told(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What it makes, or why it could not."""
+def _response_of(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """The result of the call, or the error."""
     try:
         return make()
     except (CupelError, TypeError) as error:

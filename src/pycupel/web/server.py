@@ -1,8 +1,8 @@
-"""The server of the playground: one page and two requests, for the person at this machine and no one else.
+"""The server of the playground: one page and two requests, for the user of this machine only.
 
 It listens on loopback. Every address contains a random token; `Host` and `Origin` must be the server's own, so that no
-other page in the same browser can use it. It opens no file. A request may have so many bytes and take so long to
-arrive, and no longer.
+other page in the same browser can use it. It opens no file. The size of a request and the time that it may take to
+arrive are limited.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Limits(NamedTuple):
 
     Attributes:
         body: The most bytes of a request's body.
-        seconds: How long a request may take to arrive, and its answer to be taken.
+        seconds: How long a request may take to arrive, and its response to be sent.
         requests: How many may be served at a time.
     """
 
@@ -57,7 +57,7 @@ class Limits(NamedTuple):
 _LIMITS = Limits()
 
 
-class _Refused(Exception):  # noqa: N818 - an answer, no error of the program
+class _Refused(Exception):  # noqa: N818 - a response, not an error of the program
     def __init__(self, status: HTTPStatus, sentence: str) -> None:
         super().__init__(sentence)
         self.status = status
@@ -111,7 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._drain()
 
     def _drain(self) -> None:
-        """Read what a refused client goes on to send: closing now would reset the connection and lose the answer."""
+        """Read what a refused client goes on to send: closing now would reset the connection and lose the response."""
         left = self._playground.limits.body
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_WR)
@@ -119,15 +119,15 @@ class _Handler(BaseHTTPRequestHandler):
                 left -= len(received)
 
     def _checked_name(self) -> str:
-        """What is asked for, after everything about the request has been checked but its body."""
+        """The name of the request, after everything but its body has been checked."""
         hosts = self.headers.get_all("Host", [])
         if len(hosts) != 1 or hosts[0] not in self._playground.hosts:
-            raise _Refused(HTTPStatus.FORBIDDEN, "This is a playground on another address.")
+            raise _Refused(HTTPStatus.FORBIDDEN, "The Host is not the address of this playground.")
         origins = {f"http://{host}" for host in self._playground.hosts}
         if not origins.issuperset(self.headers.get_all("Origin", [])):
-            raise _Refused(HTTPStatus.FORBIDDEN, "Only the playground's own page may ask it.")
+            raise _Refused(HTTPStatus.FORBIDDEN, "Only the playground's own page may send requests.")
         if self.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"}:
-            raise _Refused(HTTPStatus.FORBIDDEN, "Only the playground's own page may ask it.")
+            raise _Refused(HTTPStatus.FORBIDDEN, "Only the playground's own page may send requests.")
         token, _, name = self.path.removeprefix("/").partition("/")
         if not secrets.compare_digest(token.encode("utf-8", "replace"), self._playground.token.encode()):
             raise _Refused(HTTPStatus.FORBIDDEN, "Open the address that pycupel printed, with its token.")
@@ -142,17 +142,17 @@ class _Handler(BaseHTTPRequestHandler):
         request = self._body()
         self._deadline.cancel()
         try:
-            answer = self._playground.bench.answer(name, request)
+            response = self._playground.bench.answer(name, request)
         except KeyError:
             raise _Refused(HTTPStatus.NOT_FOUND, "There is no such request.") from None
-        return "application/json", json.dumps(answer)
+        return "application/json", json.dumps(response)
 
     def _body(self) -> Any:
         if self.headers.get_content_type() != "application/json":
             raise _Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "The body must be JSON.")
         length = self.headers.get("Content-Length", "")
         if not (length.isascii() and length.isdecimal()):
-            raise _Refused(HTTPStatus.LENGTH_REQUIRED, "The request must say how long it is.")
+            raise _Refused(HTTPStatus.LENGTH_REQUIRED, "The request must have a Content-Length.")
         if len(length) > 12 or int(length) > self._playground.limits.body:
             raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"At most {self._playground.limits.body:,} bytes.")
         body = self.rfile.read(int(length))
@@ -164,7 +164,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(HTTPStatus.BAD_REQUEST, f"The body {error}.") from None
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name of the base class
-        """Requests are nobody's news."""
+        """Do not log requests."""
 
 
 class Playground(ThreadingHTTPServer):
@@ -195,7 +195,7 @@ class Playground(ThreadingHTTPServer):
         self.hosts = frozenset(f"{name}:{self.server_port}" for name in (_LOOPBACK, "localhost"))
 
     def server_bind(self) -> None:
-        """Bind, without asking the network for this machine's name."""
+        """Bind, without looking up this machine's name."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = _LOOPBACK, self.server_address[1]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from math import isfinite
 from typing import Any
 
 from pycupel.codecs.base import Codec, Context, FunctionCodec, describe_value
@@ -12,22 +13,27 @@ from pycupel.codecs.containers import list_of, map_of
 from pycupel.codecs.records import OPTIONAL, Field, Record
 from pycupel.codecs.scalars import FLAG, INTEGER, KIND, NUMBER, OBJECT, SOURCE, TEXT, text
 from pycupel.errors import DocumentError
-from pycupel.model import ContextBudget, ContextItem, ScoredItem
+from pycupel.model import ContextBudget, ContextItem, ContextKind, ContextSource, ScoredItem
+from pycupel.model.frozen import FrozenDict
+from pycupel.model.item import trusted_item
 
 __all__ = ["BUDGET", "CODECS", "ITEM"]
 
 # Python reads more forms than RFC 3339 has, among them some without a time zone.
-_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII)
+_is_rfc_3339 = re.compile(
+    r"\d{4}-\d\d-\d\d[Tt ](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII
+).fullmatch
 
 
 def _read_timestamp(value: Any, context: Context) -> datetime:
-    written = text(value, context)
     try:
-        if _RFC_3339.fullmatch(written):
-            return datetime.fromisoformat(written.upper()).astimezone(UTC)
-    except (ValueError, OverflowError):
+        if _is_rfc_3339(value):
+            moment = datetime.fromisoformat(value.upper())
+            return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    except (TypeError, ValueError, OverflowError):
         pass
-    raise DocumentError(f"must be a time with its zone, like 2026-01-05T12:00:00Z, not {describe_value(written)}")
+    written = describe_value(text(value, context))
+    raise DocumentError(f"must be a time with its zone, like 2026-01-05T12:00:00Z, not {written}")
 
 
 def _write_timestamp(value: datetime, _: Context) -> str:
@@ -35,6 +41,39 @@ def _write_timestamp(value: datetime, _: Context) -> str:
 
 
 _TIMESTAMP = FunctionCodec({"type": "string", "format": "date-time"}, _read_timestamp, _write_timestamp)
+
+_TAGS = list_of(TEXT)
+
+# Items are read by the million: all that can be looked up is looked up here.
+_MESSAGE, _CHAT = ContextKind.MESSAGE, ContextSource.CHAT
+_NO_METADATA: FrozenDict[str, Any] = FrozenDict()
+_read_kind, _read_source, _read_tags = KIND.read, SOURCE.read, _TAGS.read
+
+
+def _usual_item(data: dict[Any, Any], context: Context) -> ContextItem | None:
+    """The item of an object, in half the time: a codec is asked only where a look at the type will not do."""
+    if "future_relevance_hint" in data or "original_tokens" in data:
+        return None
+    get = data.get
+    content, tokens, kind, source, priority = get("content"), get("tokens"), get("kind"), get("source"), get("priority")
+    tags, metadata, timestamp = get("tags"), get("metadata"), get("timestamp")
+    hint, pinned, original = get("futureRelevanceHint"), get("pinned"), get("originalTokens")
+    if type(content) is not str or not content or type(tokens) is not int:
+        return None
+    return trusted_item(
+        content if content.isascii() else text(content, context),
+        tokens,
+        _MESSAGE if kind is None else _read_kind(kind, context),
+        _CHAT if source is None else _read_source(source, context),
+        priority if priority is None or type(priority) is int else INTEGER.read(priority, context),
+        () if tags is None else _read_tags(tags, context),
+        _NO_METADATA if metadata is None else FrozenDict(OBJECT.read(metadata, context)),
+        None if timestamp is None else _read_timestamp(timestamp, context),
+        hint if hint is None or (type(hint) is float and isfinite(hint)) else NUMBER.read(hint, context),
+        False if pinned is None else FLAG.read(pinned, context),
+        None if original is None else INTEGER.read(original, context),
+    )
+
 
 ITEM = Record(
     ContextItem,
@@ -44,13 +83,14 @@ ITEM = Record(
         Field("kind", KIND, OPTIONAL),
         Field("source", SOURCE, OPTIONAL),
         Field("priority", INTEGER, None),
-        Field("tags", list_of(TEXT), ()),
+        Field("tags", _TAGS, ()),
         Field("metadata", OBJECT, {}),
         Field("timestamp", _TIMESTAMP, None),
         Field("futureRelevanceHint", NUMBER, None),
         Field("pinned", FLAG, False),
         Field("originalTokens", INTEGER, None),
     ],
+    quick=_usual_item,
 )
 
 BUDGET = Record(

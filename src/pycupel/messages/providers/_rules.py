@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pycupel.messages.content import TEXTS
-from pycupel.messages.fields import field, is_list
+from pycupel.messages.fields import field, is_filled, is_list, text_of
 from pycupel.messages.providers._base import ERROR, WARNING, Finding, MessageView, Severity
 
 __all__ = [
@@ -59,9 +59,9 @@ def empty_text() -> Fault:
 def has_empty_text(content: Any) -> bool:
     """Whether a content is an empty text, or has one among its parts."""
     if not is_list(content):
-        return not content
+        return not is_filled(content)
     return not content or any(
-        not part if isinstance(part, str) else field(part, "type") in TEXTS and not field(part, "text")
+        not part if isinstance(part, str) else text_of(part, "type") in TEXTS and not is_filled(field(part, "text"))
         for part in content
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentReader, Prices
-from pycupel.messages.fields import field, is_list
+from pycupel.messages.fields import field, is_filled, is_list, text_of
 from pycupel.messages.providers._anthropic_rules import (
     CACHED,
     TEXT_BEFORE_RESULT,
@@ -83,28 +83,32 @@ def _ids(blocks: Sequence[Any], kinds: Sequence[str], index: int, kind: str, nam
 
 
 def _marks(blocks: Sequence[Any], kinds: Sequence[str], results: int) -> Iterator[str]:
-    if not blocks or ("text" in kinds and not all(map(str.strip, map(str, _fields("text", "text", kinds, blocks))))):
+    if not blocks or ("text" in kinds and any(map(_is_blank, _fields("text", "text", kinds, blocks)))):
         yield EMPTY_TEXT
     if results and any(kind != "tool_result" for kind in kinds[:results]):
         yield TEXT_BEFORE_RESULT
-    if "thinking" in kinds and not all(_fields("signature", "thinking", kinds, blocks)):
+    if "thinking" in kinds and not all(map(is_filled, _fields("signature", "thinking", kinds, blocks))):
         yield UNSIGNED_THINKING
     nested = [each for block in _fields("content", "tool_result", kinds, blocks) if is_list(block) for each in block]
-    yield from (CACHED for block in (*blocks, *nested) if field(block, "cache_control"))
+    yield from (CACHED for block in (*blocks, *nested) if is_filled(field(block, "cache_control")))
     if any("_tool_" in kind for kind in kinds):
         yield from _server_marks(blocks, kinds)
 
 
 def _fields(name: str, kind: str, kinds: Sequence[str], blocks: Sequence[Any]) -> Iterator[Any]:
     """A field of each block of a kind."""
-    return (field(block, name) or "" for each, block in zip(kinds, blocks, strict=True) if each == kind)
+    return (field(block, name) for each, block in zip(kinds, blocks, strict=True) if each == kind)
+
+
+def _is_blank(text: Any) -> bool:
+    return not text.strip() if isinstance(text, str) else not is_filled(text)
 
 
 def _server_marks(blocks: Sequence[Any], kinds: Sequence[str]) -> Iterator[str]:
     """The calls of server tools that a message leaves unanswered, and the results of such calls in earlier ones."""
     pairs = list(zip(kinds, blocks, strict=True))
-    uses = [str(field(block, "id")) for kind, block in pairs if kind.endswith("_tool_use")]
-    ends = [str(field(block, "tool_use_id")) for kind, block in pairs if kind.endswith("_tool_result")]
+    uses = [text_of(block, "id") for kind, block in pairs if kind.endswith("_tool_use")]
+    ends = [text_of(block, "tool_use_id") for kind, block in pairs if kind.endswith("_tool_result")]
     begun, ended = set(uses), set(ends)
     yield from (_BEGINS + each for each in uses if each not in ended)
     yield from (_ENDS + each for each in ends if each not in begun)

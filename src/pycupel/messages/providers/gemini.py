@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentReader, Prices
-from pycupel.messages.fields import field, is_mapping
+from pycupel.messages.fields import field, filled, is_mapping
 from pycupel.messages.providers._base import ERROR, Finding, MessageView, Provider, entries, id_of, role_of
 from pycupel.messages.providers._pairing import pair_adjacent
 from pycupel.messages.providers._rules import (
@@ -139,7 +139,8 @@ def _has_empty_text(part: Any) -> bool:
     """The model itself sends empty texts that carry a signature, and wants them back."""
     if isinstance(part, str):
         return not part
-    return field(part, "text") == "" and not any(field(part, name) for name in _SIGNED)
+    text = field(part, "text")
+    return isinstance(text, str) and not text and filled(part, *_SIGNED) is None
 
 
 def _either(part: Any, name: str, wire_name: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pycupel.kernels.records import maker
 from pycupel.messages.content import TOOL_CALLS, ContentReader, Prices
-from pycupel.messages.fields import field
+from pycupel.messages.fields import field, filled, is_filled
 from pycupel.messages.providers._base import MessageView, Provider, check_content, entries, id_of, role_of
 from pycupel.messages.providers._pairing import pair_adjacent
 from pycupel.messages.providers._rules import (
@@ -83,7 +83,7 @@ def _read_plain_calls(calls: list[Any], text: str | None, index: int, content: C
         if function.__class__ is not dict:
             return None
         call_id, name, arguments = call.get("id"), function.get("name"), function.get("arguments")
-        if not (call_id and name and arguments and call_id.__class__ is name.__class__ is arguments.__class__ is str):
+        if not (call_id.__class__ is name.__class__ is arguments.__class__ is str and call_id and name and arguments):
             return None
         ids.append(call_id)
         texts += (name, arguments)
@@ -116,9 +116,10 @@ def read_message(message: Any, index: int, content: ContentReader) -> MessageVie
 
 def _marks(message: Any) -> Iterator[str]:
     said = field(message, "content")
-    if not said and any(field(message, name) for name in _BESIDE):
+    is_empty = not is_filled(said)
+    if is_empty and filled(message, *_BESIDE) is not None:
         return
-    if not said and not isinstance(said, str):
+    if is_empty and not isinstance(said, str):
         yield EMPTY_MESSAGE
     elif has_empty_text(said):
         yield EMPTY_TEXT
@@ -135,7 +136,8 @@ def _role(message: Any, index: int) -> str:
 def _call_ids(message: Any, index: int) -> Iterator[str]:
     """LangChain keeps calls that it could not parse apart, but sends them, too."""
     for key in ("tool_calls", "invalid_tool_calls"):
-        for n, call in enumerate(entries(field(message, key) or (), index, key)):
+        calls = filled(message, key)
+        for n, call in enumerate(() if calls is None else entries(calls, index, key)):
             yield id_of(field(call, "id"), index, f"{key}[{n}].id")
     function = field(message, "function_call")
     if function is not None:

@@ -1,0 +1,57 @@
+"""The entries of a report: selected items, items that were left out, and count requirements that were not met."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pycupel.diagnostics.reasons import ExclusionReason, InclusionReason
+from pycupel.model import ContextItem, ContextKind
+from pycupel.model.brief import record_repr
+
+__all__ = ["CountRequirementShortfall", "ExcludedItem", "IncludedItem"]
+
+
+class IncludedItem(NamedTuple):
+    """A selected item.
+
+    Attributes:
+        item: The caller's own object.
+        score: What the scorer gave it; 1.0 for a pinned item.
+        reason: Why it was selected. A reason that pycupel does not know, read from another implementation's report, is
+            a plain string.
+    """
+
+    item: ContextItem
+    score: float
+    reason: InclusionReason | str
+
+
+class ExcludedItem(NamedTuple):
+    """An item that was left out.
+
+    Attributes:
+        item: The caller's own object.
+        score: What the scorer gave it; 0.0 if it was never scored.
+        reason: Why it was left out, as a record with the numbers that matter.
+    """
+
+    item: ContextItem
+    score: float
+    reason: ExclusionReason
+
+
+class CountRequirementShortfall(NamedTuple):
+    """A kind with fewer candidates than a count slicer requires.
+
+    Attributes:
+        kind: The kind, as the slicer's entry spells it.
+        required_count: How many items of the kind the entry requires.
+        satisfied_count: How many there were.
+    """
+
+    kind: ContextKind
+    required_count: int
+    satisfied_count: int
+
+    def __repr__(self) -> str:
+        return record_repr(self)

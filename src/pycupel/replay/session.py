@@ -1,0 +1,165 @@
+"""One logged session, replayed call by call with a policy or in one of the usual ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from typing import Any, NamedTuple
+
+from pycupel.errors import UnitTooLargeError
+from pycupel.messages import MessageSelection, lint_messages, select_messages
+from pycupel.model import ContextBudget
+from pycupel.pipeline import Policy
+from pycupel.replay.log import History
+from pycupel.replay.needed import Needed, needed_of
+from pycupel.replay.outcome import PolicyReplay
+from pycupel.replay.parts import Splitter
+from pycupel.replay.shapes import as_name
+
+__all__ = ["AS_LOGGED", "BASELINES", "NEWEST_FIRST", "Session", "call_indices"]
+
+NEWEST_FIRST = "newest-first"
+"""The name of the usual way, to compare with: the system prompt, and the newest whole messages that fit."""
+AS_LOGGED = "as-logged"
+"""The name of what was sent, to compare with: everything, since the last compaction behind its summary."""
+
+
+def call_indices(history: History) -> list[int]:
+    """Where a model was called: as logged, or else before each of its replies and behind what has none yet."""
+    if history.calls:
+        return [call.index for call in history.calls if call.index]
+    replies = [*map(_is_reply, history.messages), True]
+    return [index for index in range(1, len(replies)) if replies[index] and not replies[index - 1]]
+
+
+def _is_reply(message: Mapping[str, Any]) -> bool:
+    kind = str(message.get("type"))
+    return as_name(message.get("role")) in {"assistant", "model"} or kind == "reasoning" or kind.endswith("_call")
+
+
+class _Sent(NamedTuple):
+    """What a policy sends at one call."""
+
+    messages: Sequence[Any]
+    tokens: int
+    reused: int
+    is_cut: bool
+
+
+class Session:
+    """One history, ready to be replayed."""
+
+    def __init__(self, history: History, budget: ContextBudget | int, count: Any) -> None:
+        self._history, self._budget, self._count = history, budget, count
+        splitter = Splitter(history.provider, count)
+        parts = splitter.parts(history.messages)
+        self._needed: Needed = needed_of(len(history.messages), parts)
+        self._tokens = [0] * len(history.messages)
+        for part in parts:
+            self._tokens[part.message] += part.tokens
+        self._limit = budget if isinstance(budget, int) else budget.available_tokens
+
+    def run(self, label: str, policy: Policy | str) -> Iterator[PolicyReplay]:
+        """What the policy does at each call."""
+        send: Callable[[int], _Sent | None]
+        send = self._selected(policy) if isinstance(policy, Policy) else self._baseline(BASELINES[policy])
+        for index in call_indices(self._history):
+            sent = send(index)
+            if sent is None:
+                yield PolicyReplay(label, calls=1, too_large=1)
+                continue
+            findings = lint_messages(sent.messages, self._history.provider)
+            needed = self._needed.at(index) if sum(self._tokens[:index]) > self._limit else set[str]()
+            yield PolicyReplay(
+                label,
+                calls=1,
+                cuts=int(sent.is_cut),
+                tokens=sent.tokens,
+                reused_tokens=sent.reused,
+                largest=sent.tokens,
+                invalid=int(any(finding.severity == "error" for finding in findings)),
+                needed=len(needed),
+                kept=len(needed) - len(self._lost(needed, sent.messages)),
+            )
+
+    def _lost(self, needed: set[str], messages: Sequence[Any]) -> set[str]:
+        lost = needed
+        by_identity = {id(message): n for n, message in enumerate(self._history.messages)}
+        for message in messages:
+            n = by_identity.get(id(message))
+            lost = lost - (self._needed.held[n] if n is not None else self._held_by(message))
+            if not lost:
+                break
+        return lost
+
+    def _held_by(self, message: Any) -> frozenset[str]:
+        """The identifiers in a message that is not the history's own, such as a shortened one."""
+        return needed_of(1, Splitter(self._history.provider, len).split(0, message)).held[0]
+
+    def _selected(self, policy: Policy) -> Callable[[int], _Sent | None]:
+        previous: MessageSelection | None = None
+
+        def send(index: int) -> _Sent | None:
+            nonlocal previous
+            messages, before = self._history.messages[:index], previous
+            try:
+                previous = select_messages(
+                    messages,
+                    self._budget,
+                    provider=self._history.provider,
+                    policy=policy,
+                    counter=self._count,
+                    previous=before,
+                )
+            except UnitTooLargeError:
+                return None
+            is_cut = before is not None and previous.kept[: len(before.kept)] != before.kept
+            return _Sent(previous.messages, previous.total_tokens, previous.stable_prefix_tokens, is_cut)
+
+        return send
+
+    def _baseline(self, choose: Callable[[Session, int], list[int]]) -> Callable[[int], _Sent]:
+        """What is sent without a policy: messages by index; the summary of the n-th compaction is ~n."""
+        before: list[int] = []
+
+        def send(index: int) -> _Sent:
+            nonlocal before
+            kept = choose(self, index)
+            same = [n for n, _ in takewhile(lambda pair: pair[0] == pair[1], zip(kept, before, strict=False))]
+            is_cut = kept[: len(before)] != before
+            before = kept
+            return _Sent([self._message(n) for n in kept], self._size(kept), self._size(same), is_cut)
+
+        return send
+
+    def _size(self, indices: Iterable[int]) -> int:
+        return sum(self._tokens[n] if n >= 0 else self._count(self._history.compactions[~n].summary) for n in indices)
+
+    def _message(self, index: int) -> Any:
+        if index >= 0:
+            return self._history.messages[index]
+        return {"role": "user", "content": self._history.compactions[~index].summary}
+
+    def newest_first(self, index: int) -> list[int]:
+        """The system prompts, and the newest messages that fit."""
+        systems = [n for n in range(index) if as_name(self._history.messages[n].get("role")) in {"system", "developer"}]
+        left = self._limit - self._size(systems)
+        newest: list[int] = []
+        for n in range(index - 1, -1, -1):
+            if n in systems:
+                continue
+            left -= self._tokens[n]
+            if left < 0:
+                break
+            newest.append(n)
+        return [*systems, *reversed(newest)]
+
+    def as_logged(self, index: int) -> list[int]:
+        """All messages since the last compaction, behind its summary."""
+        passed = [n for n, each in enumerate(self._history.compactions) if each.index <= index]
+        if not passed:
+            return [*range(index)]
+        return [~passed[-1], *range(self._history.compactions[passed[-1]].index, index)]
+
+
+BASELINES = {NEWEST_FIRST: Session.newest_first, AS_LOGGED: Session.as_logged}

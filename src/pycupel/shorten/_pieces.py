@@ -58,7 +58,9 @@ def joined(pieces: Sequence[Piece], chosen: Iterable[int]) -> str:
 def _left_out(gap: str, *, starts_line: bool) -> str:
     # A text may have been shortened before.
     notes = [int(number.replace(",", "")) for number in _NOTE.findall(gap)]
-    lines = (gap.count("\n") or gap.count("\r")) + sum(notes) - len(notes)
+    breaks = gap.count("\n") or gap.count("\r")
+    is_open = bool(breaks) and not gap.endswith(("\n", "\r"))
+    lines = breaks + is_open + sum(notes) - len(notes)
     if starts_line and lines:
         return f"[+{lines:,} line{'s' if lines > 1 else ''}]\n"
     return f" [+{len(gap):,} characters] " + ("\n" if gap.endswith(("\n", "\r")) else "")

@@ -23,6 +23,9 @@ __all__ = [
 ]
 
 
+_PLAIN: tuple[type, ...] = (str, bytes, int, float, list, tuple, dict)
+
+
 def field(value: Any, key: str) -> Any:
     """A key of a dict or an attribute of any other object; None if it is missing."""
     # Most are dicts, and comparing the class is much cheaper than asking whether something is a mapping.
@@ -43,7 +46,7 @@ def is_filled(value: Any) -> bool:
     """Whether it holds something. Objects of unknown classes are not asked: their answer may be an error."""
     if value is None:
         return False
-    return bool(value) if isinstance(value, (str, bytes, int, float, list, tuple, dict)) else True
+    return bool(value) if isinstance(value, _PLAIN) else True
 
 
 def filled(value: Any, *names: str) -> Any:

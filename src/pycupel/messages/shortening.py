@@ -19,7 +19,17 @@ from pycupel.kernels.versions import choose
 from pycupel.messages.choice import HistoryCutter
 from pycupel.messages.cuts import Candidates
 from pycupel.messages.history import History, items_at
-from pycupel.messages.ladders import LEAST_TOKENS, Key, Ladder, Result, climbed, find_results, ladder_of, stub_of
+from pycupel.messages.ladders import (
+    LEAST_TOKENS,
+    Key,
+    Ladder,
+    Result,
+    climbed,
+    find_results,
+    ladder_of,
+    stub_of,
+    without_media,
+)
 from pycupel.messages.options import checked_name
 from pycupel.messages.plan import Plan
 from pycupel.messages.result import ResultText, ShortenedMessage
@@ -289,8 +299,9 @@ class ShorteningCutter:
             is_old = result.outdated_at is not None and result.outdated_at < end
             has_media = result.part.has_media and result.part.number not in self._texts.get(result.message, {})
             if is_old or has_media:
-                stub = stub_of(result, tokens)
-                text = stub if is_old or not result.part.text else f"{result.part.text}\n{stub}"
+                text = (
+                    stub_of(result, tokens) if is_old else without_media(result, tokens - self._count(result.part.text))
+                )
                 if self._count(text) < tokens:
                     texts[result.key] = text
         return texts

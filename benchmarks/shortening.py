@@ -19,7 +19,9 @@ from typing import Any, NamedTuple
 from benchmarks import workloads
 from benchmarks.floor import best_of, floor_work
 from pycupel import ContextItem, RecencyScorer
+from pycupel.errors import UnitTooLargeError
 from pycupel.kernels.versions import choose
+from pycupel.messages import select_messages
 from pycupel.pipeline import Pipeline
 from pycupel.protocols import ShortenContext
 from pycupel.shorten import KeyLines
@@ -155,6 +157,38 @@ def _kept(cut: Cut, select: Callable[[Cut, int], list[str]], share: float, neede
     )
 
 
+def print_histories(needed: Any) -> None:
+    """Of all tokens of the history, a share: `select_messages` without and with `shorten="results"`."""
+    print("\nHistories: what is kept of what was needed later, and how much of the window is used")
+    ways: dict[str, dict[str, Any]] = {
+        "whole messages": {},
+        "shorten": {"shorten": "results"},
+        "shorten, too_large": {"shorten": "results", "too_large": "shorten"},
+    }
+    for share in SHARES:
+        for way, options in ways.items():
+            columns: list[tuple[float, float]] = []
+            for session in SESSIONS:
+                history = needed.read_transcript(HISTORIES / f"{session}.jsonl.xz")
+                rows = [_history_row(history, cut, share, options, needed) for cut in needed.cuts(history)]
+                columns.append((mean(row[0] for row in rows), mean(row[1] for row in rows)))
+            kept = "".join(f"{each:20.0%}" for each, _ in columns)
+            print(f"{share:<22.0%} {way:24}{kept}{mean(each for each, _ in columns):8.0%}   used {columns[-1][1]:.0%}")
+
+
+def _history_row(
+    history: list[Any], cut: int, share: float, options: dict[str, Any], needed: Any
+) -> tuple[float, float]:
+    messages = history[:cut]
+    whole = select_messages(messages, 10**9, provider="anthropic").total_tokens
+    try:
+        selection = select_messages(messages, int(whole * share), provider="anthropic", **options)
+    except UnitTooLargeError:
+        return 0.0, 0.0
+    kept = needed.kept_share(needed.needed_later(history, cut), selection.messages)
+    return kept, selection.total_tokens / int(whole * share)
+
+
 def print_kernel(seconds: float) -> bool:
     rows = workloads.items(1_000)
     sizes = [[row["tokens"], max(1, row["tokens"] * 2 // 5), max(1, row["tokens"] // 10)] for row in rows]
@@ -184,6 +218,7 @@ def main() -> int:
     passed = print_kernel(0.5)
     if HISTORIES.is_dir():
         passed &= print_results_alone(measure())
+        print_histories(measure())
     else:
         print(f"\nno sessions in {HISTORIES}")
     print("\nall limits hold" if passed else "\na limit does not hold")

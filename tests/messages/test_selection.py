@@ -432,7 +432,7 @@ def test_a_generator_will_do() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"too_large": "ignore"}, InvalidArgumentError, "too_large must be one of drop, error, not 'ignore'"),
+        ({"too_large": "ignore"}, InvalidArgumentError, "too_large must be one of drop, error, shorten, not 'ignore'"),
         ({"unit": "exchange"}, InvalidArgumentError, "unit must be one of auto, turn, not 'exchange'"),
         ({"provider": "acme"}, InvalidArgumentError, "provider must be one of auto, openai, responses, anthropic"),
         ({"provider": None}, TypeError, "provider must be a str"),

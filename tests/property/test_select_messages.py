@@ -76,7 +76,8 @@ def check_selection(selection: MessageSelection, messages: Sequence[Message], pr
     assert [finding for finding in lint_messages(selection.messages, provider) if finding.severity == "error"] == []
     assert provider != "mistral" or not kept or rejected_by_mistral(as_sent(selection.messages), serving=True) is None
     assert kept == sorted(set(kept))
-    assert all(given is messages[i] for given, i in zip(selection.messages, kept, strict=True))
+    changed = {each.index for each in selection.shortened}
+    assert all((given is messages[i]) is (i not in changed) for given, i in zip(selection.messages, kept, strict=True))
     assert sorted(kept + dropped) == list(range(len(messages)))
     assert selection.total_tokens <= high_mark(selection.budget)
     check_units(set(kept), units_of(messages, provider))

@@ -8,17 +8,18 @@ and only there something has to be chosen: all cuts together look at each messag
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from pycupel.diagnostics import ExclusionReason
 from pycupel.errors import UnitTooLargeError
 from pycupel.messages.history import History
 from pycupel.messages.plan import Plan
+from pycupel.messages.result import ResultText
 from pycupel.messages.staying import Staying
 
-__all__ = ["Candidates", "Replayed", "State", "replay", "select_once"]
+__all__ = ["START", "Candidates", "Replayed", "Shortens", "State", "replay", "select_once"]
 
 Gone = Mapping[int, ExclusionReason]
 
@@ -29,10 +30,16 @@ class State(NamedTuple):
     Attributes:
         end: The number of messages that have been looked at.
         gone: The units that have been dropped, each with its reason.
+        texts: What results say that have been shortened.
     """
 
     end: int
     gone: Gone
+    texts: tuple[ResultText, ...] = ()
+
+
+START = State(0, {})
+"""Where a history begins."""
 
 
 class Candidates(NamedTuple):
@@ -44,6 +51,7 @@ class Candidates(NamedTuple):
         pinned: Those that stay.
         pinned_tokens: What they cost.
         must_tokens: What those of them cost that must stay, whether there is room or not.
+        end: The number of messages that there are.
     """
 
     units: list[int]
@@ -51,6 +59,7 @@ class Candidates(NamedTuple):
     pinned: frozenset[int]
     pinned_tokens: int
     must_tokens: int
+    end: int
 
 
 class Replayed(NamedTuple):
@@ -61,18 +70,44 @@ class Replayed(NamedTuple):
         candidates: What there was at the end.
         dropped: What the cut at the end dropped, if there was one.
         gone: What had been dropped before.
+        saved: What was saved at the end by shortening, by message.
+        texts: What results say that have been shortened.
     """
 
     before: State
     candidates: Candidates
     dropped: Gone
     gone: Gone
+    saved: Mapping[int, int] = {}
+    texts: tuple[ResultText, ...] = ()
 
 
 Cutter = Callable[[Candidates], Gone]
 
 
-def replay(history: History, plan: Plan, cut: Cutter, start: State) -> Replayed:
+class Shortens(Protocol):
+    """A cutter that also shortens what stays: it changes what messages and units of the history cost."""
+
+    @property
+    def saved(self) -> Mapping[int, int]:
+        """What it has saved, by message."""
+        ...
+
+    @property
+    def saved_tokens(self) -> int:
+        """What it has saved since the replay began."""
+        ...
+
+    def texts(self, gone: Container[int]) -> tuple[ResultText, ...]:
+        """What the shortened results say of all units but those that are gone."""
+        ...
+
+    def make_fit(self, must: Collection[int], end: int) -> None:
+        """Shortens what must stay of the messages before `end`, if that does not fit."""
+        ...
+
+
+def replay(history: History, plan: Plan, cut: Cutter, start: State, shortener: Shortens | None = None) -> Replayed:
     """Goes through all points of a history, and cuts where it has outgrown the window.
 
     Args:
@@ -80,11 +115,12 @@ def replay(history: History, plan: Plan, cut: Cutter, start: State) -> Replayed:
         plan: When and how far to cut.
         cut: Chooses what to drop.
         start: Where to begin.
+        shortener: The cutter, if it also shortens.
 
     Raises:
         UnitTooLargeError: at the end, what must stay does not fit. An earlier point where it does not is skipped.
     """
-    past = _Past(history, start)
+    past = _Past(history, start, shortener)
     fits_always = plan.fits_always
     points = history.points
     end = start.end
@@ -92,26 +128,39 @@ def replay(history: History, plan: Plan, cut: Cutter, start: State) -> Replayed:
         if past.tokens(end) <= fits_always:
             continue
         staying = past.staying(end)
+        if shortener is not None:
+            shortener.make_fit(staying.must, end)
         if history.tokens_of(staying.must, end) + plan.held <= plan.window:
             candidates = past.candidates(end, staying, plan)
             if not plan.fits(past.tokens(end), candidates.must_tokens):
                 past.drop(cut(candidates))
-    before = State(end, dict(past.gone))
+    before = State(end, dict(past.gone), () if shortener is None else shortener.texts(past.gone))
     end = len(history.tokens)
     staying = past.staying(end)
+    known = {}
+    if shortener is not None:
+        known = dict(shortener.saved)
+        shortener.make_fit(staying.must, end)
     _check(history, staying, plan)
     candidates = past.candidates(end, staying, plan)
-    fits = plan.fits(past.tokens(end), candidates.must_tokens)
-    return Replayed(before, candidates, {} if fits else cut(candidates), past.gone)
+    dropped: Gone = {} if plan.fits(past.tokens(end), candidates.must_tokens) else cut(candidates)
+    if shortener is None:
+        return Replayed(before, candidates, dropped, past.gone)
+    texts = shortener.texts({**past.gone, **dropped})
+    return Replayed(before, candidates, dropped, past.gone, _grown(known, shortener.saved), texts)
 
 
-def select_once(history: History, plan: Plan, cut: Cutter) -> Replayed:
+def select_once(history: History, plan: Plan, cut: Cutter, shortener: Shortens | None = None) -> Replayed:
     """Cuts the whole history once.
 
     Raises:
         UnitTooLargeError: what must stay does not fit.
     """
-    return replay(history._replace(points=[]), plan, cut, State(0, {}))
+    return replay(history._replace(points=[]), plan, cut, START, shortener)
+
+
+def _grown(before: Mapping[int, int], now: Mapping[int, int]) -> dict[int, int]:
+    return {n: tokens - before.get(n, 0) for n, tokens in now.items() if tokens != before.get(n, 0)}
 
 
 def _check(history: History, staying: Staying, plan: Plan) -> None:
@@ -132,27 +181,28 @@ def _check(history: History, staying: Staying, plan: Plan) -> None:
 class _Past:
     """What is left of a history at one point after the other."""
 
-    def __init__(self, history: History, start: State) -> None:
+    def __init__(self, history: History, start: State, shortener: Shortens | None) -> None:
         self._history = history
-        self._firsts = [unit.indices[0] for unit in history.units]
+        self._shortener = shortener
+        self._firsts = history.landmarks.firsts
         self._grown = bisect_left(self._firsts, start.end)
         self.gone = dict(start.gone)
         self._units = [i for i in self._whole(0, self._grown) if i not in self.gone]
         sizes = history.tokens.copy()
-        for unit in history.units:
-            if unit.problem is not None:
-                for n in unit.indices:
-                    sizes[n] = 0
+        for i in history.broken:
+            for n in history.units[i].indices:
+                sizes[n] = 0
         self._sums = list(accumulate(sizes, initial=0))
         self._gone_tokens = history.tokens_of(self.gone)
 
     def _whole(self, start: int, end: int) -> list[int]:
-        units = self._history.units
-        return [i for i in range(start, end) if units[i].problem is None]
+        return [i for i in range(start, end) if i not in self._history.broken]
 
     def tokens(self, end: int) -> int:
         """What is left before a message."""
-        return self._sums[end] - self._gone_tokens
+        # Only messages before the end have been shortened.
+        saved = 0 if self._shortener is None else self._shortener.saved_tokens
+        return self._sums[end] - self._gone_tokens - saved
 
     def staying(self, end: int) -> Staying:
         return self._history.staying(end, self.gone)
@@ -164,8 +214,8 @@ class _Past:
         must_tokens = self._history.tokens_of(staying.must, end)
         tokens = must_tokens + self._history.tokens_of(staying.should, end)
         if tokens + plan.held <= plan.window:
-            return Candidates(self._units, begun, staying.must | staying.should, tokens, must_tokens)
-        return Candidates(self._units, begun, staying.must, must_tokens, must_tokens)
+            return Candidates(self._units, begun, staying.must | staying.should, tokens, must_tokens, end)
+        return Candidates(self._units, begun, staying.must, must_tokens, must_tokens, end)
 
     def drop(self, dropped: Gone) -> None:
         # What is gone is not needed again: what a later message may need is what the newest unit needs, which stays.

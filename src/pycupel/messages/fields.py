@@ -59,12 +59,15 @@ def attribute(value: Any, name: str) -> Any:
 
 def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
     """Whether it has fields by key rather than by attribute."""
-    return isinstance(value, Mapping)
+    return value.__class__ is dict or isinstance(value, Mapping)
 
 
 def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
     """Whether it is a list of parts. An iterator is not: reading would use it up."""
-    return value.__class__ is list or (isinstance(value, Sequence) and not isinstance(value, (str, bytes)))
+    if value.__class__ is list:
+        return True
+    # Most others are dicts and texts, and asking whether something is a sequence takes long.
+    return not isinstance(value, (dict, str, bytes)) and isinstance(value, Sequence)
 
 
 def as_json(value: Any) -> str:

@@ -26,7 +26,7 @@ __all__ = [
 
 ProviderName: TypeAlias = Literal["auto", "openai", "responses", "anthropic", "gemini", "mistral"]
 UnitName: TypeAlias = Literal["auto", "turn"]
-TooLarge: TypeAlias = Literal["drop", "error"]
+TooLarge: TypeAlias = Literal["drop", "error", "shorten"]
 BudgetLike: TypeAlias = ContextBudget | int | str
 Pin: TypeAlias = Iterable[int] | Callable[[Any], object]
 

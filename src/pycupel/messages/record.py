@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
 from typing import Any
 
-from pycupel.messages.cuts import Replayed, State
+from pycupel.messages.cuts import START, Replayed, State
 from pycupel.messages.fingerprints import Fingerprints, owners_of, shape_of
 from pycupel.messages.history import History
 from pycupel.messages.result import Checkpoint, MessageSelection
 
 __all__ = ["Record"]
 
-_START = State(0, {})
-
 
 class Record:
     """Tells whether an earlier selection was made from the start of a history, with the same arguments."""
 
-    def __init__(self, history: History, messages: Sequence[Any], facts: tuple[object, ...]) -> None:
+    def __init__(self, history: History, messages: tuple[Any, ...], facts: tuple[object, ...]) -> None:
         self._history = history
         self._facts = (history.provider.name, *facts)
         self._count = len(messages)
@@ -44,25 +41,32 @@ class Record:
     def state_of(self, previous: MessageSelection | None) -> State:
         """Where the replay may go on: at the last checkpoint of an earlier selection that is also a point here."""
         if previous is None:
-            return _START
+            return START
         history = self._history
         points = {*history.points, 0}
         reasons = {each.index: each.reason for each in previous.dropped}
         for checkpoint in reversed(previous.checkpoints):
             end = checkpoint.end
             if end in points and end < self._count and checkpoint.shape == shape_of(self._owners[:end]):
-                firsts = [unit.indices[0] for unit in history.units]
-                return State(end, {bisect_left(firsts, n): reasons[n] for n in checkpoint.gone})
-        return _START
+                firsts = history.landmarks.firsts
+                gone = {bisect_left(firsts, n): reasons[n] for n in checkpoint.gone}
+                return State(end, gone, checkpoint.texts)
+        return START
 
     def checkpoints(self, replayed: Replayed) -> tuple[Checkpoint, ...]:
-        """The last point before the end, and the end, which may turn out to be one."""
+        """The last point before the end, and the end, which may turn out to be one.
+
+        Shorter texts are stored once: for the end.
+        """
         before = replayed.before
-        now = State(self._count, {**replayed.gone, **replayed.dropped})
-        return tuple(self._checkpoint(state) for state in (before, now))
+        now = State(self._count, {**replayed.gone, **replayed.dropped}, replayed.texts)
+        return tuple(self._checkpoint(state) for state in ((now,) if before.texts else (before, now)))
 
     def _checkpoint(self, state: State) -> Checkpoint:
         units = self._history.units
         return Checkpoint(
-            state.end, tuple(sorted([units[i].indices[0] for i in state.gone])), shape_of(self._owners[: state.end])
+            state.end,
+            tuple(sorted([units[i].indices[0] for i in state.gone])),
+            shape_of(self._owners[: state.end]),
+            state.texts,
         )

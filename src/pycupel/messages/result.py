@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import ceil
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from pycupel.diagnostics import ExclusionReason, SelectionReport
 from pycupel.errors import InvalidArgumentError
@@ -13,7 +13,7 @@ from pycupel.messages.usage import Usage
 from pycupel.model import ContextBudget
 from pycupel.model.frozen import sealed
 
-__all__ = ["Checkpoint", "Cut", "Dropped", "ExplainedSelection", "MessageSelection"]
+__all__ = ["Checkpoint", "Cut", "Dropped", "ExplainedSelection", "MessageSelection", "ResultText", "ShortenedMessage"]
 
 
 @sealed
@@ -28,6 +28,22 @@ class Dropped:
 
     index: int
     reason: ExclusionReason
+
+
+@sealed
+@dataclass(frozen=True, slots=True)
+class ShortenedMessage:
+    """A message that was selected with shorter results.
+
+    Attributes:
+        index: Its index in the caller's list.
+        original_tokens: What it costs in the caller's list.
+        tokens: What it costs in the selection.
+    """
+
+    index: int
+    original_tokens: int
+    tokens: int
 
 
 @sealed
@@ -65,6 +81,20 @@ class Cut:
         return max(0, ceil(self.rewritten * (write - read) / (self.removed * read)))
 
 
+class ResultText(NamedTuple):
+    """What a result says in a selection, in place of what it says in the caller's list.
+
+    Attributes:
+        message: The index of its message.
+        number: Its number among the results of the message.
+        text: The shorter text.
+    """
+
+    message: int
+    number: int
+    text: str
+
+
 @sealed
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
@@ -74,11 +104,13 @@ class Checkpoint:
         end: The number of messages that had been looked at.
         gone: The indices of the messages that had been dropped until then.
         shape: A fingerprint of what belonged together.
+        texts: What results said that had been shortened until then.
     """
 
     end: int
     gone: tuple[int, ...]
     shape: str
+    texts: tuple[ResultText, ...] = ()
 
 
 @sealed
@@ -87,7 +119,7 @@ class MessageSelection:
     """What `select_messages` selected. It holds lists, so it is not hashable.
 
     Attributes:
-        messages: The selected messages: the caller's own objects, in their order.
+        messages: The selected messages, in their order: the caller's own objects, but for those in `shortened`.
         total_tokens: What they cost, documents included.
         dropped: The other messages, each with its reason.
         documents: The selected documents: the caller's own objects, the best ones at both edges.
@@ -104,6 +136,7 @@ class MessageSelection:
         cut: What the cut in this call removed, and what that costs; None if nothing was cut.
         summary: The text of the message that `summarize` gave in place of those that were dropped. It stands behind the
             system prompt in `messages`, and has no entry in `kept`.
+        shortened: The selected messages that are copies with shorter results.
         fingerprint: Of the history and the arguments; a later selection recognises this one by it.
         checkpoints: Where a later selection may go on.
         source: The caller's whole history. It is not compared.
@@ -124,6 +157,7 @@ class MessageSelection:
     notes: tuple[str, ...] = ()
     cut: Cut | None = None
     summary: str | None = None
+    shortened: tuple[ShortenedMessage, ...] = ()
     fingerprint: str = ""
     checkpoints: tuple[Checkpoint, ...] = ()
     source: tuple[Any, ...] = field(default=(), compare=False)

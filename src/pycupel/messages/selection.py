@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, Literal, TypedDict, Unpack, get_args, overload
 
@@ -10,7 +10,7 @@ from pycupel.diagnostics import ExclusionReason, SelectionReport
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.messages.choice import HistoryCutter, choose
 from pycupel.messages.counting import count_beside, resolve_counter
-from pycupel.messages.cuts import Candidates, replay, select_once
+from pycupel.messages.cuts import START, Candidates, Replayed, replay, select_once
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.documents import newest_of_each, read_documents
 from pycupel.messages.history import History, read_history
@@ -26,15 +26,16 @@ from pycupel.messages.options import (
 )
 from pycupel.messages.plan import Plan, limits_of, make_plan
 from pycupel.messages.record import Record
-from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection
+from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection, ShortenedMessage
+from pycupel.messages.shortening import ShorteningCutter, shortening_of, with_shortened
 from pycupel.messages.slicing import document_share
 from pycupel.messages.summary import Summarize, SummaryRequest, request_of, summary_room
-from pycupel.messages.units import Unit
 from pycupel.messages.usage import usage_of
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_bool, wrong_type
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
+from pycupel.protocols import Shortener
 from pycupel.tokens.counters import CounterLike
 
 __all__ = ["SelectOptions", "aselect_messages", "select_messages"]
@@ -57,6 +58,9 @@ class SelectOptions(TypedDict, total=False):
     system: Any
     tools: Iterable[Any] | None
     stable: bool
+    shorten: Literal["results"] | Shortener | None
+    keep: int
+    exclude: Collection[str]
     summarize: Summarize | None
     summary_tokens: int | None
     too_large: TooLarge
@@ -80,6 +84,9 @@ def select_messages(
     system: Any = None,
     tools: Iterable[Any] | None = None,
     stable: bool = True,
+    shorten: Literal["results"] | Shortener | None = None,
+    keep: int = 3,
+    exclude: Collection[str] = (),
     summarize: Summarize | None = None,
     summary_tokens: int | None = None,
     too_large: TooLarge = "drop",
@@ -102,6 +109,9 @@ def select_messages(
     system: Any = None,
     tools: Iterable[Any] | None = None,
     stable: bool = True,
+    shorten: Literal["results"] | Shortener | None = None,
+    keep: int = 3,
+    exclude: Collection[str] = (),
     summarize: Summarize | None = None,
     summary_tokens: int | None = None,
     too_large: TooLarge = "drop",
@@ -123,6 +133,9 @@ def select_messages(
     system: Any = None,
     tools: Iterable[Any] | None = None,
     stable: bool = True,
+    shorten: Literal["results"] | Shortener | None = None,
+    keep: int = 3,
+    exclude: Collection[str] = (),
     summarize: Summarize | None = None,
     summary_tokens: int | None = None,
     too_large: TooLarge = "drop",
@@ -157,10 +170,15 @@ def select_messages(
         system: The system prompt that is sent beside the messages: a text, blocks, or Gemini's `system_instruction`.
         tools: The definitions of tools that are sent beside the messages, in the provider's shape or MCP's.
         stable: Whether the start of the prompt should stay the same from call to call. If not, the window is filled.
+        shorten: What becomes shorter before it is dropped: "results" for the results of tools, as key lines and then as
+            stubs, or a shortener that makes their versions; None for nothing.
+        keep: How many of the newest results stay whole while they fit.
+        exclude: The names of tools whose results are never shortened.
         summarize: Called with the messages that were dropped since the last summary, and that summary or None. Returns
             a text, which is sent behind the system prompt. If it fails or is too long, a note says so.
         summary_tokens: What is kept free for the message with the summary; 5 % of the window if `summarize` is given.
-        too_large: What happens to an old unit that is larger than the budget: "drop" or "error".
+        too_large: What happens to an old unit that is larger than the budget: "drop" or "error". With "shorten", it is
+            dropped, and results of what must stay are shortened if they do not fit.
         explain: Whether the result should have a report.
 
     Returns:
@@ -187,6 +205,9 @@ def select_messages(
         system=system,
         tools=tools,
         stable=stable,
+        shorten=shorten,
+        keep=keep,
+        exclude=exclude,
         summarize=summarize,
         summary_tokens=summary_tokens,
         too_large=too_large,
@@ -229,13 +250,17 @@ def _select(
     system: Any,
     tools: Any,
     stable: Any,
+    shorten: Any,
+    keep: Any,
+    exclude: Any,
     summarize: Any,
     summary_tokens: Any,
     too_large: Any,
     explain: Any,
 ) -> tuple[MessageSelection, SummaryRequest | None]:
     """The selection without a summary, and what has to be summarised."""
-    refuses_large = checked_name("too_large", too_large, get_args(TooLarge)) == "error"
+    large = checked_name("too_large", too_large, get_args(TooLarge))
+    shortening = shortening_of(shorten, keep, exclude, to_fit=large == "shorten")
     if previous is not None and not isinstance(previous, MessageSelection):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise wrong_type("previous", "a MessageSelection", previous)
     unit_name = checked_name("unit", unit, get_args(UnitName))
@@ -259,13 +284,23 @@ def _select(
         stable=checked_bool("stable", stable),
         summary_room=room,
     )
-    cutter = HistoryCutter(history, plan, ranking_policy)
-    record = Record(history, source, (*plan.facts, unit_name, repr(ranking_policy.scorer), repr(ranking_policy.slicer)))
+    facts = (*plan.facts, unit_name, repr(ranking_policy.scorer), repr(ranking_policy.slicer))
+    record = Record(history, source, facts if shortening is None else (*facts, *shortening.facts))
     known = previous if previous is not None and record.continues(previous) else None
+    start = record.state_of(known) if plan.is_stable else START
+    shortener: ShorteningCutter | None = None
+    if shortening is not None:
+        shortener = ShorteningCutter(history, source, plan, ranking_policy, count, shortening, start.texts)
+        history = shortener.history
+    cutter = shortener or HistoryCutter(history, plan, ranking_policy)
     replayed = (
-        replay(history, plan, cutter, record.state_of(known)) if plan.is_stable else select_once(history, plan, cutter)
+        replay(history, plan, cutter, start, shortener)
+        if plan.is_stable
+        else select_once(history, plan, cutter, shortener)
     )
-    if refuses_large:
+    if shortener is not None:
+        shortener.restore(replayed.gone)
+    if large == "error":
         _refuse_too_large(history, plan, replayed.candidates)
     choice = choose(
         history,
@@ -282,21 +317,26 @@ def _select(
     document_tokens = sum([tokens_of[i] for i in choice.documents])
     usage = usage_of(limits, beside, map(history.views.__getitem__, kept), document_tokens)
     notes = (*choice.notes, *_forgotten(history, choice.reasons), *((_NOT_USED,) if previous is not known else ()))
-    selection = _type_of(choice.report)(
-        messages=[source[n] for n in kept],
+    shortened = () if shortener is None else shortener.shortened(kept)
+    report = (
+        choice.report if not shortened or choice.report is None else with_shortened(choice.report, history, shortened)
+    )
+    selection = _type_of(report)(
+        messages=[source[n] for n in kept] if shortener is None else list(map(shortener.message, kept)),
         total_tokens=sum([history.tokens[n] for n in kept]) + document_tokens,
         dropped=_dropped((history.units[i].indices, reason) for i, reason in choice.reasons.items()),
         documents=[given[i] for i in choice.documents],
         dropped_documents=_dropped(((i,), reason) for i, reason in choice.document_reasons.items()),
         kept=tuple(kept),
-        stable_prefix_tokens=_stable_prefix(history.tokens, kept, known),
-        report=choice.report,
-        budget=plan.budget(replayed.candidates.must_tokens, is_cut=bool(replayed.dropped)),
+        stable_prefix_tokens=_stable_prefix(history.tokens, kept, shortened, known),
+        report=report,
+        budget=plan.budget(replayed.candidates.must_tokens, is_cut=bool(replayed.dropped or replayed.saved)),
         counter=str(count),
         provider=history.provider.name,
         usage=usage,
         notes=notes,
-        cut=_cut(history, replayed.dropped, kept),
+        cut=_cut(history, replayed, kept),
+        shortened=shortened,
         fingerprint=record.fingerprint,
         checkpoints=record.checkpoints(replayed) if plan.is_stable else (),
         source=source,
@@ -307,25 +347,23 @@ def _select(
     return selection, request_of(summarize, room, history, source, cut, kept, known, count)
 
 
-def _cut(history: History, dropped: Collection[int], kept: Sequence[int]) -> Cut | None:
-    removed = history.tokens_of(dropped)
+def _cut(history: History, replayed: Replayed, kept: Sequence[int]) -> Cut | None:
+    dropped, saved = replayed.dropped, replayed.saved
+    removed = history.tokens_of(dropped) + sum(saved.values())
     if not removed:
         return None
-    first = min(history.units[i].indices[0] for i in dropped)
-    return Cut(removed, sum([history.tokens[n] for n in kept if n > first]))
+    # What was dropped is not there, and what was shortened is there, and new.
+    first = min([*(history.units[i].indices[0] for i in dropped), *saved])
+    return Cut(removed, sum([history.tokens[n] for n in kept if n >= first]))
 
 
-def _forgotten(history: History, dropped: Iterable[int]) -> Iterator[str]:
-    gone = sorted(history.units[i].indices[0] for i in dropped if _is_reminder(history.units[i]))
+def _forgotten(history: History, dropped: Container[int]) -> Iterator[str]:
+    gone = [history.units[i].indices[0] for i in history.landmarks.reminders.units if i in dropped]
     if gone:
         yield (
             f"system messages behind other messages were dropped ({len(gone)}, the last one is messages[{gone[-1]}]); "
             "only the newest of them always stays, so pin those that must"
         )
-
-
-def _is_reminder(unit: Unit) -> bool:
-    return unit.role == "reminder" and unit.problem is None
 
 
 def _type_of(report: SelectionReport | None) -> type[MessageSelection]:
@@ -334,10 +372,9 @@ def _type_of(report: SelectionReport | None) -> type[MessageSelection]:
 
 def _refuse_broken(history: History) -> None:
     """An empty list would be refused, too, and would not say why."""
-    problems = [unit.problem for unit in history.units]
-    if problems and None not in problems:
+    if history.units and len(history.broken) == len(history.units):
         raise InvalidArgumentError(
-            f"{history.provider.name} would refuse every message; {problems[0]}",
+            f"{history.provider.name} would refuse every message; {history.broken[0]}",
             argument="messages",
             hint="lint_messages lists everything that is wrong.",
         )
@@ -354,10 +391,16 @@ def _dropped(reasons: Iterable[tuple[Sequence[int], ExclusionReason]]) -> tuple[
     return tuple(sorted([Dropped(n, reason) for indices, reason in reasons for n in indices], key=attrgetter("index")))
 
 
-def _stable_prefix(tokens: Sequence[int], kept: Sequence[int], previous: MessageSelection | None) -> int:
+def _stable_prefix(
+    tokens: Sequence[int], kept: Sequence[int], shortened: Sequence[ShortenedMessage], previous: MessageSelection | None
+) -> int:
+    if previous is None:
+        return 0
+    # A message that became shorter is another one.
+    changed = {each.index for each in {*shortened}.symmetric_difference(previous.shortened)}
     stable = 0
-    for now, then in zip(kept, () if previous is None else previous.kept, strict=False):
-        if now != then:
+    for now, then in zip(kept, previous.kept, strict=False):
+        if now != then or now in changed:
             break
         stable += tokens[now]
     return stable

@@ -12,7 +12,15 @@ from pycupel.codecs.records import Field, Record
 from pycupel.codecs.scalars import INTEGER, JSON, TEXT, choice
 from pycupel.diagnostics import ExclusionReason, SelectionReport
 from pycupel.messages.providers import PROVIDERS
-from pycupel.messages.result import Checkpoint, Cut, Dropped, ExplainedSelection, MessageSelection
+from pycupel.messages.result import (
+    Checkpoint,
+    Cut,
+    Dropped,
+    ExplainedSelection,
+    MessageSelection,
+    ResultText,
+    ShortenedMessage,
+)
 from pycupel.messages.usage import Usage
 from pycupel.wire import reports
 from pycupel.wire.items import BUDGET
@@ -21,7 +29,14 @@ __all__ = ["CODECS"]
 
 _DROPPED = Record(Dropped, [Field("index", INTEGER), Field("reason", reports.CODECS[ExclusionReason])])
 _CUT = Record(Cut, [Field("removed", INTEGER), Field("rewritten", INTEGER)])
-_CHECKPOINT = Record(Checkpoint, [Field("end", INTEGER), Field("gone", list_of(INTEGER)), Field("shape", TEXT)])
+_SHORTENED = Record(
+    ShortenedMessage, [Field("index", INTEGER), Field("original_tokens", INTEGER), Field("tokens", INTEGER)]
+)
+_TEXT = Record(ResultText, [Field("message", INTEGER), Field("number", INTEGER), Field("text", TEXT)])
+_CHECKPOINT = Record(
+    Checkpoint,
+    [Field("end", INTEGER), Field("gone", list_of(INTEGER)), Field("shape", TEXT), Field("texts", list_of(_TEXT), ())],
+)
 
 _USAGE = Record(
     Usage,
@@ -47,6 +62,7 @@ _FIELDS = [
     Field("notes", list_of(TEXT), ()),
     Field("cut", _CUT, None),
     Field("summary", TEXT, None),
+    Field("shortened", list_of(_SHORTENED), ()),
     Field("fingerprint", TEXT),
     Field("checkpoints", list_of(_CHECKPOINT), ()),
 ]
@@ -65,6 +81,8 @@ CODECS: Mapping[type[Any], Codec] = {
     Dropped: _DROPPED,
     Cut: _CUT,
     Checkpoint: _CHECKPOINT,
+    ResultText: _TEXT,
+    ShortenedMessage: _SHORTENED,
     Usage: _USAGE,
 }
 """The codec of each public class of a selection."""

@@ -13,7 +13,7 @@ from pycupel.pipeline.rank import Ranking
 from pycupel.protocols import ShortenContext, Shortener
 from pycupel.slicers._versions import ItemVersions
 
-__all__ = ["versions_of"]
+__all__ = ["item_versions", "units_of_whole", "versions_of"]
 
 
 def versions_of(shortener: Shortener, ranking: Ranking) -> dict[int, ItemVersions]:
@@ -21,16 +21,21 @@ def versions_of(shortener: Shortener, ranking: Ranking) -> dict[int, ItemVersion
     competing = set(map(id, ranking.items))
     items = [item for item in ranking.classified.scoreable if id(item) in competing]
     context = ShortenContext(items, [item.content for item in ranking.pinned])
-    return {id(item): _versions(shortener, item, context) for item in items}
+    return {id(item): item_versions(shortener, item, context) for item in items}
 
 
-def _versions(shortener: Any, item: ContextItem, context: ShortenContext) -> ItemVersions:
+def item_versions(shortener: Any, item: ContextItem, context: ShortenContext) -> ItemVersions:
+    """The shorter versions of one item, checked, and what each of them holds.
+
+    Raises:
+        ShortenerContractError: the shortener raises, or returns something that is no shorter version.
+    """
     # `select` wraps a maker if some items come with versions of their own.
     name = getattr(shortener, "maker_name", type(shortener).__name__)
     about = f"the item {describe(item.content)} of {item.tokens} tokens"
     try:
         returned: Any = shortener.shorten(item, context)
-        units: Any = shortener.units(item, context) if callable(getattr(shortener, "units", None)) else 1.0
+        whole = units_of_whole(shortener, item, context)
     except Exception as error:
         raise ShortenerContractError(f"{name} raised {type(error).__name__} for {about}: {error}") from error
     if not isinstance(returned, Sequence) or isinstance(returned, str):
@@ -48,8 +53,12 @@ def _versions(shortener: Any, item: ContextItem, context: ShortenContext) -> Ite
                 f"{name}.shorten returned a version of {version.tokens} tokens for {about}; it must have fewer"
             )
         shorter.append(version)
-    whole = float(units)
     return ItemVersions(shorter, [_units(version, item, whole) for version in shorter], whole)
+
+
+def units_of_whole(shortener: Any, item: ContextItem, context: ShortenContext) -> float:
+    """How much a whole item holds: what the shortener says, or 1 if it says nothing."""
+    return float(shortener.units(item, context)) if callable(getattr(shortener, "units", None)) else 1.0
 
 
 def _units(version: ContextItem, item: ContextItem, whole: float) -> float:

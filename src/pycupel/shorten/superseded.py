@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 
 from pycupel.model.names import name_key
 
-__all__ = ["ToolCall", "main_argument", "superseded"]
+__all__ = ["ToolCall", "main_argument", "superseded", "superseded_by"]
 
 # What the arguments of common tools are called. A path is looked for in this order.
 _PATHS = ("file_path", "path", "filename", "file", "notebook_path", "target_file", "uri")
@@ -39,9 +39,18 @@ def superseded(calls: Sequence[ToolCall]) -> list[bool]:
     Args:
         calls: The calls, oldest first.
     """
-    out_of_date = [False] * len(calls)
-    later: set[str] = set()
-    later_files: set[str] = set()
+    return [later is not None for later in superseded_by(calls)]
+
+
+def superseded_by(calls: Sequence[ToolCall]) -> list[int | None]:
+    """For each call, in order, the index of the first later one that makes its result out of date; None if none does.
+
+    Args:
+        calls: The calls, oldest first.
+    """
+    by: list[int | None] = [None] * len(calls)
+    later: dict[str, int] = {}
+    later_files: dict[str, int] = {}
     for i in range(len(calls) - 1, -1, -1):
         arguments = _mapping(calls[i].arguments)
         name = name_key(calls[i].name)
@@ -51,13 +60,16 @@ def superseded(calls: Sequence[ToolCall]) -> list[bool]:
         writes = path is not None and name.startswith(_WRITING) and any(each in arguments for each in _CONTENTS)
         part = _canonical({each: arguments[each] for each in _PARTS if arguments.get(each) is not None})
         read = f"{path}\n{part}"
-        out_of_date[i] = same in later or (reads and (path in later_files or read in later_files))
-        later.add(same)
+        found = [later.get(same)]
+        if path is not None and reads:
+            found += [later_files.get(path), later_files.get(read)]
+        by[i] = min([each for each in found if each is not None], default=None)
+        later[same] = i
         if path is not None and (writes or (reads and part == "{}")):
-            later_files.add(path)
+            later_files[path] = i
         elif reads:
-            later_files.add(read)
-    return out_of_date
+            later_files[read] = i
+    return by
 
 
 def main_argument(arguments: Any) -> str:

@@ -14,7 +14,7 @@ from pycupel.slicers._base import IndexedSlicer, IndexSlice
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.slicers.knapsack import KnapsackSlice
 
-__all__ = ["ItemVersions", "VersionSlice", "with_versions"]
+__all__ = ["ItemVersions", "VersionSlice", "value_of", "with_versions"]
 
 # Values are integers in the kernel.
 _UNITS = 10_000
@@ -71,7 +71,7 @@ class VersionSlice(IndexedSlicer):
             [item.tokens, *[each.tokens for each in own.shorter]] for item, own in zip(items, known, strict=True)
         ]
         values = [
-            [_value(units, score) for units in (own.whole, *own.units)]
+            [value_of(units, score) for units in (own.whole, *own.units)]
             for score, own in zip(scores, known, strict=True)
         ]
         best = next((i for i in descending(scores) if min(weights[i]) <= capacity), None)
@@ -87,7 +87,7 @@ class VersionSlice(IndexedSlicer):
         return IndexSlice(selected, versions=versions, notes=_notes(choice.value, choice.bound))
 
 
-def _value(units: float, score: float) -> int:
+def value_of(units: float, score: float) -> int:
     """At least 1, so that an item without units may still be chosen if there is room. NaN counts as 0."""
     rated = 0.0 if isnan(score) else min(max(score, 0.0), _HIGHEST)
     return max(1, round(_UNITS * units * (0.5 + 0.5 * rated)))

@@ -1,0 +1,168 @@
+"""The results of tool calls inside messages of any make: what they say, and copies of messages that say less.
+
+Only results that may say less are found here. Thoughts, signatures, the results of server tools and outputs that must
+be what they are, such as the screenshot of a `computer_call_output`, are not among them.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from dataclasses import is_dataclass, replace
+from typing import Any, NamedTuple
+
+from pycupel.messages.fields import as_json, field, filled, is_filled, is_list, is_mapping, text_of
+from pycupel.shorten import ToolCall
+
+__all__ = ["ResultPart", "calls_of", "result_parts", "with_result_texts"]
+
+# The items of the Responses API whose output is free text.
+_OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output"})
+_CALLS = frozenset({"function_call", "custom_tool_call"})
+# How LangChain calls messages with a result.
+_TOOL_TYPES = ("tool", "ToolMessageChunk", "function", "FunctionMessageChunk")
+# Gemini's objects and its JSON spell names differently.
+_RESPONSES = ("function_response", "functionResponse")
+_FUNCTION_CALLS = ("function_call", "functionCall")
+# The keys under which Gemini's functions return a text, the first of them that holds one.
+_RETURNED = ("output", "result", "content", "text", "error")
+
+
+class ResultPart(NamedTuple):
+    """The result of one call.
+
+    Attributes:
+        number: Its number among the results of the message.
+        text: What it says.
+        is_error: Whether it reports an error.
+        has_media: Whether it holds more than text: pictures, files.
+    """
+
+    number: int
+    text: str
+    is_error: bool = False
+    has_media: bool = False
+
+
+def result_parts(message: Any) -> list[ResultPart]:
+    """The results in a message that may say less; none in most messages."""
+    if text_of(message, "type") in _OUTPUTS:
+        return [_part(0, field(message, "output"), is_error=False)]
+    if _is_tool_message(message):
+        return [_part(0, field(message, "content"), is_error=text_of(message, "status") == "error")]
+    return [_part_of(number, block) for number, block in enumerate(filter(_is_result, _blocks(message)[1]))]
+
+
+def with_result_texts(message: Any, texts: Mapping[int, str]) -> Any:
+    """A copy of a message in which some results, by their number, say something else. The rest is the very same."""
+    if text_of(message, "type") in _OUTPUTS:
+        return _changed(message, output=texts[0])
+    if _is_tool_message(message):
+        return _changed(message, content=texts[0])
+    name, blocks = _blocks(message)
+    changed: list[Any] = []
+    number = -1
+    for block in blocks:
+        number += _is_result(block)
+        changed.append(_with_text(block, texts[number]) if number in texts and _is_result(block) else block)
+    return _changed(message, **{name: changed})
+
+
+def calls_of(message: Any) -> Iterator[ToolCall]:
+    """The calls in a message that the caller answers, in their order."""
+    if text_of(message, "type") in _CALLS:
+        yield _call(message, "arguments", "input")
+        return
+    for name in ("tool_calls", "invalid_tool_calls"):
+        calls = field(message, name)
+        for call in calls if is_list(calls) else ():
+            called = filled(call, "function", "custom")
+            yield _call(call if called is None else called, "arguments", "args", "input")
+    called = filled(message, *_FUNCTION_CALLS)
+    if called is not None:
+        yield _call(called, "arguments")
+    for block in _blocks(message)[1]:
+        if not isinstance(block, str):
+            called = block if text_of(block, "type") == "tool_use" else filled(block, *_FUNCTION_CALLS)
+            if called is not None:
+                yield _call(called, "input", "args")
+
+
+def _call(call: Any, *names: str) -> ToolCall:
+    return ToolCall(text_of(call, "name"), filled(call, *names))
+
+
+def _part(number: int, content: Any, *, is_error: bool) -> ResultPart:
+    pieces = content if is_list(content) else [content]
+    texts = [piece if isinstance(piece, str) else field(piece, "text") for piece in pieces if piece is not None]
+    said = [text for text in texts if isinstance(text, str)]
+    return ResultPart(number, "\n".join(filter(None, said)), is_error, len(said) < len(texts))
+
+
+def _part_of(number: int, block: Any) -> ResultPart:
+    response = filled(block, *_RESPONSES)
+    if response is None:
+        return _part(number, field(block, "content"), is_error=field(block, "is_error") is True)
+    value = field(response, "response")
+    is_error = is_mapping(value) and value.get("error") is not None
+    return ResultPart(number, _returned(value)[1], is_error, is_filled(field(response, "parts")))
+
+
+def _is_tool_message(message: Any) -> bool:
+    role = text_of(message, "role")
+    # Gemini has parts, whatever its roles are.
+    is_tool = role in ("tool", "function") or (not role and text_of(message, "type") in _TOOL_TYPES)
+    return is_tool and field(message, "parts") is None
+
+
+def _blocks(message: Any) -> tuple[str, list[Any]]:
+    """The name of the field that has the blocks, and the blocks."""
+    name = "content" if field(message, "parts") is None else "parts"
+    blocks = field(message, name)
+    return name, list(blocks) if is_list(blocks) else []
+
+
+def _is_result(block: Any) -> bool:
+    return not isinstance(block, str) and (
+        text_of(block, "type") == "tool_result" or filled(block, *_RESPONSES) is not None
+    )
+
+
+def _returned(value: Any) -> tuple[str | None, str]:
+    """The key under which a function of Gemini returned a text, and the text; without one, all of it as JSON."""
+    if is_mapping(value):
+        for key in _RETURNED:
+            if isinstance(value.get(key), str):
+                return key, value[key]
+    return None, as_json(value)
+
+
+def _with_text(block: Any, text: str) -> Any:
+    response = filled(block, *_RESPONSES)
+    if response is None:
+        return _changed(block, content=text)
+    name = next(name for name in _RESPONSES if field(block, name) is not None)
+    value = field(response, "response")
+    key, _ = _returned(value)
+    # It stays an object, and an error stays one. Pictures that a function returned beside it go with the text.
+    whole = "error" if is_mapping(value) and "error" in value else "output"
+    changes: dict[str, Any] = {"response": {whole: text} if key is None else {**value, key: text}}
+    if is_filled(field(response, "parts")):
+        changes["parts"] = None
+    return _changed(block, **{name: _changed(response, **changes)})
+
+
+def _changed(value: Any, **changes: Any) -> Any:
+    """A copy with other fields, of a dict, a mapping, a Pydantic model, a dataclass or any other object."""
+    if is_mapping(value):
+        # The keys keep their order, so that what is sent begins like the last time.
+        kept = {**value, **changes}
+        return {key: each for key, each in kept.items() if each is not None or key not in changes}
+    if hasattr(value, "model_copy"):
+        return value.model_copy(update=changes)
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **changes)
+    other = copy.copy(value)
+    for name, each in changes.items():
+        setattr(other, name, each)
+    return other

@@ -207,7 +207,7 @@ class ShorteningCutter(ShortenedHistory):
         return {i: ladder_of(sizes[i], own.get(i, ()), spoken.get(i), maker, context, self._count, more) for i in units}
 
     def _choose(
-        self, ladders: Mapping[int, Ladder], scores: Mapping[int, float], limit: int, required: Sequence[int]
+        self, ladders: dict[int, Ladder], scores: Mapping[int, float], limit: int, required: Sequence[int]
     ) -> _Choice:
         # The newest first: they are the first to become longer again if there is room.
         units = list(reversed(ladders))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -98,3 +99,13 @@ def test_a_mixed_input_has_lines_as_its_output(tmp_path: Path) -> None:
     run_batch([log, write_log(tmp_path / "log.jsonl", 1)], "rag", tmp_path / "out", workers=1)
     first, second = (json.loads((tmp_path / "out" / f"part-00000{n}.jsonl").read_text()) for n in (0, 1))
     assert {**first, "id": 0} == second
+
+
+def test_any_type_may_be_an_id() -> None:
+    """Issue: never a failed job."""
+    ids = [datetime(2026, 1, 5, tzinfo=UTC), b"\x01", Decimal("1.5"), [date(2026, 1, 5)], 7, "seven"]
+    for each, expected in zip(
+        ids, ["2026-01-05 00:00:00+00:00", "b'\\x01'", "1.5", '["2026-01-05"]', "7", "seven"], strict=True
+    ):
+        batch = pa.RecordBatch.from_pylist([{"id": each, "items": "[]", "budget": "5"}])
+        assert select_batch(batch, "rag").to_pylist()[0]["id"] == expected

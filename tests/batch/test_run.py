@@ -71,6 +71,21 @@ def test_a_poisoned_request_is_one_error_row(tmp_path: Path) -> None:
     assert broken[1]["id"] == "big"
 
 
+def test_what_is_nested_too_deeply_is_one_error_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Issue: never a failed job. The two readers have different limits."""
+    log = tmp_path / "log.jsonl"
+    served = {"items": [{"content": "x", "tokens": 1}], "budget": 5}
+    deep = '{"id": ' + "[" * 500 + "]" * 500 + "}"
+    log.write_text("\n".join([json.dumps({"id": 1, **served}), "[" * 100_000, deep]), encoding="utf-8")
+    for name, loads in (("fastest", chunks.fastest_loads()), ("standard", json.loads)):
+        monkeypatch.setattr(chunks, "fastest_loads", lambda loads=loads: loads)
+        run_batch([log], "rag", tmp_path / name, workers=1)
+        errors = [row["error"] for row in rows_in(tmp_path / name)]
+        assert errors[0] is None
+        assert errors[1].startswith("DocumentError: log.jsonl, line 2: cannot be read as JSON: maximum recursion depth")
+        assert errors[2] == "DocumentError: id: is nested more than 64 levels deep"
+
+
 def test_a_chunk_is_limited_in_bytes(monkeypatch: pytest.MonkeyPatch, log: Path, tmp_path: Path) -> None:
     monkeypatch.setattr(chunks, "_BYTES", 1000)
     run_batch([log], "rag", tmp_path / "out", workers=1)
@@ -200,6 +215,11 @@ def test_items_that_swing_are_forgotten_before_they_fill_the_memory(
     monkeypatch.setattr(tally, "_REMEMBERED", 6)
     summary = run_batch([log], "rag", tmp_path / "out", workers=1, compare="chat")
     assert 0 < len(summary.swings) <= 6
+    before = content_of(tmp_path / "out")
+    for part in sorted((tmp_path / "out").glob("part-*"))[:3]:
+        part.unlink()
+    resumed = run_batch([log], "rag", tmp_path / "out", workers=1, compare="chat", resume=True)
+    assert (resumed, content_of(tmp_path / "out")) == (summary, before), "whichever came first"
 
 
 def test_the_standard_library_reads_what_the_fastest_reader_does_not(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,33 +1,36 @@
 """The same rows from local, Dask, Spark and Ray runs on 20,000 requests; and DuckDB over the results.
 
-`make test-engines` runs this, where the engines are.
+`make test-engines` runs this, where the engines are. The recipes are those of the page "Many requests".
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from pycupel.batch import run_batch, select_batch
-from pycupel.batch.arrow import rows_schema
+from pycupel.batch import run_batch
 from pycupel.pipeline import PresetName
 from tests.batch.requests import request
 
 REQUESTS = 20_000
 POLICY: PresetName = "rag"
-SCHEMA = (
-    "id string, selected array<bigint>, excluded array<struct<index: bigint, reason: string>>, tokens bigint, "
-    "utilization double, policy_hash string, counter string, error string"
-)
+PAGE = Path(__file__).parents[2] / "docs" / "many-requests.md"
+
+
+def recipe(word: str, **names: Any) -> dict[str, Any]:
+    """The names that the page's recipe with this word defines, when it runs with these."""
+    blocks = re.findall(r"^```py\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    found = {"__name__": "__main__", **names}
+    exec(next(block for block in blocks if word in block), found)  # noqa: S102 - our own page
+    return found
 
 
 def checksum(rows: list[dict[str, Any]]) -> str:
@@ -52,7 +55,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 "query": asked.get("query"),
             }
         )
-    path = tmp_path_factory.mktemp("log") / "log.parquet"
+    path = tmp_path_factory.mktemp("log") / "requests.parquet"
     parquet.write_table(pa.Table.from_pylist(rows), path, row_group_size=2000)
     return path
 
@@ -60,7 +63,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def local(log: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The output of a local run."""
-    out = tmp_path_factory.mktemp("local") / "out"
+    out = tmp_path_factory.mktemp("local") / "selected"
     summary = run_batch([log], POLICY, out, workers=2)
     assert (summary.requests, summary.errors) == (REQUESTS, 1)
     return out
@@ -84,32 +87,24 @@ def test_dask(log: Path, expected: str, tmp_path: Path) -> None:
 def test_spark(log: Path, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
-    def selected(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            yield select_batch(batch, POLICY)
-
     # Its workers are started as python3, which need not be this one.
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    monkeypatch.chdir(log.parent)
     spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
     try:
-        frame = spark.read.parquet(str(log)).mapInArrow(selected, SCHEMA)
-        rows = [row.asDict(recursive=True) for row in frame.collect()]
+        rows = [row.asDict(recursive=True) for row in recipe("mapInArrow", spark=spark)["rows"].collect()]
     finally:
         spark.stop()
     assert checksum(rows) == expected
 
 
-def test_ray(log: Path, expected: str) -> None:
+def test_ray(log: Path, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
     import ray  # noqa: PLC0415
 
-    def selected(table: pa.Table) -> pa.Table:
-        batches = table.combine_chunks().to_batches()
-        return pa.Table.from_batches([select_batch(batch, POLICY) for batch in batches], schema=rows_schema())
-
+    monkeypatch.chdir(log.parent)
     ray.init(num_cpus=2, include_dashboard=False, configure_logging=False)
     try:
-        frame = ray.data.read_parquet(str(log)).map_batches(selected, batch_format="pyarrow", batch_size=500)
-        rows = frame.take_all()
+        rows = recipe("map_batches")["rows"].take_all()
     finally:
         ray.shutdown()
     assert checksum([_plain(row) for row in rows]) == expected
@@ -120,10 +115,7 @@ def _plain(row: dict[str, Any]) -> dict[str, Any]:
     return {key: value.tolist() if hasattr(value, "tolist") else value for key, value in row.items()}
 
 
-def test_duckdb_reads_the_output(local: Path) -> None:
-    found = duckdb.sql(
-        "SELECT reason, count(*) FROM (SELECT unnest(excluded).reason AS reason "  # noqa: S608 - a path of ours
-        f"FROM '{local}/part-*.parquet') GROUP BY 1 ORDER BY 2 DESC, 1"
-    ).fetchall()
+def test_duckdb_reads_the_output(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(local.parent)
     manifest = json.loads((local / "manifest.json").read_text())
-    assert dict(found) == manifest["summary"]["reasons"]
+    assert dict(recipe("duckdb")["reasons"].fetchall()) == manifest["summary"]["reasons"]

@@ -13,9 +13,6 @@ from typing import Any
 
 import pytest
 
-import pycupel.placers
-import pycupel.scorers
-import pycupel.slicers
 from pycupel import (
     ContextBudget,
     ContextItem,
@@ -55,10 +52,6 @@ NOT_REQUIRING = [
 ]
 
 Names = tuple[str, ...]
-
-
-def exported(package: Any, suffix: str) -> set[str]:
-    return {name for name in package.__all__ if name.endswith(suffix) and name != "IndexSlice"}
 
 
 # --- the built-in strategies
@@ -101,12 +94,6 @@ def test_slicers_with_requirements_are_found_to_overflow() -> None:
 def test_built_in_placers_pass(placer: Any) -> None:
     """Placers: the interface contract."""
     check_placer(placer)
-
-
-def test_no_built_in_strategy_is_forgotten() -> None:
-    assert {type(scorer).__name__ for scorer in SCORERS} == exported(pycupel.scorers, "Scorer")
-    assert {type(slicer).__name__ for slicer in SLICERS} == exported(pycupel.slicers, "Slice")
-    assert {type(placer).__name__ for placer in PLACERS} == exported(pycupel.placers, "Placer")
 
 
 # --- scorers

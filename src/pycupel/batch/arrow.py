@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import datetime
 from io import BytesIO
@@ -122,6 +123,9 @@ def _plain(name: str, value: Any) -> Any:
         except DocumentError:
             # What is wrong with it is said where it is read.
             return value
+    if name == "id" and not isinstance(value, (str, int, float)):
+        # A time, a UUID or anything else: it is written in the row.
+        return json.loads(json.dumps(value, default=str))
     return _without_types(value) if name in _NESTED else value
 
 

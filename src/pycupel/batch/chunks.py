@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -97,16 +98,21 @@ def read_chunks(inputs: Sequence[Path]) -> Iterator[Chunk]:
 def _lines(path: Path) -> Iterator[tuple[int, bytes, float]]:
     with path.open("rb", _BUFFER) as file:
         whole = os.fstat(file.fileno()).st_size or 1
-        first, lines, size, read = 1, list[bytes](), 0, 0
-        for line in file:
-            lines.append(line)
-            size += len(line)
-            if len(lines) == _REQUESTS or size >= _BYTES:
-                read += size
-                yield first, b"".join(lines), min(1.0, read / whole)
-                first, lines, size = first + len(lines), [], 0
-        if lines:
-            yield first, b"".join(lines), 1.0
+        first, start = 1, 0
+        while True:
+            count = size = 0
+            for line in islice(file, _REQUESTS):
+                count += 1
+                size += len(line)
+                if size >= _BYTES:
+                    break
+            if not count:
+                return
+            # Read again at once: thousands of lines to join would leave memory in pieces.
+            file.seek(start)
+            start += size
+            yield first, file.read(size), min(1.0, start / whole)
+            first += count
 
 
 def process(chunk: Chunk, job: Job) -> Part:
@@ -151,7 +157,7 @@ def _requests(chunk: Chunk) -> Iterator[Any]:
             continue
         try:
             yield loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             # The other reader accepts what this one may not, and says what is wrong.
             try:
                 yield parse_json(line)

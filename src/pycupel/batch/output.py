@@ -67,9 +67,8 @@ class Output:
         done: dict[int, Tally] = {}
         for path in self._directory.glob(f"part-*.{self._suffix}"):
             number = int(path.stem.removeprefix("part-"))
-            tally = self._directory / self._tally_name(number)
-            if tally.exists():
-                done[number] = Tally(json.loads(tally.read_text(encoding="utf-8")))
+            if (self._directory / self._tally_name(number)).exists():
+                done[number] = self._tally(number)
         return done
 
     def write(self, part: Part) -> None:
@@ -77,12 +76,23 @@ class Output:
         self._write(self._tally_name(part.number), _text(part.tally.saved()))
         self._write(self._part_name(part.number), part.payload)
 
+    def counted(self, parts: int, slowest: list[tuple[float, str]]) -> Tally:
+        """What was counted over all parts, in their order: swings that are forgotten then do not depend on the run."""
+        whole = Tally()
+        for number in range(parts):
+            whole.add(self._tally(number))
+        whole.slowest = slowest
+        return whole
+
     def finish(self, parts: int, summary: BatchSummary) -> None:
         """Write the manifest of a complete output."""
         names = [self._part_name(number) for number in range(parts)]
         digests = {name: sha256((self._directory / name).read_bytes()).hexdigest() for name in names}
         figures = {key: value for key, value in asdict(summary).items() if key != "slowest"}
         self._write(_MANIFEST, _text({**self._job, "complete": True, "parts": digests, "summary": figures}))
+
+    def _tally(self, number: int) -> Tally:
+        return Tally(json.loads((self._directory / self._tally_name(number)).read_text(encoding="utf-8")))
 
     def _part_name(self, number: int) -> str:
         return f"part-{number:06}.{self._suffix}"

@@ -9,6 +9,7 @@ from typing import Any, TypeGuard
 from pycupel.analytics.metrics import share_of
 from pycupel.codecs.base import Context
 from pycupel.codecs.jsontext import format_json
+from pycupel.codecs.limits import TOO_DEEP, check_depth
 from pycupel.diagnostics.reasons import reason_name
 from pycupel.errors import CupelError, DocumentError
 from pycupel.model import ContextBudget, ContextItem
@@ -55,8 +56,9 @@ class RequestSelector:
 
     def row(self, request: Any) -> dict[str, Any]:
         """The row of a request."""
-        name = request.get("id") if is_object(request) else None
+        name = None
         try:
+            name = _checked_id(request) if is_object(request) else None
             return self._selected(name, _checked_request(request))
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one request, the others go on
             return error_row(name, self.policy_hash, error)
@@ -171,6 +173,16 @@ def is_object(value: Any) -> TypeGuard[Mapping[str, Any]]:
 def is_array(value: Any) -> TypeGuard[list[Any]]:
     """Whether a value is a JSON array."""
     return isinstance(value, list)
+
+
+def _checked_id(request: Mapping[str, Any]) -> Any:
+    """The id, which is written in the row, so that it must not be nested too deeply."""
+    name = request.get("id")
+    try:
+        check_depth(name)
+    except DocumentError:
+        raise DocumentError(TOO_DEEP, path="id") from None
+    return name
 
 
 def _checked_request(request: Any) -> Mapping[str, Any]:

@@ -75,7 +75,7 @@ def run_batch(
         whole.add(part.tally)
         if progress is not None:
             progress(whole.counts["requests"], part.share)
-    summary = whole.summary()
+    summary = out.counted(len(numbers), whole.slowest).summary()
     out.finish(len(numbers), summary)
     return summary
 

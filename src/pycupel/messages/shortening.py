@@ -16,7 +16,7 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.kernels.order import descending
 from pycupel.kernels.versions import choose
 from pycupel.messages.cuts import Candidates
-from pycupel.messages.history import History, item_of
+from pycupel.messages.history import History, items_at
 from pycupel.messages.ladders import (
     Key,
     Ladder,
@@ -115,7 +115,7 @@ class ShorteningCutter(ShortenedHistory):
         kept = self._newest_whole(newest, candidates.pinned, limit)
         free = [each for each in there if each.unit not in candidates.pinned and each.key not in kept]
         self._apply(self._first_texts(free, newest, end))
-        items = [item_of(history, i) for i in units]
+        items = list(items_at(history, units).values())
         scores = dict(zip(units, self._cutter.scores(items), strict=True))
         free = [result for result in free if self._is_open(result)]
         sizes = {i: history.sizes[i] for i in units}
@@ -244,7 +244,9 @@ class ShorteningCutter(ShortenedHistory):
     ) -> tuple[list[int], dict[int, ExclusionReason]]:
         """What the policy's slicer lets pass, and why it does not let the rest."""
         ranked = [order[k] for k in descending([scores[i] for i in order])]
-        items = [replace(item_of(self.history, i), tokens=choice.sizes.get(i, self.history.sizes[i])) for i in ranked]
+        items = [
+            replace(item, tokens=choice.sizes.get(i, item.tokens)) for i, item in items_at(self.history, ranked).items()
+        ]
         outcome = slice_by_index(inner, items, [scores[i] for i in ranked], ContextBudget(room))
         wanted = {ranked[k] for k in outcome.selected}
         return [i for i in order if i in wanted], {ranked[k]: reason for k, reason in outcome.cap_excluded}

@@ -263,10 +263,11 @@ class QuotaSlice(IndexedSlicer):
 
 def _check_percentages(slicer: object) -> None:
     while isinstance(slicer, IndexedSlicer):
-        if isinstance(slicer, QuotaSlice) and len(slicer._requirements) > MAX_INNER_PERCENTAGES:  # noqa: SLF001
+        percentages = {entry.require for entry in slicer.entries} if isinstance(slicer, QuotaSlice) else ()
+        if len(percentages) > MAX_INNER_PERCENTAGES:
             raise SlicerConfigError(
                 f"a QuotaSlice inside another may require {MAX_INNER_PERCENTAGES} different percentages at most, "
-                f"not {len(slicer._requirements)}",  # noqa: SLF001
+                f"not {len(percentages)}",
                 argument="inner",
             )
         slicer = getattr(slicer, "inner", None)

@@ -9,8 +9,16 @@ import pytest
 
 from pycupel import ContextItem, Policy, QuotaEntry, QuotaSlice, RecencyScorer
 from pycupel.errors import InvalidArgumentError, ShortenerContractError, UnitTooLargeError
-from pycupel.messages import MessageSelection, aselect_messages, count_messages, lint_messages, select_messages
+from pycupel.messages import (
+    MessageSelection,
+    aselect_messages,
+    count_messages,
+    lint_messages,
+    select_messages,
+    to_items,
+)
 from pycupel.messages.result import ExplainedSelection
+from pycupel.model.version import version_mark
 from pycupel.protocols import ShortenContext
 from pycupel.shorten import make_version
 from pycupel.wire import dumps, loads
@@ -267,6 +275,18 @@ def test_what_was_shortened_survives_json() -> None:
     assert {unit for unit, reason in reasons.items() if reason == "Shortened"} == {
         unit for unit in reasons if changed.intersection(unit)
     }
+
+
+def test_the_report_knows_the_whole_of_what_was_shortened() -> None:
+    messages = history("openai", 20)
+    whole = {tuple(item.metadata["pycupel.unit"]): item for item in to_items(messages, "openai")}
+    selection = select(messages, 4_000, "openai", shorten="results", explain=True)
+    assert selection.report is not None
+    marks = {tuple(each.item.metadata["pycupel.unit"]): version_mark(each.item) for each in selection.report.included}
+    shorter = {unit: mark["of"] for unit, mark in marks.items() if mark is not None}
+    assert shorter
+    for unit, of in shorter.items():
+        assert version_mark(make_version(whole[unit], "x", 1, "x")) == {"of": of, "maker": "x"}
 
 
 class Halves:

@@ -38,6 +38,7 @@ class History(NamedTuple):
     Attributes:
         provider: Whose history it is.
         views: The messages as they were read.
+        texts: What each message says; whole, also where a view has since been shortened.
         units: The units, or whole turns as units, in order of their first message.
         tokens: What each message costs.
         sizes: What each unit costs.
@@ -51,6 +52,7 @@ class History(NamedTuple):
 
     provider: Provider
     views: list[MessageView]
+    texts: list[str]
     units: list[Unit]
     tokens: list[int]
     sizes: list[int]
@@ -75,8 +77,8 @@ class History(NamedTuple):
         """What the messages of a unit say."""
         indices = self.units[unit_index].indices
         if len(indices) == 1:
-            return self.views[indices[0]].text
-        return "\n".join(filter(None, [self.views[n].text for n in indices]))
+            return self.texts[indices[0]]
+        return "\n".join(filter(None, [self.texts[n] for n in indices]))
 
     def tokens_of(self, unit_indices: Iterable[int], end: int | None = None) -> int:
         """What these units cost together; of a unit that goes on behind `end`, only what comes before it."""
@@ -103,7 +105,8 @@ def read_history(messages: Sequence[Any], provider: Any, unit: Any, count: Calla
     sizes = [tokens[n[0]] if len(n) == 1 else sum([tokens[i] for i in n]) for n, *_ in units]
     landmarks = landmarks_of(singles, pins, len(messages), unit_of, units)
     broken = {i: each.problem for i, each in enumerate(units) if each.problem is not None}
-    return History(known, views, units, tokens, sizes, _ties(units), landmarks, broken, _points(views), pins)
+    texts = [view.text for view in views]
+    return History(known, views, texts, units, tokens, sizes, _ties(units), landmarks, broken, _points(views), pins)
 
 
 def items_at(

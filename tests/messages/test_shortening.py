@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from pycupel.messages import (
 )
 from pycupel.messages.result import ExplainedSelection
 from pycupel.model.version import version_mark
+from pycupel.policies import preset
 from pycupel.protocols import ShortenContext
 from pycupel.shorten import make_version
 from pycupel.wire import dumps, loads
@@ -298,6 +300,15 @@ class Halves:
 def test_a_maker_of_ones_own() -> None:
     selection = select(history("openai", 20), 6_000, "openai", shorten=Halves())
     assert selection.shortened
+
+
+def test_the_shortener_of_the_policy_counts_unless_another_is_given() -> None:
+    messages = history("openai", 20)
+    halves = Halves()
+    policy = replace(preset("chat"), shorten=halves)
+    assert select(messages, 6_000, "openai", policy=policy) == select(messages, 6_000, "openai", shorten=halves)
+    other = select(messages, 6_000, "openai", policy=policy, shorten="results")
+    assert other.messages == select(messages, 6_000, "openai", shorten="results").messages
 
 
 def test_everything_that_fits_stays_as_it_is() -> None:

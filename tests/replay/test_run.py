@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ import pytest
 from pycupel import Policy, RecencyScorer
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.providers import PROVIDERS
+from pycupel.policies import preset
 from pycupel.replay import AS_LOGGED, NEWEST_FIRST, CacheRates, Compaction, History, Log, PolicyReplay, read_log, replay
 from pycupel.replay.session import call_indices
+from pycupel.shorten import KeyLines
 from tests.replay.sessions import REQUESTS, ROLLOUT, lines
 
 SHARED = Path(__file__).parents[3] / "shared/histories"
@@ -94,6 +97,26 @@ def test_what_was_needed_later_is_measured_where_the_history_does_not_fit() -> N
     # Of a call and its result, only the result fits.
     [torn] = replay(history, 34, [NEWEST_FIRST], counter=words)
     assert torn.invalid == 2
+
+
+def test_a_policy_with_a_shortener_shortens_results() -> None:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "go"}]
+    for n in range(12):
+        call = {"id": f"c{n}", "type": "function", "function": {"name": f"f{n}", "arguments": "{}"}}
+        lines = [f"line {i} of nothing in particular" for i in range(80)]
+        messages.append({"role": "assistant", "content": "", "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": f"c{n}", "content": "\n".join([*lines, f"setting_{n} = {n}"])})
+    messages.append({"role": "assistant", "content": " ".join(f"setting_{n}" for n in range(12))})
+    history = History(tuple(messages), "openai")
+    chat = preset("chat")
+    whole, shorter = replay(history, 2_000, {"chat": chat, "shorter": replace(chat, shorten=KeyLines())}, counter=words)
+    assert whole.kept < shorter.kept == shorter.needed
+    assert shorter.invalid == shorter.too_large == 0
+    assert shorter.cuts
+    # The last result alone does not fit.
+    tight, fitted = replay(history, 300, {"chat": chat, "shorter": replace(chat, shorten=KeyLines())}, counter=words)
+    assert tight.too_large
+    assert not fitted.too_large
 
 
 def test_what_must_stay_and_does_not_fit_is_counted() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pycupel.cli.exits import InputError
@@ -14,7 +15,8 @@ from pycupel.replay import AS_LOGGED, NEWEST_FIRST, CacheRates, Log, PolicyRepla
 
 __all__ = ["USUAL", "add_rates", "document", "policies_of", "policy_rows", "progress_bar", "rates_of", "read"]
 
-USUAL = (AS_LOGGED, NEWEST_FIRST, "chat")
+_SHORTENED = "+shorten"
+USUAL = (AS_LOGGED, NEWEST_FIRST, "chat", f"chat{_SHORTENED}")
 """What is compared if no policies are given."""
 
 _COLUMNS = ("<policy", ">tokens sent", ">reused", ">cost", ">cuts", ">refused", ">lost")
@@ -38,8 +40,17 @@ def read(path: str, screen: Screen) -> Log:
 
 
 def policies_of(names: Sequence[str]) -> dict[str, Any]:
-    """The policies by label: presets, files, and the usual way."""
-    return {name: name if name in {AS_LOGGED, NEWEST_FIRST} else policy_of(name) for name in names}
+    """The policies by label: presets, files, each also with `+shorten`, and the usual way."""
+    return {name: name if name in {AS_LOGGED, NEWEST_FIRST} else _policy(name) for name in names}
+
+
+def _policy(name: str) -> Any:
+    """A policy; with `+shorten` behind its name, it shortens results before it drops them."""
+    if not name.endswith(_SHORTENED):
+        return policy_of(name)
+    from pycupel.shorten import KeyLines  # noqa: PLC0415 - most verbs never need it
+
+    return replace(policy_of(name.removesuffix(_SHORTENED)), shorten=KeyLines())
 
 
 def add_rates(parser: Parser) -> None:

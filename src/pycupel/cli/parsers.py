@@ -155,6 +155,7 @@ def add_policy(parser: Parser, *, many: bool = False) -> None:
     """`--policy`."""
     text = "a preset (`pycupel policy list`) or a policy file"
     if many:
+        text += ", `+shorten` behind it to shorten old results"
         parser.add_argument("-p", "--policy", action="append", metavar="NAME|FILE", help=f"{text}; repeat it")
     else:
         parser.add_argument("-p", "--policy", default="chat", metavar="NAME|FILE", help=f"{text}; default: chat")

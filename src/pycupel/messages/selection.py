@@ -171,7 +171,7 @@ def select_messages(
         tools: The definitions of tools that are sent beside the messages, in the provider's shape or MCP's.
         stable: Whether the start of the prompt should stay the same from call to call. If not, the window is filled.
         shorten: What becomes shorter before it is dropped: "results" for the results of tools, as key lines and then as
-            stubs, or a shortener that makes their versions; None for nothing.
+            stubs, or a shortener that makes their versions; None for what the policy says, usually nothing.
         keep: How many of the newest results stay whole while they fit.
         exclude: The names of tools whose results are never shortened.
         summarize: Called with the messages that were dropped since the last summary, and that summary or None. Returns
@@ -260,11 +260,12 @@ def _select(
 ) -> tuple[MessageSelection, SummaryRequest | None]:
     """The selection without a summary, and what has to be summarised."""
     large = checked_name("too_large", too_large, get_args(TooLarge))
-    shortening = shortening_of(shorten, keep, exclude, to_fit=large == "shorten")
+    ranking_policy = as_policy(policy)
+    maker = ranking_policy.shorten if shorten is None else shorten
+    shortening = shortening_of(maker, keep, exclude, to_fit=large == "shorten")
     if previous is not None and not isinstance(previous, MessageSelection):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise wrong_type("previous", "a MessageSelection", previous)
     unit_name = checked_name("unit", unit, get_args(UnitName))
-    ranking_policy = as_policy(policy)
     source = tuple(checked_list("messages", messages))
     limits = as_budget(budget, model)
     known_provider = resolve_provider(source, provider, model)

@@ -35,7 +35,8 @@ def replay(
 ) -> tuple[PolicyReplay, ...]:
     """What policies would have sent at every point where a model was called.
 
-    Compactions by the agent are ignored: a policy is given all the messages before a call.
+    Compactions by the agent are ignored: a policy is given all the messages before a call. With a policy that has a
+    shortener, results of tools become shorter before they are dropped.
 
     Args:
         log: What `read_log` returns, or one history of it.

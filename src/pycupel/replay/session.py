@@ -110,10 +110,13 @@ class Session:
                     policy=policy,
                     counter=self._count,
                     previous=before,
+                    too_large="drop" if policy.shorten is None else "shorten",
                 )
             except UnitTooLargeError:
                 return None
-            is_cut = before is not None and previous.kept[: len(before.kept)] != before.kept
+            is_cut = before is not None and (
+                previous.kept[: len(before.kept)] != before.kept or previous.shortened != before.shortened
+            )
             return _Sent(previous.messages, previous.total_tokens, previous.stable_prefix_tokens, is_cut)
 
         return send

@@ -17,7 +17,7 @@ from __future__ import annotations
 from pycupel.messages.counting import count_messages
 from pycupel.messages.items import to_items
 from pycupel.messages.lint import Finding, lint_messages
-from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection
+from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection, ShortenedMessage
 from pycupel.messages.selection import aselect_messages, select_messages
 from pycupel.messages.usage import Usage, tokens_by_kind
 
@@ -27,6 +27,7 @@ __all__ = [
     "ExplainedSelection",
     "Finding",
     "MessageSelection",
+    "ShortenedMessage",
     "Usage",
     "aselect_messages",
     "count_messages",

@@ -42,7 +42,11 @@ def selector(budget: Any = 300, **options: Any) -> HistorySelector:
 
 
 def kept_of(one: HistorySelector, said: Sequence[Said], **options: Any) -> list[int]:
-    return [n for n, numbers in enumerate(one.select(request(said, **options))) if numbers]
+    return [n for n, each in enumerate(one.select(request(said, **options))) if each.numbers]
+
+
+def numbers_of(one: HistorySelector, given: Request) -> list[list[int]]:
+    return [each.numbers for each in one.select(given)]
 
 
 def test_it_selects_what_fits() -> None:
@@ -84,8 +88,8 @@ def test_messages_are_never_compared_or_shown() -> None:
         given = Request(
             messages=[Hostile() for _ in said[:length]], said=[[each] for each in said[:length]], conversation="1"
         )
-        assert any(one.select(given))
-    assert any(one.select(request(conversation("Bob", 30), conversation="2")))
+        assert any(numbers_of(one, given))
+    assert any(numbers_of(one, request(conversation("Bob", 30), conversation="2")))
 
 
 def test_no_messages_are_remembered() -> None:
@@ -153,7 +157,7 @@ def test_parts_of_a_message_are_kept_on_their_own() -> None:
     one = selector(on_selection=selections.append)
     for provider in ("openai", "anthropic", "gemini", "mistral"):
         given = Request(messages=messages, said=said, model=ModelInUse(provider))
-        assert one.select(given) == [[0], [], [0]]
+        assert numbers_of(one, given) == [[0], [], [0]]
         selection = selections.pop()
         assert selection.provider == provider
         assert selection.messages == ["prompt and question", "question"]
@@ -165,14 +169,15 @@ def test_parts_of_a_message_are_kept_on_their_own() -> None:
 def test_a_message_that_says_nothing_stays() -> None:
     selections: list[MessageSelection] = []
     one = selector(on_selection=selections.append)
-    assert one.select(Request(messages=["question", "note"], said=[[Said("user", [text("?")])], []])) == [[0], []]
+    given = Request(messages=["question", "note"], said=[[Said("user", [text("?")])], []])
+    assert numbers_of(one, given) == [[0], []]
     assert selections[0].messages == ["question", "note"]
 
 
 def test_what_must_stay_stays() -> None:
     said = conversation("Ann", 30)
     assert 0 not in kept_of(selector(), said)
-    assert 0 in kept_of(selector(), said, keep=[0])
+    assert 0 in kept_of(selector(), said, pinned=[0])
     assert 0 in kept_of(selector(pin=lambda message: message is said[0]), said)
 
 
@@ -205,9 +210,9 @@ def test_items_of_responses_are_taken_as_they_are_by_openai() -> None:
     said, items = conversation("Ann", 1), [{"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}]
     for given in ("auto", "openai", "responses", "anthropic"):
         one = selector(provider=given, on_selection=selections.append)
-        assert one.select(request(said, items=items)) == [[0], [0]]
+        assert numbers_of(one, request(said, items=items)) == [[0], [0]]
     assert [each.provider for each in selections] == ["responses", "responses", "responses", "anthropic"]
-    assert selector(provider="Responses").select(request(said)) == [[0], [0]]
+    assert numbers_of(selector(provider="Responses"), request(said)) == [[0], [0]]
     signed = [said[0], Said("assistant", THINKING)]
     selector(on_selection=selections.append).select(request(signed, items=items))
     assert selections[-1].provider == "responses"
@@ -224,7 +229,8 @@ def test_a_budget_may_be_a_share_of_the_window_of_the_model_in_use() -> None:
     one = HistorySelector("50%", {"on_selection": selections.append})
     one.select(request(conversation("Ann", 2), model=ModelInUse("openai", "gpt-4o")))
     assert selections[0].usage.window == 64_000
-    assert HistorySelector("50%", {"model": "gpt-4o"}).select(request(conversation("Ann", 1))) == [[0], [0]]
+    one = HistorySelector("50%", {"model": "gpt-4o"})
+    assert numbers_of(one, request(conversation("Ann", 1))) == [[0], [0]]
 
 
 @pytest.mark.parametrize(

@@ -82,8 +82,8 @@ def test_gemini() -> None:
         {
             "role": "user",
             "parts": [
-                {"function_response": {"id": "1", "name": "f", "response": {"result": [text("one")]}}},
-                {"function_response": {"id": "2", "name": "f", "response": {"result": [text("two")]}}},
+                {"function_response": {"id": "1", "name": "f", "response": {"result": "one"}}},
+                {"function_response": {"id": "2", "name": "f", "response": {"result": "two"}}},
             ],
         },
     ]

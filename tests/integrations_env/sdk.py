@@ -6,7 +6,7 @@ from typing import Any
 
 from pycupel.messages import lint_messages
 from pycupel.messages.detect import detect_provider
-from tests.messages.reading import units_of
+from tests.messages.reading import read_messages, units_of
 
 __all__ = ["SHAPE", "check"]
 
@@ -18,7 +18,7 @@ def check(messages: list[Any], provider: str, expected: list[tuple[str, tuple[in
     before = repr(messages)
     assert detect_provider(messages).name == provider
     assert lint_messages(messages) == []
-    units = units_of(messages, provider)
+    views, units = read_messages(messages, provider), units_of(messages, provider)
     assert [(unit.role, unit.indices) for unit in units] == expected
     assert repr(messages) == before
-    return [unit.text for unit in units]
+    return ["\n".join(filter(None, (views[n].text for n in unit.indices))) for unit in units]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pycupel import ContextItem
+from pycupel import ContextItem, Policy, QuotaEntry, QuotaSlice, RecencyScorer
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
-from pycupel.messages import MessageSelection, lint_messages, select_messages
+from pycupel.messages import MessageSelection, count_messages, lint_messages, select_messages, to_items
 from pycupel.messages.result import ExplainedSelection
+from pycupel.model.version import version_mark
 from pycupel.protocols import ShortenContext
-from pycupel.replay import read_log
 from pycupel.shorten import make_version
 from pycupel.wire import dumps, loads
 
@@ -65,8 +64,12 @@ def history(provider: str, results: int) -> list[Any]:
     return messages
 
 
+def quarter(text: str) -> int:
+    return len(text) // 4
+
+
 def select(messages: list[Any], budget: int, provider: str, **options: Any) -> MessageSelection:
-    return select_messages(messages, budget, provider=provider, counter=lambda text: len(text) // 4, **options)  # type: ignore[call-overload, no-any-return]
+    return select_messages(messages, budget, provider=provider, counter=quarter, **options)  # type: ignore[call-overload, no-any-return]
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -106,9 +109,141 @@ def test_versions_are_the_same_in_later_calls_and_never_longer(provider: str) ->
         previous, before = chained, now
 
 
-def test_excluded_tools_and_small_results_stay() -> None:
+def texts_of(selection: MessageSelection) -> dict[int, str]:
+    """What the results of an OpenAI history say, by message."""
+    kept = zip(selection.kept, selection.messages, strict=True)
+    return {n: message["content"] for n, message in kept if message["role"] == "tool"}
+
+
+def test_excluded_tools_stay_whole() -> None:
     messages = history("openai", 20)
     assert select(messages, 4_000, "openai", shorten="results", exclude=["read_file"]).shortened == ()
+
+
+def test_nothing_small_is_shortened() -> None:
+    small = "a_name: " + "x" * 388
+    messages = [question("openai", "Go on."), *(m for n in range(40) for m in exchange("openai", n, small))]
+    plain = select(messages, 1_500, "openai")
+    assert plain.dropped
+    assert select(messages, 1_500, "openai", shorten="results").shortened == ()
+    messages = [question("openai", "Go on."), *(m for n in range(40) for m in exchange("openai", n, small + "y" * 4))]
+    assert select(messages, 1_500, "openai", shorten="results").shortened
+
+
+@pytest.mark.parametrize("keep", [0, 1, 3, 5])
+def test_the_newest_results_stay_whole(keep: int) -> None:
+    messages = history("openai", 9)
+    selection = select(messages, 4_000, "openai", shorten="results", keep=keep, stable=False)
+    newest = [2 * n + 2 for n in range(9)][9 - keep :]
+    assert not {each.index for each in selection.shortened} & {*newest, len(messages) - 1}
+    assert len(selection.messages) == len(messages)
+    assert selection.shortened
+
+
+def test_the_newest_results_are_shortened_if_they_do_not_fit() -> None:
+    messages = [*history("openai", 3), *exchange("openai", 3, log(3, 400)), *exchange("openai", 4, "done")]
+    selection = select(messages, 2_500, "openai", shorten="results")
+    assert 8 in [each.index for each in selection.shortened]
+    assert "setting_3" in texts_of(selection)[8]
+
+
+def test_what_is_out_of_date_becomes_a_stub_first() -> None:
+    messages = [question("openai", "Read."), *exchange("openai", 1, log(1)), *history("openai", 6)[1:]]
+    messages += [*exchange("openai", 1, log(7)), *exchange("openai", 8, "done"), *exchange("openai", 9, "done")]
+    for n, message in enumerate(messages):
+        if "tool_call_id" in message:
+            message["tool_call_id"] = messages[n - 1]["tool_calls"][0]["id"] = f"call{n:05d}"
+    selection = select(messages, 3_500, "openai", shorten="results", keep=0, stable=False)
+    # log_1.txt was read three times.
+    assert [each.index for each in selection.shortened] == [2, 6]
+    assert texts_of(selection)[2] == "[result left out: 41 lines, 483 tokens; again with read_file(log_1.txt)]"
+    assert selection.dropped == ()
+    assert selection.cut is not None
+    assert selection.cut.removed == sum(each.original_tokens - each.tokens for each in selection.shortened)
+    assert selection.cut.rewritten == selection.total_tokens - (count_messages(messages[:2], "openai", quarter) - 3)
+
+
+def test_results_that_report_errors_are_shortened_last() -> None:
+    messages = history("anthropic", 12)
+    messages[4]["content"][0]["is_error"] = True
+    selection = select(messages, 3_500, "anthropic", shorten="results", keep=0, stable=False)
+    changed = {each.index for each in selection.shortened}
+    assert len(changed) > 5
+    assert 4 in selection.kept
+    assert 4 not in changed
+    selection = select(messages, 1_100, "anthropic", shorten="results", keep=0, stable=False)
+    assert 4 not in selection.kept or 4 in {each.index for each in selection.shortened}
+
+
+PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "x"}}
+
+
+def test_old_pictures_become_stubs_first() -> None:
+    messages = history("anthropic", 8)
+    messages[2]["content"][0]["content"] = [{"type": "text", "text": "a screenshot"}, PICTURE]
+    messages[4]["content"][0]["content"] = [PICTURE]
+    messages[16]["content"][0]["content"] = [PICTURE]
+    selection = select(messages, 5_000, "anthropic", shorten="results")
+    said = [message["content"][0].get("content") for message in selection.messages[1:]]
+    assert said[1] == "a screenshot\n[picture or file left out: 1,600 tokens; again with read_file(log_0.txt)]"
+    assert said[3] == "[picture or file left out: 1,600 tokens; again with read_file(log_1.txt)]"
+    assert said[15] == [PICTURE]
+    assert [each.index for each in selection.shortened] == [2, 4]
+
+
+def test_a_computer_call_output_is_never_changed() -> None:
+    screen = {"type": "computer_screenshot", "image_url": "data:image/png;base64,AAAA"}
+    messages = history("responses", 12)
+    for n in (1, 3):
+        call_id = messages[n]["call_id"]
+        messages[n] = {"type": "computer_call", "id": f"c{n}", "call_id": call_id, "action": {"type": "screenshot"}}
+        messages[n + 1] = {"type": "computer_call_output", "call_id": call_id, "output": screen}
+    selection = select(messages, 3_000, "responses", shorten="results", too_large="shorten")
+    assert selection.shortened
+    screens = [message for message in selection.messages if message.get("type") == "computer_call_output"]
+    assert all(any(each is message for message in messages) for each in screens)
+
+
+def test_thoughts_and_what_servers_returned_are_never_changed() -> None:
+    thought = {"type": "thinking", "thinking": log(90), "signature": "x" * 4_000}
+    call = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}}
+    found = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [{"type": "text", "text": log(91)}]}
+    messages = history("anthropic", 12)
+    messages[21]["content"] = [thought, call, found, *messages[21]["content"]]
+    selection = select(messages, 6_000, "anthropic", shorten="results")
+    assert selection.shortened
+    by_index = dict(zip(selection.kept, selection.messages, strict=True))
+    assert by_index[21] is messages[21]
+
+
+def test_turns_are_shortened_result_by_result() -> None:
+    messages = history("openai", 9)
+    selection = select(messages, 3_500, "openai", shorten="results", too_large="shorten", unit="turn")
+    assert len(selection.messages) == len(messages)
+    changed = {each.index for each in selection.shortened}
+    assert changed
+    assert not changed & {14, 16, 18}
+
+
+def test_a_policy_still_decides_what_is_worth_keeping() -> None:
+    slicer = QuotaSlice([QuotaEntry("ToolOutput", 0, 20)])
+    messages = history("openai", 20)
+    capped = select(messages, 4_000, "openai", shorten="results", policy=Policy(RecencyScorer(), slicer))
+    free = select(messages, 4_000, "openai", shorten="results", policy=Policy(RecencyScorer()))
+    assert 0 < len(capped.messages) < len(free.messages)
+
+
+def test_the_start_stays_the_same_until_something_becomes_shorter() -> None:
+    messages = history("openai", 20)
+    previous = select(messages[:-2], 4_000, "openai", shorten="results")
+    chained = select(messages, 4_000, "openai", shorten="results", previous=previous)
+    assert chained.cut is None
+    assert chained.stable_prefix_tokens == previous.total_tokens
+    again = select(
+        [*messages, *exchange("openai", 20, log(20, 90))], 4_000, "openai", shorten="results", previous=chained
+    )
+    assert again.cut is not None
+    assert 0 < again.stable_prefix_tokens < chained.total_tokens
 
 
 def test_a_result_that_must_stay_and_is_too_large_is_shortened() -> None:
@@ -122,18 +257,6 @@ def test_a_result_that_must_stay_and_is_too_large_is_shortened() -> None:
     assert selection.shortened[0].index == 2
 
 
-def test_errors_come_last_and_pictures_first() -> None:
-    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "x"}}
-    messages = history("anthropic", 20)
-    messages[2]["content"][0]["content"] = [{"type": "text", "text": "a picture"}, picture]
-    messages[4]["content"][0]["is_error"] = True
-    selection = select(messages, 6_000, "anthropic", shorten="results")
-    assert not lint_messages(selection.messages, "anthropic")
-    by_index = dict(zip(selection.kept, selection.messages, strict=True))
-    assert 4 in by_index
-    assert "'type': 'image'" not in str(selection.messages)
-
-
 def test_what_was_shortened_survives_json() -> None:
     selection = select(history("openai", 20), 4_000, "openai", shorten="results", explain=True)
     assert selection.report is not None
@@ -144,6 +267,18 @@ def test_what_was_shortened_survives_json() -> None:
     assert {unit for unit, reason in reasons.items() if reason == "Shortened"} == {
         unit for unit in reasons if changed.intersection(unit)
     }
+
+
+def test_the_report_knows_the_whole_of_what_was_shortened() -> None:
+    messages = history("openai", 20)
+    whole = {tuple(item.metadata["pycupel.unit"]): item for item in to_items(messages, "openai")}
+    selection = select(messages, 4_000, "openai", shorten="results", explain=True)
+    assert selection.report is not None
+    marks = {tuple(each.item.metadata["pycupel.unit"]): version_mark(each.item) for each in selection.report.included}
+    shorter = {unit: mark["of"] for unit, mark in marks.items() if mark is not None}
+    assert shorter
+    for unit, of in shorter.items():
+        assert version_mark(make_version(whole[unit], "x", 1, "x")) == {"of": of, "maker": "x"}
 
 
 class Halves:
@@ -181,22 +316,3 @@ def test_options_are_checked(options: dict[str, Any], error: type[Exception]) ->
 def test_what_must_stay_and_cannot_be_shortened_is_an_error() -> None:
     with pytest.raises(UnitTooLargeError):
         select([question("openai", "x" * 9_000)], 1_000, "openai", too_large="shorten")
-
-
-HISTORIES = sorted((Path(__file__).parents[3] / "shared/histories").glob("*.jsonl.xz"))
-
-
-@pytest.mark.skipif(not HISTORIES, reason="there are no real histories beside the project")
-@pytest.mark.parametrize("path", HISTORIES, ids=lambda path: path.name)
-def test_real_histories_are_valid_at_ten_budgets(path: Path) -> None:
-    for log in read_log(path).histories[:5]:
-        messages, provider = list(log.messages), log.provider
-        whole = select(messages, 10**9, provider).total_tokens
-        for tenth in range(1, 11):
-            budget = whole * tenth // 10
-            try:
-                selection = select(messages, budget, provider, shorten="results", too_large="shorten")
-            except UnitTooLargeError:
-                continue
-            assert selection.total_tokens <= budget
-            assert not [each for each in lint_messages(selection.messages, provider) if each.severity == "error"]

@@ -41,11 +41,11 @@ def broken(messages: list[Message], provider: str = "openai") -> list[tuple[int,
 def test_a_call_and_all_its_results_are_one_unit() -> None:
     units = group([SYSTEM, USER, calls("a", "b"), result("b"), result("a"), SAID, USER])
     assert units == [
-        Unit((0,), "system", None, "complete", None, "s"),
-        Unit((1,), "user", None, "complete", None, "u"),
-        Unit((2, 3, 4), "exchange", 1, "complete", None, "f\n{}\nf\n{}\nr\nr", (1,)),
-        Unit((5,), "assistant", 1, "complete", None, "a", (1,)),
-        Unit((6,), "user", None, "complete", None, "u"),
+        Unit((0,), "system", None, "complete", None),
+        Unit((1,), "user", None, "complete", None),
+        Unit((2, 3, 4), "exchange", 1, "complete", None, (1,)),
+        Unit((5,), "assistant", 1, "complete", None, (1,)),
+        Unit((6,), "user", None, "complete", None),
     ]
 
 

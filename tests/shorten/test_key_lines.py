@@ -247,3 +247,15 @@ def test_shares_must_be_numbers() -> None:
 def test_makers_are_values() -> None:
     assert KeyLines((0.2, 0.1, 0.2)) == KeyLines((0.1, 0.2))
     assert hash(KeyLines()) == hash(KeyLines())
+
+
+def test_what_was_left_out_before_is_counted_again() -> None:
+    text = (
+        "[+1,200 lines]\n"
+        + "a line that says nothing\n" * 9
+        + "the_name: src/app/main.py\n[+1 line]\n"
+        + "nor this\n" * 9
+    )
+    [version] = shortened(item(text), shares=(0.1,))
+    assert version == "[+1,209 lines]\nthe_name: src/app/main.py\n[+10 lines]\n"
+    assert shortened(item(text.replace("1,200", "9" * 5_000)), shares=(0.2,)) != []

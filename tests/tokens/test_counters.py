@@ -239,11 +239,21 @@ def test_newer_models_of_claude_have_more_tokens(older: str, newer: str) -> None
         ("openai", "gpt-4", "cl100k_base"),
         ("openai", "claude-opus-4-6", "estimator for anthropic"),
         ("anthropic", "my-own-model", "estimator for anthropic"),
-        ("openai", "my-own-model", "o200k_base"),
+        ("openai", "my-own-model", "estimator for an unknown model"),
+        ("responses", "my-own-model", "estimator for an unknown model"),
     ],
 )
 def test_the_model_decides_and_else_the_provider(provider: str, model: str | None, counted_by: str) -> None:
     assert counter_for(provider, model).name == counted_by
+
+
+@pytest.mark.parametrize("provider", ["openai", "responses", "anthropic", "gemini"])
+def test_nothing_is_exact_for_a_model_that_is_not_known(provider: str) -> None:
+    counter = counter_for(provider, "my-own-model")
+    assert not counter.exact
+    assert counter.margin_percent > 0
+    text = "The quick brown fox jumps over 12345 lazy dogs. " * 20
+    assert counter(text) > get_counter("o200k_base")(text)
 
 
 def test_a_vocabulary_is_loaded_once() -> None:

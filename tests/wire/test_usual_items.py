@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import strategies as st
 
 from pycupel import ContextItem
 from pycupel.codecs.base import Context
 from pycupel.codecs.records import Record
 from pycupel.errors import DocumentError
 from pycupel.wire.items import ITEM
+from tests.fuzz.loop import RUNS, fuzz
 from tests.fuzz.mutations import HOSTILE, NASTY, Drawn, changed_values
 
 FIELD_BY_FIELD = Record(ContextItem, ITEM.fields)
@@ -24,9 +25,14 @@ def outcome(codec: Record, value: Any, context: Context) -> str:
         return f"{error.path}: {error} {list(map(str, error.errors))}"
 
 
-@given(changed_values("items", nasty=NASTY + HOSTILE), st.builds(Context, st.booleans(), st.booleans(), st.booleans()))
-def test_both_ways_give_the_same_item_or_the_same_error(document: Drawn, context: Context) -> None:
+def check_both(drawn: tuple[Drawn, Context]) -> None:
+    document, context = drawn
     assert outcome(ITEM, document.value, context) == outcome(FIELD_BY_FIELD, document.value, context)
+
+
+def test_both_ways_give_the_same_item_or_the_same_error() -> None:
+    contexts = st.builds(Context, st.booleans(), st.booleans(), st.booleans())
+    fuzz(check_both, st.tuples(changed_values("items", nasty=NASTY + HOSTILE), contexts), RUNS)
 
 
 FULL = {

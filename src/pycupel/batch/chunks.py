@@ -23,7 +23,7 @@ __all__ = ["Chunk", "Job", "Part", "process", "read_chunks"]
 
 # A chunk is a part of the output: small enough to be lost, large enough to be worth a file and a message.
 _REQUESTS = 500
-_BYTES = 8 * 1024 * 1024
+_BYTES = 2 * 1024 * 1024
 # Lines have thousands of bytes, so that few would fit into the usual buffer.
 _BUFFER = 64 * 1024
 _LABEL = 80

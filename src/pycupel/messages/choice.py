@@ -16,9 +16,10 @@ from pycupel.diagnostics import (
 )
 from pycupel.diagnostics.report import with_fields
 from pycupel.kernels.order import descending, u_shaped
+from pycupel.kernels.records import records
 from pycupel.messages.cuts import Candidates, Replayed
 from pycupel.messages.documents import DocumentItem
-from pycupel.messages.history import History, item_of, items_at
+from pycupel.messages.history import History, items_at
 from pycupel.messages.plan import Plan
 from pycupel.messages.scoring import scorer_for
 from pycupel.messages.slicing import BesideSlice, fill, inner_slicer, without_lone_questions
@@ -65,7 +66,8 @@ class HistoryCutter:
         room, reserve = self._plan.goal(candidates.pinned_tokens, candidates.must_tokens)
         # At equal scores, what comes first stays, and that is the newest.
         units = [i for i in reversed(candidates.units) if i not in pinned]
-        items = [self._items.get(i) or self._item(i) for i in units]
+        self._items |= items_at(self._history, [i for i in units if i not in self._items])
+        items = [self._items[i] for i in units]
         scores = self.scores(items)
         order = descending(scores)
         ranked = [units[n] for n in order]
@@ -79,7 +81,10 @@ class HistoryCutter:
         taken = fill(wanted, sizes, ties, room - reserve, in_one_piece=self.inner is None)
         taken = without_lone_questions(taken, ties, self.answers, candidates.begun)
         left = room - sum([sizes[i] for i in taken])
-        return {i: capped.get(i) or BudgetExceeded(sizes[i], left) for i in ranked if i not in taken}
+        gone = [i for i in ranked if i not in taken]
+        if capped:
+            return {i: capped.get(i) or BudgetExceeded(sizes[i], left) for i in gone}
+        return dict(zip(gone, records(BudgetExceeded, [(sizes[i], left) for i in gone]), strict=True))
 
     def scores(self, items: Sequence[ContextItem]) -> list[float]:
         """The scores of units as items."""
@@ -88,10 +93,6 @@ class HistoryCutter:
     def forget(self, unit_index: int) -> None:
         """What a unit costs has changed."""
         self._items.pop(unit_index, None)
-
-    def _item(self, unit_index: int) -> ContextItem:
-        item = self._items[unit_index] = item_of(self._history, unit_index)
-        return item
 
 
 class Choice(NamedTuple):
@@ -139,9 +140,7 @@ def choose(
     """
     offered, pinned = replayed.candidates.units, replayed.candidates.pinned
     kept = [i for i in offered if i not in replayed.dropped]
-    refused: dict[int, ExclusionReason] = {
-        i: Filtered(unit.problem) for i, unit in enumerate(history.units) if unit.problem is not None
-    }
+    refused: dict[int, ExclusionReason] = {i: Filtered(problem) for i, problem in history.broken.items()}
     aside = refused | dict(sorted(replayed.gone.items()))
     reasons = aside | dict(replayed.dropped)
     older: dict[int, ExclusionReason] = {old.index: Deduplicated(new.item.content) for old, new in replaced}
@@ -175,7 +174,8 @@ def choose(
 
 
 def _last_question(history: History) -> str:
-    return next((unit.text for unit in reversed(history.units) if unit.role == "user"), "")
+    asked = [i for i, unit in enumerate(history.units) if unit.role == "user"]
+    return history.text_of(asked[-1]) if asked else ""
 
 
 def _in_u_shape(hits: Sequence[DocumentItem], run: Selection) -> list[int]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from pycupel.messages.fields import as_json, attribute, field, is_filled, is_list, is_mapping, rewritten, text_of
 from pycupel.model.checks import describe
 
-__all__ = ["THINKING", "TOOL_CALLS", "TOOL_RESULTS", "ContentError", "ContentReader", "Prices"]
+__all__ = ["TEXTS", "THINKING", "TOOL_CALLS", "TOOL_RESULTS", "ContentError", "ContentReader", "Prices"]
 
 TOOL_CALLS, TOOL_RESULTS, THINKING = "tool_calls", "tool_results", "thinking"
 
@@ -71,6 +71,8 @@ _RANKS = {name: rank for rank, name in enumerate(_FIELDS)}
 # A token of sealed thoughts is about eight characters of what is sent.
 _SEALED_CHARACTERS = 8
 _IMAGES = frozenset({"image", "image_url", "input_image", "computer_screenshot", "screenshot", "image_generation_call"})
+TEXTS = frozenset({"text", "input_text", "output_text"})
+_INLINE = ("inline_data", "file_data", "inlineData", "fileData")
 _AUDIO = frozenset({"audio", "input_audio"})
 _FILES = frozenset({"file", "input_file", "document", "document_url", "container_upload"})
 
@@ -155,6 +157,10 @@ class ContentReader:
             return sum([self._walk(each, texts) for each in node])
         kind = field(node, "type")
         kind = kind if isinstance(kind, str) else None
+        if kind in TEXTS and node.__class__ is dict and len(node) == 2 and node.get("text").__class__ is str:
+            # What most parts are.
+            texts.append(node["text"])
+            return 0
         if kind in _FILES:
             return self._file(node, texts)
         start, inside = len(texts), len(self._spans)
@@ -228,8 +234,9 @@ class ContentReader:
 
     def _inline_price(self, node: Any) -> int | None:
         """Gemini's parts have no type, but their data has a MIME type."""
-        found = (field(node, name) for name in ("inline_data", "file_data", "inlineData", "fileData"))
-        data = next((each for each in found if each is not None), None)
+        if node.__class__ is dict and node.keys().isdisjoint(_INLINE):
+            return None
+        data = next((each for each in [field(node, name) for name in _INLINE] if each is not None), None)
         if data is None:
             return None
         kind = (text_of(data, "mime_type") or text_of(data, "mimeType")).partition("/")[0]

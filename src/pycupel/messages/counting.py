@@ -85,7 +85,7 @@ def count_beside(
         tools: The definitions of tools; None if there are none.
     """
     prices = provider.prices
-    listed = [] if tools is None else each_tool(checked_list("tools", tools))
+    listed: Iterable[Any] = () if tools is None else each_tool(checked_list("tools", tools))
     definitions = [_definition(tool, n) for n, tool in enumerate(listed)]
     return Beside(
         0 if system is None else _system_tokens(system, ContentReader(count, prices)),

@@ -184,21 +184,19 @@ class _Past:
     def __init__(self, history: History, start: State, shortener: Shortens | None) -> None:
         self._history = history
         self._shortener = shortener
-        self._firsts = [unit.indices[0] for unit in history.units]
+        self._firsts = history.landmarks.firsts
         self._grown = bisect_left(self._firsts, start.end)
         self.gone = dict(start.gone)
         self._units = [i for i in self._whole(0, self._grown) if i not in self.gone]
         sizes = history.tokens.copy()
-        for unit in history.units:
-            if unit.problem is not None:
-                for n in unit.indices:
-                    sizes[n] = 0
+        for i in history.broken:
+            for n in history.units[i].indices:
+                sizes[n] = 0
         self._sums = list(accumulate(sizes, initial=0))
         self._gone_tokens = history.tokens_of(self.gone)
 
     def _whole(self, start: int, end: int) -> list[int]:
-        units = self._history.units
-        return [i for i in range(start, end) if units[i].problem is None]
+        return [i for i in range(start, end) if i not in self._history.broken]
 
     def tokens(self, end: int) -> int:
         """What is left before a message."""

@@ -23,6 +23,9 @@ __all__ = [
 ]
 
 
+_PLAIN: tuple[type, ...] = (str, bytes, int, float, list, tuple, dict)
+
+
 def field(value: Any, key: str) -> Any:
     """A key of a dict or an attribute of any other object; None if it is missing."""
     # Most are dicts, and comparing the class is much cheaper than asking whether something is a mapping.
@@ -43,7 +46,7 @@ def is_filled(value: Any) -> bool:
     """Whether it holds something. Objects of unknown classes are not asked: their answer may be an error."""
     if value is None:
         return False
-    return bool(value) if isinstance(value, (str, bytes, int, float, list, tuple, dict)) else True
+    return bool(value) if isinstance(value, _PLAIN) else True
 
 
 def filled(value: Any, *names: str) -> Any:
@@ -59,12 +62,15 @@ def attribute(value: Any, name: str) -> Any:
 
 def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
     """Whether it has fields by key rather than by attribute."""
-    return isinstance(value, Mapping)
+    return value.__class__ is dict or isinstance(value, Mapping)
 
 
 def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
     """Whether it is a list of parts. An iterator is not: reading would use it up."""
-    return value.__class__ is list or (isinstance(value, Sequence) and not isinstance(value, (str, bytes)))
+    if value.__class__ is list:
+        return True
+    # Most others are dicts and texts, and asking whether something is a sequence takes long.
+    return not isinstance(value, (dict, str, bytes)) and isinstance(value, Sequence)
 
 
 def as_json(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from hashlib import sha256
 from marshal import dumps
 from os import urandom
@@ -15,16 +15,30 @@ __all__ = ["Fingerprints", "owners_of", "shape_of"]
 
 # It marks what the provider should cache, is moved from call to call, and is not part of what is said.
 _CACHE_CONTROL = "cache_control"
+_MARK = _CACHE_CONTROL.encode()
 # Later formats write the same value differently, depending on where else it is used.
 _FORMAT = 2
+# What is written of several messages is their number, and then the same as of each.
+_HEAD = len(dumps((), _FORMAT))
+# One message at a time takes longer, and so do all at once, for which memory has to be found again and again.
+_AT_ONCE = 64
 
 
-def _written(message: Any) -> bytes:
-    """A message as bytes that are the same for equal messages, also in another process."""
+def _written(messages: tuple[Any, ...]) -> bytes | memoryview:
+    """Messages as bytes that are the same for equal messages, also in another process."""
     try:
-        return dumps(message, _FORMAT)
+        written = dumps(messages, _FORMAT)
     except ValueError:
         # An object of a library, or a dict with one inside.
+        written = _MARK
+    return b"".join(map(_written_alone, messages)) if _MARK in written else memoryview(written)[_HEAD:]
+
+
+def _written_alone(message: Any) -> bytes:
+    try:
+        written = dumps(message, _FORMAT)
+        return dumps(_without_cache_control(message), _FORMAT) if _MARK in written else written
+    except ValueError:
         return _as_text(message)
 
 
@@ -50,20 +64,15 @@ def _without_cache_control(value: Any) -> Any:
 class Fingerprints:
     """Fingerprints of a list of messages, and of as many of its first messages as needed."""
 
-    def __init__(self, messages: Sequence[Any]) -> None:
-        written = [_written(message) for message in messages]
-        mark = _CACHE_CONTROL.encode()
-        if mark in b"".join(written):
-            for n, each in enumerate(written):
-                if mark in each:
-                    written[n] = _written(_without_cache_control(messages[n]))
-        self._written = written
+    def __init__(self, messages: tuple[Any, ...]) -> None:
+        self._messages = messages
         self._hash = sha256()
         self._done = 0
 
     def of_first(self, count: int, *facts: Any) -> str:
         """The fingerprint of the first messages and of plain facts about them. Must be asked for in ascending order."""
-        self._hash.update(b"".join(self._written[self._done : count]))
+        for start in range(self._done, count, _AT_ONCE):
+            self._hash.update(_written(self._messages[start : min(start + _AT_ONCE, count)]))
         self._done = count
         finished = self._hash.copy()
         finished.update(dumps(facts, _FORMAT))

@@ -18,7 +18,7 @@ from pycupel.messages.units import Unit, group_messages, turns
 from pycupel.model import ContextItem, ContextKind, ContextSource
 from pycupel.model.checks import checked_int, checked_iterable
 
-__all__ = ["History", "item_of", "items_at", "read_history"]
+__all__ = ["History", "items_at", "read_history"]
 
 # Messages have no timestamps, and their order is their age. The start is fixed, so that equal histories are equal.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -38,36 +38,47 @@ class History(NamedTuple):
     Attributes:
         provider: Whose history it is.
         views: The messages as they were read.
+        texts: What each message says; whole, also where a view has since been shortened.
         units: The units, or whole turns as units, in order of their first message.
         tokens: What each message costs.
         sizes: What each unit costs.
         ties: For each unit, the indices of the units it is kept with: those that the provider demands, and for an
             exchange, what the assistant said about it.
         landmarks: Where to find what stays.
+        broken: Why the provider would refuse a unit, by the index of the unit; most histories have none.
         points: The lengths that the history had when the model was asked: each ends before a run of its output.
         pins: The indices of the messages that the caller pins.
     """
 
     provider: Provider
     views: list[MessageView]
+    texts: list[str]
     units: list[Unit]
     tokens: list[int]
     sizes: list[int]
     ties: list[tuple[int, ...]]
     landmarks: Landmarks
+    broken: dict[int, str]
     points: list[int]
     pins: list[int]
 
     @property
     def whole(self) -> list[int]:
         """The indices of the units that are not broken."""
-        return [i for i, unit in enumerate(self.units) if unit.problem is None]
+        return [i for i in range(len(self.units)) if i not in self.broken]
 
     def staying(self, end: int | None = None, gone: Container[int] = ()) -> Staying:
         """What stays if only the messages before `end` are there; of all of them, if it is None."""
         count = len(self.tokens)
         end = count if end is None else end
         return staying_at(self.units, self.ties, self.landmarks, end, is_last=end == count, gone=gone)
+
+    def text_of(self, unit_index: int) -> str:
+        """What the messages of a unit say."""
+        indices = self.units[unit_index].indices
+        if len(indices) == 1:
+            return self.texts[indices[0]]
+        return "\n".join(filter(None, [self.texts[n] for n in indices]))
 
     def tokens_of(self, unit_indices: Iterable[int], end: int | None = None) -> int:
         """What these units cost together; of a unit that goes on behind `end`, only what comes before it."""
@@ -91,9 +102,11 @@ def read_history(messages: Sequence[Any], provider: Any, unit: Any, count: Calla
     pins = _pinned_messages(messages, pin)
     singles = group_messages(views, known)
     units, unit_of = _whole_turns(singles) if is_turns else (singles, _same)
-    sizes = [_size(each.indices, tokens) for each in units]
+    sizes = [tokens[n[0]] if len(n) == 1 else sum([tokens[i] for i in n]) for n, *_ in units]
     landmarks = landmarks_of(singles, pins, len(messages), unit_of, units)
-    return History(known, views, units, tokens, sizes, _ties(units), landmarks, _points(views), pins)
+    broken = {i: each.problem for i, each in enumerate(units) if each.problem is not None}
+    texts = [view.text for view in views]
+    return History(known, views, texts, units, tokens, sizes, _ties(units), landmarks, broken, _points(views), pins)
 
 
 def items_at(
@@ -103,22 +116,20 @@ def items_at(
 
     With `named`, their metadata has the indices of the messages, which takes as long as all the rest.
     """
-    return {i: item_of(history, i, pinned=i in pinned, named=named) for i in unit_indices}
-
-
-def item_of(history: History, unit_index: int, *, pinned: bool = False, named: bool = False) -> ContextItem:
-    """An item for a unit."""
-    unit = history.units[unit_index]
-    kind, source = _KINDS[unit.role]
-    item = ContextItem(
-        unit.text or f"({unit.role} without text)",
-        history.sizes[unit_index],
-        kind=kind,
-        source=source,
-        timestamp=_stamp(unit.indices[-1]),
-        pinned=pinned,
-    )
-    return replace(item, metadata={"pycupel.unit": list(unit.indices)}) if named else item
+    items: dict[int, ContextItem] = {}
+    for i in unit_indices:
+        unit = history.units[i]
+        kind, source = _KINDS[unit.role]
+        item = ContextItem(
+            history.text_of(i) or f"({unit.role} without text)",
+            history.sizes[i],
+            kind=kind,
+            source=source,
+            timestamp=_stamp(unit.indices[-1]),
+            pinned=i in pinned,
+        )
+        items[i] = replace(item, metadata={"pycupel.unit": list(unit.indices)}) if named else item
+    return items
 
 
 @lru_cache(maxsize=4096)
@@ -128,10 +139,6 @@ def _stamp(index: int) -> datetime:
 
 def _same(unit_index: int) -> int:
     return unit_index
-
-
-def _size(indices: Sequence[int], tokens: Sequence[int]) -> int:
-    return tokens[indices[0]] if len(indices) == 1 else sum([tokens[i] for i in indices])
 
 
 def _points(views: Sequence[MessageView]) -> list[int]:
@@ -170,7 +177,6 @@ def _turn(members: Sequence[Unit], turn: int, turn_of: dict[int, int]) -> Unit:
     needs = {turn_of[need] for member in members for need in member.needs} - {turn}
     return members[0]._replace(
         indices=tuple(sorted(i for member in members for i in member.indices)),
-        text="\n".join(member.text for member in members if member.text),
         anchor=None,
         needs=tuple(sorted(needs)),
     )

@@ -16,7 +16,17 @@ from pycupel.shorten import ToolCall
 from pycupel.shorten.stub import call_origin, stub_text
 from pycupel.shorten.superseded import superseded_by
 
-__all__ = ["LEAST_TOKENS", "Key", "Ladder", "Result", "climbed", "find_results", "ladder_of", "stub_of"]
+__all__ = [
+    "LEAST_TOKENS",
+    "Key",
+    "Ladder",
+    "Result",
+    "climbed",
+    "find_results",
+    "ladder_of",
+    "stub_of",
+    "without_media",
+]
 
 LEAST_TOKENS = 100
 """Nothing that costs less is shortened."""
@@ -82,9 +92,17 @@ def _results(history: History, messages: Sequence[Any]) -> Iterator[Result]:
 
 def stub_of(result: Result, tokens: int) -> str:
     """One line in place of a result that costs so much."""
-    call = result.call
-    what = "picture or file" if result.part.has_media and not result.part.text else "result"
-    return stub_text(what, result.part.text, tokens, call_origin(*call) if call.name else "")
+    return stub_text("result", result.part.text, tokens, _origin(result))
+
+
+def without_media(result: Result, tokens: int) -> str:
+    """The text of a result, with one line in place of its pictures and files, which cost so much."""
+    line = stub_text("picture or file", "", tokens, _origin(result))
+    return f"{result.part.text}\n{line}" if result.part.text else line
+
+
+def _origin(result: Result) -> str:
+    return call_origin(*result.call) if result.call.name else ""
 
 
 class _Step(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
 from typing import Any
 
 from pycupel.messages.cuts import START, Replayed, State
@@ -17,7 +16,7 @@ __all__ = ["Record"]
 class Record:
     """Tells whether an earlier selection was made from the start of a history, with the same arguments."""
 
-    def __init__(self, history: History, messages: Sequence[Any], facts: tuple[object, ...]) -> None:
+    def __init__(self, history: History, messages: tuple[Any, ...], facts: tuple[object, ...]) -> None:
         self._history = history
         self._facts = (history.provider.name, *facts)
         self._count = len(messages)
@@ -49,7 +48,7 @@ class Record:
         for checkpoint in reversed(previous.checkpoints):
             end = checkpoint.end
             if end in points and end < self._count and checkpoint.shape == shape_of(self._owners[:end]):
-                firsts = [unit.indices[0] for unit in history.units]
+                firsts = history.landmarks.firsts
                 gone = {bisect_left(firsts, n): reasons[n] for n in checkpoint.gone}
                 return State(end, gone, checkpoint.texts)
         return START

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, Literal, TypedDict, Unpack, get_args, overload
 
@@ -30,7 +30,6 @@ from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSel
 from pycupel.messages.shortening import ShorteningCutter, shortening_of, with_shortened
 from pycupel.messages.slicing import document_share
 from pycupel.messages.summary import Summarize, SummaryRequest, request_of, summary_room
-from pycupel.messages.units import Unit
 from pycupel.messages.usage import usage_of
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_bool, wrong_type
@@ -358,17 +357,13 @@ def _cut(history: History, replayed: Replayed, kept: Sequence[int]) -> Cut | Non
     return Cut(removed, sum([history.tokens[n] for n in kept if n >= first]))
 
 
-def _forgotten(history: History, dropped: Iterable[int]) -> Iterator[str]:
-    gone = sorted(history.units[i].indices[0] for i in dropped if _is_reminder(history.units[i]))
+def _forgotten(history: History, dropped: Container[int]) -> Iterator[str]:
+    gone = [history.units[i].indices[0] for i in history.landmarks.reminders.units if i in dropped]
     if gone:
         yield (
             f"system messages behind other messages were dropped ({len(gone)}, the last one is messages[{gone[-1]}]); "
             "only the newest of them always stays, so pin those that must"
         )
-
-
-def _is_reminder(unit: Unit) -> bool:
-    return unit.role == "reminder" and unit.problem is None
 
 
 def _type_of(report: SelectionReport | None) -> type[MessageSelection]:
@@ -377,10 +372,9 @@ def _type_of(report: SelectionReport | None) -> type[MessageSelection]:
 
 def _refuse_broken(history: History) -> None:
     """An empty list would be refused, too, and would not say why."""
-    problems = [unit.problem for unit in history.units]
-    if problems and None not in problems:
+    if history.units and len(history.broken) == len(history.units):
         raise InvalidArgumentError(
-            f"{history.provider.name} would refuse every message; {problems[0]}",
+            f"{history.provider.name} would refuse every message; {history.broken[0]}",
             argument="messages",
             hint="lint_messages lists everything that is wrong.",
         )

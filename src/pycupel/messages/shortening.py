@@ -18,8 +18,18 @@ from pycupel.kernels.order import descending
 from pycupel.kernels.versions import choose
 from pycupel.messages.choice import HistoryCutter
 from pycupel.messages.cuts import Candidates
-from pycupel.messages.history import History, item_of
-from pycupel.messages.ladders import LEAST_TOKENS, Key, Ladder, Result, climbed, find_results, ladder_of, stub_of
+from pycupel.messages.history import History, items_at
+from pycupel.messages.ladders import (
+    LEAST_TOKENS,
+    Key,
+    Ladder,
+    Result,
+    climbed,
+    find_results,
+    ladder_of,
+    stub_of,
+    without_media,
+)
 from pycupel.messages.options import checked_name
 from pycupel.messages.plan import Plan
 from pycupel.messages.result import ResultText, ShortenedMessage
@@ -235,7 +245,7 @@ class ShorteningCutter:
         kept = self._newest_whole(newest, candidates.pinned, limit)
         free = [each for each in there if each.unit not in candidates.pinned and each.key not in kept]
         self._apply(self._first_texts(free, newest, end))
-        items = [item_of(history, i) for i in units]
+        items = list(items_at(history, units).values())
         scores = dict(zip(units, self._cutter.scores(items), strict=True))
         free = [result for result in free if self._is_open(result)]
         sizes = {i: history.sizes[i] for i in units}
@@ -289,8 +299,9 @@ class ShorteningCutter:
             is_old = result.outdated_at is not None and result.outdated_at < end
             has_media = result.part.has_media and result.part.number not in self._texts.get(result.message, {})
             if is_old or has_media:
-                stub = stub_of(result, tokens)
-                text = stub if is_old or not result.part.text else f"{result.part.text}\n{stub}"
+                text = (
+                    stub_of(result, tokens) if is_old else without_media(result, tokens - self._count(result.part.text))
+                )
                 if self._count(text) < tokens:
                     texts[result.key] = text
         return texts
@@ -362,7 +373,9 @@ class ShorteningCutter:
     ) -> tuple[list[int], dict[int, ExclusionReason]]:
         """What the policy's slicer lets pass, and why it does not let the rest."""
         ranked = [order[k] for k in descending([scores[i] for i in order])]
-        items = [replace(item_of(self.history, i), tokens=choice.sizes.get(i, self.history.sizes[i])) for i in ranked]
+        items = [
+            replace(item, tokens=choice.sizes.get(i, item.tokens)) for i, item in items_at(self.history, ranked).items()
+        ]
         outcome = slice_by_index(inner, items, [scores[i] for i in ranked], ContextBudget(room))
         wanted = {ranked[k] for k in outcome.selected}
         return [i for i in order if i in wanted], {ranked[k]: reason for k, reason in outcome.cap_excluded}

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pycupel.kernels.order import descending
-from pycupel.messages.ties import with_needs
 from pycupel.model import ContextBudget, ContextItem, ContextKind, QuotaConstraintMode
 from pycupel.model.frozen import sealed
 from pycupel.protocols import Slicer
@@ -42,27 +41,28 @@ def fill(
         limit: What they may take together.
         in_one_piece: Whether to stop at the first that does not fit.
     """
-    candidates = set(order)
+    free = set(order)
     taken: set[int] = set()
     used = 0
-
-    def tied_to(unit: int) -> list[int]:
-        return [each for each in ties[unit] if each in candidates]
-
     for unit in order:
-        if unit in taken:
+        if unit not in free:
             continue
-        group, tokens = [unit], sizes[unit]
-        for each in ties[unit]:
-            if each in candidates and each not in taken:
-                group = with_needs(group, tied_to, taken)
-                tokens = sum([sizes[i] for i in group])
-                break
+        free.remove(unit)
+        group = [unit]
+        # The group grows while it is walked, until nothing is missing.
+        for member in group:
+            for each in ties[member]:
+                if each in free:
+                    free.remove(each)
+                    group.append(each)
+        tokens = sum([sizes[i] for i in group])
         if used + tokens <= limit:
             taken.update(group)
             used += tokens
         elif in_one_piece and 2 * used > limit:
             break
+        else:
+            free.update(group)
     return taken
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from pycupel.messages.ties import with_needs
@@ -42,6 +43,7 @@ class Landmarks(NamedTuple):
         speakers: Units in which the user says something, of which the newest stays.
         exchanges: Calls with their results, of which the newest stays while its turn lasts, and later if there is room.
         trailing: The unit of an assistant message that ends the history: the model may be asked to continue it.
+        firsts: For each unit, its first message, ascending.
         reach: For each unit, the last message of it and all units before it.
     """
 
@@ -50,6 +52,7 @@ class Landmarks(NamedTuple):
     speakers: Track
     exchanges: Track
     trailing: int | None
+    firsts: list[int]
     reach: list[int]
 
 
@@ -77,35 +80,29 @@ def landmarks_of(
     trailing: int | None = None
     asked = frozenset(pins)
     for i, unit in enumerate(units):
-        if unit.problem is not None:
+        indices, role, _, state, problem, _, remark = unit
+        if problem is not None:
             continue
-        if unit.role in tracks:
-            tracks[unit.role].append((unit.indices[0], i))
-        elif unit.indices[-1] == count - 1:
+        if role in tracks:
+            tracks[role].append((indices[0], i))
+        elif indices[-1] == count - 1:
             trailing = unit_of(i)
-        if unit.remark:
+        if remark:
             # The results stand at the end of an exchange, and what the user says is beside them.
-            tracks["user"].append((unit.indices[-1], i))
-        if unit.state == "open":
-            tracks["system"].append((unit.indices[0], i))
+            tracks["user"].append((indices[-1], i))
+        if state == "open":
+            tracks["system"].append((indices[0], i))
         if asked:
-            tracks["system"] += [(n, i) for n in unit.indices if n in asked]
+            tracks["system"] += [(n, i) for n in indices if n in asked]
     fixed, reminders, speakers, exchanges = (_track(found, unit_of) for found in tracks.values())
-    return Landmarks(fixed, reminders, speakers, exchanges, trailing, _reach(kept))
+    firsts = [unit.indices[0] for unit in kept]
+    reach = list(accumulate([unit.indices[-1] for unit in kept], max))
+    return Landmarks(fixed, reminders, speakers, exchanges, trailing, firsts, reach)
 
 
 def _track(found: list[tuple[int, int]], unit_of: Callable[[int], int]) -> Track:
     found.sort()
     return Track([position for position, _ in found], [unit_of(i) for _, i in found])
-
-
-def _reach(units: Iterable[Unit]) -> list[int]:
-    reach: list[int] = []
-    last = -1
-    for unit in units:
-        last = max(last, unit.indices[-1])
-        reach.append(last)
-    return reach
 
 
 def staying_at(
@@ -127,7 +124,7 @@ def staying_at(
         is_last: Whether these are all the messages.
         gone: The units that have been dropped before.
     """
-    begun = bisect_left(units, end, key=_first)
+    begun = bisect_left(landmarks.firsts, end)
     must = set(landmarks.fixed.before(end))
     # What has begun and goes on behind the end is not finished.
     i = begun - 1
@@ -155,10 +152,6 @@ def staying_at(
     needed = frozenset(with_needs(must, lambda i: [n for n in units[i].needs if n < begun]))
     tied = with_needs(wanted, lambda i: [n for n in ties[i] if n < begun and n not in gone])
     return Staying(needed, frozenset(tied) - needed)
-
-
-def _first(unit: Unit) -> int:
-    return unit.indices[0]
 
 
 def _last_spoken(units: Sequence[Unit], begun: int) -> int | None:

@@ -26,7 +26,6 @@ class Unit(NamedTuple):
         anchor: The index of the unit with the user message that opened the turn.
         state: "complete", "open" (calls at the end of the history that are not all answered yet) or "broken".
         problem: Why the provider would refuse a broken unit.
-        text: What the messages say.
         needs: The indices of the units without which the provider would refuse this one: its anchor, and others.
         remark: Whether the user says something beside the results of an exchange.
     """
@@ -36,7 +35,6 @@ class Unit(NamedTuple):
     anchor: int | None
     state: str
     problem: str | None
-    text: str
     needs: tuple[int, ...] = ()
     remark: bool = False
 
@@ -60,13 +58,13 @@ def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Uni
     for unit_index, group in enumerate(groups):
         remark = False
         if len(group) == 1:
-            _, role, text, _, calls, results, opens_turn, _, marks, _ = views[group[0]]
+            _, role, _, _, calls, results, opens_turn, _, marks, _ = views[group[0]]
             if calls or results:
                 role = "exchange"
             elif role == "system" and not leading and LASTING not in marks:
                 role = "reminder"
         else:
-            role, text, opens_turn, remark = _summary([views[index] for index in group])
+            role, opens_turn, remark = _summary([views[index] for index in group])
         leading = leading and role == "system"
         anchor = None if role in _UNTIED else opener
         needs = others.get(unit_index, ()) if others else ()
@@ -74,7 +72,7 @@ def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Uni
         state, problem = "complete", None
         if unit_index in states:
             state, problem = states[unit_index], problems.get(unit_index)
-        units.append(_unit((tuple(group), role, anchor, state, problem, text, needs, remark)))
+        units.append(_unit((tuple(group), role, anchor, state, problem, needs, remark)))
         if opens_turn and problem is None:
             opener = unit_index
     return units
@@ -113,10 +111,9 @@ def _note(problems: dict[int, str], findings: Iterable[Finding], unit_of: Mappin
             problems.setdefault(unit_of[finding.index], f"messages[{finding.index}]: {finding.message}")
 
 
-def _summary(members: Sequence[MessageView]) -> tuple[str, str, bool, bool]:
-    """The role of a unit of several messages, its text, whether it opens a turn, and whether the user speaks."""
+def _summary(members: Sequence[MessageView]) -> tuple[str, bool, bool]:
+    """The role of a unit of several messages, whether it opens a turn, and whether the user speaks."""
     first = members[0]
-    text = "\n".join([view.text for view in members if view.text])
     role = "exchange" if first.calls or any(view.calls or view.results for view in members) else first.role
     speaks = "user" in [view.role for view in members]
-    return role, text, speaks and any(view.opens_turn for view in members), speaks
+    return role, speaks and any(view.opens_turn for view in members), speaks

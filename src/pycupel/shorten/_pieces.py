@@ -20,6 +20,7 @@ _DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _TRACEBACK = re.compile(r"\s*Traceback \(most recent call last\)")
 _FRAME = re.compile(r'\s+(?:File "|at )')
 _HUNK = re.compile(r"@@ .* @@")
+_NOTE = re.compile(r"^\[\+([0-9][0-9,]{0,11}) lines?\]$", re.MULTILINE)
 _DELIMITED = re.compile(r"[,\t]")
 
 
@@ -55,7 +56,11 @@ def joined(pieces: Sequence[Piece], chosen: Iterable[int]) -> str:
 
 
 def _left_out(gap: str, *, starts_line: bool) -> str:
-    lines = gap.count("\n") or gap.count("\r")
+    # A text may have been shortened before.
+    notes = [int(number.replace(",", "")) for number in _NOTE.findall(gap)]
+    breaks = gap.count("\n") or gap.count("\r")
+    is_open = bool(breaks) and not gap.endswith(("\n", "\r"))
+    lines = breaks + is_open + sum(notes) - len(notes)
     if starts_line and lines:
         return f"[+{lines:,} line{'s' if lines > 1 else ''}]\n"
     return f" [+{len(gap):,} characters] " + ("\n" if gap.endswith(("\n", "\r")) else "")

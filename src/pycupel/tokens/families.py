@@ -96,6 +96,9 @@ _TYPICAL = {"anthropic": "claude", "gemini": "gemini", "mistral": "mistral"}
 _STAND_INS = {"gemini": "gemma3"}
 
 ESTIMATOR = Counter(estimate_tokens, "estimator", "pycupel 1", margin_percent=MARGIN_PERCENT)
+_UNKNOWN_MODEL = Counter(
+    _UNKNOWN, "estimator for an unknown model", ESTIMATOR.version, margin_percent=_UNKNOWN.margin_percent
+)
 
 
 def model_counter(model: str) -> Counter | None:
@@ -119,12 +122,16 @@ def model_counter(model: str) -> Counter | None:
 def counter_for(provider: str, model: str | None) -> Counter:
     """The counter for a model; without one, or for one that is unknown, for the models of a provider.
 
+    Many models that are not OpenAI's take messages of its shape, so an unknown name says nothing about the tokenizer,
+    and what counts is an estimate.
+
     Args:
         provider: The provider whose messages are counted.
         model: The model's name, or None.
     """
     found = None if model is None else model_counter(model)
-    return found or (model_counter(_TYPICAL[provider]) if provider in _TYPICAL else None) or best_counter()
+    found = found or (model_counter(_TYPICAL[provider]) if provider in _TYPICAL else None)
+    return found or (best_counter() if model is None else _UNKNOWN_MODEL)
 
 
 def _estimate(family: str, model: str) -> Counter:

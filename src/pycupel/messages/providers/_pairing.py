@@ -18,37 +18,39 @@ def pair_adjacent(views: Sequence[MessageView], *, one_message: bool = False, id
     groups: list[list[int]] = []
     findings: list[Finding] = []
     used: set[str] = set()
-    position = 0
-    while position < len(views):
-        view = views[position]
-        position += 1
-        groups.append([view.index])
-        if view.results:
-            findings += (orphan(view.index, each) for each in view.results)
-        if view.calls:
-            if ids_once or len(view.calls) > 1:
-                findings += repeated_calls(view, used)
-            if not ids_once:
-                used.clear()
-            end = _end_of_results(views, position)
-            if end == position + 1 and views[position].results == view.calls and len({*view.calls}) == len(view.calls):
-                # Most calls are answered in one message.
-                groups[-1].append(views[position].index)
-                position = end
-                continue
-            is_open = end == len(views) and views[-1].role != "user"
-            findings += _pair(view, views[position:end], groups, one_message=one_message, is_open=is_open)
-            position = end
+    end = 0
+    for position, view in enumerate(views):
+        if position < end:
+            continue
+        index, _, _, _, calls, results, _, _, _, _ = view
+        groups.append([index])
+        if results:
+            findings += (orphan(index, each) for each in results)
+        if not calls:
+            continue
+        ids = {*calls}
+        if ids_once or len(ids) < len(calls):
+            findings += repeated_calls(view, used)
+        if not ids_once:
+            used.clear()
+        # The run of results behind the calls. A message that says more than results ends it.
+        end = position + 1
+        answers: list[int] = []
+        answered: list[str] = []
+        while end < len(views) and views[end].results:
+            answers.append(views[end].index)
+            answered += views[end].results
+            end += 1
+            if views[end - 1].role == "user":
+                break
+        is_whole = len(ids) == len(calls) == len(answered) and ids == {*answered}
+        if is_whole and (len(answers) == 1 or not one_message):
+            # Most calls have one result each.
+            groups[-1] += answers
+            continue
+        is_open = end == len(views) and views[-1].role != "user"
+        findings += _pair(view, views[position + 1 : end], groups, one_message=one_message, is_open=is_open)
     return Pairing(groups, findings)
-
-
-def _end_of_results(views: Sequence[MessageView], position: int) -> int:
-    """The position after the run of results that starts here. A message that says more than results ends it."""
-    while position < len(views) and views[position].results:
-        position += 1
-        if views[position - 1].role == "user":
-            break
-    return position
 
 
 def _pair(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from pycupel.messages.content import TEXTS
 from pycupel.messages.fields import field, is_filled, is_list, text_of
 from pycupel.messages.providers._base import ERROR, WARNING, Finding, MessageView, Severity
 
@@ -28,8 +29,6 @@ Fault = tuple[str, str, Severity]
 # The names of the rules that a message can break by itself are also the marks of its view.
 EMPTY_MESSAGE = "empty-message"
 EMPTY_TEXT = "empty-text"
-
-_TEXTS = frozenset({"text", "input_text", "output_text"})
 
 # The mark of an assistant message that the model is asked to continue.
 PREFIX = "prefix"
@@ -62,7 +61,7 @@ def has_empty_text(content: Any) -> bool:
     if not is_list(content):
         return not is_filled(content)
     return not content or any(
-        not part if isinstance(part, str) else text_of(part, "type") in _TEXTS and not is_filled(field(part, "text"))
+        not part if isinstance(part, str) else text_of(part, "type") in TEXTS and not is_filled(field(part, "text"))
         for part in content
     )
 

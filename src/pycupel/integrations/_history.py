@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, Literal, NamedTuple, TypedDict, get_args
@@ -66,7 +66,8 @@ class Request:
 
     Attributes:
         messages: The library's own messages.
-        said: What each of them says, results first. One that says nothing that can be dropped has no entries, and stays.
+        said: What each of them says, its results first. One that says nothing that can be dropped has no entries, and
+            stays.
         model: The model in use.
         system: The system prompt that is sent beside the messages.
         tools: The definitions of tools.
@@ -115,6 +116,7 @@ class HistorySelector:
         # Fails here if an option is wrong, not when the model is first called. A share needs some model's window.
         some_model: dict[str, Any] = {"model": _SOME_MODEL} if isinstance(budget, str) else {}
         select_messages((), **some_model | self._options)
+        self._exclude: tuple[str, ...] = tuple(self._options.pop("exclude", ()))
 
     def select(self, request: Request) -> list[Selected]:
         """What is left of each message."""
@@ -124,26 +126,23 @@ class HistorySelector:
         written = _written(provider, request, said)
         stay = {*request.pinned, *(n for n, each in enumerate(request.messages) if self._pin and self._pin(each))}
         prompt = [text(request.system)] if request.system else []
-        given: dict[str, Any] = {
+        options: dict[str, Any] = {
             "provider": provider,
             "model": request.model.name,
             "system": [*prompt, *system_of(said, provider)] or None,
             "tools": request.tools,
             "pin": [n for n, each in enumerate(written) if any(places[m][0] in stay for m in each.origins)],
+            "exclude": (*self._exclude, *request.exclude),
             "previous": self._selections.get(request.conversation or ""),
+            **self._options,
         }
-        exclude = (*self._options.get("exclude", ()), *request.exclude)
-        options = given | self._options | {"exclude": exclude}
         selection: MessageSelection = select_messages([each.shape for each in written], **options)
         self._remember(request.conversation, selection)
+        changes = list(_changes(selection, written, said))
         texts: dict[int, dict[int, str]] = {}
-        changes: dict[int, tuple[Any, Any]] = {}
-        sent = dict(zip(selection.kept, selection.messages, strict=True))
-        for each, copy in [(written[each.index], sent[each.index]) for each in selection.shortened]:
-            for m, number, shorter in shorter_results(each, copy, said):
-                n, first = places[m]
-                texts.setdefault(n, {})[first + number] = shorter
-                changes[m] = each.part(m, each.shape), each.part(m, copy)
+        for m, number, shorter, *_ in changes:
+            n, first = places[m]
+            texts.setdefault(n, {})[first + number] = shorter
         selected = [
             Selected(request.with_texts(message, texts[n]) if n in texts else message, [])
             for n, message in enumerate(request.messages)
@@ -155,7 +154,9 @@ class HistorySelector:
         if self._on_selection is not None:
             dropped = {places[m][0]: reason for m, reason in reasons.items() if not selected[places[m][0]].numbers}
             own = _in_terms_of(request.messages, selected, selection, dropped)
-            shortened = _shortened([(places[m][0], *both) for m, both in changes.items()], options)
+            # A thing that has several results is counted once.
+            shapes = {m: (places[m][0], *both) for m, _, _, *both in changes}
+            shortened = _shortened(shapes.values(), options)
             self._on_selection(replace(own, shortened=shortened))
         return selected
 
@@ -171,7 +172,7 @@ class HistorySelector:
         return provider
 
     def _remember(self, conversation: str | None, selection: MessageSelection) -> None:
-        """Keeps what makes the next selection of the conversation cheaper: its indices, and no messages."""
+        """Keeps what makes the next selection of the conversation cheaper: its indices and shorter texts, and no messages."""
         if not conversation:
             return
         with self._lock:
@@ -186,6 +187,17 @@ def _written(provider: ProviderName, request: Request, said: Sequence[Said]) -> 
     if provider == "responses":
         return [Written(item, [n]) for n, item in enumerate(request.items or ())]
     return written_for(provider, said)
+
+
+def _changes(
+    selection: MessageSelection, written: Sequence[Written], said: Sequence[Said]
+) -> Iterator[tuple[int, int, str, Any, Any]]:
+    """The shortened results: of which thing, its number there, what it says now, and the shapes before and after."""
+    sent = dict(zip(selection.kept, selection.messages, strict=True))
+    for each in selection.shortened:
+        before, copy = written[each.index], sent[each.index]
+        for m, number, shorter in shorter_results(before, copy, said):
+            yield m, number, shorter, before.part(m, before.shape), before.part(m, copy)
 
 
 def _is_signed(said: Said) -> bool:
@@ -209,9 +221,7 @@ def _in_terms_of(
     return replace(selection, messages=sent, kept=kept, dropped=reasons, source=tuple(messages))
 
 
-def _shortened(
-    changes: Iterable[tuple[int, Any, Any]], options: Mapping[str, Any]
-) -> tuple[ShortenedMessage, ...]:
+def _shortened(changes: Iterable[tuple[int, Any, Any]], options: Mapping[str, Any]) -> tuple[ShortenedMessage, ...]:
     """What the shortened results cost in the library's messages, by what the provider gets before and after."""
     provider = resolve_provider((), options["provider"], options["model"])
     count = resolve_counter(options.get("counter", "auto"), provider, options["model"])

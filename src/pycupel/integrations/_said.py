@@ -158,7 +158,8 @@ def _as_anthropic(group: Sequence[tuple[int, Said]]) -> Written:
     origins = [n for n, _ in group]
     first = group[0][1]
     if first.role == "tool":
-        result = {"type": "tool_result", "tool_use_id": first.answers, "content": _not_empty(first.blocks)}
+        result: dict[str, Any] = {"type": "tool_result", "tool_use_id": first.answers}
+        result["content"] = _not_empty(first.blocks)
         if first.failed:
             result["is_error"] = True
         return Written({"role": "user", "content": [result]}, origins)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Sequence
+from copy import deepcopy
 from itertools import pairwise
 from typing import Any
 
@@ -39,7 +41,7 @@ from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.integrations.pydantic_ai import CupelHistory
 from pycupel.messages import MessageSelection
 from pycupel.messages.providers.openai import OPENAI
-from tests.integrations_env.sessions import SYSTEM, agent_session, count_words
+from tests.integrations_env.sessions import LARGE, SYSTEM, agent_session, count_words
 
 BUDGET = 700
 
@@ -267,6 +269,42 @@ def test_what_the_library_needs_for_itself_stays() -> None:
     ]
     kept = CupelHistory(BUDGET, counter=count_words).select([*start, *history()[1:]])
     assert kept[:4] == start
+
+
+def test_what_the_library_reads_itself_is_not_shortened() -> None:
+    loads = ToolCallPart("search_tools", {"queries": ["x"]}, "s1", tool_kind="tool-search")
+    found = [{"name": "f", "description": LARGE}]
+    loaded = ToolReturnPart("search_tools", {"discovered_tools": found}, "s1", tool_kind="tool-search")
+    messages = [ModelRequest([UserPromptPart("Find a tool.")]), ModelResponse([loads]), ModelRequest([loaded])]
+    with pytest.raises(UnitTooLargeError):
+        CupelHistory(BUDGET, counter=count_words).select(messages)
+
+
+def test_a_shortened_result_is_a_copy_with_another_text() -> None:
+    """Whatever is beside it in the request, and whatever it was: a text, a structure, a failure, or with a file."""
+    calls = [ToolCallPart("look_up", {"n": n}, f"c{n}") for n in range(5)]
+    parts: list[Any] = [
+        UserPromptPart("And then?"),
+        ToolReturnPart("look_up", LARGE, "c0", metadata={"rows": 1_000}),
+        ToolReturnPart("look_up", "short", "c1"),
+        ToolReturnPart("look_up", {"rows": LARGE}, "c2"),
+        ToolReturnPart("look_up", LARGE, "c3", outcome="failed"),
+        ToolReturnPart("look_up", [LARGE, BinaryContent(b"ID3", media_type="audio/mpeg")], "c4"),
+    ]
+    messages = [ModelRequest([UserPromptPart("Look it up.")]), ModelResponse(calls), ModelRequest(parts)]
+    before = deepcopy(messages)
+    selections: list[MessageSelection] = []
+    kept = CupelHistory(1_000, counter=count_words, on_selection=selections.append).select(messages)
+    assert messages == before
+    assert kept[:2] == messages[:2]
+    copies: list[Any] = list(kept[2].parts)
+    assert [a is b for a, b in zip(copies, parts, strict=True)] == [True, False, True, False, False, False]
+    for old, new in zip(parts, copies, strict=True):
+        assert dataclasses.replace(old, content=new.content) == new
+        assert isinstance(new.content, str)
+    assert size(kept) <= 1_000
+    assert [each.index for each in selections[0].shortened] == [2]
+    assert selections[0].messages == kept
 
 
 def test_the_library_s_own_notes_stay() -> None:

@@ -172,7 +172,7 @@ class HistorySelector:
         return provider
 
     def _remember(self, conversation: str | None, selection: MessageSelection) -> None:
-        """Keeps what makes the next selection of the conversation cheaper: its indices and shorter texts, and no messages."""
+        """Keeps what makes the next selection cheaper: indices and what shortened results say, and no messages."""
         if not conversation:
             return
         with self._lock:

@@ -178,7 +178,8 @@ def _is_result(part: Any) -> bool:
 
 def _request_part(part: Any) -> Said:
     if _is_result(part):
-        failed = part.part_kind == "retry-prompt" or part.outcome in _FAILED
+        # A part of the older kind, a retry prompt, has no outcome.
+        failed = getattr(part, "outcome", "retried") in _FAILED
         # The library itself says that something failed, and would say so again around a shorter text.
         said = part.content if failed and isinstance(part.content, str) else part
         blocks = list(map(_block, [said, *getattr(part, "files", ())]))

@@ -20,7 +20,7 @@ from pycupel.integrations.haystack import CupelChatGenerator, CupelDocumentSelec
 from pycupel.messages import MessageSelection, lint_messages
 from pycupel.messages.providers.openai import OPENAI
 from pycupel.selecting import ContextResult
-from tests.integrations_env.sessions import LARGE, agent_session, count_words
+from tests.integrations_env.sessions import LARGE, RESULTS, agent_session, count_words
 
 BUDGET = 700
 
@@ -150,6 +150,18 @@ def test_a_shortened_result_is_a_copy_with_another_text() -> None:
         assert 0 < count_words(each.result) < BUDGET
     assert [each.index for each in selections[0].shortened] == [2, 3]
     assert selections[0].messages == selected
+
+
+@pytest.mark.parametrize("error", [True, False])
+def test_results_that_report_errors_are_shortened_last(error: bool) -> None:
+    messages = [ChatMessage.from_user("Look it all up.")]
+    for n, result in enumerate(RESULTS):
+        call = ToolCall("look_up", {"n": n}, f"c{n}")
+        messages.append(ChatMessage.from_assistant(tool_calls=[call]))
+        messages.append(ChatMessage.from_tool(result, call, error=error and n == 1))
+    selector = CupelMessageSelector(1_000, counter=count_words, shorten="results", keep=1)
+    selected = selector.run(messages)["messages"]
+    assert (messages[4] in selected) == error
 
 
 def test_every_kind_of_content_is_counted() -> None:

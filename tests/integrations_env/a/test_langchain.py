@@ -37,7 +37,7 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.integrations.langchain import CupelDocumentCompressor, CupelMiddleware
 from pycupel.messages import MessageSelection, lint_messages
 from pycupel.selecting import ContextResult
-from tests.integrations_env.sessions import LARGE, SYSTEM, agent_session, count_words
+from tests.integrations_env.sessions import LARGE, RESULTS, SYSTEM, agent_session, count_words
 
 BUDGET = 700
 
@@ -261,6 +261,18 @@ def test_a_shortened_result_is_a_copy_with_another_text() -> None:
     assert (messages[2].content, messages[3].content) == (LARGE, blocks)
     assert [each.index for each in selections[0].shortened] == [2, 3]
     assert selections[0].messages == seen
+
+
+@pytest.mark.parametrize("status", ["error", "success"])
+def test_results_that_report_errors_are_shortened_last(status: Any) -> None:
+    messages: list[BaseMessage] = [HumanMessage("Look it all up.")]
+    for n, result in enumerate(RESULTS):
+        messages.append(AIMessage("", tool_calls=[{"name": "look_up", "args": {"n": n}, "id": f"c{n}"}]))
+        messages.append(ToolMessage(result, tool_call_id=f"c{n}", status=status if n == 1 else "success"))
+    model = FakeModel(seen=[], calls=0)
+    middleware = CupelMiddleware(1_000, counter=count_words, shorten="results", keep=1)
+    create_agent(model, middleware=[middleware]).invoke({"messages": messages})
+    assert (RESULTS[1] in [each.content for each in model.seen[0]]) == (status == "error")
 
 
 def test_every_kind_of_content_is_counted() -> None:

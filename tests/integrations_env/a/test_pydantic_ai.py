@@ -24,6 +24,7 @@ from pydantic_ai.messages import (
     NativeToolReturnPart,
     RetryFeedbackPart,
     RetryInfo,
+    RetryPromptPart,
     SystemPromptPart,
     TextContent,
     TextPart,
@@ -41,7 +42,7 @@ from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.integrations.pydantic_ai import CupelHistory
 from pycupel.messages import MessageSelection
 from pycupel.messages.providers.openai import OPENAI
-from tests.integrations_env.sessions import LARGE, SYSTEM, agent_session, count_words
+from tests.integrations_env.sessions import LARGE, RESULTS, SYSTEM, agent_session, count_words
 
 BUDGET = 700
 
@@ -305,6 +306,27 @@ def test_a_shortened_result_is_a_copy_with_another_text() -> None:
     assert size(kept) <= 1_000
     assert [each.index for each in selections[0].shortened] == [2]
     assert selections[0].messages == kept
+
+
+@pytest.mark.parametrize("outcome", ["failed", "retried", "success"])
+def test_results_that_report_errors_are_shortened_last(outcome: Any) -> None:
+    messages: list[ModelMessage] = [ModelRequest([UserPromptPart("Look it all up.")])]
+    for n, result in enumerate(RESULTS):
+        messages.append(ModelResponse([ToolCallPart("look_up", {"n": n}, f"c{n}")]))
+        part = ToolReturnPart("look_up", result, f"c{n}", outcome=outcome if n == 1 else "success")
+        messages.append(ModelRequest([part]))
+    kept = CupelHistory(1_000, counter=count_words, shorten="results", keep=1).select(messages)
+    assert (messages[4] in kept) == (outcome != "success")
+
+
+@pytest.mark.filterwarnings("ignore:`RetryPromptPart` is deprecated")
+def test_a_result_of_the_older_kind_is_shortened_as_well() -> None:
+    retry = RetryPromptPart(LARGE, tool_name="look_up", tool_call_id="c1")  # type: ignore[deprecated]
+    call = ToolCallPart("look_up", {"key": "k"}, "c1")
+    messages = [ModelRequest([UserPromptPart("Look it up.")]), ModelResponse([call]), ModelRequest([retry])]
+    [part] = CupelHistory(BUDGET, counter=count_words).select(messages)[2].parts
+    assert part == dataclasses.replace(retry, content=part.content)
+    assert 0 < size([ModelRequest([part])]) < BUDGET  # type: ignore[list-item]
 
 
 def test_the_library_s_own_notes_stay() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,8 @@ SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 0.95)
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the histories are not beside the project")
 @pytest.mark.parametrize("name", FILES)
-def test_every_history_at_ten_budgets(name: str) -> None:
+@pytest.mark.parametrize("options", [{}, {"shorten": "results", "too_large": "shorten"}], ids=["whole", "shorten"])
+def test_every_history_at_ten_budgets(name: str, options: dict[str, Any]) -> None:
     provider = FILES[name]
     for history in read_log(SHARED / f"{name}.jsonl.xz").histories:
         messages = list(history.messages)
@@ -31,8 +33,8 @@ def test_every_history_at_ten_budgets(name: str) -> None:
         must = sum(item.tokens for item in to_items(messages, provider, counter=len) if item.pinned) + 3
         for share in SHARES:
             budget = must + int(share * (size - must))
-            selection = select_messages(messages, budget, provider=provider, counter=len)
+            selection = select_messages(messages, budget, provider=provider, counter=len, **options)
             assert errors(selection.messages, provider) == []
             assert count_messages(selection.messages, provider, len) <= budget
-            assert len(selection.messages) < len(messages)
+            assert len(selection.messages) < len(messages) or selection.shortened
             assert selection.kept[-1] == len(messages) - 1

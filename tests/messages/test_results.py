@@ -8,8 +8,10 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
-from pycupel.messages.results import ResultPart, result_parts, with_result_texts
+from pycupel.messages.results import ResultPart, calls_of, result_parts, with_result_texts
+from pycupel.shorten import ToolCall
 
 IMAGE = {"type": "image", "source": {"type": "base64", "data": "x"}}
 
@@ -168,3 +170,56 @@ def test_objects_are_copied(message: Any) -> None:
     changed = with_result_texts(message, {0: "x"})
     assert [part.text for part in result_parts(changed)] == ["x"]
     assert [part.text for part in result_parts(message)] == ["long"]
+
+
+@pytest.mark.parametrize(
+    ("message", "calls"),
+    [
+        ({"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"}, [ToolCall("f", "{}")]),
+        ({"type": "custom_tool_call", "call_id": "a", "name": "f", "input": "x"}, [ToolCall("f", "x")]),
+        (
+            {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}]},
+            [ToolCall("f", "{}")],
+        ),
+        (
+            {"type": "ai", "content": "", "tool_calls": [{"id": "a", "name": "f", "args": {"x": 1}}]},
+            [ToolCall("f", {"x": 1})],
+        ),
+        ({"role": "assistant", "function_call": {"name": "f", "arguments": "{}"}}, [ToolCall("f", "{}")]),
+        (
+            {"role": "assistant", "content": ["a", {"type": "text"}, {"type": "tool_use", "name": "f", "input": {}}]},
+            [ToolCall("f", None)],
+        ),
+        ({"role": "model", "parts": [{"functionCall": {"name": "f", "args": {"x": 1}}}]}, [ToolCall("f", {"x": 1})]),
+    ],
+)
+def test_calls_are_found(message: Any, calls: list[ToolCall]) -> None:
+    assert list(calls_of(message)) == calls
+
+
+def test_what_gemini_returned_stays_an_object() -> None:
+    for response in ({}, {"name": "f"}, {"name": "f", "response": {"error": {"code": 7}}}):
+        message = {"role": "user", "parts": [{"functionResponse": {"name": "f", **response}}]}
+        changed = with_result_texts(message, {0: "x"})["parts"][0]["functionResponse"]["response"]
+        assert changed == ({"error": "x"} if "response" in response else {"output": "x"})
+
+
+def test_geminis_roles_for_results_have_parts_too() -> None:
+    message = {"role": "function", "parts": [{"functionResponse": {"name": "f", "response": {"result": "long"}}}]}
+    assert result_parts(message) == [ResultPart(0, "long")]
+    assert result_parts(with_result_texts(message, {0: "x"})) == [ResultPart(0, "x")]
+
+
+class Tool(BaseModel):
+    """Like a message of a provider's library."""
+
+    role: str = "tool"
+    tool_call_id: str
+    content: str
+
+
+def test_models_stay_models_of_their_class() -> None:
+    message = Tool(tool_call_id="a", content="long")
+    changed = with_result_texts(message, {0: "x"})
+    assert changed == Tool(tool_call_id="a", content="x")
+    assert message.content == "long"

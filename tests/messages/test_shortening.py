@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from pycupel import ContextItem, Policy, QuotaEntry, QuotaSlice, RecencyScorer
-from pycupel.errors import InvalidArgumentError, UnitTooLargeError
-from pycupel.messages import MessageSelection, count_messages, lint_messages, select_messages, to_items
+from pycupel.errors import InvalidArgumentError, ShortenerContractError, UnitTooLargeError
+from pycupel.messages import (
+    MessageSelection,
+    aselect_messages,
+    count_messages,
+    lint_messages,
+    select_messages,
+    to_items,
+)
 from pycupel.messages.result import ExplainedSelection
 from pycupel.model.version import version_mark
 from pycupel.protocols import ShortenContext
@@ -316,3 +324,69 @@ def test_options_are_checked(options: dict[str, Any], error: type[Exception]) ->
 def test_what_must_stay_and_cannot_be_shortened_is_an_error() -> None:
     with pytest.raises(UnitTooLargeError):
         select([question("openai", "x" * 9_000)], 1_000, "openai", too_large="shorten")
+
+
+def test_what_cannot_be_made_shorter_stays() -> None:
+    """Where every text costs the same, nothing is saved, not even by a stub."""
+    messages = history("anthropic", 9)
+    messages[2]["content"][0]["content"] = [PICTURE, {"type": "text", "text": "x"}]
+    messages[5]["content"][0]["input"] = messages[3]["content"][0]["input"]
+    options: dict[str, Any] = {"shorten": "results", "too_large": "shorten", "keep": 0}
+    selection = select_messages(messages, 3_000, provider="anthropic", counter=lambda _: 200, **options)
+    assert selection.dropped
+    assert [each.index for each in selection.shortened] in ([], [2])
+
+
+def test_only_what_must_stay_is_shortened_without_shorten() -> None:
+    messages = [*history("openai", 9), *exchange("openai", 9, log(9, 900)), *exchange("openai", 10, log(10))]
+    selection = select(messages, 4_000, "openai", too_large="shorten")
+    # It had to stay when it was new.
+    assert [each.index for each in selection.shortened] == [20]
+    assert selection.dropped
+    with pytest.raises(UnitTooLargeError):
+        select(messages[:-2], 4_000, "openai")
+
+
+def test_old_pictures_may_be_enough() -> None:
+    """A turn must stay as a whole, and fits without its pictures."""
+    messages = history("anthropic", 6)
+    for n in (2, 4):
+        messages[n]["content"][0]["content"] = [PICTURE]
+    selection = select(messages, 4_000, "anthropic", too_large="shorten", unit="turn")
+    assert [each.index for each in selection.shortened] == [2, 4]
+    assert len(selection.messages) == len(messages)
+
+
+def test_messages_that_the_provider_refuses_have_no_results() -> None:
+    messages = [*history("openai", 9), {"role": "tool", "tool_call_id": "nobody", "content": log(1)}]
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    messages[:0] = [{"role": "user", "content": [picture]}]
+    selection = select(messages, 4_000, "openai", shorten="results")
+    assert selection.shortened
+    assert selection.dropped[-1].index == len(messages) - 1
+
+
+def test_a_bad_maker_is_named() -> None:
+    class Longer:
+        def shorten(self, item: ContextItem, _: ShortenContext, /) -> list[ContextItem]:
+            return [make_version(item, item.content * 2, item.tokens * 2, "Longer")]
+
+    with pytest.raises(ShortenerContractError, match=r"Longer.shorten returned a version of \d+ tokens"):
+        select(history("openai", 20), 4_000, "openai", shorten=Longer())
+
+
+def test_selections_may_be_made_asynchronously() -> None:
+    messages = history("openai", 20)
+    selection = asyncio.run(aselect_messages(messages, 4_000, counter=quarter, shorten="results", keep=2, exclude=()))
+    assert selection == select(messages, 4_000, "auto", shorten="results", keep=2)
+
+
+def test_the_newest_results_may_be_those_of_calls_made_together() -> None:
+    messages = history("anthropic", 8)
+    for n in (12, 11):
+        messages[n]["content"] += messages.pop(n + 2)["content"]
+    assert not lint_messages(messages, "anthropic")
+    selection = select(messages, 3_300, "anthropic", shorten="results", stable=False)
+    assert len(selection.messages) == len(messages)
+    assert {each.index for each in selection.shortened} >= {2, 4}
+    assert not {each.index for each in selection.shortened} & {12, 14}

@@ -75,7 +75,13 @@ def detect_provider(messages: Sequence[Any], home: Provider | None = None) -> Pr
     """
     seen: dict[str, int] = {}
     for index, message in enumerate(messages):
-        provider = _plain_mark(message) if message.__class__ is dict else _mark(message)
+        is_dict = message.__class__ is dict
+        if is_dict and len(message) == 2 and message.get("content").__class__ is str:
+            role = message.get("role")
+            if role.__class__ is str and role != "model":
+                # Most are a role and a text, which says nothing.
+                continue
+        provider = _plain_mark(message) if is_dict else _mark(message)
         if provider is not None:
             seen.setdefault(provider, index)
     if len(seen) > 1:
@@ -89,14 +95,11 @@ def detect_provider(messages: Sequence[Any], home: Provider | None = None) -> Pr
 
 
 def _plain_mark(message: dict[str, Any]) -> str | None:
-    """The provider that a dict looks like. Most are a role and a text, which says nothing, or calls, or results."""
+    """The provider that a dict looks like. Most of those that say something are calls or results."""
     role = message.get("role")
-    if role.__class__ is not str:
+    if role.__class__ is not str or role not in ("assistant", "tool"):
         return _mark(message)
-    if len(message) == 2 and role != "model" and message.get("content").__class__ is str:
-        return None
-    tools = message.get("tool_call_id" if role == "tool" else "tool_calls")
-    return "openai" if is_filled(tools) and role in ("assistant", "tool") else _mark(message)
+    return "openai" if is_filled(message.get("tool_call_id" if role == "tool" else "tool_calls")) else _mark(message)
 
 
 def _mark(message: Any) -> str | None:

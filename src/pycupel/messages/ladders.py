@@ -36,8 +36,8 @@ _BASE_UNITS = 0.5
 _STUB_UNITS = 0.05
 # What the agent and the user said themselves counts less: most of it was about what is done.
 _SPOKEN = 0.25
-# Results that report errors are shortened last.
-_ERRORS = 8.0
+# What results that report errors say counts more.
+_ERRORS = 2.0
 
 Key = tuple[int, int]
 """The index of a message, and the number of a result in it."""

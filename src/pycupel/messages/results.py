@@ -72,7 +72,6 @@ def calls_of(message: Any) -> Iterator[ToolCall]:
     """The calls in a message that the caller answers, in their order."""
     if text_of(message, "type") in _CALLS:
         yield _call(message, "arguments", "input")
-        return
     for name in ("tool_calls", "invalid_tool_calls"):
         calls = field(message, name)
         for call in calls if is_list(calls) else ():

@@ -46,8 +46,14 @@ _TAGS = list_of(TEXT)
 
 # Items are read by the million: all that can be looked up is looked up here.
 _MESSAGE, _CHAT = ContextKind.MESSAGE, ContextSource.CHAT
+_TEXTS = frozenset({str})
 _NO_METADATA: FrozenDict[str, Any] = FrozenDict()
 _read_kind, _read_source, _read_tags = KIND.read, SOURCE.read, _TAGS.read
+
+
+def _are_ascii(tags: Any) -> bool:
+    """Whether they are a list of plain ASCII strings, which need no further look."""
+    return type(tags) is list and _TEXTS.issuperset(map(type, tags)) and "".join(tags).isascii()  # pyright: ignore[reportUnknownArgumentType] - from outside
 
 
 def _usual_item(data: dict[Any, Any], context: Context) -> ContextItem | None:
@@ -66,7 +72,7 @@ def _usual_item(data: dict[Any, Any], context: Context) -> ContextItem | None:
         _MESSAGE if kind is None else _read_kind(kind, context),
         _CHAT if source is None else _read_source(source, context),
         priority if priority is None or type(priority) is int else INTEGER.read(priority, context),
-        () if tags is None else _read_tags(tags, context),
+        () if tags is None else tuple(tags) if _are_ascii(tags) else _read_tags(tags, context),
         _NO_METADATA if metadata is None else FrozenDict(OBJECT.read(metadata, context)),
         None if timestamp is None else _read_timestamp(timestamp, context),
         hint if hint is None or (type(hint) is float and isfinite(hint)) else NUMBER.read(hint, context),

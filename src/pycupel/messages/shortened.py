@@ -1,0 +1,172 @@
+"""A history with shorter results: what they say now, what that costs, and the messages as they are sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from pycupel.messages.choice import HistoryCutter
+from pycupel.messages.history import History
+from pycupel.messages.ladders import LEAST_TOKENS, Key, Result, find_results
+from pycupel.messages.plan import Plan
+from pycupel.messages.result import ResultText, ShortenedMessage
+from pycupel.messages.results import with_result_texts
+from pycupel.pipeline import Policy
+from pycupel.protocols import Shortener
+
+__all__ = ["ShortenedHistory", "Shortening"]
+
+
+class Shortening(NamedTuple):
+    """How to shorten.
+
+    Attributes:
+        maker: Makes the versions of results.
+        keep: How many of the newest results stay whole while they fit.
+        exclude: The names of tools whose results are never shortened.
+        at_cuts: Whether results become shorter before their exchange is dropped.
+        to_fit: Whether the results of what must stay become shorter if they do not fit.
+    """
+
+    maker: Shortener
+    keep: int
+    exclude: frozenset[str]
+    at_cuts: bool
+    to_fit: bool
+
+    @property
+    def facts(self) -> tuple[object, ...]:
+        """What decides about versions."""
+        return repr(self.maker), self.keep, tuple(sorted(self.exclude)), self.at_cuts, self.to_fit
+
+
+class ShortenedHistory:
+    """A history whose results become shorter. What messages and units cost changes with them.
+
+    Attributes:
+        history: The history, with what it costs now.
+        saved: What has been saved, by message.
+        saved_tokens: What has been saved since the replay began.
+    """
+
+    def __init__(
+        self,
+        history: History,
+        messages: Sequence[Any],
+        plan: Plan,
+        policy: Policy,
+        count: Callable[[str], int],
+        options: Shortening,
+        texts: Iterable[ResultText] = (),
+    ) -> None:
+        # The lists of a history are changed here, and are no longer the caller's.
+        self.history = history._replace(
+            tokens=history.tokens.copy(), sizes=history.sizes.copy(), views=history.views.copy()
+        )
+        self._messages = messages
+        self._plan = plan
+        self._policy = policy
+        self._count = count
+        self._options = options
+        self._original = history
+        self._texts: dict[int, dict[int, str]] = {}
+        self._sizes: dict[Key, int] = {}
+        self._cutter = HistoryCutter(self.history, plan, policy)
+        self.saved: dict[int, int] = {}
+        self.saved_tokens = 0
+        self._apply({(n, number): text for n, number, text in texts})
+        self.saved_tokens = 0
+
+    @cached_property
+    def _results(self) -> dict[int, list[Result]]:
+        by_unit: dict[int, list[Result]] = {}
+        for result in find_results(self._original, self._messages):
+            by_unit.setdefault(result.unit, []).append(result)
+        return by_unit
+
+    @cached_property
+    def _owner(self) -> dict[int, int]:
+        return {result.message: i for i, results in self._results.items() for result in results}
+
+    def _text(self, result: Result) -> str:
+        return self._texts.get(result.message, {}).get(result.part.number, result.part.text)
+
+    def _tokens(self, result: Result) -> int:
+        """What a result costs now, with what is not text in it."""
+        if result.key not in self._sizes:
+            n, part = result.message, result.part
+            tokens = self._count(self._text(result)) if self._text(result) else 0
+            if part.has_media and part.number not in self._texts.get(n, {}):
+                # The difference that a text in its place makes.
+                without = with_result_texts(self._messages[n], {part.number: part.text or "-"})
+                whole = self._original
+                tokens += max(0, whole.tokens[n] - whole.provider.read([without], self._count)[0].tokens)
+            self._sizes[result.key] = tokens
+        return self._sizes[result.key]
+
+    def _is_open(self, result: Result) -> bool:
+        return result.call.name not in self._options.exclude and self._tokens(result) >= LEAST_TOKENS
+
+    def _there(self, units: Iterable[int], end: int) -> list[Result]:
+        """The results of these units before a message, in their order."""
+        found = [result for i in units for result in self._results.get(i, ()) if result.message < end]
+        return sorted(found, key=lambda result: result.key)
+
+    def _newest(self, results: Sequence[Result]) -> list[Result]:
+        """The newest results, the newest first."""
+        return list(reversed(results))[: self._options.keep]
+
+    def message(self, index: int) -> Any:
+        """The message, or a copy with what its results say now."""
+        texts = self._texts.get(index)
+        return with_result_texts(self._messages[index], texts) if texts else self._messages[index]
+
+    def shortened(self, kept: Iterable[int]) -> tuple[ShortenedMessage, ...]:
+        """Which of the messages have shorter results."""
+        whole, now = self._original.tokens, self.history.tokens
+        return tuple(ShortenedMessage(n, whole[n], now[n]) for n in kept if n in self._texts)
+
+    def texts(self, gone: Container[int]) -> tuple[ResultText, ...]:
+        """What the shortened results say of all units but those that are gone."""
+        there = sorted(n for n in self._texts if self._owner[n] not in gone)
+        return tuple(ResultText(n, number, text) for n in there for number, text in sorted(self._texts[n].items()))
+
+    def restore(self, units: Iterable[int]) -> None:
+        """What is gone was dropped as it was: its cost is that of the caller's messages again."""
+        for i in units:
+            for n in self.history.units[i].indices:
+                if self._texts.pop(n, None) is not None:
+                    self.history.tokens[n] = self._original.tokens[n]
+                    self.history.sizes[i] = self._original.sizes[i]
+
+    def _size_with(self, unit: int, texts: Mapping[Key, str]) -> int:
+        """What a unit would cost with these texts."""
+        history = self.history
+        size = history.sizes[unit]
+        for n in {n for n, _ in texts}:
+            own = {**self._texts.get(n, {}), **{number: text for (m, number), text in texts.items() if m == n}}
+            view = history.provider.read([with_result_texts(self._messages[n], own)], self._count)[0]
+            size += view.tokens - history.tokens[n]
+        return size
+
+    def _apply(self, texts: Mapping[Key, str]) -> None:
+        if texts:
+            for (n, number), text in texts.items():
+                self._texts.setdefault(n, {})[number] = text
+                self._sizes.pop((n, number), None)
+            self._read_again({n for n, _ in texts})
+
+    def _read_again(self, indices: Iterable[int]) -> None:
+        """Counts messages again that have changed."""
+        history = self.history
+        for n in indices:
+            view = history.provider.read([self.message(n)], self._count)[0]
+            saved = history.tokens[n] - view.tokens
+            # The ids stay: those of a provider without ids depend on the messages before.
+            history.views[n] = history.views[n]._replace(text=view.text, tokens=view.tokens, shares=view.shares)
+            history.tokens[n] = view.tokens
+            self._cutter.forget(self._owner[n])
+            history.sizes[self._owner[n]] -= saved
+            self.saved[n] = self.saved.get(n, 0) + saved
+            self.saved_tokens += saved

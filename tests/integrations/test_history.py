@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from pycupel.errors import InvalidArgumentError
+from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.integrations._history import HistorySelector, HookOptions, Request
 from pycupel.integrations._models import ModelInUse
 from pycupel.integrations._said import Call, Said, text, thought
@@ -42,7 +42,11 @@ def selector(budget: Any = 300, **options: Any) -> HistorySelector:
 
 
 def kept_of(one: HistorySelector, said: Sequence[Said], **options: Any) -> list[int]:
-    return [n for n, numbers in enumerate(one.select(request(said, **options))) if numbers]
+    return [n for n, each in enumerate(one.select(request(said, **options))) if each.numbers]
+
+
+def numbers_of(one: HistorySelector, given: Request) -> list[list[int]]:
+    return [each.numbers for each in one.select(given)]
 
 
 def test_it_selects_what_fits() -> None:
@@ -84,8 +88,8 @@ def test_messages_are_never_compared_or_shown() -> None:
         given = Request(
             messages=[Hostile() for _ in said[:length]], said=[[each] for each in said[:length]], conversation="1"
         )
-        assert any(one.select(given))
-    assert any(one.select(request(conversation("Bob", 30), conversation="2")))
+        assert any(numbers_of(one, given))
+    assert any(numbers_of(one, request(conversation("Bob", 30), conversation="2")))
 
 
 def test_no_messages_are_remembered() -> None:
@@ -153,7 +157,7 @@ def test_parts_of_a_message_are_kept_on_their_own() -> None:
     one = selector(on_selection=selections.append)
     for provider in ("openai", "anthropic", "gemini", "mistral"):
         given = Request(messages=messages, said=said, model=ModelInUse(provider))
-        assert one.select(given) == [[0], [], [0]]
+        assert numbers_of(one, given) == [[0], [], [0]]
         selection = selections.pop()
         assert selection.provider == provider
         assert selection.messages == ["prompt and question", "question"]
@@ -165,14 +169,15 @@ def test_parts_of_a_message_are_kept_on_their_own() -> None:
 def test_a_message_that_says_nothing_stays() -> None:
     selections: list[MessageSelection] = []
     one = selector(on_selection=selections.append)
-    assert one.select(Request(messages=["question", "note"], said=[[Said("user", [text("?")])], []])) == [[0], []]
+    given = Request(messages=["question", "note"], said=[[Said("user", [text("?")])], []])
+    assert numbers_of(one, given) == [[0], []]
     assert selections[0].messages == ["question", "note"]
 
 
 def test_what_must_stay_stays() -> None:
     said = conversation("Ann", 30)
     assert 0 not in kept_of(selector(), said)
-    assert 0 in kept_of(selector(), said, keep=[0])
+    assert 0 in kept_of(selector(), said, pinned=[0])
     assert 0 in kept_of(selector(pin=lambda message: message is said[0]), said)
 
 
@@ -205,12 +210,178 @@ def test_items_of_responses_are_taken_as_they_are_by_openai() -> None:
     said, items = conversation("Ann", 1), [{"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}]
     for given in ("auto", "openai", "responses", "anthropic"):
         one = selector(provider=given, on_selection=selections.append)
-        assert one.select(request(said, items=items)) == [[0], [0]]
+        assert numbers_of(one, request(said, items=items)) == [[0], [0]]
     assert [each.provider for each in selections] == ["responses", "responses", "responses", "anthropic"]
-    assert selector(provider="Responses").select(request(said)) == [[0], [0]]
+    assert numbers_of(selector(provider="Responses"), request(said)) == [[0], [0]]
     signed = [said[0], Said("assistant", THINKING)]
     selector(on_selection=selections.append).select(request(signed, items=items))
     assert selections[-1].provider == "responses"
+
+
+# As many words in JSON, where line breaks are no spaces.
+LINES = " \n".join(f"line {n} says value_{n}" for n in range(500))
+PROVIDERS = ("openai", "mistral", "anthropic", "gemini")
+
+
+def with_texts(said: Said, texts: Mapping[int, str]) -> Said:
+    return said._replace(blocks=[text(texts[0])])
+
+
+def exchange(*results: str, name: str = "f") -> list[Said]:
+    """A question, and calls with these results."""
+    calls = [Call(f"call{n:05d}", name, {"n": n}) for n in range(len(results))]
+    answers = [Said("tool", [text(each)], answers=f"call{n:05d}", tool=name) for n, each in enumerate(results)]
+    return [Said("user", [text("Look it all up.")]), Said("assistant", calls=calls), *answers]
+
+
+def words_of(said: Said) -> int:
+    return sum(count_words(block["text"]) for block in said.blocks)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_result_that_must_stay_and_is_too_large_is_shortened(provider: Any) -> None:
+    """Only what becomes shorter is a copy."""
+    selections: list[MessageSelection] = []
+    one, said = selector(600, on_selection=selections.append), exchange("one", LINES, "three")
+    selected = one.select(request(said, model=ModelInUse(provider), with_texts=with_texts))
+    assert [each.numbers for each in selected] == [[0]] * 5
+    assert [n for n, each in enumerate(selected) if each.message is not said[n]] == [3]
+    shorter = selected[3].message
+    assert 0 < words_of(shorter) < 600
+    assert shorter._replace(blocks=said[3].blocks) == said[3]
+    assert words_of(said[3]) == 2000
+    [selection] = selections
+    assert all(a is b.message for a, b in zip(selection.messages, selected, strict=True))
+    assert all(map(lambda a, b: a is b, selection.source, said))
+    [change] = selection.shortened
+    assert change.index == 3
+    assert change.original_tokens - change.tokens >= 2000 - words_of(shorter)
+    with pytest.raises(UnitTooLargeError):
+        selector(600, too_large="drop").select(request(said, model=ModelInUse(provider)))
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_each_of_several_shortened_results_is_told(provider: Any) -> None:
+    """Also where the provider gets them in one message."""
+    selections: list[MessageSelection] = []
+    said = exchange(LINES, "two", LINES + " and more")
+    one = selector(600, on_selection=selections.append)
+    selected = one.select(request(said, model=ModelInUse(provider), with_texts=with_texts))
+    assert [each.index for each in selections[0].shortened] == [2, 4]
+    overhead = [each.original_tokens - words_of(said[each.index]) for each in selections[0].shortened]
+    for each, more in zip(selections[0].shortened, overhead, strict=True):
+        assert 0 <= more < 20
+        assert each.tokens - words_of(selected[each.index].message) <= more
+    assert sum(each.tokens for each in selections[0].shortened) < 600
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_message_with_several_results_is_copied_once(provider: Any) -> None:
+    question, calls, *results = exchange("one", LINES, LINES)
+    seen: list[tuple[Any, dict[int, str]]] = []
+
+    def copied(message: Any, texts: Mapping[int, str]) -> str:
+        seen.append((message, dict(texts)))
+        return "copy"
+
+    selections: list[MessageSelection] = []
+    given = Request(
+        messages=["question", "calls", "results"],
+        said=[[question], [calls], results],
+        model=ModelInUse(provider),
+        with_texts=copied,
+    )
+    selected = selector(600, on_selection=selections.append).select(given)
+    assert [each.message for each in selected] == ["question", "calls", "copy"]
+    [(message, texts)] = seen
+    assert message == "results"
+    assert list(texts) == [1, 2]
+    [change] = selections[0].shortened
+    assert change.index == 2
+    assert change.original_tokens >= 4000
+    assert change.tokens < 600
+
+
+def test_results_among_the_blocks_of_a_message_are_found() -> None:
+    """Some libraries let messages hold the provider's own blocks."""
+    blocks = [
+        {"type": "tool_result", "tool_use_id": f"call{n:05d}", "content": each} for n, each in enumerate(("one", LINES))
+    ]
+    message = {"role": "user", "content": blocks}
+    calls = exchange("one", LINES)[:2]
+    given = Request(
+        messages=["question", "calls", message],
+        said=[*([each] for each in calls), [Said("user", blocks)]],
+        model=ModelInUse("anthropic"),
+    )
+    copy = selector().select(given)[2].message
+    assert copy["content"][0] is blocks[0]
+    assert copy["content"][1] == {**blocks[1], "content": copy["content"][1]["content"]}
+    assert count_words(copy["content"][1]["content"]) < 300
+    assert blocks[1]["content"] == LINES
+
+
+def test_items_of_responses_are_shortened() -> None:
+    said = exchange(LINES)
+    items = [
+        {"role": "user", "content": "Look it all up."},
+        {"type": "function_call", "call_id": "call00000", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "call00000", "output": LINES},
+    ]
+    selections: list[MessageSelection] = []
+    for provider in ("openai", "anthropic"):
+        given = Request(messages=items, said=[[each] for each in said], items=items, model=ModelInUse(provider))
+        selected = selector(on_selection=selections.append).select(given)
+        assert [n for n, each in enumerate(selected) if each.message is not items[n]] == [2]
+        assert selected[2].message == {**items[2], "output": selected[2].message["output"]}
+        assert count_words(selected[2].message["output"]) < 300
+    assert [each.provider for each in selections] == ["responses", "anthropic"]
+    assert items[2]["output"] == LINES
+
+
+def test_what_is_excluded_is_not_shortened() -> None:
+    said = exchange(LINES, name="read")
+    for options, given in (({"exclude": ["read"]}, {}), ({}, {"exclude": ["read"]})):
+        with pytest.raises(UnitTooLargeError):
+            selector(**options).select(request(said, **given))
+    selected = selector(exclude=["write"]).select(request(said, exclude=["copy"], with_texts=with_texts))
+    assert selected[2].message is not said[2]
+
+
+def old_and_new(count: int) -> list[Said]:
+    return [
+        Said("user", [text("Look it all up.")]),
+        *(
+            each
+            for n in range(count)
+            for each in (
+                Said("assistant", calls=[Call(f"call{n:05d}", "f", {"n": n})]),
+                Said("tool", [text("\n".join(f"line {n} has {m}" for m in range(40)))], answers=f"call{n:05d}"),
+            )
+        ),
+    ]
+
+
+def test_old_results_become_shorter_before_they_are_dropped() -> None:
+    said = old_and_new(12)
+    whole = kept_of(selector(1_000), said)
+    one = selector(1_000, shorten="results", keep=1)
+    selected = one.select(request(said, with_texts=with_texts))
+    assert len(whole) < len([each for each in selected if each.numbers])
+    assert selected[-1].message is said[-1]
+    assert any(each.message is not said[n] for n, each in enumerate(selected))
+
+
+def test_what_was_shortened_says_the_same_in_later_calls() -> None:
+    """With or without what was remembered of the conversation."""
+    one, said = selector(1_000, shorten="results", keep=1), old_and_new(16)
+    for end in range(3, len(said) + 1, 2):
+        given = said[:end]
+        remembered = one.select(request(given, with_texts=with_texts, conversation="1"))
+        fresh = selector(1_000, shorten="results", keep=1).select(request(given, with_texts=with_texts))
+        assert remembered == fresh
+    selected = one.select(request(said, with_texts=with_texts, conversation="1"))
+    assert any(each.message is not said[n] for n, each in enumerate(selected))
 
 
 def test_options_are_those_of_select_messages() -> None:
@@ -224,12 +395,20 @@ def test_a_budget_may_be_a_share_of_the_window_of_the_model_in_use() -> None:
     one = HistorySelector("50%", {"on_selection": selections.append})
     one.select(request(conversation("Ann", 2), model=ModelInUse("openai", "gpt-4o")))
     assert selections[0].usage.window == 64_000
-    assert HistorySelector("50%", {"model": "gpt-4o"}).select(request(conversation("Ann", 1))) == [[0], [0]]
+    one = HistorySelector("50%", {"model": "gpt-4o"})
+    assert numbers_of(one, request(conversation("Ann", 1))) == [[0], [0]]
 
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("policy", "chatt"), ("unit", "word"), ("too_large", "explode"), ("counter", "abacus"), ("provider", "opnai")],
+    [
+        ("policy", "chatt"),
+        ("unit", "word"),
+        ("too_large", "explode"),
+        ("counter", "abacus"),
+        ("provider", "opnai"),
+        ("shorten", "resluts"),
+    ],
 )
 def test_a_wrong_option_is_found_where_it_is_written(option: str, value: str) -> None:
     with pytest.raises(InvalidArgumentError, match=value):

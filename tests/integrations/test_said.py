@@ -9,6 +9,7 @@ import pytest
 from pycupel.integrations._said import Call, Said, system_of, text, thought, written_for
 from pycupel.messages import lint_messages
 from pycupel.messages.options import ProviderName
+from pycupel.messages.results import result_parts
 
 SYSTEM = Said("system", [text("Be brief.")])
 USER = Said("user", [text("Look both up.")])
@@ -82,11 +83,26 @@ def test_gemini() -> None:
         {
             "role": "user",
             "parts": [
-                {"function_response": {"id": "1", "name": "f", "response": {"result": [text("one")]}}},
-                {"function_response": {"id": "2", "name": "f", "response": {"result": [text("two")]}}},
+                {"function_response": {"id": "1", "name": "f", "response": {"result": "one"}}},
+                {"function_response": {"id": "2", "name": "f", "response": {"result": "two"}}},
             ],
         },
     ]
+
+
+@pytest.mark.parametrize("provider", ["openai", "mistral", "anthropic", "gemini"])
+def test_what_results_are_is_known(provider: ProviderName) -> None:
+    """Whether they report errors, and whether they hold more than text."""
+    picture = {"type": "image_url"}
+    said = [
+        RESULTS[0],
+        RESULTS[1]._replace(failed=True, blocks=[text("two"), text("lines")]),
+        Said("tool", [text("three"), picture], answers="3"),
+    ]
+    parts = [part for shape in shapes(provider, said) for part in result_parts(shape)]
+    assert [part.text for part in parts] == ["one", "two\nlines", "three"]
+    assert [part.is_error for part in parts] == [False, True, False]
+    assert [part.has_media for part in parts] == [False, False, True]
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "gemini"])

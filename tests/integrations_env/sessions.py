@@ -5,9 +5,13 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-__all__ = ["SYSTEM", "agent_session", "count_words", "words_of"]
+__all__ = ["LARGE", "RESULTS", "SYSTEM", "agent_session", "count_words", "words_of"]
 
 SYSTEM = "You are a careful assistant who looks things up before answering."
+# A result that is larger than any budget here. It has as many words in JSON, where line breaks are no spaces.
+LARGE = " \n".join(f"row {n} holds value_{n}" for n in range(1_000))
+# Results of which some become shorter if all of them may have 1,000 words.
+RESULTS = [" \n".join(f"row {n} {m} holds value_{n}_{m}" for m in range(40)) for n in range(6)]
 _WORDS = ("alpha", "beta", "gamma", "delta", "log", "error", "file", "line", "value", "table", "user", "result")
 
 

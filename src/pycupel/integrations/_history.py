@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, TypedDict, get_args
+from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 from pycupel.diagnostics import ExclusionReason
 from pycupel.integrations._models import UNKNOWN_MODEL, ModelInUse
-from pycupel.integrations._said import Said, Written, system_of, text, written_for
+from pycupel.integrations._said import Said, Written, shorter_results, system_of, text, written_for
 from pycupel.messages import Dropped, MessageSelection, select_messages
+from pycupel.messages.counting import resolve_counter
+from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import BudgetLike, ProviderName, TooLarge, UnitName, checked_name
+from pycupel.messages.result import ShortenedMessage
+from pycupel.messages.results import with_result_texts
 from pycupel.pipeline import Policy, PresetName
+from pycupel.protocols import Shortener
 from pycupel.tokens import CounterLike
 
-__all__ = ["HistorySelector", "HookOptions", "Request"]
+__all__ = ["HistorySelector", "HookOptions", "Request", "Selected"]
 
 # How many conversations a hook keeps a selection of, which makes the next one cheaper and changes nothing else.
 _CONVERSATIONS = 64
@@ -32,9 +37,13 @@ class HookOptions(TypedDict, total=False):
         unit: "auto" drops exchanges and messages one by one, "turn" whole turns.
         counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes.
         pin: Called with each of the library's own messages; says whether it must stay.
-        too_large: What happens to an old unit that is larger than the budget: "drop" or "error".
+        shorten: What becomes shorter before it is dropped: "results" for the results of tools, or a shortener.
+        keep: How many of the newest results stay whole while they fit.
+        exclude: The names of tools whose results are never shortened.
+        too_large: What happens to what is larger than the budget. "shorten", the default in hooks: results of what must
+            stay are shortened, and anything else is dropped. With "drop" and "error", what must stay raises.
         explain: Whether selections should have a report.
-        on_selection: Called with each selection, for a log or a test. Its indices are those of the library's messages.
+        on_selection: Called with each selection, for a log or a test. Its messages and indices are the library's.
     """
 
     provider: ProviderName
@@ -43,6 +52,9 @@ class HookOptions(TypedDict, total=False):
     unit: UnitName
     counter: CounterLike
     pin: Callable[[Any], bool]
+    shorten: Literal["results"] | Shortener | None
+    keep: int
+    exclude: Collection[str]
     too_large: TooLarge
     explain: bool
     on_selection: Callable[[MessageSelection], object]
@@ -54,13 +66,16 @@ class Request:
 
     Attributes:
         messages: The library's own messages.
-        said: What each of them says. One that says nothing that can be dropped has no entries, and stays.
+        said: What each of them says, its results first. One that says nothing that can be dropped has no entries, and
+            stays.
         model: The model in use.
         system: The system prompt that is sent beside the messages.
         tools: The definitions of tools.
-        keep: The indices of messages that must stay.
+        pinned: The indices of messages that must stay.
+        exclude: The names of more tools whose results are never shortened.
         conversation: The library's id of the thread or session, if it has one.
         items: The messages themselves, if they have the shape of Responses. OpenAI's models get them as they are.
+        with_texts: Makes a copy of a message in which some results, by their number, say something else.
     """
 
     messages: Sequence[Any]
@@ -68,16 +83,30 @@ class Request:
     model: ModelInUse = UNKNOWN_MODEL
     system: str = ""
     tools: Sequence[Any] = ()
-    keep: Iterable[int] = ()
+    pinned: Iterable[int] = ()
+    exclude: Collection[str] = ()
     conversation: str | None = None
     items: Sequence[Any] | None = None
+    with_texts: Callable[[Any, Mapping[int, str]], Any] = with_result_texts
+
+
+class Selected(NamedTuple):
+    """What is left of a message.
+
+    Attributes:
+        message: The library's message, or a copy with shorter results.
+        numbers: Which of the things that it says should be sent.
+    """
+
+    message: Any
+    numbers: list[int]
 
 
 class HistorySelector:
     """Selects for a hook, which may serve many conversations, also at the same time in several threads."""
 
     def __init__(self, budget: BudgetLike, options: HookOptions) -> None:
-        self._options: dict[str, Any] = {"budget": budget, **options}
+        self._options: dict[str, Any] = {"budget": budget, "too_large": "shorten", **options}
         names: tuple[ProviderName, ...] = get_args(ProviderName)
         self._provider: ProviderName = checked_name("provider", self._options.pop("provider", "auto"), names)
         self._pin: Callable[[Any], bool] | None = self._options.pop("pin", None)
@@ -87,34 +116,49 @@ class HistorySelector:
         # Fails here if an option is wrong, not when the model is first called. A share needs some model's window.
         some_model: dict[str, Any] = {"model": _SOME_MODEL} if isinstance(budget, str) else {}
         select_messages((), **some_model | self._options)
+        self._exclude: tuple[str, ...] = tuple(self._options.pop("exclude", ()))
 
-    def select(self, request: Request) -> list[list[int]]:
-        """Which of the things that each message says should be sent, by their numbers."""
+    def select(self, request: Request) -> list[Selected]:
+        """What is left of each message."""
         said = [each for message in request.said for each in message]
         places = [(n, number) for n, message in enumerate(request.said) for number in range(len(message))]
         provider = self._provider_for(request, said)
         written = _written(provider, request, said)
-        stay = {*request.keep, *(n for n, each in enumerate(request.messages) if self._pin and self._pin(each))}
+        stay = {*request.pinned, *(n for n, each in enumerate(request.messages) if self._pin and self._pin(each))}
         prompt = [text(request.system)] if request.system else []
-        given: dict[str, Any] = {
+        options: dict[str, Any] = {
             "provider": provider,
             "model": request.model.name,
             "system": [*prompt, *system_of(said, provider)] or None,
             "tools": request.tools,
             "pin": [n for n, each in enumerate(written) if any(places[m][0] in stay for m in each.origins)],
+            "exclude": (*self._exclude, *request.exclude),
             "previous": self._selections.get(request.conversation or ""),
+            **self._options,
         }
-        selection: MessageSelection = select_messages([each.shape for each in written], **given | self._options)
+        selection: MessageSelection = select_messages([each.shape for each in written], **options)
         self._remember(request.conversation, selection)
+        changes = list(_changes(selection, written, said))
+        texts: dict[int, dict[int, str]] = {}
+        for m, number, shorter, *_ in changes:
+            n, first = places[m]
+            texts.setdefault(n, {})[first + number] = shorter
+        selected = [
+            Selected(request.with_texts(message, texts[n]) if n in texts else message, [])
+            for n, message in enumerate(request.messages)
+        ]
         reasons = {m: each.reason for each in selection.dropped for m in written[each.index].origins}
-        kept: list[list[int]] = [[] for _ in request.messages]
         for m, (n, number) in enumerate(places):
             if m not in reasons:
-                kept[n].append(number)
+                selected[n].numbers.append(number)
         if self._on_selection is not None:
-            dropped = {places[m][0]: reason for m, reason in reasons.items() if not kept[places[m][0]]}
-            self._on_selection(_in_terms_of(request.messages, selection, dropped))
-        return kept
+            dropped = {places[m][0]: reason for m, reason in reasons.items() if not selected[places[m][0]].numbers}
+            own = _in_terms_of(request.messages, selected, selection, dropped)
+            # A thing that has several results is counted once.
+            shapes = {m: (places[m][0], *both) for m, _, _, *both in changes}
+            shortened = _shortened(shapes.values(), options)
+            self._on_selection(replace(own, shortened=shortened))
+        return selected
 
     def _provider_for(self, request: Request, said: Iterable[Said]) -> ProviderName:
         """Whose rules hold. Messages of a framework are those of Chat Completions, unless they are items."""
@@ -128,7 +172,7 @@ class HistorySelector:
         return provider
 
     def _remember(self, conversation: str | None, selection: MessageSelection) -> None:
-        """Keeps what makes the next selection of the conversation cheaper: its indices, and no messages."""
+        """Keeps what makes the next selection cheaper: indices and what shortened results say, and no messages."""
         if not conversation:
             return
         with self._lock:
@@ -145,6 +189,17 @@ def _written(provider: ProviderName, request: Request, said: Sequence[Said]) -> 
     return written_for(provider, said)
 
 
+def _changes(
+    selection: MessageSelection, written: Sequence[Written], said: Sequence[Said]
+) -> Iterator[tuple[int, int, str, Any, Any]]:
+    """The shortened results: of which thing, its number there, what it says now, and the shapes before and after."""
+    sent = dict(zip(selection.kept, selection.messages, strict=True))
+    for each in selection.shortened:
+        before, copy = written[each.index], sent[each.index]
+        for m, number, shorter in shorter_results(before, copy, said):
+            yield m, number, shorter, before.part(m, before.shape), before.part(m, copy)
+
+
 def _is_signed(said: Said) -> bool:
     """Whether the assistant's thoughts are Anthropic's, which alone come with a signature of their own."""
     return said.role == "assistant" and any(
@@ -154,10 +209,25 @@ def _is_signed(said: Said) -> bool:
 
 
 def _in_terms_of(
-    messages: Sequence[Any], selection: MessageSelection, dropped: Mapping[int, ExclusionReason]
+    messages: Sequence[Any],
+    selected: Sequence[Selected],
+    selection: MessageSelection,
+    dropped: Mapping[int, ExclusionReason],
 ) -> MessageSelection:
     """The selection in terms of the library's messages. A message of which something was kept was not dropped."""
     kept = tuple(n for n in range(len(messages)) if n not in dropped)
     reasons = tuple(Dropped(n, dropped[n]) for n in sorted(dropped))
-    selected = [messages[n] for n in kept]
-    return replace(selection, messages=selected, kept=kept, dropped=reasons, source=tuple(messages))
+    sent = [selected[n].message for n in kept]
+    return replace(selection, messages=sent, kept=kept, dropped=reasons, source=tuple(messages))
+
+
+def _shortened(changes: Iterable[tuple[int, Any, Any]], options: Mapping[str, Any]) -> tuple[ShortenedMessage, ...]:
+    """What the shortened results cost in the library's messages, by what the provider gets before and after."""
+    provider = resolve_provider((), options["provider"], options["model"])
+    count = resolve_counter(options.get("counter", "auto"), provider, options["model"])
+    sizes: dict[int, tuple[int, int]] = {}
+    for n, before, after in changes:
+        old, new = (provider.read([shape], count)[0].tokens for shape in (before, after))
+        original, tokens = sizes.get(n, (0, 0))
+        sizes[n] = original + old, tokens + new
+    return tuple(ShortenedMessage(n, *sizes[n]) for n in sorted(sizes))

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from pycupel.messages.options import ProviderName
+from pycupel.messages.results import result_parts
 
-__all__ = ["Call", "Said", "Written", "system_of", "text", "thought", "written_for"]
+__all__ = ["Call", "Said", "Written", "shorter_results", "system_of", "text", "thought", "written_for"]
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -36,6 +37,7 @@ class Said(NamedTuple):
         calls: The calls that it makes.
         answers: The id of the call whose result it is; None if the call has no id.
         tool: The name of the tool whose result it is.
+        failed: Whether it is a result that reports an error.
     """
 
     role: Role
@@ -43,6 +45,7 @@ class Said(NamedTuple):
     calls: Sequence[Call] = ()
     answers: str | None = None
     tool: str = ""
+    failed: bool = False
 
 
 class Written(NamedTuple):
@@ -50,6 +53,12 @@ class Written(NamedTuple):
 
     shape: dict[str, Any]
     origins: list[int]
+
+    def part(self, origin: int, shape: dict[str, Any]) -> dict[str, Any]:
+        """A message of this shape with one of these results alone. Only Gemini gets several in one message."""
+        if len(self.origins) == 1:
+            return shape
+        return {**shape, "parts": [shape["parts"][self.origins.index(origin)]]}
 
 
 def text(value: object) -> dict[str, Any]:
@@ -76,6 +85,17 @@ def written_for(provider: ProviderName, said: Sequence[Said]) -> list[Written]:
     if provider == "gemini":
         return list(map(_as_gemini, _in_turns(named, results_together=True)))
     return [Written(_as_openai(each), [n]) for n, each in enumerate(named)]
+
+
+def shorter_results(written: Written, copy: Any, said: Sequence[Said]) -> Iterator[tuple[int, int, str]]:
+    """The results that say less in a copy of a message: of which thing, its number there, and what it says now."""
+    pairs = zip(result_parts(written.shape), result_parts(copy), strict=True)
+    for number, (before, after) in enumerate(pairs):
+        if before != after and said[written.origins[0]].role == "tool":
+            yield written.origins[number], 0, after.text
+        elif before != after:
+            # Some libraries let messages hold the provider's own blocks.
+            yield written.origins[0], number, after.text
 
 
 def _with_ids(said: Sequence[Said]) -> list[Said]:
@@ -121,7 +141,8 @@ def _in_turns(said: Sequence[Said], *, results_together: bool) -> Iterator[list[
 
 def _as_openai(each: Said) -> dict[str, Any]:
     if each.role == "tool":
-        return {"role": "tool", "tool_call_id": each.answers, "content": list(each.blocks) or ""}
+        result = {"role": "tool", "tool_call_id": each.answers, "content": list(each.blocks) or ""}
+        return {**result, "status": "error"} if each.failed else result
     # An assistant that only makes calls has no content.
     nothing = None if each.role == "assistant" else ""
     shape: dict[str, Any] = {"role": each.role, "content": list(each.blocks) or nothing}
@@ -137,7 +158,10 @@ def _as_anthropic(group: Sequence[tuple[int, Said]]) -> Written:
     origins = [n for n, _ in group]
     first = group[0][1]
     if first.role == "tool":
-        result = {"type": "tool_result", "tool_use_id": first.answers, "content": _not_empty(first.blocks)}
+        result: dict[str, Any] = {"type": "tool_result", "tool_use_id": first.answers}
+        result["content"] = _not_empty(first.blocks)
+        if first.failed:
+            result["is_error"] = True
         return Written({"role": "user", "content": [result]}, origins)
     content: list[Any] = []
     for _, each in group:
@@ -157,13 +181,20 @@ def _as_gemini(group: Sequence[tuple[int, Said]]) -> Written:
     parts: list[Any] = []
     for _, each in group:
         if each.role == "tool":
-            response = {"id": each.answers, "name": each.tool or "tool", "response": {"result": list(each.blocks)}}
-            parts.append({"function_response": response})
+            parts.append({"function_response": _as_response(each)})
             continue
         parts += map(_as_part, each.blocks)
         parts += ({"function_call": {"id": call.id, "name": call.name, "args": call.arguments}} for call in each.calls)
     role = "model" if group[0][1].role == "assistant" else "user"
     return Written({"role": role, "parts": parts}, [n for n, _ in group])
+
+
+def _as_response(each: Said) -> dict[str, Any]:
+    said = "\n".join(block["text"] for block in each.blocks if block.get("type") == "text")
+    response = {"error" if each.failed else "result": said}
+    shape: dict[str, Any] = {"id": each.answers, "name": each.tool or "tool", "response": response}
+    others = [block for block in each.blocks if block.get("type") != "text"]
+    return {**shape, "parts": others} if others else shape
 
 
 def _as_part(block: Any) -> Any:

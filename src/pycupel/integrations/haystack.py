@@ -12,7 +12,8 @@ Documents and messages themselves are not changed, and an agent's state keeps ev
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 from pycupel.extras import missing_extra
@@ -158,8 +159,8 @@ def _selected(
     tools: Sequence[Any] = (),
 ) -> list[ChatMessage]:
     said = [list(_said(message)) for message in messages]
-    kept = selector.select(Request(messages=messages, said=said, model=model, tools=tools))
-    return [message for message, numbers in zip(messages, kept, strict=True) if numbers]
+    request = Request(messages=messages, said=said, model=model, tools=tools, with_texts=_with_texts)
+    return [message for message, numbers in selector.select(request) if numbers]
 
 
 def _model(generator: Any) -> ModelInUse:
@@ -171,7 +172,7 @@ def _said(message: ChatMessage) -> Iterator[Said]:
     for each in message.tool_call_results:
         parts: Any = [each.result] if isinstance(each.result, str) else each.result
         blocks = [block for part in parts for block in _blocks(part)]
-        yield Said("tool", blocks, answers=_call_id(each.origin), tool=each.origin.tool_name)
+        yield Said("tool", blocks, answers=_call_id(each.origin), tool=each.origin.tool_name, failed=each.error)
     if not message.tool_call_results:
         said = [*message.reasonings, *message.texts, *message.images, *message.files]
         yield Said(
@@ -179,6 +180,14 @@ def _said(message: ChatMessage) -> Iterator[Said]:
             [block for each in said for block in _blocks(each)],
             [Call(_call_id(call), call.tool_name, _json(call.arguments)) for call in message.tool_calls],
         )
+
+
+def _with_texts(message: ChatMessage, texts: Mapping[int, str]) -> ChatMessage:
+    """A copy in which some results say something else."""
+    results = enumerate(message.tool_call_results)
+    content = [replace(each, result=texts[number]) if number in texts else each for number, each in results]
+    # Only this keeps several results, the name and the rest together.
+    return replace(message, _content=content)
 
 
 def _blocks(value: Any) -> Iterator[dict[str, Any]]:

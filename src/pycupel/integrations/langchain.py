@@ -69,7 +69,7 @@ class CupelMiddleware(AgentMiddleware):
     def _selected(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         messages = request.messages
         execution = getattr(request.runtime, "execution_info", None)
-        kept = self._selector.select(
+        selected = self._selector.select(
             Request(
                 messages=messages,
                 said=[[_said(message)] for message in messages],
@@ -79,8 +79,7 @@ class CupelMiddleware(AgentMiddleware):
                 conversation=getattr(execution, "thread_id", None),
             )
         )
-        selected = [message for message, numbers in zip(messages, kept, strict=True) if numbers]
-        return request.override(messages=selected)
+        return request.override(messages=[message for message, numbers in selected if numbers])
 
 
 def _model(model: Any) -> ModelInUse:
@@ -101,6 +100,7 @@ def _said(message: BaseMessage) -> Said:
         [Call(call["id"], call["name"] or "", call["args"] or {}) for call in calls],
         getattr(message, "tool_call_id", message.name),
         message.name or "",
+        failed=getattr(message, "status", None) == "error",
     )
 
 

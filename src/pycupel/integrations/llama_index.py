@@ -11,7 +11,7 @@ The chat store keeps every message, and nodes are not changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pycupel.extras import missing_extra
@@ -22,7 +22,7 @@ from pycupel.integrations._said import Call, Said, text, thought
 from pycupel.messages.fields import field
 
 try:
-    from llama_index.core.base.llms.types import ChatMessage, MessageRole
+    from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
     from llama_index.core.bridge.pydantic import Field, PrivateAttr
     from llama_index.core.memory.types import BaseChatStoreMemory
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -106,7 +106,7 @@ class CupelMemory(BaseChatStoreMemory):
         return self._selected(await self.aget_all())
 
     def _selected(self, messages: list[ChatMessage]) -> list[ChatMessage]:
-        kept = self._selector.select(
+        selected = self._selector.select(
             Request(
                 messages=messages,
                 said=[[_said(message)] for message in messages],
@@ -114,9 +114,10 @@ class CupelMemory(BaseChatStoreMemory):
                 system=self.system,
                 tools=[_definition(tool) for tool in self.tools],
                 conversation=self.chat_store_key,
+                with_texts=_with_texts,
             )
         )
-        return [message for message, numbers in zip(messages, kept, strict=True) if numbers]
+        return [message for message, numbers in selected if numbers]
 
 
 def _model(llm: Any) -> ModelInUse:
@@ -138,6 +139,12 @@ def _said(message: ChatMessage) -> Said:
     calls = calls or [_openai_call(call) for call in beside.get("tool_calls") or ()]
     role = message.role.value if isinstance(message.role, MessageRole) else str(message.role)
     return Said(_ROLES.get(role, "user"), list(_blocks(message)), calls, beside.get("tool_call_id"))
+
+
+def _with_texts(message: ChatMessage, texts: Mapping[int, str]) -> ChatMessage:
+    """A copy with another result. A message has one; the marks for the provider's cache stay."""
+    marks = [block for block in message.blocks if block.block_type == "cache"]
+    return message.model_copy(update={"blocks": [TextBlock(text=texts[0]), *marks]})
 
 
 def _call(block: Any) -> Call:

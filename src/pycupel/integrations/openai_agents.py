@@ -36,6 +36,8 @@ except ModuleNotFoundError as error:
 __all__ = ["CupelInputFilter"]
 
 _TEXTS = frozenset({"input_text", "output_text", "summary_text", "reasoning_text"})
+# Calls without a name, whose outputs must be what they are.
+_FIXED = ("apply_patch_call", "computer_call", "local_shell_call", "shell_call", "tool_search_call")
 
 
 class CupelInputFilter:
@@ -59,18 +61,18 @@ class CupelInputFilter:
         views = RESPONSES.read(items)
         if _is_answer(views):
             return data.model_data
-        kept = self._selector.select(
+        selected = self._selector.select(
             Request(
                 messages=items,
                 said=[[_said(item, view)] for item, view in zip(items, views, strict=True)],
                 model=_model(data.agent.model),
                 system=instructions or "",
                 tools=list(_tools(data.agent)),
+                exclude=_FIXED,
                 items=items,
             )
         )
-        selected = [item for item, numbers in zip(items, kept, strict=True) if numbers]
-        return ModelInputData(input=selected, instructions=instructions)
+        return ModelInputData(input=[item for item, numbers in selected if numbers], instructions=instructions)
 
 
 def _is_answer(views: Sequence[MessageView]) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Unpack
 
 from pycupel.extras import missing_extra
@@ -57,6 +57,7 @@ _FILE_TYPES = {"image": "image_url", "audio": "input_audio"}
 _NOTE = "This stands for a note about the tags that are used. " * 6
 _CLAUDE = frozenset({None, "anthropic", "bedrock"})
 _REDACTED = frozenset({"redacted_thinking", "redacted_content"})
+_FAILED = frozenset({"failed", "retried"})
 # A part has one of these methods if what the model reads is not its content.
 _RENDERERS = ("model_response_str", "model_response", "args_as_json_str")
 
@@ -107,19 +108,21 @@ class CupelHistory(AbstractCapability[Any]):
             conversation: The id of the conversation.
         """
         pieces = [list(_pieces(message)) for message in messages]
-        kept = self._selector.select(
+        selection = self._selector.select(
             Request(
                 messages=messages,
                 said=[[said for _, said in each] for each in pieces],
                 model=UNKNOWN_MODEL if model is None else _model(model),
                 system="" if parameters is None else _instructions(parameters),
                 tools=() if parameters is None else _tools(parameters),
-                keep=[n for n, message in enumerate(messages) if _is_lasting(message)] + _several(pieces),
+                pinned=[n for n, message in enumerate(messages) if _is_lasting(message)] + _several(pieces),
+                exclude=sorted({part.tool_name for message in messages for part in message.parts if _has_kind(part)}),
                 conversation=conversation,
+                with_texts=_with_texts,
             )
         )
         selected: list[ModelMessage] = []
-        for message, parts, numbers in zip(messages, pieces, kept, strict=True):
+        for (message, numbers), parts in zip(selection, pieces, strict=True):
             if len(numbers) == len(parts):
                 selected.append(message)
             elif numbers:
@@ -151,7 +154,12 @@ def _several(pieces: Sequence[Sequence[Any]]) -> list[int]:
 
 def _is_lasting(message: ModelMessage) -> bool:
     """Whether the library itself relies on the message: to know which tools were loaded, or what was summarised."""
-    return any(part.part_kind == "compaction" or getattr(part, "tool_kind", None) for part in message.parts)
+    return any(part.part_kind == "compaction" or _has_kind(part) for part in message.parts)
+
+
+def _has_kind(part: Any) -> bool:
+    """Whether the call or the result is of a kind that the library itself reads."""
+    return bool(getattr(part, "tool_kind", None))
 
 
 def _pieces(message: ModelMessage) -> Iterator[tuple[int, Said]]:
@@ -170,10 +178,24 @@ def _is_result(part: Any) -> bool:
 
 def _request_part(part: Any) -> Said:
     if _is_result(part):
-        blocks = list(map(_block, [part, *getattr(part, "files", ())]))
-        return Said("tool", blocks, answers=part.tool_call_id, tool=part.tool_name)
+        # A part of the older kind, a retry prompt, has no outcome.
+        failed = getattr(part, "outcome", "retried") in _FAILED
+        # The library itself says that something failed, and would say so again around a shorter text.
+        said = part.content if failed and isinstance(part.content, str) else part
+        blocks = list(map(_block, [said, *getattr(part, "files", ())]))
+        return Said("tool", blocks, answers=part.tool_call_id, tool=part.tool_name, failed=failed)
     said = part.content if part.part_kind == "user-prompt" and not isinstance(part.content, str) else [part]
     return Said(_ROLES.get(part.part_kind, "system"), list(map(_block, said)))
+
+
+def _with_texts(message: ModelMessage, texts: Mapping[int, str]) -> ModelMessage:
+    """A copy in which some results say something else."""
+    parts: list[Any] = list(message.parts)
+    results = [n for n, part in enumerate(parts) if _is_result(part)]
+    for number, shorter in texts.items():
+        n = results[number]
+        parts[n] = dataclasses.replace(parts[n], content=shorter)
+    return dataclasses.replace(message, parts=parts)
 
 
 def _response(message: ModelResponse) -> Said:

@@ -39,7 +39,7 @@ from pycupel.integrations.langchain import CupelMiddleware
 from pycupel.integrations.pydantic_ai import CupelHistory
 from pycupel.messages.options import ProviderName
 from tests.integrations_env.provider import STEPS, Provider, running
-from tests.integrations_env.sessions import SYSTEM, count_words
+from tests.integrations_env.sessions import LARGE, SYSTEM, count_words
 
 BUDGET = 900
 TURNS = 30
@@ -217,3 +217,44 @@ def haystack_long_turn(server: Provider, asked: str) -> None:
 
 
 LONG_TURNS = {"langchain": langchain_long_turn, "pydantic": pydantic_long_turn, "haystack": haystack_long_turn}
+
+
+def look_up_much(key: str) -> str:
+    """Look something up."""
+    return LARGE
+
+
+look_up_much.__name__ = "look_up"
+
+
+def langchain_large(provider: ProviderName, server: Provider, asked: str) -> list[Any]:
+    middleware = CupelMiddleware(BUDGET, counter=count_words)
+    agent = create_agent(langchain_model(provider, server), [langchain_tool(look_up_much)], middleware=[middleware])
+    messages = agent.invoke({"messages": [HumanMessage(asked)]})["messages"]
+    return [each.content for each in messages if each.type == "tool"]
+
+
+def pydantic_large(provider: ProviderName, server: Provider, asked: str) -> list[Any]:
+    model, settings = pydantic_model(provider, server)
+    capability = CupelHistory(BUDGET, counter=count_words)
+    agent = PydanticAgent(model, tools=[look_up_much], capabilities=[capability], model_settings=settings)
+    messages = agent.run_sync(asked).all_messages()
+    return [part.content for each in messages for part in each.parts if part.part_kind == "tool-return"]
+
+
+def haystack_large(provider: ProviderName, server: Provider, asked: str) -> list[Any]:
+    generator = CupelChatGenerator(haystack_generator(provider, server), BUDGET, counter=count_words)
+    agent = HaystackAgent(chat_generator=generator, tools=[haystack_tool(look_up_much)])
+    messages = agent.run([HaystackMessage.from_user(asked)])["messages"]
+    return [result.result for each in messages for result in each.tool_call_results]
+
+
+@each_provider
+@pytest.mark.parametrize("large", [langchain_large, pydantic_large, haystack_large])
+def test_large_results_do_not_end_an_agent(large: Any, provider: ProviderName, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is four times as large as the budget. What is stored is whole, and what was sent begins like the last."""
+    with running() as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        assert large(provider, server, question("ann", 1)) == [LARGE] * 3
+        server.check(provider, BUDGET, requests=STEPS + 1, whole=10)
+        assert "value_" in str(server.sent[-1]["messages"])

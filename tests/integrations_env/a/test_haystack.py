@@ -20,7 +20,7 @@ from pycupel.integrations.haystack import CupelChatGenerator, CupelDocumentSelec
 from pycupel.messages import MessageSelection, lint_messages
 from pycupel.messages.providers.openai import OPENAI
 from pycupel.selecting import ContextResult
-from tests.integrations_env.sessions import agent_session, count_words
+from tests.integrations_env.sessions import LARGE, RESULTS, agent_session, count_words
 
 BUDGET = 700
 
@@ -123,6 +123,45 @@ def test_an_orphan_is_left_out() -> None:
     orphan = ChatMessage.from_tool("A.", ToolCall("look_up", {}, "c1"))
     messages = [orphan, ChatMessage.from_user("Hello!")]
     assert CupelMessageSelector(BUDGET).run(messages)["messages"] == messages[1:]
+
+
+def test_a_shortened_result_is_a_copy_with_another_text() -> None:
+    """A message may hold several results."""
+    calls = [ToolCall("look_up", {"n": n}, f"c{n}") for n in range(3)]
+    results = [
+        ChatMessage.from_tool(LARGE, calls[0], meta={"page": 1}),
+        ChatMessage.from_tool("short", calls[1]),
+        ChatMessage.from_tool([TextContent(LARGE), ImageContent("iVBORw0KGgo=", mime_type="image/png")], calls[2]),
+    ]
+    both = ChatMessage(results[0].role, [results[1].tool_call_result, results[2].tool_call_result])
+    messages = [ChatMessage.from_user("Look it up."), ChatMessage.from_assistant(tool_calls=calls), results[0], both]
+    before = deepcopy(messages)
+    selections: list[MessageSelection] = []
+    selector = CupelMessageSelector(BUDGET, counter=count_words, on_selection=selections.append)
+    selected = selector.run(messages)["messages"]
+    assert messages == before
+    assert [a is b for a, b in zip(selected, messages, strict=True)] == [True, True, False, False]
+    assert selected[2].meta == {"page": 1}
+    [first] = selected[2].tool_call_results
+    second, third = selected[3].tool_call_results
+    assert second is both.tool_call_results[0]
+    for each, call in ((first, calls[0]), (third, calls[2])):
+        assert each.origin is call
+        assert 0 < count_words(each.result) < BUDGET
+    assert [each.index for each in selections[0].shortened] == [2, 3]
+    assert selections[0].messages == selected
+
+
+@pytest.mark.parametrize("error", [True, False])
+def test_results_that_report_errors_are_shortened_last(error: bool) -> None:
+    messages = [ChatMessage.from_user("Look it all up.")]
+    for n, result in enumerate(RESULTS):
+        call = ToolCall("look_up", {"n": n}, f"c{n}")
+        messages.append(ChatMessage.from_assistant(tool_calls=[call]))
+        messages.append(ChatMessage.from_tool(result, call, error=error and n == 1))
+    selector = CupelMessageSelector(1_000, counter=count_words, shorten="results", keep=1)
+    selected = selector.run(messages)["messages"]
+    assert (messages[4] in selected) == error
 
 
 def test_every_kind_of_content_is_counted() -> None:

@@ -37,7 +37,7 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.integrations.langchain import CupelDocumentCompressor, CupelMiddleware
 from pycupel.messages import MessageSelection, lint_messages
 from pycupel.selecting import ContextResult
-from tests.integrations_env.sessions import SYSTEM, agent_session, count_words
+from tests.integrations_env.sessions import LARGE, RESULTS, SYSTEM, agent_session, count_words
 
 BUDGET = 700
 
@@ -236,6 +236,43 @@ def test_the_thoughts_that_start_a_turn_stay_where_claude_demands_them(thoughts:
         assert len(sent) < len(messages)
     payload = CLAUDE._get_request_payload(sent)["messages"]
     assert [each.rule for each in lint_messages(payload, "anthropic")] == []
+
+
+def test_a_shortened_result_is_a_copy_with_another_text() -> None:
+    calls = [{"name": "look_up", "args": {"key": "k"}, "id": each} for each in ("c1", "c2")]
+    blocks: list[Any] = [{"type": "text", "text": LARGE}, {"type": "image_url", "image_url": {"url": "https://x.org"}}]
+    messages = [
+        HumanMessage("Look it up."),
+        AIMessage("", tool_calls=calls),
+        ToolMessage(LARGE, tool_call_id="c1", id="m1", artifact={"rows": 1_000}, status="error"),
+        ToolMessage(blocks, tool_call_id="c2", id="m2"),
+    ]
+    selections: list[MessageSelection] = []
+    model = FakeModel(seen=[], calls=0)
+    middleware = CupelMiddleware(BUDGET, counter=count_words, on_selection=selections.append)
+    create_agent(model, middleware=[middleware]).invoke({"messages": messages})
+    [seen] = model.seen
+    assert_acceptable(seen)
+    assert seen[:2] == messages[:2]
+    for before, after in zip(messages[2:], seen[2:], strict=True):
+        assert isinstance(after.content, str)
+        assert before.model_copy(update={"content": after.content}) == after
+    assert sum(count_words(message.text) for message in seen) <= BUDGET
+    assert (messages[2].content, messages[3].content) == (LARGE, blocks)
+    assert [each.index for each in selections[0].shortened] == [2, 3]
+    assert selections[0].messages == seen
+
+
+@pytest.mark.parametrize("status", ["error", "success"])
+def test_results_that_report_errors_are_shortened_last(status: Any) -> None:
+    messages: list[BaseMessage] = [HumanMessage("Look it all up.")]
+    for n, result in enumerate(RESULTS):
+        messages.append(AIMessage("", tool_calls=[{"name": "look_up", "args": {"n": n}, "id": f"c{n}"}]))
+        messages.append(ToolMessage(result, tool_call_id=f"c{n}", status=status if n == 1 else "success"))
+    model = FakeModel(seen=[], calls=0)
+    middleware = CupelMiddleware(1_000, counter=count_words, shorten="results", keep=1)
+    create_agent(model, middleware=[middleware]).invoke({"messages": messages})
+    assert (RESULTS[1] in [each.content for each in model.seen[0]]) == (status == "error")
 
 
 def test_every_kind_of_content_is_counted() -> None:

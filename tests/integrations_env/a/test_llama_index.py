@@ -12,6 +12,8 @@ from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.llms.types import (
     AudioBlock,
+    CacheControl,
+    CachePoint,
     ChatMessage,
     ChatResponse,
     ImageBlock,
@@ -36,7 +38,7 @@ from pycupel.integrations.llama_index import CupelMemory, CupelPostprocessor
 from pycupel.messages import MessageSelection, lint_messages
 from pycupel.selecting import ContextResult
 from pycupel.tokens import count_messages
-from tests.integrations_env.sessions import SYSTEM, agent_session, count_words
+from tests.integrations_env.sessions import LARGE, SYSTEM, agent_session, count_words
 
 
 def hits(*scores: float | None, size: int = 10) -> list[NodeWithScore]:
@@ -179,13 +181,55 @@ def as_sent(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
                 blocks.append({"type": "thinking", "thinking": block.content, "signature": signature})
             elif isinstance(block, ToolCallBlock):
                 blocks.append({"type": "tool_use", "id": block.tool_call_id, "name": "look_up", "input": {"key": "k"}})
-            else:
+            elif not isinstance(block, CachePoint):
                 blocks.append({"type": "text", "text": block.text})  # type: ignore[union-attr]
         if call_id:
             blocks = [{"type": "tool_result", "tool_use_id": call_id, "content": blocks}]
         if message.role != MessageRole.SYSTEM:
             sent.append({"role": "assistant" if message.role == MessageRole.ASSISTANT else "user", "content": blocks})
     return sent
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_large_result_does_not_end_an_agent() -> None:
+    """Nor does one whose content is not only text. The store keeps what it was."""
+    llm, tool = FakeAnthropic(), FunctionTool.from_defaults(look_up)
+    mark = CachePoint(cache_control=CacheControl(type="ephemeral"))
+    picture = ImageBlock(url="https://example.org/image.png")
+    results: list[list[Any]] = [[TextBlock(text=LARGE)], [TextBlock(text=LARGE), picture, mark]]
+    calls = [ToolCallBlock(tool_call_id=f"c{n}", tool_name="look_up", tool_kwargs={"key": "k"}) for n in range(2)]
+    messages = [
+        ChatMessage("Look it up."),
+        ChatMessage(list(calls), role="assistant"),
+        *(
+            ChatMessage(blocks, role="tool", additional_kwargs={"tool_call_id": f"c{n}"})
+            for n, blocks in enumerate(results)
+        ),
+    ]
+    selections: list[MessageSelection] = []
+    options = {"counter": count_words, "on_selection": selections.append}
+    memory = CupelMemory.from_defaults(messages, llm, budget=1_000, system=SYSTEM, tools=[tool], options=options)
+    kept = memory.get()
+    assert kept[:2] == messages[:2]
+    for n in (2, 3):
+        [text, *rest] = kept[n].blocks
+        assert isinstance(text, TextBlock)
+        assert 0 < count_words(text.text) < 1_000
+        assert rest == ([mark] if n == 3 else [])
+        assert kept[n].additional_kwargs == messages[n].additional_kwargs
+    assert [each.index for each in selections[0].shortened] == [2, 3]
+    assert selections[0].messages == kept
+    assert memory.get_all() == messages
+    agent = FunctionAgent(tools=[tool], llm=llm, system_prompt=SYSTEM, streaming=False)
+    assert "Done" in str(asyncio.run(run_agent(agent, memory)))
+    for seen in map(as_sent, llm.seen):
+        assert [each for each in lint_messages(seen, "anthropic") if each.severity == "error"] == []
+        assert count_messages(seen, "anthropic", count_words) <= 1_300
+    assert [each.blocks for each in memory.get_all()[2:4]] == results
+
+
+async def run_agent(agent: FunctionAgent, memory: CupelMemory) -> Any:
+    return await agent.run("And then?", memory=memory)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Sequence
+from copy import deepcopy
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +24,7 @@ from pydantic_ai.messages import (
     NativeToolReturnPart,
     RetryFeedbackPart,
     RetryInfo,
+    RetryPromptPart,
     SystemPromptPart,
     TextContent,
     TextPart,
@@ -39,7 +42,7 @@ from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.integrations.pydantic_ai import CupelHistory
 from pycupel.messages import MessageSelection
 from pycupel.messages.providers.openai import OPENAI
-from tests.integrations_env.sessions import SYSTEM, agent_session, count_words
+from tests.integrations_env.sessions import LARGE, RESULTS, SYSTEM, agent_session, count_words
 
 BUDGET = 700
 
@@ -267,6 +270,63 @@ def test_what_the_library_needs_for_itself_stays() -> None:
     ]
     kept = CupelHistory(BUDGET, counter=count_words).select([*start, *history()[1:]])
     assert kept[:4] == start
+
+
+def test_what_the_library_reads_itself_is_not_shortened() -> None:
+    loads = ToolCallPart("search_tools", {"queries": ["x"]}, "s1", tool_kind="tool-search")
+    found = [{"name": "f", "description": LARGE}]
+    loaded = ToolReturnPart("search_tools", {"discovered_tools": found}, "s1", tool_kind="tool-search")
+    messages = [ModelRequest([UserPromptPart("Find a tool.")]), ModelResponse([loads]), ModelRequest([loaded])]
+    with pytest.raises(UnitTooLargeError):
+        CupelHistory(BUDGET, counter=count_words).select(messages)
+
+
+def test_a_shortened_result_is_a_copy_with_another_text() -> None:
+    """Whatever is beside it in the request, and whatever it was: a text, a structure, a failure, or with a file."""
+    calls = [ToolCallPart("look_up", {"n": n}, f"c{n}") for n in range(5)]
+    parts: list[Any] = [
+        UserPromptPart("And then?"),
+        ToolReturnPart("look_up", LARGE, "c0", metadata={"rows": 1_000}),
+        ToolReturnPart("look_up", "short", "c1"),
+        ToolReturnPart("look_up", {"rows": LARGE}, "c2"),
+        ToolReturnPart("look_up", LARGE, "c3", outcome="failed"),
+        ToolReturnPart("look_up", [LARGE, BinaryContent(b"ID3", media_type="audio/mpeg")], "c4"),
+    ]
+    messages = [ModelRequest([UserPromptPart("Look it up.")]), ModelResponse(calls), ModelRequest(parts)]
+    before = deepcopy(messages)
+    selections: list[MessageSelection] = []
+    kept = CupelHistory(1_000, counter=count_words, on_selection=selections.append).select(messages)
+    assert messages == before
+    assert kept[:2] == messages[:2]
+    copies: list[Any] = list(kept[2].parts)
+    assert [a is b for a, b in zip(copies, parts, strict=True)] == [True, False, True, False, False, False]
+    for old, new in zip(parts, copies, strict=True):
+        assert dataclasses.replace(old, content=new.content) == new
+        assert isinstance(new.content, str)
+    assert size(kept) <= 1_000
+    assert [each.index for each in selections[0].shortened] == [2]
+    assert selections[0].messages == kept
+
+
+@pytest.mark.parametrize("outcome", ["failed", "retried", "success"])
+def test_results_that_report_errors_are_shortened_last(outcome: Any) -> None:
+    messages: list[ModelMessage] = [ModelRequest([UserPromptPart("Look it all up.")])]
+    for n, result in enumerate(RESULTS):
+        messages.append(ModelResponse([ToolCallPart("look_up", {"n": n}, f"c{n}")]))
+        part = ToolReturnPart("look_up", result, f"c{n}", outcome=outcome if n == 1 else "success")
+        messages.append(ModelRequest([part]))
+    kept = CupelHistory(1_000, counter=count_words, shorten="results", keep=1).select(messages)
+    assert (messages[4] in kept) == (outcome != "success")
+
+
+@pytest.mark.filterwarnings("ignore:`RetryPromptPart` is deprecated")
+def test_a_result_of_the_older_kind_is_shortened_as_well() -> None:
+    retry = RetryPromptPart(LARGE, tool_name="look_up", tool_call_id="c1")  # type: ignore[deprecated]
+    call = ToolCallPart("look_up", {"key": "k"}, "c1")
+    messages = [ModelRequest([UserPromptPart("Look it up.")]), ModelResponse([call]), ModelRequest([retry])]
+    [part] = CupelHistory(BUDGET, counter=count_words).select(messages)[2].parts
+    assert part == dataclasses.replace(retry, content=part.content)
+    assert 0 < size([ModelRequest([part])]) < BUDGET  # type: ignore[list-item]
 
 
 def test_the_library_s_own_notes_stay() -> None:

@@ -25,7 +25,7 @@ from openai import AsyncOpenAI
 from pycupel.integrations.openai_agents import CupelInputFilter
 from pycupel.messages.options import ProviderName
 from tests.integrations_env.provider import STEPS, Provider, running
-from tests.integrations_env.sessions import SYSTEM, count_words
+from tests.integrations_env.sessions import LARGE, SYSTEM, count_words
 
 BUDGET = 900
 TURNS = 30
@@ -76,3 +76,21 @@ def test_openai_agents(provider: ProviderName) -> None:
     for items in stored:
         assert len([each for each in items if each.get("role") == "user"]) == TURNS
         assert len([each for each in items if each.get("type") == "function_call_output"]) == TURNS * 3
+
+
+@function_tool(name_override="look_up")
+def look_up_much(key: str) -> str:
+    """Look something up."""
+    return LARGE
+
+
+@pytest.mark.parametrize("provider", ["responses", "openai"])
+def test_large_results_do_not_end_an_agent(provider: ProviderName) -> None:
+    """Each is four times as large as the budget. What the run keeps is whole."""
+    with running() as server:
+        agent = Agent(name="Helper", model=model_of(provider, server), tools=[look_up_much])
+        config = RunConfig(call_model_input_filter=CupelInputFilter(BUDGET, counter=count_words), tracing_disabled=True)
+        items: list[Any] = asyncio.run(Runner.run(agent, "Look it up.", run_config=config)).to_input_list()
+        server.check(provider, BUDGET, requests=STEPS + 1, whole=10)
+        assert "value_" in str(server.sent[-1])
+    assert [each["output"] for each in items if each.get("type") == "function_call_output"] == [LARGE] * 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from copy import deepcopy
 from itertools import pairwise
 from typing import Any
 
@@ -19,10 +20,10 @@ from openai.types.responses import (
     ResponseReasoningItem,
 )
 
-from pycupel.errors import InvalidArgumentError
+from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.integrations.openai_agents import CupelInputFilter
 from pycupel.messages import MessageSelection, lint_messages
-from tests.integrations_env.sessions import SYSTEM, agent_session, count_words
+from tests.integrations_env.sessions import LARGE, SYSTEM, agent_session, count_words
 
 BUDGET = 700
 
@@ -247,6 +248,38 @@ def test_the_thoughts_that_start_a_turn_stay_where_claude_demands_them(thoughts:
     assert claude.kept[:4] == (0, 1, 2, 3)
     assert len(claude.kept) < len(given)
     assert 1 not in selection_for(Agent(name="Helper", model="gpt-4o"), given).kept
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "litellm/anthropic/claude-haiku-4-5", "litellm/gemini/gemini-2.5-pro"])
+def test_a_shortened_result_is_a_copy_with_another_text(model: str) -> None:
+    parts = [{"type": "input_text", "text": LARGE}, {"type": "input_image", "image_url": "https://example.org"}]
+    given: list[Any] = [{"role": "user", "content": "Look it up."}]
+    given += ({"type": "function_call", "call_id": f"c{n}", "name": "look_up", "arguments": "{}"} for n in range(2))
+    given += (
+        {"type": "function_call_output", "call_id": f"c{n}", "output": each, "status": "completed"}
+        for n, each in enumerate((LARGE, parts))
+    )
+    before = deepcopy(given)
+    selection = selection_for(Agent(name="Helper", model=model), given)
+    assert given == before
+    assert lint_messages(selection.messages, "responses") == []
+    assert [n for n, each in enumerate(selection.messages) if each is not given[n]] == [3, 4]
+    for n in (3, 4):
+        output = selection.messages[n]["output"]
+        assert selection.messages[n] == {**given[n], "output": output}
+        assert 0 < count_words(output) < BUDGET
+    assert [each.index for each in selection.shortened] == [3, 4]
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "litellm/anthropic/claude-haiku-4-5"])
+def test_an_output_that_must_be_what_it_is_is_not_shortened(model: str) -> None:
+    given: list[Any] = [
+        {"role": "user", "content": "Run it."},
+        {"type": "shell_call", "call_id": "c1", "action": {"commands": ["ls"]}},
+        {"type": "shell_call_output", "call_id": "c1", "output": [{"stdout": LARGE, "stderr": ""}]},
+    ]
+    with pytest.raises(UnitTooLargeError):
+        selection_for(Agent(name="Helper", model=model), given)
 
 
 def test_handoffs_count() -> None:

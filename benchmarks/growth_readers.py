@@ -88,15 +88,24 @@ def linting(provider: ProviderName, make: Callable[[int], list[Message]]) -> Cal
     return lambda n: partial(lint_messages, make(n), provider)
 
 
-def trimming(provider: ProviderName, make: Callable[[int], list[Message]]) -> Callable[[int], Work]:
+def trimming(provider: ProviderName, make: Callable[[int], list[Message]], **options: Any) -> Callable[[int], Work]:
     """A window for a tenth of the history, so that it was cut many times."""
 
     def prepare(n: int) -> Work:
         messages = make(n)
         window = sum(len(json.dumps(message)) for message in messages) // 10
-        return partial(select_messages, messages, window, provider=provider, counter=len)
+        return partial(select_messages, messages, window, provider=provider, counter=len, **options)
 
     return prepare
+
+
+def long_results(n: int) -> list[Message]:
+    """Results that all say something new."""
+    messages = [HELLO]
+    for i in range(n // 2):
+        lines = "\n".join(f"value_{i}_{j} = {j}" for j in range(40))
+        messages += used(i), said("user", [{**result(i), "content": lines}])
+    return messages
 
 
 def said(role: str, content: Any, **more: Any) -> Message:
@@ -174,4 +183,5 @@ CASES = (
     Case("batch request, N items", 1_000, batch_request),
     *(Case(f"lint, {name}", 1_000, linting(*broken)) for name, broken in BROKEN.items()),
     *(Case(f"trim, {name}", 1_000, trimming(*valid)) for name, valid in VALID.items()),
+    Case("trim, N/2 results shortened", 100, trimming("anthropic", long_results, shorten="results")),
 )

@@ -267,6 +267,24 @@ def test_a_result_that_must_stay_and_is_too_large_is_shortened() -> None:
     assert selection.shortened[0].index == 2
 
 
+@pytest.mark.parametrize("budget", [100, 300, 500, 1_000, 3_000])
+def test_what_saves_less_in_its_message_than_alone_is_shortened_further(budget: int) -> None:
+    """In JSON, words between line breaks are one word to this counter."""
+    text = "\n".join(f"line {i} says value_{i}" for i in range(500))
+    results = [{"name": f"f{i}", "response": {"result": each}} for i, each in enumerate(("one", text, text))]
+    messages = [
+        question("gemini", "go"),
+        {"role": "model", "parts": [{"functionCall": {"name": each["name"], "args": {}}} for each in results]},
+        {"role": "user", "parts": [{"functionResponse": each} for each in results]},
+    ]
+    selection = select_messages(
+        messages, budget, provider="gemini", counter=lambda said: len(said.split()), too_large="shorten"
+    )
+    assert selection.kept == (0, 1, 2)
+    assert selection.shortened[0].tokens < selection.shortened[0].original_tokens
+    assert selection.total_tokens <= budget
+
+
 def test_what_was_shortened_survives_json() -> None:
     selection = select(history("openai", 20), 4_000, "openai", shorten="results", explain=True)
     assert selection.report is not None

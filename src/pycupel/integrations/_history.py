@@ -10,11 +10,10 @@ from typing import Any, Literal, NamedTuple, TypedDict, get_args
 from pycupel.diagnostics import ExclusionReason
 from pycupel.integrations._models import UNKNOWN_MODEL, ModelInUse
 from pycupel.integrations._said import Said, Written, shorter_results, system_of, text, written_for
-from pycupel.messages import Dropped, MessageSelection, select_messages
+from pycupel.messages import Dropped, MessageSelection, ShortenedMessage, select_messages
 from pycupel.messages.counting import resolve_counter
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import BudgetLike, ProviderName, TooLarge, UnitName, checked_name
-from pycupel.messages.result import ShortenedMessage
 from pycupel.messages.results import with_result_texts
 from pycupel.pipeline import Policy, PresetName
 from pycupel.protocols import Shortener

@@ -101,6 +101,16 @@ class ShorteningCutter(ShortenedHistory):
         choice = self._choose(ladders, scores, goal, units)
         for texts in choice.texts.values():
             self._apply(texts)
+        self._stub_until_it_fits(free, must, end, room)
+
+    def _stub_until_it_fits(self, results: Iterable[Result], must: Collection[int], end: int, room: int) -> None:
+        """A text may save less in its message than it costs alone, as JSON for example. Then the oldest are stubs."""
+        for result in results:
+            if self.history.tokens_of(must, end) <= room:
+                return
+            stub = stub_of(result, self._tokens(result))
+            if self._count(stub) < self._tokens(result):
+                self._apply({result.key: stub})
 
     def __call__(self, candidates: Candidates) -> dict[int, ExclusionReason]:
         """What goes, and why; and shorten what stays."""

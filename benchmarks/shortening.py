@@ -39,8 +39,8 @@ MORE_THAN_WITHOUT = 0.20
 HISTORY_WAYS: dict[str, dict[str, Any]] = {
     "whole messages": {},
     "too_large alone": {"too_large": "shorten"},
+    "shorten, may raise": {"shorten": "results", "too_large": "drop"},
     "shorten": {"shorten": "results"},
-    "shorten and too_large": {"shorten": "results", "too_large": "shorten"},
 }
 # The most that the kernel may take for 1,000 items with three versions each, in floors.
 MOST_FLOORS = 25.0

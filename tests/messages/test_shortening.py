@@ -256,6 +256,14 @@ def test_the_start_stays_the_same_until_something_becomes_shorter() -> None:
     assert 0 < again.stable_prefix_tokens < chained.total_tokens
 
 
+def test_with_shorten_what_must_stay_is_shortened_unless_that_is_to_be_an_error() -> None:
+    messages = history("openai", 2)[:3]
+    assert select(messages, 300, "openai", shorten="results").shortened
+    for options in ({}, {"shorten": "results", "too_large": "drop"}):
+        with pytest.raises(UnitTooLargeError):
+            select(messages, 300, "openai", **options)
+
+
 def test_a_result_that_must_stay_and_is_too_large_is_shortened() -> None:
     messages = [question("openai", "Read it."), *exchange("openai", 1, log(1, 2_000))]
     with pytest.raises(UnitTooLargeError):

@@ -63,7 +63,7 @@ class SelectOptions(TypedDict, total=False):
     exclude: Collection[str]
     summarize: Summarize | None
     summary_tokens: int | None
-    too_large: TooLarge
+    too_large: TooLarge | None
     explain: bool
 
 
@@ -89,7 +89,7 @@ def select_messages(
     exclude: Collection[str] = (),
     summarize: Summarize | None = None,
     summary_tokens: int | None = None,
-    too_large: TooLarge = "drop",
+    too_large: TooLarge | None = None,
     explain: Literal[True],
 ) -> ExplainedSelection: ...
 @overload
@@ -114,7 +114,7 @@ def select_messages(
     exclude: Collection[str] = (),
     summarize: Summarize | None = None,
     summary_tokens: int | None = None,
-    too_large: TooLarge = "drop",
+    too_large: TooLarge | None = None,
     explain: bool = False,
 ) -> MessageSelection: ...
 def select_messages(
@@ -138,7 +138,7 @@ def select_messages(
     exclude: Collection[str] = (),
     summarize: Summarize | None = None,
     summary_tokens: int | None = None,
-    too_large: TooLarge = "drop",
+    too_large: TooLarge | None = None,
     explain: bool = False,
 ) -> MessageSelection:
     """Select from a chat history what fits into a budget, so that the provider accepts it.
@@ -178,7 +178,8 @@ def select_messages(
             a text, which is sent behind the system prompt. If it fails or is too long, a note says so.
         summary_tokens: What is kept free for the message with the summary; 5 % of the window if `summarize` is given.
         too_large: What happens to an old unit that is larger than the budget: "drop" or "error". With "shorten", it is
-            dropped, and results of what must stay are shortened if they do not fit.
+            dropped, and results of what must stay are shortened if they do not fit. None is "shorten" where results
+            become shorter anyway, and "drop" elsewhere.
         explain: Whether the result should have a report.
 
     Returns:
@@ -259,9 +260,10 @@ def _select(
     explain: Any,
 ) -> tuple[MessageSelection, SummaryRequest | None]:
     """The selection without a summary, and what has to be summarised."""
-    large = checked_name("too_large", too_large, get_args(TooLarge))
     ranking_policy = as_policy(policy)
     maker = ranking_policy.shorten if shorten is None else shorten
+    usual = "drop" if maker is None else "shorten"
+    large = usual if too_large is None else checked_name("too_large", too_large, get_args(TooLarge))
     shortening = shortening_of(maker, keep, exclude, to_fit=large == "shorten")
     if previous is not None and not isinstance(previous, MessageSelection):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise wrong_type("previous", "a MessageSelection", previous)

@@ -110,7 +110,6 @@ class Session:
                     policy=policy,
                     counter=self._count,
                     previous=before,
-                    too_large="drop" if policy.shorten is None else "shorten",
                 )
             except UnitTooLargeError:
                 return None

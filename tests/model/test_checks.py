@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -32,6 +33,7 @@ from pycupel.model.checks import (
     refuse_class,
     wrong_type,
 )
+from tests.hostile import Raising
 
 
 class IndexOnly:
@@ -278,6 +280,18 @@ def test_what_is_no_number_is_refused(value: Any) -> None:
     with pytest.raises(TypeError) as caught:
         as_float("score", value)
     assert str(caught.value) == f"score must be a number, not {value!r} ({type(value).__name__})"
+
+
+class RaisingNumber(Raising):
+    def __index__(self) -> int:
+        raise RuntimeError("index")
+
+
+@pytest.mark.parametrize(("check", "wanted"), [(checked_int, "an int"), (as_float, "a number")])
+def test_an_object_that_raises_is_no_number(check: Callable[[str, Any], object], wanted: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        check("score", RaisingNumber())
+    assert str(caught.value) == f"score must be {wanted}, not ... (RaisingNumber)"
 
 
 @pytest.mark.parametrize("value", [0.0, 0.5, 1.0, -0.0, 1])

@@ -139,7 +139,7 @@ def checked_int(name: str, value: Any) -> int:
         raise wrong_type(name, "an int", value)
     try:
         return index(value)
-    except TypeError:
+    except Exception:  # noqa: BLE001 - other people's objects raise what they like
         raise wrong_type(name, "an int", value) from None
 
 
@@ -178,7 +178,7 @@ def as_float(name: str, value: Any) -> float:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
-    except (TypeError, ValueError):
+    except Exception:  # noqa: BLE001 - other people's objects raise what they like
         raise wrong_type(name, "a number", value) from None
 
 

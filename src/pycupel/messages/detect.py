@@ -75,13 +75,16 @@ def detect_provider(messages: Sequence[Any], home: Provider | None = None) -> Pr
     """
     seen: dict[str, int] = {}
     for index, message in enumerate(messages):
-        is_dict = message.__class__ is dict
-        if is_dict and len(message) == 2 and message.get("content").__class__ is str:
-            role = message.get("role")
-            if role.__class__ is str and role != "model":
-                # Most are a role and a text, which says nothing.
+        role = message.get("role") if message.__class__ is dict else None
+        if role.__class__ is str and role != "model":
+            # Most are a role and a text, which says nothing, or OpenAI's calls and results.
+            if len(message) == 2 and message.get("content").__class__ is str:
                 continue
-        provider = _plain_mark(message) if is_dict else _mark(message)
+            tools = message.get("tool_call_id" if role == "tool" else "tool_calls")
+            if role in ("tool", "assistant") and tools.__class__ in (str, list) and tools:
+                seen.setdefault("openai", index)
+                continue
+        provider = _mark(message)
         if provider is not None:
             seen.setdefault(provider, index)
     if len(seen) > 1:
@@ -92,14 +95,6 @@ def detect_provider(messages: Sequence[Any], home: Provider | None = None) -> Pr
     if home is not None and found in _MAY_BE.get(home.name, ()):
         return home
     return PROVIDERS[found or "openai"]
-
-
-def _plain_mark(message: dict[str, Any]) -> str | None:
-    """The provider that a dict looks like. Most of those that say something are calls or results."""
-    role = message.get("role")
-    if role.__class__ is not str or role not in ("assistant", "tool"):
-        return _mark(message)
-    return "openai" if is_filled(message.get("tool_call_id" if role == "tool" else "tool_calls")) else _mark(message)
 
 
 def _mark(message: Any) -> str | None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from anthropic import types
 from langchain_core import messages
 
+from pycupel.messages import lint_messages, select_messages
 from tests.integrations_env.sdk import SHAPE, check
 from tests.messages.reading import read_messages
 
@@ -48,3 +51,23 @@ def test_langchain() -> None:
         "system",
         "user",
     ]
+
+
+def test_shortened_results_are_copies_of_the_same_class() -> None:
+    text = "\n".join(f"line {i} says value_{i}" for i in range(200))
+    history: list[Any] = [messages.HumanMessage("hi")]
+    for n in range(6):
+        call = {"name": "f", "args": {"n": n}, "id": f"c{n}"}
+        history += [messages.AIMessage("", tool_calls=[call]), messages.ToolMessage(text, tool_call_id=f"c{n}")]
+    selection = select_messages(history, 2_000, counter="estimator", shorten="results")
+    assert selection.shortened
+    assert not lint_messages(selection.messages)
+    sent = dict(zip(selection.kept, selection.messages, strict=True))
+    changed = {each.index for each in selection.shortened}
+    for n, message in sent.items():
+        assert (message is history[n]) is (n not in changed)
+        assert type(message) is type(history[n])
+    for n in changed:
+        assert sent[n].tool_call_id == history[n].tool_call_id
+        assert len(sent[n].content) < len(text)
+        assert history[n].content == text

@@ -6,6 +6,7 @@ The exponent is that of time from N to 10 N, the best of a few: 1 is linear, 2 q
 from __future__ import annotations
 
 import argparse
+import gc
 import math
 import time
 
@@ -28,6 +29,24 @@ def best_of(work: Work) -> float:
     return best * 1e3
 
 
+def measured(small_work: Work, large_work: Work) -> tuple[float, float, float]:
+    """The times of both, and the exponent.
+
+    Other work on the machine only adds to them. So what seems to grow too fast is measured again, up to five times.
+    """
+    # The inputs live on while the work is done, and Python's collector should not walk through them again and again.
+    gc.collect()
+    gc.freeze()
+    small = large = exponent = math.inf
+    for _ in range(5):
+        small, large = min(small, best_of(small_work)), min(large, best_of(large_work))
+        exponent = math.log10(large / small)
+        if exponent <= LIMIT:
+            break
+    gc.unfreeze()
+    return small, large, exponent
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="only cases whose name contains this")
@@ -35,8 +54,7 @@ def main() -> None:
     print(f"{'case':32}{'N':>7}{'ms':>10}{'10 N':>8}{'ms':>10}  exponent (limit {LIMIT})")
     for name, size, prepare in (*growth_strategies.CASES, *growth_readers.CASES):
         if only in name:
-            small, large = best_of(prepare(size)), best_of(prepare(10 * size))
-            exponent = math.log10(large / small)
+            small, large, exponent = measured(prepare(size), prepare(10 * size))
             mark = "  OVER" if exponent > LIMIT else ""
             print(f"{name:32}{size:7}{small:10.2f}{10 * size:8}{large:10.2f}  {exponent:5.2f}{mark}", flush=True)
 

@@ -10,7 +10,8 @@ import pytest
 from pycupel import ContextBudget, ContextItem, ContextKind, ContextSource, Pipeline, RecencyScorer
 from pycupel.errors import InvalidArgumentError, MessageShapeError
 from pycupel.messages import to_items
-from pycupel.messages.history import History, items_at, read_history
+from pycupel.messages.detect import resolve_provider
+from pycupel.messages.history import History, items_at, make_history
 from pycupel.messages.options import ProviderName, UnitName
 from pycupel.messages.ties import with_needs
 from tests.messages.chats import answer, calls, exchange, long_turn, question, result, system
@@ -18,7 +19,8 @@ from tests.messages.histories import WRITERS, Exchange, Message
 
 
 def read(messages: list[Message], unit: UnitName = "auto", pin: Any = None, provider: ProviderName = "auto") -> History:
-    return read_history(messages, provider, unit, len, pin)
+    known = resolve_provider(messages, provider)
+    return make_history(messages, known, known.read(messages), unit, pin)
 
 
 def indices(history: History, unit_indices: frozenset[int]) -> list[int]:

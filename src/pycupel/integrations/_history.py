@@ -176,7 +176,7 @@ class HistorySelector:
             return
         with self._lock:
             self._selections.pop(conversation, None)
-            self._selections[conversation] = replace(selection, messages=[], source=(), report=None)
+            self._selections[conversation] = replace(selection, messages=[], source=(), report=None, reading=None)
             if len(self._selections) > _CONVERSATIONS:
                 del self._selections[next(iter(self._selections))]
 

@@ -68,13 +68,16 @@ class Fingerprints:
         self._messages = messages
         self._hash = sha256()
         self._done = 0
+        self._hashes: dict[int, Any] = {}
 
     def of_first(self, count: int, *facts: Any) -> str:
-        """The fingerprint of the first messages and of plain facts about them. Must be asked for in ascending order."""
-        for start in range(self._done, count, _AT_ONCE):
-            self._hash.update(_written(self._messages[start : min(start + _AT_ONCE, count)]))
-        self._done = count
-        finished = self._hash.copy()
+        """The fingerprint of the first messages and of plain facts about them. New counts must be ascending."""
+        if count not in self._hashes:
+            for start in range(self._done, count, _AT_ONCE):
+                self._hash.update(_written(self._messages[start : min(start + _AT_ONCE, count)]))
+            self._done = count
+            self._hashes[count] = self._hash.copy()
+        finished = self._hashes[count].copy()
         finished.update(dumps(facts, _FORMAT))
         return finished.hexdigest()
 

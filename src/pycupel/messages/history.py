@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple, get_args
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import UnitName, checked_name
 from pycupel.messages.providers import MessageView, Provider
 from pycupel.messages.staying import Landmarks, Staying, landmarks_of, staying_at
 from pycupel.messages.units import Unit, group_messages, turns
 from pycupel.model import ContextItem, ContextKind, ContextSource
 from pycupel.model.checks import checked_int, checked_iterable
+from pycupel.model.frozen import FrozenDict
+from pycupel.model.item import trusted_item
 
-__all__ = ["History", "items_at", "read_history"]
+__all__ = ["History", "items_at", "make_history"]
 
 # Messages have no timestamps, and their order is their age. The start is fixed, so that equal histories are equal.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+_NO_METADATA: FrozenDict[str, Any] = FrozenDict()
 
 _KINDS = {
     "system": (ContextKind.SYSTEM_PROMPT, ContextSource.CHAT),
@@ -93,20 +95,18 @@ class History(NamedTuple):
         )
 
 
-def read_history(messages: Sequence[Any], provider: Any, unit: Any, count: Callable[[str], int], pin: Any) -> History:
-    """Reads the messages; the arguments are those of `select_messages`."""
+def make_history(messages: Sequence[Any], provider: Provider, views: list[MessageView], unit: Any, pin: Any) -> History:
+    """Groups messages that have been read; `unit` and `pin` are the arguments of `select_messages`."""
     is_turns = checked_name("unit", unit, get_args(UnitName)) == "turn"
-    known = resolve_provider(messages, provider)
-    views = known.read(messages, count)
     tokens = [view.tokens for view in views]
     pins = _pinned_messages(messages, pin)
-    singles = group_messages(views, known)
+    singles = group_messages(views, provider)
     units, unit_of = _whole_turns(singles) if is_turns else (singles, _same)
     sizes = [tokens[n[0]] if len(n) == 1 else sum([tokens[i] for i in n]) for n, *_ in units]
     landmarks = landmarks_of(singles, pins, len(messages), unit_of, units)
     broken = {i: each.problem for i, each in enumerate(units) if each.problem is not None}
     texts = [view.text for view in views]
-    return History(known, views, texts, units, tokens, sizes, _ties(units), landmarks, broken, _points(views), pins)
+    return History(provider, views, texts, units, tokens, sizes, _ties(units), landmarks, broken, _points(views), pins)
 
 
 def items_at(
@@ -117,18 +117,14 @@ def items_at(
     With `named`, their metadata has the indices of the messages, which takes as long as all the rest.
     """
     items: dict[int, ContextItem] = {}
+    units, sizes = history.units, history.sizes
     for i in unit_indices:
-        unit = history.units[i]
-        kind, source = _KINDS[unit.role]
-        item = ContextItem(
-            history.text_of(i) or f"({unit.role} without text)",
-            history.sizes[i],
-            kind=kind,
-            source=source,
-            timestamp=_stamp(unit.indices[-1]),
-            pinned=i in pinned,
-        )
-        items[i] = replace(item, metadata={"pycupel.unit": list(unit.indices)}) if named else item
+        indices, role, *_ = units[i]
+        kind, source = _KINDS[role]
+        metadata = FrozenDict({"pycupel.unit": list(indices)}) if named else _NO_METADATA
+        content = history.text_of(i) or f"({role} without text)"
+        stamp = _stamp(indices[-1])
+        items[i] = trusted_item(content, sizes[i], kind, source, None, (), metadata, stamp, None, i in pinned, None)
     return items
 
 

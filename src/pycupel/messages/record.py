@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import Any
 
 from pycupel.messages.cuts import START, Replayed, State
 from pycupel.messages.fingerprints import Fingerprints, owners_of, shape_of
@@ -16,11 +15,11 @@ __all__ = ["Record"]
 class Record:
     """Tells whether an earlier selection was made from the start of a history, with the same arguments."""
 
-    def __init__(self, history: History, messages: tuple[Any, ...], facts: tuple[object, ...]) -> None:
+    def __init__(self, history: History, fingerprints: Fingerprints, facts: tuple[object, ...]) -> None:
         self._history = history
         self._facts = (history.provider.name, *facts)
-        self._count = len(messages)
-        self._fingerprints = Fingerprints(messages)
+        self._count = len(history.tokens)
+        self._fingerprints = fingerprints
         self._owners = owners_of(history.units, self._count)
 
     @property

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 from pycupel.diagnostics import ExclusionReason, SelectionReport
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.options import ProviderName
+from pycupel.messages.reading import Reading
 from pycupel.messages.usage import Usage
 from pycupel.model import ContextBudget
 from pycupel.model.frozen import sealed
@@ -140,6 +141,8 @@ class MessageSelection:
         fingerprint: Of the history and the arguments; a later selection recognises this one by it.
         checkpoints: Where a later selection may go on.
         source: The caller's whole history. It is not compared.
+        reading: How the history was read, so that a later selection counts only what came since. It is neither compared
+            nor stored.
     """
 
     messages: list[Any]
@@ -161,6 +164,7 @@ class MessageSelection:
     fingerprint: str = ""
     checkpoints: tuple[Checkpoint, ...] = ()
     source: tuple[Any, ...] = field(default=(), compare=False)
+    reading: Reading | None = field(default=None, compare=False)
 
     __hash__: ClassVar[None] = None  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
 

@@ -13,7 +13,8 @@ from pycupel.messages.counting import count_beside, resolve_counter
 from pycupel.messages.cuts import START, Candidates, Replayed, replay, select_once
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.documents import newest_of_each, read_documents
-from pycupel.messages.history import History, read_history
+from pycupel.messages.fingerprints import Fingerprints
+from pycupel.messages.history import History, make_history
 from pycupel.messages.options import (
     BudgetLike,
     Pin,
@@ -25,6 +26,7 @@ from pycupel.messages.options import (
     checked_name,
 )
 from pycupel.messages.plan import Plan, limits_of, make_plan
+from pycupel.messages.reading import Reading
 from pycupel.messages.record import Record
 from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection, ShortenedMessage
 from pycupel.messages.shortening import ShorteningCutter, shortening_of, with_shortened
@@ -273,7 +275,11 @@ def _select(
     known_provider = resolve_provider(source, provider, model)
     count = resolve_counter(counter, known_provider, model)
     beside = count_beside(known_provider, count, system, tools)
-    history = read_history(source, known_provider, unit_name, count, pin)
+    fingerprints = Fingerprints(source)
+    past = None if previous is None else previous.reading
+    views = [] if past is None else [*past.views_for(source, known_provider, count, fingerprints)]
+    views += known_provider.read(source, count, start=len(views))
+    history = make_history(source, known_provider, views, unit_name, pin)
     _refuse_broken(history)
     given = [] if documents is None else checked_list("documents", documents)
     hits, replaced = newest_of_each(read_documents(given, count))
@@ -288,7 +294,7 @@ def _select(
         summary_room=room,
     )
     facts = (*plan.facts, unit_name, repr(ranking_policy.scorer), repr(ranking_policy.slicer))
-    record = Record(history, source, facts if shortening is None else (*facts, *shortening.facts))
+    record = Record(history, fingerprints, facts if shortening is None else (*facts, *shortening.facts))
     known = previous if previous is not None and record.continues(previous) else None
     start = record.state_of(known) if plan.is_stable else START
     shortener: ShorteningCutter | None = None
@@ -343,6 +349,7 @@ def _select(
         fingerprint=record.fingerprint,
         checkpoints=record.checkpoints(replayed) if plan.is_stable else (),
         source=source,
+        reading=Reading(known_provider, count, fingerprints.of_first(len(source)), views),
     )
     if summarize is None:
         return selection, None

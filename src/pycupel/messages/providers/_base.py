@@ -100,7 +100,7 @@ class Provider:
 
     Attributes:
         name: The name by which users ask for it.
-        reader: Reads messages into views.
+        reader: Reads the messages from an index on into views.
         pair: Groups calls with their results.
         rules: What else it demands. Each rule looks at what the ones before it have left.
         needs: Which units a unit cannot do without, besides the one that opens its turn. It is given the views of each
@@ -111,21 +111,26 @@ class Provider:
     """
 
     name: ProviderName
-    reader: Callable[[Sequence[Any], ContentReader], list[MessageView]]
+    reader: Callable[[Sequence[Any], ContentReader, int], list[MessageView]]
     pair: Callable[[Sequence[MessageView]], Pairing]
     rules: tuple[Callable[[Sequence[MessageView]], Iterator[Finding]], ...] = ()
     needs: Callable[[Mapping[int, Sequence[MessageView]]], dict[int, tuple[int, ...]]] | None = None
     prices: Prices = _PRICES
     request_rules: tuple[Callable[[Sequence[MessageView]], Iterator[Finding]], ...] = ()
 
-    def read(self, messages: Sequence[Any], count: Callable[[str], int] = len) -> list[MessageView]:
-        """One view for each message. Where the tokens do not matter, they are just the lengths of the texts.
+    def read(self, messages: Sequence[Any], count: Callable[[str], int] = len, *, start: int = 0) -> list[MessageView]:
+        """One view for each message.
+
+        Args:
+            messages: The whole history.
+            count: Counts the tokens of a text. Where they do not matter, they are just the length.
+            start: The index of the first message to read. Those before it have been read already.
 
         Raises:
             MessageShapeError: a message has a shape that the provider does not know.
         """
         try:
-            return self.reader(messages, ContentReader(count, self.prices))
+            return self.reader(messages, ContentReader(count, self.prices), start)
         except ContentError as error:
             raise self._located(error, messages) from error
 

@@ -34,8 +34,8 @@ _BEGINS = "begins "
 _ENDS = "ends "
 
 
-def _read(messages: Sequence[Any], content: ContentReader) -> list[MessageView]:
-    return [_read_message(message, index, content) for index, message in enumerate(messages)]
+def _read(messages: Sequence[Any], content: ContentReader, start: int) -> list[MessageView]:
+    return [_read_message(message, index, content) for index, message in enumerate(messages[start:], start)]
 
 
 def _read_message(message: Any, index: int, content: ContentReader) -> MessageView:

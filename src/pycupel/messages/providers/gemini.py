@@ -76,10 +76,12 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _read(messages: Sequence[Any], content: ContentReader) -> list[MessageView]:
+def _read(messages: Sequence[Any], content: ContentReader, start: int) -> list[MessageView]:
     views: list[MessageView] = []
     pending = _Pending()
-    for index, message in enumerate(messages):
+    # Results are read with the calls that they answer, so those before the start are read again.
+    first = _last_calls(messages, start)
+    for index, message in enumerate(messages[first:], first):
         role = _role(message, index)
         parts = _parts(message, role, index)
         text, tokens = content(message)
@@ -97,7 +99,16 @@ def _read(messages: Sequence[Any], content: ContentReader) -> list[MessageView]:
             views.append(
                 MessageView(index, speaker, text, tokens, (), results, not results, marks=marks, shares=shares)
             )
-    return views
+    return views[start - first :]
+
+
+def _last_calls(messages: Sequence[Any], end: int) -> int:
+    """The index of the last message before `end` that makes calls; `end` if there is none."""
+    for index in range(end - 1, -1, -1):
+        role = _role(messages[index], index)
+        if role == "assistant" and any(_calls(_parts(messages[index], role, index), index)):
+            return index
+    return end
 
 
 def _role(message: Any, index: int) -> str:

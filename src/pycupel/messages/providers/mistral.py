@@ -19,8 +19,8 @@ __all__ = ["MISTRAL"]
 _ID = re.compile("[a-zA-Z0-9]{9}")
 
 
-def _read(messages: Sequence[Any], content: ContentReader) -> list[MessageView]:
-    return [_read_message(message, index, content) for index, message in enumerate(messages)]
+def _read(messages: Sequence[Any], content: ContentReader, start: int) -> list[MessageView]:
+    return [_read_message(message, index, content) for index, message in enumerate(messages[start:], start)]
 
 
 def _read_message(message: Any, index: int, content: ContentReader) -> MessageView:

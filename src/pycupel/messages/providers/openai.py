@@ -46,12 +46,12 @@ _view = maker(MessageView)
 empty_faults = faults_by_mark({EMPTY_MESSAGE: empty_message("content nor calls"), EMPTY_TEXT: empty_text()})
 
 
-def read_openai(messages: Sequence[Any], content: ContentReader) -> list[MessageView]:
-    """One view for each message."""
+def read_openai(messages: Sequence[Any], content: ContentReader, start: int) -> list[MessageView]:
+    """One view for each message from an index on."""
     return [
         (_read_plain(message, index, content) if message.__class__ is dict else None)
         or read_message(message, index, content)
-        for index, message in enumerate(messages)
+        for index, message in enumerate(messages[start:], start)
     ]
 
 

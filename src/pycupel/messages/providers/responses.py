@@ -36,8 +36,8 @@ _LASTING = frozenset({"additional_tools", "compaction", "compaction_trigger", "c
 _SPOKEN = frozenset({"reasoning", "program", "item_reference", "mcp_list_tools", "mcp_approval_request"})
 
 
-def _read(items: Sequence[Any], content: ContentReader) -> list[MessageView]:
-    return [_read_item(item, index, content) for index, item in enumerate(items)]
+def _read(items: Sequence[Any], content: ContentReader, start: int) -> list[MessageView]:
+    return [_read_item(item, index, content) for index, item in enumerate(items[start:], start)]
 
 
 def _read_item(item: Any, index: int, content: ContentReader) -> MessageView:

@@ -1,0 +1,98 @@
+"""What was read of a history is not read again with `previous=`."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+
+from pycupel import wire
+from pycupel.messages import MessageSelection, select_messages
+from pycupel.messages.providers import PROVIDERS
+from tests.messages.chats import small_talk
+from tests.messages.histories import WRITERS, Exchange
+
+
+class Counting:
+    """A counter that remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def __call__(self, text: str) -> int:
+        self.texts.append(text)
+        return len(text)
+
+    def count(self, text: str) -> int:
+        return self(text)
+
+
+def asked(counter: Any, texts: list[str], history: list[Any], **options: Any) -> list[str]:
+    """The texts that are counted for a history."""
+    texts.clear()
+    select_messages(history, 600, counter=counter, **options)
+    return list(texts)
+
+
+def test_only_what_came_since_is_counted() -> None:
+    history, counter = small_talk(60), Counting()
+    previous = select_messages(history[:-2], 600, counter=counter)
+    later = asked(counter, counter.texts, history, previous=previous)
+    assert later == [message["content"] for message in history[-2:]]
+
+
+def test_a_method_is_the_same_counter_each_time_it_is_looked_up() -> None:
+    history, counter = small_talk(60), Counting()
+    previous = select_messages(history[:-2], 600, counter=counter.count)
+    assert len(asked(counter.count, counter.texts, history, previous=previous)) == 2
+
+
+@pytest.mark.parametrize("how", ["another counter", "another provider", "an edited message", "fewer messages", "JSON"])
+def test_everything_is_counted_where_it_may_be_different(how: str) -> None:
+    history, counter = small_talk(60), Counting()
+    previous = select_messages(history[:-2], 600, counter=counter)
+    options: dict[str, Any] = {"previous": previous, "counter": counter}
+    if how == "another counter":
+        options["counter"] = counter.count
+    elif how == "another provider":
+        options["provider"] = "anthropic"
+    elif how == "an edited message":
+        history[3]["content"] += "!"
+    elif how == "fewer messages":
+        history = history[:-4]
+    else:
+        options["previous"] = wire.loads(MessageSelection, wire.dumps(previous))
+    expected = select_messages(history, 600, **{**options, "previous": None})
+    counter.texts.clear()
+    selection = select_messages(history, 600, **options)
+    assert len(counter.texts) == len(history)
+    assert (selection.messages, selection.total_tokens) == (expected.messages, expected.total_tokens)
+
+
+@pytest.mark.parametrize("make", [copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
+def test_a_deep_copy_of_a_selection_has_read_nothing(make: Any) -> None:
+    """A function that counts need not be one that can be pickled."""
+    selection = select_messages(small_talk(4), 600, counter=lambda text: len(text))  # noqa: PLW0108
+    copied = make(selection)
+    assert copied == selection
+    assert copied.reading is None
+
+
+@pytest.mark.parametrize("provider", WRITERS)
+def test_a_reading_may_start_at_any_message(provider: str) -> None:
+    """Gemini's calls need no ids: results are matched with the calls before them."""
+    known, write = PROVIDERS[provider], WRITERS[provider]
+    once, twice = (("1", "run"),), (("2", "run"), ("3", "run"))
+    history = [
+        *write.user("Go.", picture=False),
+        *write.exchange(Exchange(once, (0,))),
+        *write.exchange(Exchange(twice, (1, 0))),
+        *write.assistant("Done.", thinks=False),
+        *write.user("Again.", picture=False),
+        *write.exchange(Exchange((("4", "run"),), (0,))),
+    ]
+    views = known.read(history)
+    for start in range(len(history) + 1):
+        assert known.read(history, start=start) == views[start:]

@@ -68,7 +68,7 @@ class Fingerprints:
         self._messages = messages
         self._hash = sha256()
         self._done = 0
-        self._hashes: dict[int, Any] = {}
+        self._hashes = {0: self._hash.copy()}
 
     def of_first(self, count: int, *facts: Any) -> str:
         """The fingerprint of the first messages and of plain facts about them. New counts must be ascending."""

@@ -10,7 +10,7 @@ from pycupel.messages.fingerprints import Fingerprints
 from pycupel.messages.providers import MessageView, Provider
 from pycupel.tokens.counter import Counter
 
-__all__ = ["Reading"]
+__all__ = ["Reading", "read_on"]
 
 
 @final
@@ -36,15 +36,29 @@ class Reading:
         # Not every function that counts can be pickled.
         return _nothing, ()
 
-    def views_for(
-        self, messages: tuple[Any, ...], provider: Provider, count: Counter, fingerprints: Fingerprints
-    ) -> list[MessageView]:
-        """The views, if they are those of the first messages for this provider and counter; otherwise none."""
-        end = len(self.views)
-        is_same = _is_same(self.count.function, count.function) and self.provider == provider
-        if is_same and end <= len(messages) and self.fingerprint == fingerprints.of_first(end):
-            return self.views
-        return []
+
+def read_on(
+    messages: tuple[Any, ...], provider: Provider, count: Counter, fingerprints: Fingerprints, past: Reading | None
+) -> list[MessageView]:
+    """One view for each message.
+
+    Args:
+        messages: The history.
+        provider: Whose messages they are.
+        count: Counts the tokens of a text.
+        fingerprints: The fingerprints of the messages.
+        past: An earlier reading. Its messages are not read again if they are the first ones of the history, and were
+            read for the same provider with the same counter.
+
+    Raises:
+        MessageShapeError: a message has a shape that the provider does not know.
+    """
+    views: list[MessageView] = []
+    if past is not None and past.provider == provider and _is_same(past.count.function, count.function):
+        end = len(past.views)
+        if end <= len(messages) and past.fingerprint == fingerprints.of_first(end):
+            views += past.views
+    return views + provider.read(messages, count, start=len(views))
 
 
 def _is_same(function: Callable[[str], int], other: Callable[[str], int]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from operator import attrgetter
-from typing import Any, Literal, TypedDict, Unpack, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args, overload
 
 from pycupel.diagnostics import ExclusionReason, SelectionReport
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
@@ -26,19 +26,21 @@ from pycupel.messages.options import (
     checked_name,
 )
 from pycupel.messages.plan import Plan, limits_of, make_plan
-from pycupel.messages.reading import Reading
+from pycupel.messages.reading import Reading, read_on
 from pycupel.messages.record import Record
 from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection, ShortenedMessage
-from pycupel.messages.shortening import ShorteningCutter, shortening_of, with_shortened
 from pycupel.messages.slicing import document_share
 from pycupel.messages.summary import Summarize, SummaryRequest, request_of, summary_room
 from pycupel.messages.usage import usage_of
 from pycupel.model import ContextBudget
-from pycupel.model.checks import checked_bool, wrong_type
+from pycupel.model.checks import checked_bool, checked_count, checked_iterable, checked_str, wrong_type
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 from pycupel.protocols import Shortener
 from pycupel.tokens.counters import CounterLike
+
+if TYPE_CHECKING:
+    from pycupel.messages.shortening import Shortening, ShorteningCutter
 
 __all__ = ["SelectOptions", "aselect_messages", "select_messages"]
 
@@ -266,7 +268,7 @@ def _select(
     maker = ranking_policy.shorten if shorten is None else shorten
     usual = "drop" if maker is None else "shorten"
     large = usual if too_large is None else checked_name("too_large", too_large, get_args(TooLarge))
-    shortening = shortening_of(maker, keep, exclude, to_fit=large == "shorten")
+    shortening = _shortening(maker, keep, exclude, to_fit=large == "shorten")
     if previous is not None and not isinstance(previous, MessageSelection):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise wrong_type("previous", "a MessageSelection", previous)
     unit_name = checked_name("unit", unit, get_args(UnitName))
@@ -276,9 +278,7 @@ def _select(
     count = resolve_counter(counter, known_provider, model)
     beside = count_beside(known_provider, count, system, tools)
     fingerprints = Fingerprints(source)
-    past = None if previous is None else previous.reading
-    views = [] if past is None else [*past.views_for(source, known_provider, count, fingerprints)]
-    views += known_provider.read(source, count, start=len(views))
+    views = read_on(source, known_provider, count, fingerprints, None if previous is None else previous.reading)
     history = make_history(source, known_provider, views, unit_name, pin)
     _refuse_broken(history)
     given = [] if documents is None else checked_list("documents", documents)
@@ -299,7 +299,7 @@ def _select(
     start = record.state_of(known) if plan.is_stable else START
     shortener: ShorteningCutter | None = None
     if shortening is not None:
-        shortener = ShorteningCutter(history, source, plan, ranking_policy, count, shortening, start.texts)
+        shortener = shortening.cutter(history, source, plan, ranking_policy, count, start.texts)
         history = shortener.history
     cutter = shortener or HistoryCutter(history, plan, ranking_policy)
     replayed = (
@@ -327,9 +327,7 @@ def _select(
     usage = usage_of(limits, beside, map(history.views.__getitem__, kept), document_tokens)
     notes = (*choice.notes, *_forgotten(history, choice.reasons), *((_NOT_USED,) if previous is not known else ()))
     shortened = () if shortener is None else shortener.shortened(kept)
-    report = (
-        choice.report if not shortened or choice.report is None else with_shortened(choice.report, history, shortened)
-    )
+    report = choice.report if shortener is None else shortener.in_report(choice.report, shortened)
     selection = _type_of(report)(
         messages=[source[n] for n in kept] if shortener is None else list(map(shortener.message, kept)),
         total_tokens=sum([history.tokens[n] for n in kept]) + document_tokens,
@@ -355,6 +353,16 @@ def _select(
         return selection, None
     cut = sorted(n for i in (*replayed.gone, *replayed.dropped) for n in history.units[i].indices)
     return selection, request_of(summarize, room, history, source, cut, kept, known, count)
+
+
+def _shortening(maker: Any, keep: Any, exclude: Any, *, to_fit: bool) -> Shortening | None:
+    newest = checked_count("keep", keep, InvalidArgumentError)
+    names = frozenset(checked_str("exclude", each) for each in checked_iterable("exclude", "names of tools", exclude))
+    if maker is None and not to_fit:
+        return None
+    from pycupel.messages.shortening import shortening_of  # noqa: PLC0415 - a quarter of what there is to import
+
+    return shortening_of(maker, newest, names, to_fit=to_fit)
 
 
 def _cut(history: History, replayed: Replayed, kept: Sequence[int]) -> Cut | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pycupel.messages.choice import HistoryCutter
 from pycupel.messages.history import History
@@ -13,32 +13,11 @@ from pycupel.messages.plan import Plan
 from pycupel.messages.result import ResultText, ShortenedMessage
 from pycupel.messages.results import with_result_texts
 from pycupel.pipeline import Policy
-from pycupel.protocols import Shortener
 
-__all__ = ["ShortenedHistory", "Shortening"]
+if TYPE_CHECKING:
+    from pycupel.messages.shortening import Shortening
 
-
-class Shortening(NamedTuple):
-    """How to shorten.
-
-    Attributes:
-        maker: Makes the versions of results.
-        keep: How many of the newest results stay whole while they fit.
-        exclude: The names of tools whose results are never shortened.
-        at_cuts: Whether results become shorter before their exchange is dropped.
-        to_fit: Whether the results of what must stay become shorter if they do not fit.
-    """
-
-    maker: Shortener
-    keep: int
-    exclude: frozenset[str]
-    at_cuts: bool
-    to_fit: bool
-
-    @property
-    def facts(self) -> tuple[object, ...]:
-        """What decides about versions."""
-        return repr(self.maker), self.keep, tuple(sorted(self.exclude)), self.at_cuts, self.to_fit
+__all__ = ["ShortenedHistory"]
 
 
 class ShortenedHistory:

@@ -6,13 +6,12 @@ most of what is said nowhere else. What a cut has shortened stays as it is; a la
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from pycupel.diagnostics import BudgetExceeded, ExclusionReason, IncludedItem, SelectionReport
 from pycupel.diagnostics.report import with_fields
-from pycupel.errors import InvalidArgumentError
 from pycupel.kernels.order import descending
 from pycupel.kernels.versions import choose
 from pycupel.messages.cuts import Candidates
@@ -27,37 +26,71 @@ from pycupel.messages.ladders import (
     without_media,
 )
 from pycupel.messages.options import checked_name
-from pycupel.messages.result import ShortenedMessage
-from pycupel.messages.shortened import ShortenedHistory, Shortening
+from pycupel.messages.plan import Plan
+from pycupel.messages.result import ResultText, ShortenedMessage
+from pycupel.messages.shortened import ShortenedHistory
 from pycupel.messages.slicing import fill, without_lone_questions
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_count, checked_iterable, checked_str
+from pycupel.pipeline import Policy
 from pycupel.protocols import ShortenContext, Shortener, Slicer, checked_shortener
 from pycupel.shorten import HeadAndTail, KeyLines, make_version
 from pycupel.slicers._base import slice_by_index
 from pycupel.slicers._versions import value_of
 
-__all__ = ["SHORTENED", "Shortening", "ShorteningCutter", "shortening_of", "with_shortened"]
+__all__ = ["SHORTENED", "Shortening", "ShorteningCutter", "shortening_of"]
 
 SHORTENED = "Shortened"
 """The reason in a report for what was selected with shorter results."""
 
 
-def shortening_of(shorten: Any, keep: Any, exclude: Any, *, to_fit: bool) -> Shortening | None:
-    """What the options of `select_messages` say about shortening; None if nothing is to be shortened.
+class Shortening(NamedTuple):
+    """How to shorten.
+
+    Attributes:
+        maker: Makes the versions of results.
+        keep: How many of the newest results stay whole while they fit.
+        exclude: The names of tools whose results are never shortened.
+        at_cuts: Whether results become shorter before their exchange is dropped.
+        to_fit: Whether the results of what must stay become shorter if they do not fit.
+    """
+
+    maker: Shortener
+    keep: int
+    exclude: frozenset[str]
+    at_cuts: bool
+    to_fit: bool
+
+    @property
+    def facts(self) -> tuple[object, ...]:
+        """What decides about versions."""
+        return repr(self.maker), self.keep, tuple(sorted(self.exclude)), self.at_cuts, self.to_fit
+
+    def cutter(
+        self,
+        history: History,
+        messages: Sequence[Any],
+        plan: Plan,
+        policy: Policy,
+        count: Callable[[str], int],
+        texts: Iterable[ResultText],
+    ) -> ShorteningCutter:
+        """What cuts and shortens this history, whose results have had these texts since the last cut."""
+        return ShorteningCutter(history, messages, plan, policy, count, self, texts)
+
+
+def shortening_of(shorten: Any, keep: int, exclude: frozenset[str], *, to_fit: bool) -> Shortening:
+    """What the options of `select_messages` say about shortening.
 
     Raises:
-        TypeError: an option has the wrong type.
-        InvalidArgumentError: an option has an invalid value.
+        TypeError: `shorten` has the wrong type.
+        InvalidArgumentError: it is an unknown name.
     """
-    newest = checked_count("keep", keep, InvalidArgumentError)
-    names = frozenset(checked_str("exclude", each) for each in checked_iterable("exclude", "names of tools", exclude))
     if shorten is None:
-        return Shortening(KeyLines(), newest, names, at_cuts=False, to_fit=True) if to_fit else None
+        return Shortening(KeyLines(), keep, exclude, at_cuts=False, to_fit=to_fit)
     if isinstance(shorten, str):
         checked_name("shorten", shorten, ("results",))
         shorten = KeyLines()
-    return Shortening(checked_shortener("shorten", shorten), newest, names, at_cuts=True, to_fit=to_fit)
+    return Shortening(checked_shortener("shorten", shorten), keep, exclude, at_cuts=True, to_fit=to_fit)
 
 
 class _Choice(NamedTuple):
@@ -261,19 +294,22 @@ class ShorteningCutter(ShortenedHistory):
         wanted = {ranked[k] for k in outcome.selected}
         return [i for i in order if i in wanted], {ranked[k]: reason for k, reason in outcome.cap_excluded}
 
-
-def with_shortened(report: SelectionReport, history: History, shortened: Sequence[ShortenedMessage]) -> SelectionReport:
-    """The report with a reason of its own for the units that have shorter results, as versions of what they were."""
-    saved = {each.index: each.original_tokens - each.tokens for each in shortened}
-    included: list[IncludedItem] = []
-    for each in report.included:
-        indices: Sequence[int] = each.item.metadata.get("pycupel.unit", ())
-        less = sum([saved.get(n, 0) for n in indices])
-        if less:
-            whole = replace(each.item, tokens=each.item.tokens + less)
-            text = "\n".join([history.views[n].text for n in indices])
-            version = make_version(whole, text, each.item.tokens, "shorter results")
-            included.append(IncludedItem(version, each.score, SHORTENED))
-        else:
-            included.append(each)
-    return with_fields(report, included=tuple(included))
+    def in_report(
+        self, report: SelectionReport | None, shortened: Sequence[ShortenedMessage]
+    ) -> SelectionReport | None:
+        """The report with a reason of its own for units that have shorter results, as versions of what they were."""
+        if report is None or not shortened:
+            return report
+        saved = {each.index: each.original_tokens - each.tokens for each in shortened}
+        included: list[IncludedItem] = []
+        for each in report.included:
+            indices: Sequence[int] = each.item.metadata.get("pycupel.unit", ())
+            less = sum([saved.get(n, 0) for n in indices])
+            if less:
+                whole = replace(each.item, tokens=each.item.tokens + less)
+                text = "\n".join([self.history.views[n].text for n in indices])
+                version = make_version(whole, text, each.item.tokens, "shorter results")
+                included.append(IncludedItem(version, each.score, SHORTENED))
+            else:
+                included.append(each)
+        return with_fields(report, included=tuple(included))

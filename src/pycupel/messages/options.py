@@ -30,7 +30,7 @@ TooLarge: TypeAlias = Literal["drop", "error", "shorten"]
 BudgetLike: TypeAlias = ContextBudget | int | str
 Pin: TypeAlias = Iterable[int] | Callable[[Any], object]
 
-_SHARE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*", re.ASCII)
+_SHARE = r"\s*(\d+(?:\.\d+)?)\s*%\s*"
 
 _Name = TypeVar("_Name", bound=str)
 
@@ -43,7 +43,7 @@ def as_budget(budget: BudgetLike, model: str | None) -> ContextBudget | int:
     """
     if not isinstance(budget, str):
         return budget
-    found = _SHARE.fullmatch(budget)
+    found = re.fullmatch(_SHARE, budget, re.ASCII)
     percent = float(found[1]) if found else 0.0
     if not 0.0 < percent <= 100.0:
         raise InvalidArgumentError(

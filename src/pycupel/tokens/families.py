@@ -68,7 +68,7 @@ _LLAMA_2 = FamilyEstimate(128, single_digits=True, margin_percent=10.0)
 _CLAUDE = FamilyEstimate(119, margin_percent=10.0)
 # Since Opus 4.7, Claude has a tokenizer that makes 1.0 to 1.35 times as many tokens, as Anthropic says.
 _CLAUDE_SINCE_4_7 = FamilyEstimate(160, margin_percent=10.0)
-_SINCE_4_7 = re.compile(r"claude-(?:(?:[a-z]+-)?(?:4-(?:[7-9]|[1-9]\d)|[5-9]|[1-9]\d)(?!\d)|mythos)")
+_SINCE_4_7 = r"claude-(?:(?:[a-z]+-)?(?:4-(?:[7-9]|[1-9]\d)|[5-9]|[1-9]\d)(?!\d)|mythos)"
 # The tokenizer is not known: as the most demanding of those that are.
 _UNKNOWN = FamilyEstimate(119, single_digits=True, margin_percent=10.0)
 
@@ -137,7 +137,7 @@ def counter_for(provider: str, model: str | None) -> Counter:
 def _estimate(family: str, model: str) -> Counter:
     """The estimate for a family, or for a model of it with a tokenizer of its own."""
     estimate = ESTIMATES.get(vocabulary_of(model) or "", ESTIMATES.get(family, _UNKNOWN))
-    if family == "anthropic" and _SINCE_4_7.match(normalized_model(model)):
+    if family == "anthropic" and re.match(_SINCE_4_7, normalized_model(model)):
         estimate = _CLAUDE_SINCE_4_7
     if estimate is _PLAIN:
         return ESTIMATOR

@@ -49,20 +49,21 @@ _PROVIDERS = (
     *("moonshotai", "nvidia", "ollama", "openai", "openai-chat", "openai-responses", "openrouter", "together"),
     *("vertexai", "vercel", "xai"),
 )
+# Patterns are compiled when they are first used: most programs that count tokens never name a model.
 # Bedrock's ids start with a group of regions, sometimes, and the name of a company.
-_REGIONS = re.compile(r"(?:apac|au|ca|eu|global|jp|us|us-gov)\.(?=[a-z0-9-]+\.)")
-_COMPANY = re.compile(
+_REGIONS = r"(?:apac|au|ca|eu|global|jp|us|us-gov)\.(?=[a-z0-9-]+\.)"
+_COMPANY = (
     r"(?:ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshot|moonshotai|openai|qwen|xai|zai)\."
 )
 # `-v1` is the version of an id on Bedrock; `-v0.1` is one of a model.
-_ID_VERSION = re.compile(r"(?<!^claude)-v\d$")
-_DATE = re.compile(r"-(?:20\d{6}|20\d\d-\d\d-\d\d)(?=-|$)")
-_LATEST = re.compile(r"[-.]latest$")
+_ID_VERSION = r"(?<!^claude)-v\d$"
+_DATE = r"-(?:20\d{6}|20\d\d-\d\d-\d\d)(?=-|$)"
+_LATEST = r"[-.]latest$"
 # `llama3`, `llama-v3p1` and `gemma3`, as Ollama, Bedrock and Fireworks write them.
-_JOINED_VERSION = re.compile(r"^(codellama|gemma|llama|phi|olmo)-?v?(\d)")
-_POINT = re.compile(r"(?<=\d)p(?=\d)")
-_LLAMA_POINT = re.compile(r"^(llama-3)-([123])(?=-|$)")
-_COMPANY_PREFIX = re.compile(r"^(?:meta-|databricks-|anthropic-)(?=llama|claude)")
+_JOINED_VERSION = r"^(codellama|gemma|llama|phi|olmo)-?v?(\d)"
+_POINT = r"(?<=\d)p(?=\d)"
+_LLAMA_POINT = r"^(llama-3)-([123])(?=-|$)"
+_COMPANY_PREFIX = r"^(?:meta-|databricks-|anthropic-)(?=llama|claude)"
 
 
 def normalized_model(model: str) -> str:
@@ -84,16 +85,16 @@ def normalized_model(model: str) -> str:
     if colon:
         # Behind a model's name there are the tag of a fine-tuned one, a size, or the version of an id.
         name = tail.partition(":")[0] if head in _PROVIDERS else head
-    name = _COMPANY_PREFIX.sub("", name.partition("@")[0].partition(".ft-")[0].replace("_", "-"))
-    from_bedrock = _COMPANY.match(_REGIONS.sub("", name, count=1))
+    name = re.sub(_COMPANY_PREFIX, "", name.partition("@")[0].partition(".ft-")[0].replace("_", "-"))
+    from_bedrock = re.match(_COMPANY, re.sub(_REGIONS, "", name, count=1))
     if from_bedrock:
-        name = _ID_VERSION.sub("", from_bedrock.string[from_bedrock.end() :])
-    name = _LATEST.sub("", _DATE.sub("", name))
+        name = re.sub(_ID_VERSION, "", from_bedrock.string[from_bedrock.end() :])
+    name = re.sub(_LATEST, "", re.sub(_DATE, "", name))
     if name.startswith("claude"):
         return name.replace(".", "-")
-    name = _JOINED_VERSION.sub(r"\1-\2", name)
-    return _LLAMA_POINT.sub(
-        r"\1.\2", _POINT.sub(".", name) if name.startswith(("llama", "qwen", "glm", "kimi")) else name
+    name = re.sub(_JOINED_VERSION, r"\1-\2", name)
+    return re.sub(
+        _LLAMA_POINT, r"\1.\2", re.sub(_POINT, ".", name) if name.startswith(("llama", "qwen", "glm", "kimi")) else name
     )
 
 

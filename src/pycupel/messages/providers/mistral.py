@@ -16,7 +16,7 @@ from pycupel.model.checks import quoted
 
 __all__ = ["MISTRAL"]
 
-_ID = re.compile("[a-zA-Z0-9]{9}")
+_ID = "[a-zA-Z0-9]{9}"
 
 
 def _read(messages: Sequence[Any], content: ContentReader, start: int) -> list[MessageView]:
@@ -69,7 +69,7 @@ def _odd_ids(views: Sequence[MessageView]) -> Iterator[Finding]:
     """A warning, because the tokenizers of newer models take any id."""
     for view in views:
         for each in (*view.calls, *view.results):
-            if not _ID.fullmatch(each):
+            if not re.fullmatch(_ID, each):
                 yield Finding(
                     view.index,
                     "odd-id",

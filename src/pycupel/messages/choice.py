@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pycupel.diagnostics import (
     BudgetExceeded,
@@ -18,7 +18,6 @@ from pycupel.diagnostics.report import with_fields
 from pycupel.kernels.order import descending, u_shaped
 from pycupel.kernels.records import records
 from pycupel.messages.cuts import Candidates, Replayed
-from pycupel.messages.documents import DocumentItem
 from pycupel.messages.history import History, items_at
 from pycupel.messages.plan import Plan
 from pycupel.messages.scoring import scorer_for
@@ -29,6 +28,9 @@ from pycupel.pipeline.notes import ranking_notes
 from pycupel.protocols import Scorer, Slicer
 from pycupel.scorers._base import score_all
 from pycupel.slicers._base import slice_by_index
+
+if TYPE_CHECKING:
+    from pycupel.messages.documents import DocumentItem
 
 __all__ = ["Choice", "HistoryCutter", "choose"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from pycupel.errors import ProviderAmbiguousError
@@ -61,7 +60,7 @@ def resolve_provider(messages: Sequence[Any], provider: Any, model: str | None =
     home = None if family is None else PROVIDERS.get(family)
     known = PROVIDERS[name] if name != "auto" else detect_provider(messages, home)
     prices = known.prices if family is None else _CHAT_TEMPLATES if home is None else home.prices
-    return known if prices == known.prices else replace(known, prices=prices)
+    return known if prices == known.prices else known._replace(prices=prices)
 
 
 def detect_provider(messages: Sequence[Any], home: Provider | None = None) -> Provider:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from hashlib import sha256
 from marshal import dumps
 from os import urandom
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pycupel.messages.fields import as_json, as_plain, is_list, is_mapping
 from pycupel.messages.units import Unit
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
 
 __all__ = ["Fingerprints", "owners_of", "shape_of"]
 
@@ -66,7 +68,7 @@ class Fingerprints:
 
     def __init__(self, messages: tuple[Any, ...]) -> None:
         self._messages = messages
-        self._hash = sha256()
+        self._hash = _sha256()
         self._done = 0
         self._hashes = {0: self._hash.copy()}
 
@@ -93,9 +95,15 @@ def owners_of(units: Iterable[Unit], count: int) -> list[int]:
     return owners
 
 
+def _sha256(data: bytes = b"") -> _Hash:
+    from hashlib import sha256  # noqa: PLC0415 - loads OpenSSL, a tenth of what this package takes to import
+
+    return sha256(data)
+
+
 def shape_of(owners: list[int]) -> str:
     """A fingerprint of which messages belong together, and which of them are broken.
 
     That may change with what follows: a call that is open at first may be answered, or be left without an answer.
     """
-    return sha256(dumps(owners, _FORMAT)).hexdigest()
+    return _sha256(dumps(owners, _FORMAT)).hexdigest()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from pycupel.messages.documents import DocumentItem
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_int
+
+if TYPE_CHECKING:
+    from pycupel.messages.documents import DocumentItem
 
 __all__ = ["Plan", "limits_of", "make_plan"]
 

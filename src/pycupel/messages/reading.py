@@ -62,8 +62,9 @@ def read_on(
 
 
 def _is_same(function: Callable[[str], int], other: Callable[[str], int]) -> bool:
-    """Whether they are one function. Two methods of one object are, though each is an object of its own."""
-    return function is other or (function.__class__ is other.__class__ is MethodType and function == other)
+    """Whether they are one function. A method is another object each time it is looked up."""
+    are_methods = isinstance(function, MethodType) and isinstance(other, MethodType)
+    return function is other or (are_methods and function == other)
 
 
 def _nothing() -> None:

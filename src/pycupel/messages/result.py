@@ -96,9 +96,7 @@ class ResultText(NamedTuple):
     text: str
 
 
-@sealed
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(NamedTuple):
     """Where the next selection of the same history may go on, instead of starting at its first message.
 
     Attributes:
@@ -184,11 +182,9 @@ class MessageSelection:
         )
 
 
-@sealed
-@dataclass(frozen=True, slots=True, repr=False)
 class ExplainedSelection(MessageSelection):
     """What `select_messages` selected with `explain=True`: its `report` is never None."""
 
-    report: SelectionReport
+    __slots__ = ()
 
-    __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride]
+    report: SelectionReport

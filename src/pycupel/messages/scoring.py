@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pycupel.model import ContextItem
-from pycupel.model.frozen import sealed
 from pycupel.pipeline.notes import IGNORED_QUERY
 from pycupel.protocols import Scorer
 from pycupel.scorers._base import score_all, score_one
@@ -20,9 +19,7 @@ QueryNotes = tuple[str, ...]
 _NO_DOCUMENTS = "the query ranks documents only, and there are none; the history is ranked without it"
 
 
-@sealed
-@dataclass(frozen=True, slots=True)
-class _DocumentsByQuery:
+class _DocumentsByQuery(NamedTuple):
     """Scores the documents with one scorer and the history with another."""
 
     history: Scorer

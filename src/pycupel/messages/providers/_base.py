@@ -93,9 +93,7 @@ class Pairing(NamedTuple):
     findings: list[Finding]
 
 
-@sealed
-@dataclass(frozen=True, slots=True)
-class Provider:
+class Provider(NamedTuple):
     """How one provider writes messages, what it demands of a history, and what it charges.
 
     Attributes:

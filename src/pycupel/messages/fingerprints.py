@@ -11,7 +11,7 @@ from pycupel.messages.fields import as_json, as_plain, is_list, is_mapping
 from pycupel.messages.units import Unit
 
 if TYPE_CHECKING:
-    from hashlib import _Hash
+    from hashlib import _Hash  # pyright: ignore[reportPrivateUsage] - it has no public name
 
 __all__ = ["Fingerprints", "owners_of", "shape_of"]
 

@@ -73,14 +73,15 @@ def test_as_logged_is_everything_since_the_last_compaction() -> None:
     assert (cut.tokens, cut.cuts) == (M + (2 + M) + (1 + M) + (1 + 3 * M), 2)
 
 
-def test_what_was_needed_later_is_measured_where_the_history_does_not_fit() -> None:
-    def exchange(n: int, text: str) -> list[dict[str, Any]]:
-        call = {"id": f"c{n}", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-        return [
-            {"role": "assistant", "content": "", "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": f"c{n}", "content": text},
-        ]
+def exchange(n: int, text: str) -> list[dict[str, Any]]:
+    call = {"id": f"c{n}", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    return [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": f"c{n}", "content": text},
+    ]
 
+
+def test_what_was_needed_later_is_measured_where_the_history_does_not_fit() -> None:
     filler = "word " * 30
     messages = [
         {"role": "user", "content": "go"},
@@ -94,9 +95,26 @@ def test_what_was_needed_later_is_measured_where_the_history_does_not_fit() -> N
     assert (everything.needed, everything.kept, everything.kept_share) == (1, 1, 1.0)
     assert (newest.needed, newest.kept, newest.kept_share) == (1, 0, 0.0)
     assert newest.invalid == 0
-    # Of a call and its result, only the result fits.
-    [torn] = replay(history, 34, [NEWEST_FIRST], counter=words)
-    assert torn.invalid == 2
+
+
+def test_at_a_refused_call_everything_needed_is_lost() -> None:
+    """Issue: a refused call counted nothing as needed, so a policy that failed there looked better."""
+    messages = [
+        {"role": "user", "content": "go"},
+        *exchange(1, "found_it_here"),
+        *exchange(2, "large_one " + "word " * 60),
+        {"role": "assistant", "content": "so it is found_it_here in large_one"},
+    ]
+    # The last result fits, but not with its call: one way tears them apart, and the other sends nothing.
+    whole, torn, strict = replay(
+        History(tuple(messages), "openai"), 70, [AS_LOGGED, NEWEST_FIRST, "chat"], counter=words
+    )
+    assert [(each.refused, each.needed, each.kept) for each in (whole, torn, strict)] == [
+        (0, 2, 2),
+        (1, 2, 0),
+        (1, 2, 0),
+    ]
+    assert (torn.invalid, strict.too_large) == (1, 1)
 
 
 def test_a_policy_with_a_shortener_shortens_results() -> None:
@@ -117,6 +135,7 @@ def test_a_policy_with_a_shortener_shortens_results() -> None:
     tight, fitted = replay(history, 300, {"chat": chat, "shorter": replace(chat, shorten=KeyLines())}, counter=words)
     assert tight.too_large
     assert not fitted.too_large
+    assert tight.needed == fitted.needed
 
 
 def test_what_must_stay_and_does_not_fit_is_counted() -> None:

@@ -256,10 +256,12 @@ def _instead(usage: ContextUsage, budget: int, results: tuple[PolicyReplay, ...]
         return
     logs.policy_rows(results, screen)
     needed = results[0].needed
-    lost = f"lost: of {needed:,} identifiers, paths and commands that the agent needed later and only results held"
-    screen.lines(
-        paragraph(f"{lost}. refused: calls that the provider would not have accepted.", screen.width, indent="  ")
+    legend = (
+        "refused: calls that the provider would have refused, or that could not be sent. "
+        f"lost: of {needed:,} identifiers, paths and commands that the agent needed later and only results held; "
+        "at a refused call, all of them are lost."
     )
+    screen.lines(paragraph(legend, screen.width, indent="  "))
 
 
 def _document(usage: ContextUsage, budget: int, results: tuple[PolicyReplay, ...]) -> dict[str, Any]:

@@ -178,7 +178,7 @@ def _policies(title: str, results: Sequence[PolicyReplay]) -> Rows:
             round(each.cost),
             each.largest,
             each.cuts,
-            each.invalid + each.too_large,
+            each.refused,
             f"{1 - each.kept_share:.0%}" if each.needed else None,
         )
         for each in results
@@ -186,6 +186,7 @@ def _policies(title: str, results: Sequence[PolicyReplay]) -> Rows:
     rates = results[0].rates
     note = (
         f"Reused: the share that began the prompt as in the call before. Cost: in tokens at the usual price, "
-        f"{rates.read:g} for a reused one and {rates.write:g} for others. Lost: of what the agent needed later."
+        f"{rates.read:g} for a reused one and {rates.write:g} for others. Refused: by the provider, or not sent at all. "
+        f"Lost: of what the agent needed later, {results[0].needed:,} in all; at a refused call, all of it."
     )
     return Rows(title, _POLICY_COLUMNS, rows, note)

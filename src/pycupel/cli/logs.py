@@ -86,7 +86,6 @@ def policy_rows(results: Sequence[PolicyReplay], screen: Screen) -> None:
 
 
 def _row(result: PolicyReplay) -> Row:
-    refused = result.invalid + result.too_large
     lost = f"{1 - result.kept_share:.0%}" if result.needed else "-"
     return Row(
         (
@@ -95,7 +94,7 @@ def _row(result: PolicyReplay) -> Row:
             Span(f"{result.reused_share:.0%}"),
             Span(count(round(result.cost))),
             Span(count(result.cuts)),
-            Span(count(refused), ALARM if refused else QUIET),
+            Span(count(result.refused), ALARM if result.refused else QUIET),
             Span(lost),
         )
     )

@@ -20,7 +20,8 @@ _LEGEND = """
 reused   the share of the tokens that began the prompt as in the call before
 cost     in tokens at the usual price: {read:g} for a reused one, {write:g} for others
 refused  calls that the provider would have refused, or that could not be sent
-lost     the share of what the agent needed later that was gone, of {needed:,}
+lost     the share of what the agent needed later that the model did not get, of
+         {needed:,}; at a refused call, all of it is lost
 """
 
 

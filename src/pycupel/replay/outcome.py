@@ -40,8 +40,9 @@ class PolicyReplay:
         largest: The tokens of its largest prompt.
         invalid: At how many calls the provider would have refused what was sent.
         too_large: At how many calls what must stay was larger than the budget, and nothing could be sent.
-        needed: What was needed later, summed up over the calls at which the history did not fit.
-        kept: How much of it was still there.
+        needed: What was needed later, summed up over the calls at which the history did not fit. It is the same for
+            every policy.
+        kept: How much of it the model got: none of it at a refused call.
         rates: What tokens cost.
     """
 
@@ -63,8 +64,13 @@ class PolicyReplay:
         return self.reused_tokens / self.tokens if self.tokens else 0.0
 
     @property
+    def refused(self) -> int:
+        """At how many calls the model got nothing: those that are invalid or too large."""
+        return self.invalid + self.too_large
+
+    @property
     def kept_share(self) -> float:
-        """The share of what was needed later that was still there; 1.0 if nothing was."""
+        """The share of what was needed later that the model got; 1.0 if nothing was needed."""
         return self.kept / self.needed if self.needed else 1.0
 
     @property

@@ -64,12 +64,14 @@ class Session:
         send: Callable[[int], _Sent | None]
         send = self._selected(policy) if isinstance(policy, Policy) else self._baseline(BASELINES[policy])
         for index in call_indices(self._history):
+            needed = self._needed.at(index) if sum(self._tokens[:index]) > self._limit else set[str]()
             sent = send(index)
             if sent is None:
-                yield PolicyReplay(label, calls=1, too_large=1)
+                yield PolicyReplay(label, calls=1, too_large=1, needed=len(needed))
                 continue
             findings = lint_messages(sent.messages, self._history.provider)
-            needed = self._needed.at(index) if sum(self._tokens[:index]) > self._limit else set[str]()
+            is_invalid = any(finding.severity == "error" for finding in findings)
+            received = () if is_invalid else sent.messages
             yield PolicyReplay(
                 label,
                 calls=1,
@@ -77,9 +79,9 @@ class Session:
                 tokens=sent.tokens,
                 reused_tokens=sent.reused,
                 largest=sent.tokens,
-                invalid=int(any(finding.severity == "error" for finding in findings)),
+                invalid=int(is_invalid),
                 needed=len(needed),
-                kept=len(needed) - len(self._lost(needed, sent.messages)),
+                kept=len(needed) - len(self._lost(needed, received)),
             )
 
     def _lost(self, needed: set[str], messages: Sequence[Any]) -> set[str]:

@@ -8,13 +8,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pycupel import KnapsackSlice, Policy, ReflexiveScorer
-from pycupel.batch import BatchSummary, chunks, run_batch, select_request
+from pycupel.batch import BatchSummary, chunks, local, run_batch, select_request
+from pycupel.batch.chunks import Chunk, Job, Part, process
 from pycupel.batch.output import Output
 from pycupel.errors import InvalidArgumentError, MissingExtraError
 from tests.batch.requests import content_of, request, rows_in, write_log
@@ -97,6 +99,27 @@ def test_progress_is_told(log: Path, tmp_path: Path) -> None:
     run_batch([log], "rag", tmp_path / "out", workers=1, progress=lambda *progress: told.append(progress))
     assert [count for count, _ in told] == [7, 14, 21, 28, 35, 40]
     assert [share for _, share in told] == sorted(share for _, share in told)
+    assert told[-1][1] == 1.0
+
+
+def test_progress_after_a_resume_never_goes_back(log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Issue: parts that finish out of order, and those that were done before."""
+    run_batch([log], "rag", tmp_path / "out", workers=1)
+    for number in (1, 2, 4):
+        (tmp_path / "out" / f"part-{number:06}.jsonl").unlink()
+
+    def run_backwards(remaining: Iterable[Chunk], job: Job, _workers: int) -> Iterator[Part]:
+        for chunk in [*remaining][::-1]:
+            yield process(chunk, job)
+
+    monkeypatch.setattr(local, "run_local", run_backwards)
+    told: list[tuple[int, float]] = []
+    run_batch([log], "rag", tmp_path / "out", resume=True, progress=lambda *progress: told.append(progress))
+    assert told[0] == (19, 0.0)
+    assert [count for count, _ in told] == [19] * 4 + [26, 33, 40]
+    assert [share for _, share in told] == sorted(share for _, share in told)
+    # What is read and not done yet does not count.
+    assert [share for _, share in told] == pytest.approx([n / 40 for n in (0, 7, 14, 19, 26, 33, 40)], abs=0.02)
     assert told[-1][1] == 1.0
 
 

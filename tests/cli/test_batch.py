@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from pycupel.batch import chunks
+from pycupel.batch.chunks import Part
+from pycupel.batch.output import Output
 from pycupel.cli import batch
 from pycupel.cli.output import Screen
 from tests.batch.requests import write_log
@@ -54,8 +56,48 @@ def test_progress_on_a_terminal(log: str, tmp_path: Path, monkeypatch: pytest.Mo
     assert shown[1].startswith("4 requests ########")
     assert "/s, " in shown[1]
     assert shown[1].rstrip().endswith(" s left")
-    assert not shown[3].strip(), "the bar goes when all is done"
-    assert max(map(len, shown[:4])) < 80
+    assert shown[3].startswith("10 requests ####################")
+    assert not shown[4].strip(), "the bar goes when all is done"
+    assert max(map(len, shown[:5])) < 80
+
+
+def test_rate_and_remaining_time_are_those_of_this_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Issue: after --resume, what was done before counted as if it had just been done."""
+    clock = iter([0.0, 1.0, 50.0, 60.0, 61.0, 70.0])
+    monkeypatch.setattr(batch, "perf_counter", lambda: next(clock))
+    screen = Screen(io.StringIO(), Terminal())
+    bar = batch._ProgressBar(screen)
+    for done, share in ((5_000, 0.0), (5_000, 0.5), (5_100, 0.6), (5_100, 0.7), (5_200, 0.8)):
+        bar.show(done, share)
+    bar.clear()
+    shown = [line.strip() for line in screen.err.getvalue().split("\r")]  # type: ignore[attr-defined]
+    assert shown[1:] == [
+        "5,000 requests",
+        "5,000 requests ##########",
+        "5,100 requests ############ 10/s, 40 s left",
+        "5,100 requests ############## 9/s, 33 s left",
+        "5,200 requests ################ 10/s, 20 s left",
+        "",
+        "",
+    ]
+
+
+def test_the_bar_goes_before_an_error_is_written(log: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunks, "_REQUESTS", 4)
+    write = Output.write
+
+    def fail_later(output: Output, part: Part) -> None:
+        if part.number:
+            raise OSError("no space left")
+        write(output, part)
+
+    monkeypatch.setattr(Output, "write", fail_later)
+    screen = Screen(io.StringIO(), Terminal())
+    with pytest.raises(OSError, match="no space left"):
+        batch.run(batch_options(log, str(tmp_path / "out")), screen)
+    shown = screen.err.getvalue().split("\r")  # type: ignore[attr-defined]
+    assert shown[1].startswith("4 requests")
+    assert not shown[2].strip()
 
 
 def batch_options(*arguments: str) -> object:

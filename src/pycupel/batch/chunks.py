@@ -71,14 +71,12 @@ class Part(NamedTuple):
         rows: How many rows it has.
         payload: The rows, as they are written.
         tally: What was counted.
-        share: As in the chunk.
     """
 
     number: int
     rows: int
     payload: bytes
     tally: Tally
-    share: float
 
 
 def read_chunks(inputs: Sequence[Path]) -> Iterator[Chunk]:
@@ -123,7 +121,7 @@ def process(chunk: Chunk, job: Job) -> Part:
     # The slowest of the chunk are found when it is added to an empty tally.
     counted = Tally()
     counted.add(tally)
-    return Part(chunk.number, counted.counts["requests"], payload, counted, chunk.share)
+    return Part(chunk.number, counted.counts["requests"], payload, counted)
 
 
 def _rows(chunk: Chunk, job: Job, tally: Tally) -> Iterator[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -48,6 +48,7 @@ def run_batch(
         resume: Go on with an output that was not completed, without repeating a request.
         compare: A second policy; the summary tells what it would select differently.
         progress: Called with the number of requests that are done, and how much of the input that is, from 0 to 1.
+            Neither ever goes back. After `resume`, a first call has the requests that were done before, and 0.
 
     Returns:
         The figures of the whole output.
@@ -69,21 +70,54 @@ def run_batch(
     whole = Tally()
     for tally in done.values():
         whole.add(tally)
-    numbers: set[int] = set()
-    for part in run((chunk for chunk in _counted(read_chunks(paths), numbers) if chunk.number not in done), job):
+
+    def tell(share: float) -> None:
+        if progress is not None:
+            progress(whole.counts["requests"], share)
+
+    remaining = _Remaining(read_chunks(paths), done, tell)
+    for part in run(remaining, job):
         out.write(part)
         whole.add(part.tally)
-        if progress is not None:
-            progress(whole.counts["requests"], part.share)
-    summary = out.counted(len(numbers), whole.slowest).summary()
-    out.finish(len(numbers), summary)
+        remaining.finish(part.number)
+    summary = out.counted(remaining.parts, whole.slowest).summary()
+    out.finish(remaining.parts, summary)
     return summary
 
 
-def _counted(chunks: Iterable[Chunk], numbers: set[int]) -> Iterator[Chunk]:
-    for chunk in chunks:
-        numbers.add(chunk.number)
-        yield chunk
+class _Remaining:
+    """The chunks that are still to do, and how much of the input is done.
+
+    Parts are done in any order, so that is what has been read without the chunks that are pending.
+    """
+
+    def __init__(self, chunks: Iterable[Chunk], done: Collection[int], tell: Callable[[float], object]) -> None:
+        self._chunks, self._done, self._tell = chunks, done, tell
+        self._read = self._share = 0.0
+        self._pending: dict[int, float] = {}
+        self.parts = 0
+
+    def __iter__(self) -> Iterator[Chunk]:
+        if self._done:
+            self._tell(0.0)
+        for chunk in self._chunks:
+            self.parts += 1
+            size, self._read = chunk.share - self._read, chunk.share
+            if chunk.number in self._done:
+                self._progressed()
+            else:
+                self._pending[chunk.number] = size
+                yield chunk
+
+    def finish(self, number: int) -> None:
+        """A part is done."""
+        del self._pending[number]
+        self._progressed()
+
+    def _progressed(self) -> None:
+        # Sums of floats differ a little from call to call, and progress does not go back.
+        self._share = max(self._share, self._read - sum(self._pending.values()))
+        self._tell(self._share)
 
 
 def _engine(name: str, scheduler: str | None, workers: int | None) -> Callable[[Iterable[Chunk], Job], Iterator[Part]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from time import monotonic
+from time import perf_counter
 from typing import Any
 
 from pycupel.batch import BatchSummary, run_batch
@@ -37,17 +36,21 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Any, screen: Screen) -> int:
     """Write the rows into the directory, and a summary to stdout."""
-    summary = run_batch(
-        options.files,
-        policy_of(options.policy),
-        options.output,
-        options.engine,
-        options.workers,
-        scheduler=options.scheduler,
-        resume=options.resume,
-        compare=None if options.compare is None else policy_of(options.compare),
-        progress=_progress_bar(screen),
-    )
+    bar = _ProgressBar(screen)
+    try:
+        summary = run_batch(
+            options.files,
+            policy_of(options.policy),
+            options.output,
+            options.engine,
+            options.workers,
+            scheduler=options.scheduler,
+            resume=options.resume,
+            compare=None if options.compare is None else policy_of(options.compare),
+            progress=bar.show,
+        )
+    finally:
+        bar.clear()
     if options.json:
         screen.json(_document(summary))
     else:
@@ -55,20 +58,43 @@ def run(options: Any, screen: Screen) -> int:
     return FINE
 
 
-def _progress_bar(screen: Screen) -> Callable[[int, float], object] | None:
-    """A function that shows progress, speed and remaining time, if stderr is a terminal."""
-    if screen.quiet or not screen.err.isatty():
-        return None
-    start = monotonic()
+class _ProgressBar:
+    """The progress of the whole job, and the speed and remaining time of this run of it, if stderr is a terminal."""
 
-    def show(done: int, share: float) -> None:
-        seconds = monotonic() - start
-        remaining = seconds / share - seconds
-        line = f"{done:,} requests {screen.bar(share, 20)} {done / seconds:,.0f}/s, {remaining:,.0f} s left"
-        screen.err.write(f"\r{line:{screen.width - 1}}" if share < 1.0 else f"\r{'':{screen.width - 1}}\r")
-        screen.err.flush()
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._is_shown = screen.err.isatty() and not screen.quiet
+        self._start = perf_counter()
+        # Of the whole job.
+        self._done, self._share = 0, 0.0
+        # Of this run.
+        self._selected, self._worked_off = 0, 0.0
 
-    return show
+    def show(self, done: int, share: float) -> None:
+        """Show that so many requests are done, which is a share of the input."""
+        now = perf_counter()
+        if done > self._done and share > self._share:
+            self._selected += done - self._done
+            self._worked_off += share - self._share
+        elif not self._selected:
+            # What was done before is only passed over, and took no time of this run.
+            self._start = now
+        self._done, self._share = done, share
+        line = f"{done:,} requests {self._screen.bar(share, 20)}"
+        if self._selected:
+            seconds = now - self._start
+            remaining = (1 - share) * seconds / self._worked_off
+            line += f" {self._selected / seconds:,.0f}/s, {remaining:,.0f} s left"
+        self._write(f"{line:{self._screen.width - 1}}")
+
+    def clear(self) -> None:
+        """Leave an empty line."""
+        self._write(f"{'':{self._screen.width - 1}}\r")
+
+    def _write(self, line: str) -> None:
+        if self._is_shown:
+            self._screen.err.write(f"\r{line}")
+            self._screen.err.flush()
 
 
 def _show(summary: BatchSummary, options: Any, screen: Screen) -> None:

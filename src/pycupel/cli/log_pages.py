@@ -186,7 +186,7 @@ def _policies(title: str, results: Sequence[PolicyReplay]) -> Rows:
     rates = results[0].rates
     note = (
         f"Reused: the share that began the prompt as in the call before. Cost: in tokens at the usual price, "
-        f"{rates.read:g} for a reused one and {rates.write:g} for others. Refused: by the provider, or not sent at all. "
+        f"{rates.read:g} for a reused one and {rates.write:g} for others. Refused: by the provider, or never sent. "
         f"Lost: of what the agent needed later, {results[0].needed:,} in all; at a refused call, all of it."
     )
     return Rows(title, _POLICY_COLUMNS, rows, note)

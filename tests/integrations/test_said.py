@@ -9,7 +9,8 @@ import pytest
 from pycupel.integrations._said import Call, Said, system_of, text, thought, written_for
 from pycupel.messages import lint_messages
 from pycupel.messages.options import ProviderName
-from pycupel.messages.results import result_parts
+from pycupel.messages.providers import PROVIDERS
+from pycupel.messages.results import ResultPart, result_parts, with_result_texts
 
 SYSTEM = Said("system", [text("Be brief.")])
 USER = Said("user", [text("Look both up.")])
@@ -103,6 +104,24 @@ def test_what_results_are_is_known(provider: ProviderName) -> None:
     assert [part.text for part in parts] == ["one", "two\nlines", "three"]
     assert [part.is_error for part in parts] == [False, True, False]
     assert [part.has_media for part in parts] == [False, False, True]
+
+
+WRAPPED = Said("tool", [text('no "key"\nhere')], answers="1", tool="f", failed=True, wrapped=True)
+
+
+@pytest.mark.parametrize("provider", ["openai", "mistral"])
+def test_a_wrapped_result_is_counted_as_json(provider: ProviderName) -> None:
+    [shape] = shapes(provider, [WRAPPED])
+    shorter = with_result_texts(shape, {0: "no"})
+    assert result_parts(shape) == [ResultPart(0, 'no "key"\nhere', is_error=True)]
+    assert result_parts(shorter) == [ResultPart(0, "no", is_error=True)]
+    read = [view.text for view in PROVIDERS[provider].read([shape, shorter], len)]
+    assert read == ['{"error":"no \\"key\\"\\nhere"}', '{"error":"no"}']
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "gemini"])
+def test_nothing_is_wrapped_where_results_can_be_marked_as_errors(provider: ProviderName) -> None:
+    assert shapes(provider, [WRAPPED]) == shapes(provider, [WRAPPED._replace(wrapped=False)])
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "gemini"])

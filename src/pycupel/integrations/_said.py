@@ -38,6 +38,7 @@ class Said(NamedTuple):
         answers: The id of the call whose result it is; None if the call has no id.
         tool: The name of the tool whose result it is.
         failed: Whether it is a result that reports an error.
+        wrapped: Whether the library sends it as `{"error": ...}` to providers whose results cannot be marked as errors.
     """
 
     role: Role
@@ -46,6 +47,7 @@ class Said(NamedTuple):
     answers: str | None = None
     tool: str = ""
     failed: bool = False
+    wrapped: bool = False
 
 
 class Written(NamedTuple):
@@ -140,6 +142,9 @@ def _in_turns(said: Sequence[Said], *, results_together: bool) -> Iterator[list[
 
 
 def _as_openai(each: Said) -> dict[str, Any]:
+    if each.role == "tool" and each.wrapped:
+        # Gemini's shape of a result is one that is counted as JSON, and whose text can still be shortened.
+        return {"role": "tool", "tool_call_id": each.answers, "parts": [{"function_response": _response(each)}]}
     if each.role == "tool":
         result = {"role": "tool", "tool_call_id": each.answers, "content": list(each.blocks) or ""}
         return {**result, "status": "error"} if each.failed else result
@@ -181,7 +186,8 @@ def _as_gemini(group: Sequence[tuple[int, Said]]) -> Written:
     parts: list[Any] = []
     for _, each in group:
         if each.role == "tool":
-            parts.append({"function_response": _as_response(each)})
+            name = {"id": each.answers, "name": each.tool or "tool"}
+            parts.append({"function_response": {**name, **_response(each)}})
             continue
         parts += map(_as_part, each.blocks)
         parts += ({"function_call": {"id": call.id, "name": call.name, "args": call.arguments}} for call in each.calls)
@@ -189,10 +195,9 @@ def _as_gemini(group: Sequence[tuple[int, Said]]) -> Written:
     return Written({"role": role, "parts": parts}, [n for n, _ in group])
 
 
-def _as_response(each: Said) -> dict[str, Any]:
+def _response(each: Said) -> dict[str, Any]:
     said = "\n".join(block["text"] for block in each.blocks if block.get("type") == "text")
-    response = {"error" if each.failed else "result": said}
-    shape: dict[str, Any] = {"id": each.answers, "name": each.tool or "tool", "response": response}
+    shape: dict[str, Any] = {"response": {"error" if each.failed else "result": said}}
     others = [block for block in each.blocks if block.get("type") != "text"]
     return {**shape, "parts": others} if others else shape
 

@@ -180,10 +180,11 @@ def _request_part(part: Any) -> Said:
     if _is_result(part):
         # A part of the older kind, a retry prompt, has no outcome.
         failed = getattr(part, "outcome", "retried") in _FAILED
-        # The library itself says that something failed, and would say so again around a shorter text.
-        said = part.content if failed and isinstance(part.content, str) else part
-        blocks = list(map(_block, [said, *getattr(part, "files", ())]))
-        return Said("tool", blocks, answers=part.tool_call_id, tool=part.tool_name, failed=failed)
+        # The library wraps a text when it is sent, also one that became shorter. A structure is wrapped when it is
+        # written as a text.
+        is_wrapped = failed and isinstance(part.content, str)
+        blocks = list(map(_block, [part.content if is_wrapped else part, *getattr(part, "files", ())]))
+        return Said("tool", blocks, answers=part.tool_call_id, tool=part.tool_name, failed=failed, wrapped=is_wrapped)
     said = part.content if part.part_kind == "user-prompt" and not isinstance(part.content, str) else [part]
     return Said(_ROLES.get(part.part_kind, "system"), list(map(_block, said)))
 

@@ -33,15 +33,21 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
+from pydantic_ai.models import Model
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
+from pydantic_ai.providers.openai import OpenAIProvider
 
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.integrations.pydantic_ai import CupelHistory
 from pycupel.messages import MessageSelection
+from pycupel.messages.options import ProviderName
 from pycupel.messages.providers.openai import OPENAI
+from pycupel.tokens import count_messages
+from tests.integrations_env.provider import running
 from tests.integrations_env.sessions import LARGE, RESULTS, SYSTEM, agent_session, count_words
 
 BUDGET = 700
@@ -317,6 +323,45 @@ def test_results_that_report_errors_are_shortened_last(outcome: Any) -> None:
         messages.append(ModelRequest([part]))
     kept = CupelHistory(1_000, counter=count_words, shorten="results", keep=1).select(messages)
     assert (messages[4] in kept) == (outcome != "success")
+
+
+def sent_and_counted(result: ToolReturnPart, provider: ProviderName) -> tuple[int, int]:
+    """The characters of the messages that a provider gets, and those that the hook counted."""
+    messages: list[ModelMessage] = [
+        ModelRequest([UserPromptPart("Look it up.")]),
+        ModelResponse([ToolCallPart(result.tool_name, {}, result.tool_call_id)]),
+        ModelRequest([result]),
+        ModelResponse([TextPart("Done.")]),
+    ]
+    selections: list[MessageSelection] = []
+    with running(steps=0) as server:
+        address: Any = {"base_url": server.url, "api_key": "none"}
+        model: Model = AnthropicModel("claude-haiku-4-5", provider=AnthropicProvider(**address))
+        if provider == "openai":
+            model = OpenAIChatModel("gpt-4o", provider=OpenAIProvider(**address))
+        hook = CupelHistory(10_000, counter=len, on_selection=selections.append)
+        run(Agent(model, capabilities=[hook]), "And now?", messages)
+    return count_messages(server.sent[0]["messages"], provider, len), selections[0].total_tokens
+
+
+@pytest.mark.parametrize("outcome", ["failed", "retried", "denied"])
+@pytest.mark.parametrize(
+    ("provider", "content"),
+    [
+        ("openai", 'No such "key":\n\n  "k"'),
+        ("openai", [{"type": "missing", "loc": ["key"]}]),
+        ("anthropic", 'No such "key":\n\n  "k"'),
+    ],
+)
+def test_what_the_library_writes_around_a_failed_result_is_counted(
+    provider: ProviderName, content: Any, outcome: Any
+) -> None:
+    """Issue: OpenAI's results cannot be marked as errors, so the library sends them as JSON, with escapes."""
+    fine = ToolReturnPart("look_up", content, "c1")
+    failed = dataclasses.replace(fine, outcome=outcome)
+    before, after = sent_and_counted(fine, provider), sent_and_counted(failed, provider)
+    assert after[0] - before[0] == after[1] - before[1]
+    assert (after[0] > before[0]) == (provider == "openai" and outcome != "denied")
 
 
 @pytest.mark.filterwarnings("ignore:`RetryPromptPart` is deprecated")

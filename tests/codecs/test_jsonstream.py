@@ -56,7 +56,7 @@ def test_each_value_knows_its_line() -> None:
         ("[1,", "Expecting value at line 1, column 4"),
         ("[1, ]", "Expecting value at line 1, column 5"),
         ("[1]\n x", "Extra data at line 2, column 2"),
-        ('["a\nb"]', "Invalid control character at at line 1, column 4"),
+        ('["a\nb"]', "Invalid control character at line 1, column 4"),
         ("[1, [2,\n3", "Expecting ',' delimiter at line 2, column 2"),
         ("[" * 100_000, "recursion"),
         ("1" * 5_000, "digits"),

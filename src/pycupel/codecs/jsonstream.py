@@ -123,7 +123,7 @@ class _Text:
                 if error.pos >= end and not within_line and self._read_on(len(self._held) - self._at):
                     continue
                 self._at = min(error.pos, end)
-                raise self.error(error.msg) from None
+                raise self.error(error.msg.removesuffix(" at")) from None
             except (ValueError, RecursionError) as error:
                 raise self.error(str(error)) from None
             return value

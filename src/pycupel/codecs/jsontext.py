@@ -30,7 +30,8 @@ def parse_json(text: Any) -> Any:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
         line = f"line {error.lineno}, " if error.lineno > 1 else ""
-        raise DocumentError(f"is not JSON: {error.msg} at {line}column {error.colno}") from None
+        problem = error.msg.removesuffix(" at")
+        raise DocumentError(f"is not JSON: {problem} at {line}column {error.colno}") from None
     except DocumentError:
         raise
     except (ValueError, RecursionError) as error:

@@ -143,6 +143,15 @@ def test_what_must_stay_and_does_not_fit_is_counted() -> None:
     assert (result.calls, result.too_large, result.tokens, result.reused_share) == (2, 2, 0, 0.0)
 
 
+def test_an_empty_prompt_cannot_be_sent() -> None:
+    """Nor can a system prompt alone."""
+    system = {"role": "system", "content": "be brief"}
+    history = History((system, *chat(2).messages), "openai")
+    for budget in (0, M):
+        [result] = replay(history, budget, [NEWEST_FIRST], counter=words)
+        assert (result.calls, result.too_large, result.tokens) == (2, 2, 0)
+
+
 def test_policies_by_label_and_alone() -> None:
     policy = Policy(RecencyScorer(), name="Recent")
     results = replay(chat(2), 100, ["chat", policy, Policy(RecencyScorer())], counter=words)

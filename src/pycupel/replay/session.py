@@ -122,13 +122,15 @@ class Session:
 
         return send
 
-    def _baseline(self, choose: Callable[[Session, int], list[int]]) -> Callable[[int], _Sent]:
+    def _baseline(self, choose: Callable[[Session, int], list[int]]) -> Callable[[int], _Sent | None]:
         """What is sent without a policy: messages by index; the summary of the n-th compaction is ~n."""
         before: list[int] = []
 
-        def send(index: int) -> _Sent:
+        def send(index: int) -> _Sent | None:
             nonlocal before
             kept = choose(self, index)
+            if not kept:
+                return None
             same = [n for n, _ in takewhile(lambda pair: pair[0] == pair[1], zip(kept, before, strict=False))]
             is_cut = kept[: len(before)] != before
             before = kept
@@ -145,7 +147,7 @@ class Session:
         return {"role": "user", "content": self._history.compactions[~index].summary}
 
     def newest_first(self, index: int) -> list[int]:
-        """The system prompts, and the newest messages that fit."""
+        """The system prompts, and the newest messages that fit; nothing at all if none of these does."""
         systems = [n for n in range(index) if as_name(self._history.messages[n].get("role")) in {"system", "developer"}]
         left = self._limit - self._size(systems)
         newest: list[int] = []
@@ -156,7 +158,7 @@ class Session:
             if left < 0:
                 break
             newest.append(n)
-        return [*systems, *reversed(newest)]
+        return [*systems, *reversed(newest)] if newest else []
 
     def as_logged(self, index: int) -> list[int]:
         """All messages since the last compaction, behind its summary."""

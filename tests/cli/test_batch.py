@@ -100,6 +100,17 @@ def test_the_bar_goes_before_an_error_is_written(log: str, tmp_path: Path, monke
     assert not shown[2].strip()
 
 
+def test_an_interrupted_job_says_how_to_go_on(log: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(output: Output, part: Part) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Output, "write", interrupted)
+    screen = Screen(io.StringIO(), io.StringIO())
+    with pytest.raises(KeyboardInterrupt):
+        batch.run(batch_options(log, str(tmp_path / "out")), screen)
+    assert screen.err.getvalue() == "pycupel: interrupted; --resume goes on with it\n"  # type: ignore[attr-defined]
+
+
 def batch_options(*arguments: str) -> object:
     from pycupel.cli import VERBS  # noqa: PLC0415
     from pycupel.cli.parsers import verb_parser  # noqa: PLC0415

@@ -123,6 +123,24 @@ def test_other_ends(capsys: pytest.CaptureFixture[str]) -> None:
     assert exits.guarded(ending(SystemExit()), None) == 0
     assert exits.guarded(ending(OSError("no luck")), None) == 2
     assert capsys.readouterr().err == "pycupel: no luck\n"
+    assert exits.guarded(ending(OSError(28, "No space left on device")), None) == 2
+    assert capsys.readouterr().err == "pycupel: no space left on device\n"
+
+
+def test_after_an_interrupt_the_prompt_has_a_line_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    err = Terminal()
+    monkeypatch.setattr("sys.stderr", err)
+    assert exits.guarded(ending(KeyboardInterrupt()), None) == 130
+    assert err.getvalue() == "\n"
+
+
+def test_what_is_written_to_closed_streams_is_gone(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    for closed in (">&-", "2>&-"):
+        done = shell.run(f"pycupel demo items {closed}")
+        assert (done.returncode, done.stderr) == (0, "")
+    monkeypatch.setattr("sys.stdout", None)
+    assert exits.guarded(lambda _: 0, None) == 0
+    sys.stdout.close()
 
 
 def test_a_closed_pipe_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,9 +36,22 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Any, screen: Screen) -> int:
     """Write the rows into the directory, and a summary to stdout."""
+    try:
+        summary = _select_all(options, screen)
+    except KeyboardInterrupt:
+        screen.note("interrupted; --resume goes on with it")
+        raise
+    if options.json:
+        screen.json(_document(summary))
+    else:
+        _show(summary, options, screen)
+    return FINE
+
+
+def _select_all(options: Any, screen: Screen) -> BatchSummary:
     bar = _ProgressBar(screen)
     try:
-        summary = run_batch(
+        return run_batch(
             options.files,
             policy_of(options.policy),
             options.output,
@@ -51,11 +64,6 @@ def run(options: Any, screen: Screen) -> int:
         )
     finally:
         bar.clear()
-    if options.json:
-        screen.json(_document(summary))
-    else:
-        _show(summary, options, screen)
-    return FINE
 
 
 class _ProgressBar:

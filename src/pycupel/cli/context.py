@@ -12,7 +12,7 @@ from pycupel.cli import logs
 from pycupel.cli.exits import FINE, InputError
 from pycupel.cli.output import Screen, visible
 from pycupel.cli.pages import add_html, write_page
-from pycupel.cli.parsers import Parser, add_budget, add_counter, add_json, add_policy, percent_or_tokens
+from pycupel.cli.parsers import Parser, add_budget, add_counter, add_json, percent_or_tokens
 from pycupel.messages import Finding
 from pycupel.render._layout import ALARM, HEADING, QUIET, Line, Row, Span, Table, count, paragraph, plural, share
 from pycupel.replay import (
@@ -43,7 +43,7 @@ def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("file", metavar="FILE", help="a transcript, requests or messages; - for stdin")
     add_budget(parser, required=False, text="what to compare at; default: half of the largest prompt")
-    add_policy(parser, many=True)
+    logs.add_policies(parser)
     parser.add_argument("--conversation", type=int, metavar="N", help="which one, from 1; default: the largest")
     add_counter(parser, "counts tokens")
     add_json(parser)

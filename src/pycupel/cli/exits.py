@@ -23,7 +23,7 @@ class InputError(Exception):
 def guarded(run: Callable[[_Argument], int], argument: _Argument) -> int:
     """The exit code of `run(argument)`. What it raises for a known reason becomes a message."""
     try:
-        _never_fail_to_encode()
+        _prepare_streams()
         code = _finished(run, argument)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -31,6 +31,9 @@ def guarded(run: Callable[[_Argument], int], argument: _Argument) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
     except KeyboardInterrupt:
+        if sys.stderr.isatty():
+            # The terminal has shown ^C, and the shell writes its prompt right behind it.
+            sys.stderr.write("\n")
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - what is no mistake of the user is raised again
         return report(error)
@@ -57,9 +60,12 @@ def report(error: Exception) -> int:
     return code
 
 
-def _never_fail_to_encode() -> None:
-    """Let streams write the code of a character that they cannot encode."""
-    for stream in (sys.stdout, sys.stderr):
+def _prepare_streams() -> None:
+    """Let streams write the code of a character that they cannot encode. One that is closed takes everything."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - until the end
+        stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
@@ -69,7 +75,8 @@ def _outcome_of(error: Exception) -> tuple[int, str] | None:
     if isinstance(error, InputError):
         return WRONG, str(error)
     if isinstance(error, OSError):
-        return WRONG, f"{error.filename}: {error.strerror.lower()}" if error.strerror else str(error)
+        where = "" if error.filename is None else f"{error.filename}: "
+        return WRONG, f"{where}{error.strerror.lower()}" if error.strerror else str(error)
     from pycupel import errors  # noqa: PLC0415 - only after something went wrong
 
     if not isinstance(error, errors.CupelError):

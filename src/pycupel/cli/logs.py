@@ -9,11 +9,21 @@ from typing import Any
 from pycupel.cli.exits import InputError
 from pycupel.cli.inputs import open_bytes
 from pycupel.cli.output import Screen, visible
-from pycupel.cli.parsers import Parser, policy_of
+from pycupel.cli.parsers import Parser, add_policy, policy_of
 from pycupel.render._layout import ALARM, QUIET, Row, Span, count, plural
 from pycupel.replay import AS_LOGGED, NEWEST_FIRST, CacheRates, Log, PolicyReplay, read_log
 
-__all__ = ["USUAL", "add_rates", "document", "policies_of", "policy_rows", "progress_bar", "rates_of", "read"]
+__all__ = [
+    "USUAL",
+    "add_policies",
+    "add_rates",
+    "document",
+    "policies_of",
+    "policy_rows",
+    "progress_bar",
+    "rates_of",
+    "read",
+]
 
 _SHORTENED = "+shorten"
 USUAL = (AS_LOGGED, NEWEST_FIRST, "chat", f"chat{_SHORTENED}")
@@ -39,6 +49,12 @@ def read(path: str, screen: Screen) -> Log:
     return log
 
 
+def add_policies(parser: Parser) -> None:
+    """`--policy`, as often as policies are compared."""
+    more = f", `{_SHORTENED}` behind it to shorten old results; repeat it; default: {', '.join(USUAL)}"
+    add_policy(parser, many=True, more=more)
+
+
 def policies_of(names: Sequence[str]) -> dict[str, Any]:
     """The policies by label: presets, files, each also with `+shorten`, and the usual way."""
     return {name: name if name in {AS_LOGGED, NEWEST_FIRST} else _policy(name) for name in names}
@@ -56,8 +72,20 @@ def _policy(name: str) -> Any:
 def add_rates(parser: Parser) -> None:
     """`--cache-read` and `--cache-write`."""
     usual = CacheRates()
-    parser.add_argument("--cache-read", type=float, default=usual.read, metavar="RATE", help="price of a cached token")
-    parser.add_argument("--cache-write", type=float, default=usual.write, metavar="RATE", help="price of any other")
+    parser.add_argument(
+        "--cache-read",
+        type=float,
+        default=usual.read,
+        metavar="RATE",
+        help=f"price of a cached token; default: {usual.read}",
+    )
+    parser.add_argument(
+        "--cache-write",
+        type=float,
+        default=usual.write,
+        metavar="RATE",
+        help=f"price of any other; default: {usual.write}",
+    )
 
 
 def rates_of(options: Any) -> CacheRates:

@@ -151,12 +151,11 @@ def add_budget(parser: Parser, *, required: bool = True, text: str = "") -> None
     parser.add_argument("--model", metavar="NAME", help="the model, whose window is known")
 
 
-def add_policy(parser: Parser, *, many: bool = False) -> None:
+def add_policy(parser: Parser, *, many: bool = False, more: str = "; repeat it") -> None:
     """`--policy`."""
     text = "a preset (`pycupel policy list`) or a policy file"
     if many:
-        text += ", `+shorten` behind it to shorten old results"
-        parser.add_argument("-p", "--policy", action="append", metavar="NAME|FILE", help=f"{text}; repeat it")
+        parser.add_argument("-p", "--policy", action="append", metavar="NAME|FILE", help=f"{text}{more}")
     else:
         parser.add_argument("-p", "--policy", default="chat", metavar="NAME|FILE", help=f"{text}; default: chat")
 

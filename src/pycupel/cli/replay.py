@@ -8,7 +8,7 @@ from pycupel.cli import logs
 from pycupel.cli.exits import FINE
 from pycupel.cli.output import Screen
 from pycupel.cli.pages import add_html, write_page
-from pycupel.cli.parsers import Parser, add_budget, add_counter, add_json, add_policy, budget_of
+from pycupel.cli.parsers import Parser, add_budget, add_counter, add_json, budget_of
 from pycupel.render._layout import Span, plural
 from pycupel.replay import PolicyReplay, replay
 
@@ -29,7 +29,7 @@ def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("files", nargs="+", metavar="LOG", help="transcripts or logs of requests; - for stdin")
     add_budget(parser)
-    add_policy(parser, many=True)
+    logs.add_policies(parser)
     logs.add_rates(parser)
     add_counter(parser, "counts tokens")
     add_json(parser)
@@ -56,7 +56,7 @@ def run(options: Any, screen: Screen) -> int:
     if options.json or options.html is not None:
         return FINE
     calls, conversations = plural(results[0].calls, "call"), plural(sessions, "conversation")
-    screen.heading(f"{calls} in {conversations}, at {budget:,} tokens each")
+    screen.heading(f"{calls} in {conversations}, at {plural(budget, 'token')} each")
     logs.policy_rows(results, screen)
     legend = _LEGEND.format(**rates._asdict(), needed=results[0].needed).rstrip()
     screen.lines([Span(line)] for line in legend.splitlines())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from hashlib import sha256
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
 from pycupel.analytics.metrics import share_of
 from pycupel.codecs.base import Context
@@ -16,7 +16,7 @@ from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline import Pipeline, Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 from pycupel.policies import policy_to_dict
-from pycupel.wire.items import BUDGET, ITEM
+from pycupel.wire.items import BUDGET, ITEM, usual_item
 
 __all__ = ["RequestSelector", "error_row", "is_array", "is_object", "policy_hash", "select_request"]
 
@@ -84,10 +84,13 @@ class RequestSelector:
         if not is_array(rows):
             raise DocumentError("must be an array", path="items")
         try:
-            return [ITEM.read(row, _CONTEXT) for row in rows], None
+            items = [usual_item(row, _CONTEXT) for row in rows if type(row) is dict]
         except DocumentError:
-            # Something has to be counted, or is wrong.
-            return self._items_one_by_one(rows)
+            items = []
+        if len(items) == len(rows) and all(items):
+            return cast(list[ContextItem], items), None
+        # Something is unusual, has to be counted, or is wrong.
+        return self._items_one_by_one(rows)
 
     def _items_one_by_one(self, rows: list[Any]) -> tuple[list[ContextItem], str | None]:
         items: list[ContextItem] = []

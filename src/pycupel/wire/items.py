@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
@@ -17,7 +18,7 @@ from pycupel.model import ContextBudget, ContextItem, ContextKind, ContextSource
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import trusted_item
 
-__all__ = ["BUDGET", "CODECS", "ITEM"]
+__all__ = ["BUDGET", "CODECS", "ITEM", "usual_item"]
 
 # Python reads more forms than RFC 3339 has, among them some without a time zone.
 _is_rfc_3339 = re.compile(
@@ -25,8 +26,15 @@ _is_rfc_3339 = re.compile(
 ).fullmatch
 
 
+# Most times are in UTC, with all or some of their digits: by length, every third character from the fifth on.
+_USUAL_SEPARATORS = {20: "--T::Z", 24: "--T::.", 27: "--T::."}
+
+
 def _read_timestamp(value: Any, context: Context) -> datetime:
     try:
+        # Python checks the numbers between them, but some versions know an hour 24.
+        if value[4:20:3] == _USUAL_SEPARATORS.get(len(value)) and value[-1] == "Z" and value[11:13] != "24":
+            return datetime.fromisoformat(value)
         if _is_rfc_3339(value):
             moment = datetime.fromisoformat(value.upper())
             return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
@@ -48,7 +56,18 @@ _TAGS = list_of(TEXT)
 _MESSAGE, _CHAT = ContextKind.MESSAGE, ContextSource.CHAT
 _TEXTS = frozenset({str})
 _NO_METADATA: FrozenDict[str, Any] = FrozenDict()
-_read_kind, _read_source, _read_tags = KIND.read, SOURCE.read, _TAGS.read
+
+
+@lru_cache(maxsize=1_000)
+def _kind_named(name: str) -> ContextKind:
+    kind: ContextKind = KIND.read(name, Context())
+    return kind
+
+
+@lru_cache(maxsize=1_000)
+def _source_named(name: str) -> ContextSource:
+    source: ContextSource = SOURCE.read(name, Context())
+    return source
 
 
 def _are_ascii(tags: Any) -> bool:
@@ -56,8 +75,11 @@ def _are_ascii(tags: Any) -> bool:
     return type(tags) is list and _TEXTS.issuperset(map(type, tags)) and "".join(tags).isascii()  # pyright: ignore[reportUnknownArgumentType] - from outside
 
 
-def _usual_item(data: dict[Any, Any], context: Context) -> ContextItem | None:
-    """The item of an object, in half the time: a codec is asked only where a look at the type will not do."""
+def usual_item(data: dict[Any, Any], context: Context) -> ContextItem | None:
+    """The item of an object, in half the time: a codec is asked only where a look at the type will not do.
+
+    For an object that has mistakes or is spelt otherwise, it returns None or raises a DocumentError: `ITEM` reads it.
+    """
     if "future_relevance_hint" in data or "original_tokens" in data:
         return None
     get = data.get
@@ -69,10 +91,10 @@ def _usual_item(data: dict[Any, Any], context: Context) -> ContextItem | None:
     return trusted_item(
         content if content.isascii() else text(content, context),
         tokens,
-        _MESSAGE if kind is None else _read_kind(kind, context),
-        _CHAT if source is None else _read_source(source, context),
+        _MESSAGE if kind is None else _kind_named(kind) if type(kind) is str else KIND.read(kind, context),
+        _CHAT if source is None else _source_named(source) if type(source) is str else SOURCE.read(source, context),
         priority if priority is None or type(priority) is int else INTEGER.read(priority, context),
-        () if tags is None else tuple(tags) if _are_ascii(tags) else _read_tags(tags, context),
+        () if tags is None else tuple(tags) if _are_ascii(tags) else _TAGS.read(tags, context),
         _NO_METADATA if metadata is None else FrozenDict(OBJECT.read(metadata, context)),
         None if timestamp is None else _read_timestamp(timestamp, context),
         hint if hint is None or (type(hint) is float and isfinite(hint)) else NUMBER.read(hint, context),
@@ -96,7 +118,7 @@ ITEM = Record(
         Field("pinned", FLAG, False),
         Field("originalTokens", INTEGER, None),
     ],
-    quick=_usual_item,
+    quick=usual_item,
 )
 
 BUDGET = Record(

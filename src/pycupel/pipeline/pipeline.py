@@ -32,7 +32,7 @@ from pycupel.slicers._versions import VersionSlice, with_versions
 if TYPE_CHECKING:
     from pycupel.pipeline.stream import Stream
 
-__all__ = ["Pipeline"]
+__all__ = ["Pipeline", "select_untimed"]
 
 
 @sealed
@@ -318,6 +318,15 @@ class Pipeline(Policy):
         by_id = {} if fits or self.shorten is None else versions_of(self.shorten, ranking)
         slicer: Slicer = with_versions(self.slicer, VersionSlice(by_id))
         return slicer
+
+
+def select_untimed(
+    pipeline: Pipeline, items: list[ContextItem], budget: ContextBudget, query: str | None = None
+) -> Selection:
+    """What `rank` and then `select` give, for those who read no times, notes or parts of scores."""
+    ranking = pipeline._rank(classify_items(items), pipeline._sources(query).scorer, UNTRACED)  # noqa: SLF001
+    check_pinned_budget(ranking.classified.pinned_tokens, budget)
+    return pipeline._select(ranking, budget, UNTRACED)  # noqa: SLF001
 
 
 @lru_cache(maxsize=64)

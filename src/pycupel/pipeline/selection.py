@@ -71,7 +71,7 @@ class Selection:
     @property
     def total_tokens(self) -> int:
         """The tokens of the selected items."""
-        return sum([item.tokens for item in self.items])
+        return sum(map(self.placement.tokens.__getitem__, self.placement.order))
 
     @property
     def shortened(self) -> tuple[Shortened, ...]:

@@ -175,6 +175,8 @@ def is_array(value: Any) -> TypeGuard[list[Any]]:
 def _checked_id(request: Mapping[str, Any]) -> Any:
     """The id, which is written in the row, so that it must not be nested too deeply."""
     name = request.get("id")
+    if isinstance(name, (str, int)):
+        return name
     try:
         check_depth(name)
     except DocumentError:

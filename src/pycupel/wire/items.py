@@ -25,15 +25,22 @@ _is_rfc_3339 = re.compile(
     r"\d{4}-\d\d-\d\d[Tt ](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII
 ).fullmatch
 
-
-# Most times are in UTC, with all or some of their digits: by length, every third character from the fifth on.
-_USUAL_SEPARATORS = {20: "--T::Z", 24: "--T::.", 27: "--T::."}
+# Most times are in UTC, to the second, millisecond or microsecond. Every third character from the fifth on separates
+# numbers, which Python checks.
+_USUAL_LENGTHS = frozenset({20, 24, 27})
+_USUAL_SEPARATORS = frozenset({"--T::Z", "--T::."})
 
 
 def _read_timestamp(value: Any, context: Context) -> datetime:
     try:
-        # Python checks the numbers between them, but some versions know an hour 24.
-        if value[4:20:3] == _USUAL_SEPARATORS.get(len(value)) and value[-1] == "Z" and value[11:13] != "24":
+        if (
+            type(value) is str
+            and value[4:20:3] in _USUAL_SEPARATORS
+            and value[-1] == "Z"
+            and len(value) in _USUAL_LENGTHS
+            # Some versions of Python know an hour 24.
+            and value[11:13] != "24"
+        ):
             return datetime.fromisoformat(value)
         if _is_rfc_3339(value):
             moment = datetime.fromisoformat(value.upper())
@@ -70,11 +77,6 @@ def _source_named(name: str) -> ContextSource:
     return source
 
 
-def _are_ascii(tags: Any) -> bool:
-    """Whether they are a list of plain ASCII strings, which need no further look."""
-    return type(tags) is list and _TEXTS.issuperset(map(type, tags)) and "".join(tags).isascii()  # pyright: ignore[reportUnknownArgumentType] - from outside
-
-
 def usual_item(data: dict[Any, Any], context: Context) -> ContextItem | None:
     """The item of an object, in half the time: a codec is asked only where a look at the type will not do.
 
@@ -88,13 +90,17 @@ def usual_item(data: dict[Any, Any], context: Context) -> ContextItem | None:
     hint, pinned, original = get("futureRelevanceHint"), get("pinned"), get("originalTokens")
     if type(content) is not str or not content or type(tokens) is not int:
         return None
+    if type(tags) is list and _TEXTS.issuperset(map(type, tags)) and "".join(tags).isascii():  # pyright: ignore[reportUnknownArgumentType] - from outside
+        tags = tuple(tags)  # pyright: ignore[reportUnknownArgumentType] - from outside
+    else:
+        tags = () if tags is None else _TAGS.read(tags, context)
     return trusted_item(
         content if content.isascii() else text(content, context),
         tokens,
         _MESSAGE if kind is None else _kind_named(kind) if type(kind) is str else KIND.read(kind, context),
         _CHAT if source is None else _source_named(source) if type(source) is str else SOURCE.read(source, context),
         priority if priority is None or type(priority) is int else INTEGER.read(priority, context),
-        () if tags is None else tuple(tags) if _are_ascii(tags) else _TAGS.read(tags, context),
+        tags,
         _NO_METADATA if metadata is None else FrozenDict(OBJECT.read(metadata, context)),
         None if timestamp is None else _read_timestamp(timestamp, context),
         hint if hint is None or (type(hint) is float and isfinite(hint)) else NUMBER.read(hint, context),
@@ -121,6 +127,14 @@ ITEM = Record(
     quick=usual_item,
 )
 
+
+def _usual_budget(data: dict[Any, Any], _: Context) -> ContextBudget | None:
+    limit, target = data.get("maxTokens"), data.get("targetTokens")
+    if len(data) == 2 and type(limit) is int and type(target) is int and 0 <= target <= limit:
+        return ContextBudget(limit, target)
+    return None
+
+
 BUDGET = Record(
     ContextBudget,
     [
@@ -130,6 +144,7 @@ BUDGET = Record(
         Field("reservedSlots", map_of(KIND, INTEGER), {}),
         Field("estimationSafetyMarginPercent", NUMBER, 0.0),
     ],
+    quick=_usual_budget,
 )
 
 CODECS: Mapping[type[Any], Codec] = {

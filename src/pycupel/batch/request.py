@@ -78,7 +78,7 @@ class RequestSelector:
         if not is_array(rows):
             raise DocumentError("must be an array", path="items")
         try:
-            items = [usual_item(row, _CONTEXT) for row in rows if type(row) is dict]
+            items = [usual_item(row, _CONTEXT) for row in rows if type(row) is dict]  # pyright: ignore[reportUnknownArgumentType] - from outside
         except DocumentError:
             items = []
         if len(items) == len(rows) and all(items):

@@ -293,6 +293,11 @@ class Pipeline(Policy):
         ranked, ranked_scores = list(map(scoreable.__getitem__, order)), list(map(scores.__getitem__, order))
         return Ranking(classified, ranked, ranked_scores, scores, order, unique.dropped, trace)
 
+    def _select_untimed(self, items: list[ContextItem], budget: ContextBudget, query: str | None) -> Selection:
+        ranking = self._rank(classify_items(items), self._sources(query).scorer, UNTRACED)
+        check_pinned_budget(ranking.classified.pinned_tokens, budget)
+        return self._select(ranking, budget, UNTRACED)
+
     def _select(self, ranking: Ranking, budget: ContextBudget, trace: Trace) -> Selection:
         classified, items, scores = ranking.classified, ranking.items, ranking.scores
         slicer = self.slicer if self.shorten is None else self._version_slicer(ranking, budget)
@@ -324,9 +329,8 @@ def select_untimed(
     pipeline: Pipeline, items: list[ContextItem], budget: ContextBudget, query: str | None = None
 ) -> Selection:
     """What `rank` and then `select` give, for those who read no times, notes or parts of scores."""
-    ranking = pipeline._rank(classify_items(items), pipeline._sources(query).scorer, UNTRACED)  # noqa: SLF001
-    check_pinned_budget(ranking.classified.pinned_tokens, budget)
-    return pipeline._select(ranking, budget, UNTRACED)  # noqa: SLF001
+    # It is no part of the public API.
+    return pipeline._select_untimed(items, budget, query)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
 
 
 @lru_cache(maxsize=64)

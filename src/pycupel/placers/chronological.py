@@ -53,7 +53,11 @@ class ChronologicalPlacer(IndexedPlacer):
         return self.undated == "position"
 
     def place_positioned(
-        self, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int], /  # noqa: ARG002
+        self,
+        items: Sequence[ContextItem],
+        scores: Sequence[float],  # noqa: ARG002
+        positions: Sequence[int],
+        /,
     ) -> list[int]:
         """The order of the input, unless an item has a timestamp."""
         stamps = [item.timestamp for item in items]

@@ -90,17 +90,18 @@ def usual_item(data: dict[Any, Any], context: Context) -> ContextItem | None:
     hint, pinned, original = get("futureRelevanceHint"), get("pinned"), get("originalTokens")
     if type(content) is not str or not content or type(tokens) is not int:
         return None
+    labels: tuple[str, ...] = ()
     if type(tags) is list and _TEXTS.issuperset(map(type, tags)) and "".join(tags).isascii():  # pyright: ignore[reportUnknownArgumentType] - from outside
-        tags = tuple(tags)  # pyright: ignore[reportUnknownArgumentType] - from outside
-    else:
-        tags = () if tags is None else _TAGS.read(tags, context)
+        labels = tuple(tags)  # pyright: ignore[reportUnknownArgumentType] - from outside
+    elif tags is not None:
+        labels = _TAGS.read(tags, context)
     return trusted_item(
         content if content.isascii() else text(content, context),
         tokens,
         _MESSAGE if kind is None else _kind_named(kind) if type(kind) is str else KIND.read(kind, context),
         _CHAT if source is None else _source_named(source) if type(source) is str else SOURCE.read(source, context),
         priority if priority is None or type(priority) is int else INTEGER.read(priority, context),
-        tags,
+        labels,
         _NO_METADATA if metadata is None else FrozenDict(OBJECT.read(metadata, context)),
         None if timestamp is None else _read_timestamp(timestamp, context),
         hint if hint is None or (type(hint) is float and isfinite(hint)) else NUMBER.read(hint, context),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
 from pycupel import (
+    ContextBudget,
     ContextItem,
     CountQuotaEntry,
     CountQuotaSlice,
@@ -17,6 +19,7 @@ from pycupel import (
     Pipeline,
     Policy,
     ReflexiveScorer,
+    ScoredItem,
     select,
 )
 from pycupel.batch import select_request
@@ -55,14 +58,18 @@ def test_a_shorter_version_stands_for_the_whole_item() -> None:
     assert (row["error"], row["selected"], row["tokens"]) == (None, [3, 2, 1, 0], 700)
 
 
+class Everything:
+    def slice(self, scored_items: Sequence[ScoredItem], budget: ContextBudget, /) -> list[ContextItem]:
+        return [pair.item for pair in scored_items]
+
+
 def test_every_reason_has_its_index() -> None:
     """A row is made from indices where it can be; pinned, invalid, capped and truncated items are found by identity."""
     plain = [{"content": f"item {n % 5}", "tokens": 40 + n, "futureRelevanceHint": n / 10} for n in range(8)]
     unusual = [{"content": "pin", "tokens": 60, "pinned": True}, {"content": "broken", "tokens": -1}]
-    capped = CountQuotaSlice(GreedySlice(), [CountQuotaEntry("Message", cap_count=2)])
-    everything = CountQuotaSlice(GreedySlice(), [CountQuotaEntry("Message", require_count=8, cap_count=8)])
+    capped = CountQuotaSlice([CountQuotaEntry("Message", require_count=0, cap_count=2)])
     seen: set[str] = set()
-    for slicer in (GreedySlice(), capped, everything):
+    for slicer in (GreedySlice(), capped, Everything()):
         policy = Policy(ReflexiveScorer(), slicer, overflow_strategy=OverflowStrategy.TRUNCATE)
         for documents in (plain, [*plain[:3], *unusual, *plain[3:]]):
             items = [from_dict(ContextItem, each) for each in documents]

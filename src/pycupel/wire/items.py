@@ -92,7 +92,7 @@ def usual_item(data: dict[Any, Any], context: Context) -> ContextItem | None:
         return None
     labels: tuple[str, ...] = ()
     if type(tags) is list and _TEXTS.issuperset(map(type, tags)) and "".join(tags).isascii():  # pyright: ignore[reportUnknownArgumentType] - from outside
-        labels = tuple(tags)  # pyright: ignore[reportUnknownArgumentType] - from outside
+        labels = tuple(tags)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - from outside
     elif tags is not None:
         labels = _TAGS.read(tags, context)
     return trusted_item(

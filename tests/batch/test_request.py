@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
-from pycupel import ContextItem, Pipeline, Policy, ReflexiveScorer, select
+from pycupel import (
+    ContextBudget,
+    ContextItem,
+    CountQuotaEntry,
+    CountQuotaSlice,
+    GreedySlice,
+    OverflowStrategy,
+    Pipeline,
+    Policy,
+    ReflexiveScorer,
+    ScoredItem,
+    select,
+)
 from pycupel.batch import select_request
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages import select_messages
@@ -43,6 +56,33 @@ def test_a_shorter_version_stands_for_the_whole_item() -> None:
     shortening = Policy(ReflexiveScorer(), shorten=HeadAndTail(100))
     row = select_request({"id": 1, "items": items, "budget": 700}, shortening)
     assert (row["error"], row["selected"], row["tokens"]) == (None, [3, 2, 1, 0], 700)
+
+
+class Everything:
+    def slice(self, scored_items: Sequence[ScoredItem], budget: ContextBudget, /) -> list[ContextItem]:
+        return [pair.item for pair in scored_items]
+
+
+def test_every_reason_has_its_index() -> None:
+    """A row is made from indices where it can be; pinned, invalid, capped and truncated items are found by identity."""
+    plain = [{"content": f"item {n % 5}", "tokens": 40 + n, "futureRelevanceHint": n / 10} for n in range(8)]
+    unusual = [{"content": "pin", "tokens": 60, "pinned": True}, {"content": "broken", "tokens": -1}]
+    capped = CountQuotaSlice([CountQuotaEntry("Message", require_count=0, cap_count=2)])
+    seen: set[str] = set()
+    for slicer in (GreedySlice(), capped, Everything()):
+        policy = Policy(ReflexiveScorer(), slicer, overflow_strategy=OverflowStrategy.TRUNCATE)
+        for documents in (plain, [*plain[:3], *unusual, *plain[3:]]):
+            items = [from_dict(ContextItem, each) for each in documents]
+            report = Pipeline.from_policy(policy).dry_run(items, 150)
+            row = select_request({"id": 1, "items": documents, "budget": 150}, policy)
+            index = {id(item): i for i, item in enumerate(items)}
+            assert row["selected"] == [index[id(item)] for item in report.items]
+            assert row["excluded"] == [
+                {"index": i, "reason": reason}
+                for i, reason in sorted((index[id(each.item)], type(each.reason).__name__) for each in report.excluded)
+            ]
+            seen.update(each["reason"] for each in row["excluded"])
+    assert seen == {"BudgetExceeded", "CountCapExceeded", "Deduplicated", "NegativeTokens", "PinnedOverride"}
 
 
 def test_a_budget_may_be_an_object_or_a_number() -> None:

@@ -73,6 +73,16 @@ def test_options_of_a_wrong_type_are_refused(options: dict[str, Any], name: str)
         GreedySlice(**options)
 
 
+def test_by_score_alone_the_best_is_taken_before_items_without_tokens() -> None:
+    """At exponent 0, `best_first` changes nothing but the place of items without tokens."""
+    rows = [("weak", 3, 0.2), ("huge", 20, 0.9), ("good", 4, 0.5), ("best", 8, 0.7)]
+    plain, best_first = GreedySlice(0), GreedySlice(0, best_first=True)
+    assert selected(scored(rows), 12, best_first) == selected(scored(rows), 12, plain) == ["best", "good"]
+    with_free = [*rows, ("free", 0, 0.1)]
+    assert selected(scored(with_free), 12, plain) == ["free", "best", "good"]
+    assert selected(scored(with_free), 12, best_first) == ["best", "free", "good"]
+
+
 def test_options_make_the_value() -> None:
     """PB-04: options are kept as floats and shown where they are not the default."""
     slicer = GreedySlice(0, best_first=True)

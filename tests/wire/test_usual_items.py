@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from itertools import product
 from typing import Any
 
 import pytest
 from hypothesis import strategies as st
 
-from pycupel import ContextItem
+from pycupel import ContextBudget, ContextItem
 from pycupel.codecs.base import Context
 from pycupel.codecs.records import Record
 from pycupel.errors import DocumentError
-from pycupel.wire.items import ITEM
+from pycupel.wire.items import BUDGET, ITEM
 from tests.fuzz.loop import RUNS, fuzz
 from tests.fuzz.mutations import HOSTILE, NASTY, Drawn, changed_values
 
@@ -74,6 +76,44 @@ FULL = {
 )
 def test_each_field(document: dict[str, Any]) -> None:
     assert outcome(ITEM, document, Context()) == outcome(FIELD_BY_FIELD, document, Context())
+
+
+# Of what follows the seconds of a time in UTC, every text of these characters that a fraction could be.
+ENDINGS = ["", *map("".join, product("05.Z:-", repeat=4)), ".5Z.50", ".1234567xZ", ".123456789Z", ".12+00Z", ".1+0000Z"]
+
+
+def test_usual_times_are_those_of_rfc_3339() -> None:
+    """Python accepts more, and other versions of it accept other times."""
+    starts = ["2026-01-05T12:00:00", "2026-01-05T24:00:00", "2026-W02-1T12:00:00", "2026-01-05 12:00:00"]
+    rfc_3339 = re.compile(r"2026-01-05[T ]12:00:00(\.[0-9]+)?(Z|-[0-9]{2}:[0-9]{2})")
+    for written in (start + ending + last for start in starts for ending in ENDINGS for last in ("", "Z")):
+        is_read = outcome(ITEM, {**FULL, "timestamp": written}, Context()).startswith("[")
+        assert is_read == (rfc_3339.fullmatch(written) is not None), written
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"maxTokens": 10, "targetTokens": 5},
+        {"maxTokens": 10, "targetTokens": 11},
+        {"maxTokens": -1, "targetTokens": -1},
+        {"maxTokens": 10, "targetTokens": True},
+        {"maxTokens": 10.5, "targetTokens": 5},
+        {"maxTokens": 10, "targetTokens": None},
+        {"maxTokens": 10, "target_tokens": 5},
+        {"maxTokens": 10, "targetTokens": 5, "outputReserve": 3},
+        {"maxTokens": 10},
+    ],
+    ids=repr,
+)
+def test_usual_budgets(document: dict[str, Any]) -> None:
+    def read(codec: Record) -> str:
+        try:
+            return repr(codec.read(document, Context()))
+        except DocumentError as error:
+            return f"{error.path}: {error}"
+
+    assert read(BUDGET) == read(Record(ContextBudget, BUDGET.fields))
 
 
 def test_the_usual_item_is_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
 from pycupel.analytics.metrics import share_of
+from pycupel.batch.decisions import decisions
 from pycupel.codecs.base import Context
 from pycupel.codecs.jsontext import format_json
 from pycupel.codecs.limits import TOO_DEEP, check_depth
@@ -14,9 +15,10 @@ from pycupel.diagnostics.reasons import reason_name
 from pycupel.errors import CupelError, DocumentError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline import Pipeline, Policy, PresetName
+from pycupel.pipeline.pipeline import select_untimed
 from pycupel.pipeline.policy import as_policy
 from pycupel.policies import policy_to_dict
-from pycupel.wire.items import BUDGET, ITEM
+from pycupel.wire.items import BUDGET, ITEM, usual_item
 
 __all__ = ["RequestSelector", "error_row", "is_array", "is_object", "policy_hash", "select_request"]
 
@@ -68,26 +70,21 @@ class RequestSelector:
             return self._messages(name, request)
         budget = _budget(request["budget"])
         items, counter = self._items(request["items"])
-        pipeline = self._pipeline
-        selection = pipeline.select(pipeline.rank(items, query=request.get("query")), budget)
-        index = {id(item): i for i, item in enumerate(items)}
-        for i, version in selection.sliced.versions.items():
-            # A shorter version stands for the whole item.
-            index[id(version)] = index[id(selection.ranking.items[i])]
-        chosen = selection.items
-        tokens = sum([item.tokens for item in chosen])
-        excluded = [(index[id(item)], reason_name(reason)) for item, _, reason in selection.reasons]
-        selected = [index[id(item)] for item in chosen]
-        return self._row(name, selected, excluded, tokens, budget.max_tokens, counter)
+        selection = select_untimed(self._pipeline, items, budget, request.get("query"))
+        selected, excluded = decisions(selection, items)
+        return self._row(name, selected, excluded.items(), selection.total_tokens, budget.max_tokens, counter)
 
     def _items(self, rows: Any) -> tuple[list[ContextItem], str | None]:
         if not is_array(rows):
             raise DocumentError("must be an array", path="items")
         try:
-            return [ITEM.read(row, _CONTEXT) for row in rows], None
+            items = [usual_item(row, _CONTEXT) for row in rows if type(row) is dict]  # pyright: ignore[reportUnknownArgumentType] - from outside
         except DocumentError:
-            # Something has to be counted, or is wrong.
-            return self._items_one_by_one(rows)
+            items = []
+        if len(items) == len(rows) and all(items):
+            return cast(list[ContextItem], items), None
+        # Something is unusual, has to be counted, or is wrong.
+        return self._items_one_by_one(rows)
 
     def _items_one_by_one(self, rows: list[Any]) -> tuple[list[ContextItem], str | None]:
         items: list[ContextItem] = []
@@ -124,7 +121,7 @@ class RequestSelector:
         self,
         name: Any,
         selected: list[int],
-        excluded: list[tuple[int, str]],
+        excluded: Iterable[tuple[int, str]],
         tokens: int,
         window: int,
         counter: str | None,
@@ -178,6 +175,8 @@ def is_array(value: Any) -> TypeGuard[list[Any]]:
 def _checked_id(request: Mapping[str, Any]) -> Any:
     """The id, which is written in the row, so that it must not be nested too deeply."""
     name = request.get("id")
+    if isinstance(name, (str, int)):
+        return name
     try:
         check_depth(name)
     except DocumentError:

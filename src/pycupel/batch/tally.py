@@ -55,16 +55,17 @@ class Tally:
 
     def add_row(self, row: Mapping[str, Any], seconds: float) -> None:
         """Count a row."""
-        self.counts["requests"] += 1
+        counts, reasons = self.counts, self.reasons
+        counts["requests"] += 1
         if row["error"] is not None:
-            self.counts["errors"] += 1
+            counts["errors"] += 1
             return
-        self.counts["tokens"] += row["tokens"]
+        counts["tokens"] += row["tokens"]
         self.tenths[str(min(_TENTHS - 1, int(row["utilization"] * _TENTHS)))] += 1
         # Integers add up to the same in any order, and floats do not.
-        self.counts["utilization"] += round(row["utilization"] * 1_000_000)
+        counts["utilization"] += round(row["utilization"] * 1_000_000)
         for each in row["excluded"]:
-            self.reasons[each["reason"]] += 1
+            reasons[each["reason"]] += 1
         self.slowest.append((seconds, str(row["id"])))
 
     def add_difference(self, row: Mapping[str, Any], other: Mapping[str, Any], contents: Any) -> None:

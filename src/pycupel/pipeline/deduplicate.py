@@ -36,7 +36,7 @@ def deduplicate_items(
     best_so_far = best.setdefault
     for i, item in enumerate(items):
         winner = best_so_far(item.content, i)
-        if winner != i:
+        if winner is not i:
             if beats(scores[i], scores[winner]):
                 best[item.content] = i
                 losers.add(winner)

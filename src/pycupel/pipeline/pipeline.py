@@ -32,7 +32,7 @@ from pycupel.slicers._versions import VersionSlice, with_versions
 if TYPE_CHECKING:
     from pycupel.pipeline.stream import Stream
 
-__all__ = ["Pipeline"]
+__all__ = ["Pipeline", "select_untimed"]
 
 
 @sealed
@@ -293,6 +293,11 @@ class Pipeline(Policy):
         ranked, ranked_scores = list(map(scoreable.__getitem__, order)), list(map(scores.__getitem__, order))
         return Ranking(classified, ranked, ranked_scores, scores, order, unique.dropped, trace)
 
+    def _select_untimed(self, items: list[ContextItem], budget: ContextBudget, query: str | None) -> Selection:
+        ranking = self._rank(classify_items(items), self._sources(query).scorer, UNTRACED)
+        check_pinned_budget(ranking.classified.pinned_tokens, budget)
+        return self._select(ranking, budget, UNTRACED)
+
     def _select(self, ranking: Ranking, budget: ContextBudget, trace: Trace) -> Selection:
         classified, items, scores = ranking.classified, ranking.items, ranking.scores
         slicer = self.slicer if self.shorten is None else self._version_slicer(ranking, budget)
@@ -318,6 +323,14 @@ class Pipeline(Policy):
         by_id = {} if fits or self.shorten is None else versions_of(self.shorten, ranking)
         slicer: Slicer = with_versions(self.slicer, VersionSlice(by_id))
         return slicer
+
+
+def select_untimed(
+    pipeline: Pipeline, items: list[ContextItem], budget: ContextBudget, query: str | None = None
+) -> Selection:
+    """What `rank` and then `select` give, for those who read no times, notes or parts of scores."""
+    # It is no part of the public API.
+    return pipeline._select_untimed(items, budget, query)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
 
 
 @lru_cache(maxsize=64)

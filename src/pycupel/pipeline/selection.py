@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import isnan
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 from pycupel.diagnostics import ExcludedItem, IncludedItem, SelectionReport, TraceEvent
@@ -24,7 +24,7 @@ from pycupel.pipeline.trace import Trace
 __all__ = ["Selection"]
 
 
-_score = attrgetter("score")
+_score = itemgetter(1)
 
 
 class Selection:
@@ -71,7 +71,7 @@ class Selection:
     @property
     def total_tokens(self) -> int:
         """The tokens of the selected items."""
-        return sum([item.tokens for item in self.items])
+        return sum(map(self.placement.tokens.__getitem__, self.placement.order))
 
     @property
     def shortened(self) -> tuple[Shortened, ...]:

@@ -131,7 +131,7 @@ class TimedTrace(Trace):
         """Start the clock, or continue from the ranking's trace."""
         self.sources = sources
         self.with_items = with_items
-        self.laps: list[tuple[float, int]] = list(ranked.laps[:3])  # pyright: ignore[reportIncompatibleVariableOverride]
+        self.laps: list[tuple[float, int]] = [*ranked.laps[:3]]  # pyright: ignore[reportIncompatibleVariableOverride]
         self.columns: dict[int, list[float]] | None = {}
         self.traits: ScorerTraits | None = None
         self.scorer_notes: tuple[str, ...] | None = None if ranked is UNTRACED else ranked.scorer_notes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem
@@ -45,10 +45,7 @@ class ChronologicalPlacer(IndexedPlacer):
 
     def place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:  # noqa: ARG002
         """The order, as indices of `items`."""
-        # None does not compare with a datetime.
-        stamps = {i: item.timestamp for i, item in enumerate(items) if item.timestamp is not None}
-        timed = sorted(stamps, key=stamps.__getitem__)
-        return timed + [i for i in range(len(items)) if i not in stamps]
+        return _by_time([item.timestamp for item in items])
 
     @property
     def reads_positions(self) -> bool:
@@ -56,9 +53,20 @@ class ChronologicalPlacer(IndexedPlacer):
         return self.undated == "position"
 
     def place_positioned(
-        self, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int], /
+        self,
+        items: Sequence[ContextItem],
+        scores: Sequence[float],  # noqa: ARG002
+        positions: Sequence[int],
+        /,
     ) -> list[int]:
         """The order of the input, unless an item has a timestamp."""
-        if any(item.timestamp is not None for item in items):
-            return self.place_indices(items, scores)
-        return sorted(range(len(items)), key=positions.__getitem__)
+        stamps = [item.timestamp for item in items]
+        return _by_time(stamps) if any(stamps) else sorted(range(len(items)), key=positions.__getitem__)
+
+
+def _by_time(stamps: list[Any]) -> list[int]:
+    if all(stamps):
+        return sorted(range(len(stamps)), key=stamps.__getitem__)
+    # None does not compare with a datetime.
+    timed = [i for i, stamp in enumerate(stamps) if stamp is not None]
+    return sorted(timed, key=stamps.__getitem__) + [i for i, stamp in enumerate(stamps) if stamp is None]

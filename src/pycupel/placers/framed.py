@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pycupel.errors import InvalidArgumentError
@@ -39,6 +39,8 @@ class FramedPlacer(IndexedPlacer):
     inner: Placer
     first: tuple[ContextKind, ...] | Picks
     last: tuple[ContextKind, ...] | Picks
+    _picks_first: frozenset[str] | Picks = field(init=False, repr=False, compare=False)
+    _picks_last: frozenset[str] | Picks = field(init=False, repr=False, compare=False)
 
     def __init__(
         self,
@@ -49,6 +51,8 @@ class FramedPlacer(IndexedPlacer):
         object.__setattr__(self, "inner", checked_placer("inner", inner))
         object.__setattr__(self, "first", _kinds_or_function("first", first))
         object.__setattr__(self, "last", _kinds_or_function("last", last))
+        object.__setattr__(self, "_picks_first", _keys_or_function(self.first))
+        object.__setattr__(self, "_picks_last", _keys_or_function(self.last))
         for kind in _kinds(self.last):
             if kind in _kinds(self.first):
                 raise InvalidArgumentError(
@@ -73,8 +77,8 @@ class FramedPlacer(IndexedPlacer):
     def _place(
         self, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int] | None
     ) -> list[int]:
-        first, others = _picked(self.first, items, range(len(items)))
-        last, rest = _picked(self.last, items, others)
+        first, others = _picked(self._picks_first, items, range(len(items)))
+        last, rest = _picked(self._picks_last, items, others)
         if len(rest) == len(items):
             return place_by_index(self.inner, items, scores, positions)
         rest_positions = None if positions is None else [positions[i] for i in rest]
@@ -90,21 +94,23 @@ def _kinds_or_function(name: str, value: Any) -> tuple[ContextKind, ...] | Picks
     return tuple(dict.fromkeys(ContextKind.of(kind) for kind in kinds))
 
 
+def _keys_or_function(picks: tuple[ContextKind, ...] | Picks) -> frozenset[str] | Picks:
+    """What an item is looked up in, or the function that is asked about it."""
+    return picks if callable(picks) else frozenset(kind.key for kind in picks)
+
+
 def _kinds(picks: tuple[ContextKind, ...] | Picks) -> tuple[ContextKind, ...]:
     return () if callable(picks) else picks
 
 
 def _picked(
-    picks: tuple[ContextKind, ...] | Picks, items: Sequence[ContextItem], among: Sequence[int]
+    picks: frozenset[str] | Picks, items: Sequence[ContextItem], among: Sequence[int]
 ) -> tuple[list[int], Sequence[int]]:
     """Which of the indices are those of picked items, and which are not."""
     if callable(picks):
         picked = [i for i in among if picks(items[i])]
-    elif picks:
-        keys = [kind.key for kind in picks]
-        picked = [i for i in among if items[i].kind.key in keys]
     else:
-        picked = []
+        picked = [i for i in among if items[i].kind.key in picks] if picks else []
     if not picked:
         return picked, among
     out = set(picked)

@@ -39,6 +39,16 @@ class WrappingScorer(ABC):
     def children(self) -> tuple[Scorer, ...]:
         """The scorers inside."""
 
+    def score_columns(self, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[list[float]]:
+        """The scores that each child gives, and in `known` those of every scorer inside, by their ids."""
+        columns: list[list[float]] = []
+        for child in self.children:
+            column = known.get(id(child))
+            if column is None:
+                column = known[id(child)] = score_once(child, items, known)
+            columns.append(column)
+        return columns
+
     @abstractmethod
     def combine(self, columns: list[list[float]]) -> list[float]:
         """The scores of all items, from those of each child. A column may be shared, and must not be changed."""
@@ -70,21 +80,15 @@ def combined(scorer: WrappingScorer, items: Sequence[ContextItem], known: dict[i
 
     Each scorer is called once per run, however often it occurs: `known` has the scores by the scorer's id.
     """
-    columns: list[list[float]] = []
-    for child in scorer.children:
-        column = known.get(id(child))
-        if column is None:
-            column = known[id(child)] = score_once(child, items, known)
-        columns.append(column)
-    return scorer.combine(columns)
+    return scorer.combine(scorer.score_columns(items, known))
 
 
-def score_once(child: Scorer, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[float]:
+def score_once(child: Any, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[float]:
     """The scores of all items, and in `known` those of the scorers inside, by their ids."""
     batch, trusted, wraps = _batch_method(child.__class__)
     if wraps:
-        return combined(cast(WrappingScorer, child), items, known)
-    return cast(Any, batch)(child, items) if trusted else score_all(child, items)
+        return combined(child, items, known)
+    return batch(child, items) if trusted else score_all(child, items)
 
 
 def batches(scorers: Sequence[Scorer]) -> tuple[Callable[[Sequence[ContextItem]], list[float]], ...]:
@@ -96,7 +100,7 @@ def batches(scorers: Sequence[Scorer]) -> tuple[Callable[[Sequence[ContextItem]]
 
 
 @lru_cache(maxsize=512)
-def _batch_method(cls: type[Any]) -> tuple[Callable[[Any, Sequence[ContextItem]], Any] | None, bool, bool]:
+def _batch_method(cls: type[Any]) -> tuple[Any, bool, bool]:
     """The class's `score_all`, whether it is built-in, and whether it belongs to a built-in scorer that wraps others.
 
     For a subclass that overrides `score` alone it is None: the inherited `score_all` would ignore that method.

@@ -74,6 +74,14 @@ class CompositeScorer(WrappingScorer):
             return self.combine([batch(items) for batch in self._batches])
         return combined(self, items, {})
 
+    def score_columns(self, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[list[float]]:
+        """The scores that each child gives, and in `known` those of every scorer inside, by their ids."""
+        if known or not self._batches:
+            return WrappingScorer.score_columns(self, items, known)
+        for (scorer, _), batch in zip(self.entries, self._batches, strict=True):
+            known[id(scorer)] = batch(items)
+        return list(known.values())
+
     def combine(self, columns: list[list[float]]) -> list[float]:
         """The weighted average of the columns."""
         return weighted_sum(columns, self._normalized)

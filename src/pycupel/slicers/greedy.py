@@ -54,6 +54,7 @@ class GreedySlice(IndexedSlicer):
             return IndexSlice([])
         tokens = [item.tokens for item in items]
         order = by_density(scores, tokens, self.cost_exponent)
-        if self.best_first:
+        # By score alone, the best item comes first anyway, unless there are items without tokens.
+        if self.best_first and (self.cost_exponent or min(tokens) <= 0):
             order = best_fitting(scores, tokens, budget.target_tokens, order)
         return index_slice((fill(order, tokens, budget.target_tokens), (), (), NO_VERSIONS, ()))

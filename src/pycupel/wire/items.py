@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
@@ -17,16 +18,30 @@ from pycupel.model import ContextBudget, ContextItem, ContextKind, ContextSource
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import trusted_item
 
-__all__ = ["BUDGET", "CODECS", "ITEM"]
+__all__ = ["BUDGET", "CODECS", "ITEM", "usual_item"]
 
 # Python reads more forms than RFC 3339 has, among them some without a time zone.
 _is_rfc_3339 = re.compile(
     r"\d{4}-\d\d-\d\d[Tt ](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII
 ).fullmatch
 
+# Most times are in UTC, to the second, millisecond or microsecond. Every third character from the fifth on separates
+# numbers, which Python checks.
+_USUAL_LENGTHS = frozenset({20, 24, 27})
+_USUAL_SEPARATORS = frozenset({"--T::Z", "--T::."})
+
 
 def _read_timestamp(value: Any, context: Context) -> datetime:
     try:
+        if (
+            type(value) is str
+            and value[4:20:3] in _USUAL_SEPARATORS
+            and value[-1] == "Z"
+            and len(value) in _USUAL_LENGTHS
+            # Some versions of Python know an hour 24.
+            and value[11:13] != "24"
+        ):
+            return datetime.fromisoformat(value)
         if _is_rfc_3339(value):
             moment = datetime.fromisoformat(value.upper())
             return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
@@ -48,16 +63,25 @@ _TAGS = list_of(TEXT)
 _MESSAGE, _CHAT = ContextKind.MESSAGE, ContextSource.CHAT
 _TEXTS = frozenset({str})
 _NO_METADATA: FrozenDict[str, Any] = FrozenDict()
-_read_kind, _read_source, _read_tags = KIND.read, SOURCE.read, _TAGS.read
 
 
-def _are_ascii(tags: Any) -> bool:
-    """Whether they are a list of plain ASCII strings, which need no further look."""
-    return type(tags) is list and _TEXTS.issuperset(map(type, tags)) and "".join(tags).isascii()  # pyright: ignore[reportUnknownArgumentType] - from outside
+@lru_cache(maxsize=1_000)
+def _kind_named(name: str) -> ContextKind:
+    kind: ContextKind = KIND.read(name, Context())
+    return kind
 
 
-def _usual_item(data: dict[Any, Any], context: Context) -> ContextItem | None:
-    """The item of an object, in half the time: a codec is asked only where a look at the type will not do."""
+@lru_cache(maxsize=1_000)
+def _source_named(name: str) -> ContextSource:
+    source: ContextSource = SOURCE.read(name, Context())
+    return source
+
+
+def usual_item(data: dict[Any, Any], context: Context) -> ContextItem | None:
+    """The item of an object, in half the time: a codec is asked only where a look at the type will not do.
+
+    For an object that has mistakes or is spelt otherwise, it returns None or raises a DocumentError: `ITEM` reads it.
+    """
     if "future_relevance_hint" in data or "original_tokens" in data:
         return None
     get = data.get
@@ -66,13 +90,18 @@ def _usual_item(data: dict[Any, Any], context: Context) -> ContextItem | None:
     hint, pinned, original = get("futureRelevanceHint"), get("pinned"), get("originalTokens")
     if type(content) is not str or not content or type(tokens) is not int:
         return None
+    labels: tuple[str, ...] = ()
+    if type(tags) is list and _TEXTS.issuperset(map(type, tags)) and "".join(tags).isascii():  # pyright: ignore[reportUnknownArgumentType] - from outside
+        labels = tuple(tags)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - from outside
+    elif tags is not None:
+        labels = _TAGS.read(tags, context)
     return trusted_item(
         content if content.isascii() else text(content, context),
         tokens,
-        _MESSAGE if kind is None else _read_kind(kind, context),
-        _CHAT if source is None else _read_source(source, context),
+        _MESSAGE if kind is None else _kind_named(kind) if type(kind) is str else KIND.read(kind, context),
+        _CHAT if source is None else _source_named(source) if type(source) is str else SOURCE.read(source, context),
         priority if priority is None or type(priority) is int else INTEGER.read(priority, context),
-        () if tags is None else tuple(tags) if _are_ascii(tags) else _read_tags(tags, context),
+        labels,
         _NO_METADATA if metadata is None else FrozenDict(OBJECT.read(metadata, context)),
         None if timestamp is None else _read_timestamp(timestamp, context),
         hint if hint is None or (type(hint) is float and isfinite(hint)) else NUMBER.read(hint, context),
@@ -96,8 +125,16 @@ ITEM = Record(
         Field("pinned", FLAG, False),
         Field("originalTokens", INTEGER, None),
     ],
-    quick=_usual_item,
+    quick=usual_item,
 )
+
+
+def _usual_budget(data: dict[Any, Any], _: Context) -> ContextBudget | None:
+    limit, target = data.get("maxTokens"), data.get("targetTokens")
+    if len(data) == 2 and type(limit) is int and type(target) is int and 0 <= target <= limit:
+        return ContextBudget(limit, target)
+    return None
+
 
 BUDGET = Record(
     ContextBudget,
@@ -108,6 +145,7 @@ BUDGET = Record(
         Field("reservedSlots", map_of(KIND, INTEGER), {}),
         Field("estimationSafetyMarginPercent", NUMBER, 0.0),
     ],
+    quick=_usual_budget,
 )
 
 CODECS: Mapping[type[Any], Codec] = {

@@ -14,10 +14,10 @@ from pycupel.codecs.base import (
     Context,
     Schema,
     as_object,
+    attempt,
     key_step,
     must_be,
     note_mistake,
-    prefix_path,
     raise_mistakes,
 )
 from pycupel.errors import CupelError, DocumentError
@@ -87,6 +87,7 @@ class Record:
         beside: Collection[str] = (),
         foreign: Mapping[str, str] | None = None,
         quick: Callable[[dict[Any, Any], Context], Any] | None = None,
+        check: Callable[[dict[str, Any]], Iterable[DocumentError]] | None = None,
     ) -> None:
         """Describe an object.
 
@@ -98,10 +99,12 @@ class Record:
                 or an empty string if it is ignored.
             quick: Makes the same value of a dict as most are, in less time, unknown fields ignored. For any other it
                 returns None or raises a DocumentError, and the dict is read again, field by field.
+            check: Finds what is wrong with the fields together; one that has a mistake of its own is INVALID.
         """
         self.build = build
         self.fields = tuple(fields)
         self._quick = quick
+        self._check = check
         self._type: Any = build if isinstance(build, type) else object
         self._names = (*beside, *(field.name for field in self.fields))
         self._known = {*self._names, *(name for field in self.fields for name in field.spellings)}
@@ -124,11 +127,15 @@ class Record:
                 return made
         mistakes: list[DocumentError] = []
         arguments = self.read_fields(value, context, mistakes)
+        if self._check is not None:
+            mistakes += self._check(arguments)
         raise_mistakes(mistakes)
         try:
             return self.build(**arguments)
+        except DocumentError:
+            raise
         except (CupelError, TypeError, ValueError) as error:
-            raise DocumentError(str(error), path=self.failing_field(error)) from error
+            raise DocumentError(str(error), path=self._failing_field(error)) from error
         except RecursionError:
             raise
         except Exception as error:
@@ -153,11 +160,7 @@ class Record:
                     continue
                 found, given = other, alternative
             if given is not None:
-                try:
-                    arguments[attribute] = read(given, context)
-                except DocumentError as error:
-                    note_mistake(error, found, context, mistakes)
-                    arguments[attribute] = INVALID
+                arguments[attribute] = attempt(read, given, found, context, mistakes)
             elif default is REQUIRED:
                 note_mistake(DocumentError("is missing"), name, context, mistakes)
                 arguments[attribute] = INVALID
@@ -177,7 +180,7 @@ class Record:
             if problem:
                 note_mistake(DocumentError(problem), key_step(key), context, mistakes)
 
-    def failing_field(self, error: Exception) -> str:
+    def _failing_field(self, error: Exception) -> str:
         """The field that a constructor's error is about, by its `argument`; empty if it names none."""
         argument = str(getattr(error, "argument", "")).partition("[")[0]
         return next((field.name for field in self.fields if field.attribute == argument), "")
@@ -187,14 +190,15 @@ class Record:
         if not isinstance(value, self._type):
             raise must_be(f"of type {self._type.__name__}", value)
         document: dict[str, Any] = {}
+        mistakes: list[DocumentError] = []
         for attribute, name, write, default in self._writers:
             held = getattr(value, attribute)
             if default is REQUIRED or (held is not default and held != default):
                 try:
                     document[name] = write(held, context)
                 except DocumentError as error:
-                    prefix_path(error, name)
-                    raise
+                    note_mistake(error, name, context, mistakes)
+        raise_mistakes(mistakes)
         return document
 
     def schema(self) -> Schema:

@@ -12,15 +12,16 @@ from types import SimpleNamespace
 from typing import Any
 
 from pycupel.codecs.base import INVALID, BuildError, Context, Schema
+from pycupel.codecs.containers import list_of
 from pycupel.codecs.records import Field, Record, snake
 from pycupel.codecs.scalars import FLAG, TEXT, choice
 from pycupel.errors import CupelError, DocumentError
 from pycupel.model import OverflowStrategy
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName, as_policy
-from pycupel.policies.built_in import CURVE, PLACER, QUOTAS, SCORER, SLICER, WEIGHTED_SCORERS
-from pycupel.policies.strategies import SHORTENER, SHORTENER_OR_NAME, ByName
-from pycupel.policies.values import POSITIVE_INTEGER
+from pycupel.policies.built_in import CURVE, PLACER, SCORER, SLICER
+from pycupel.policies.strategies import SHORTENER, SHORTENER_OR_NAME, WEIGHTED_SCORERS, ByName
+from pycupel.policies.values import POSITIVE_INTEGER, QUOTA_ENTRY
 from pycupel.protocols import Scorer
 from pycupel.registry import SLICERS
 from pycupel.scorers import CompositeScorer
@@ -87,7 +88,7 @@ _POLICY = Record(
         Field("slicerType", ByName(SLICER), None, "what drops items"),
         Field("knapsackBucketSize", POSITIVE_INTEGER, None, "only if slicerType is knapsack", "bucket_size"),
         Field("streamBatchSize", POSITIVE_INTEGER, None, "only if slicerType is stream", "batch_size"),
-        Field("quotas", QUOTAS, None, "shares of the budget for kinds"),
+        Field("quotas", list_of(QUOTA_ENTRY), None, "shares of the budget for kinds"),
         Field("slicer", SLICER, None, "a slicer with options that the other fields cannot express"),
         Field("placerType", ByName(PLACER), None, "what orders the selection"),
         Field("placer", PLACER, None, "a placer with options"),
@@ -111,13 +112,14 @@ def policy_from_dict(data: Mapping[str, Any]) -> Policy:
     """
     try:
         policy: Policy = _POLICY.read(data, _READING)
-        return policy
     except BuildError as error:
         failure = error
     except DocumentError as error:
         raise combined(error.errors or (error,)) from None
     except RecursionError:
         raise combined([DocumentError("is nested too deeply")]) from None
+    else:
+        return policy
     # An error in the code of a plug-in: its own traceback is needed.
     failure.cause.add_note(f"This happened while {failure.path or 'the whole'} of a policy document was built.")
     raise failure.cause

@@ -1,4 +1,4 @@
-"""The values that only policy documents have: numbers within limits, durations, and a limit that may be absent."""
+"""The values that only policy documents have: numbers within limits, durations, and the entries of quotas."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from math import nextafter
 from typing import Any
 
 from pycupel.codecs.base import Context, FunctionCodec, must_be
-from pycupel.codecs.scalars import FINITE, INTEGER, limited
-from pycupel.errors import DocumentError
+from pycupel.codecs.records import OPTIONAL, Field, Record
+from pycupel.codecs.scalars import FINITE, INTEGER, KIND, limited
+from pycupel.errors import DocumentError, SlicerConfigError
+from pycupel.model import CountQuotaEntry, QuotaEntry
 from pycupel.model.names import name_key
 
-__all__ = ["COUNT", "LIMIT", "PERCENT", "POSITIVE", "POSITIVE_INTEGER", "SECONDS", "SHARE", "WEIGHT"]
+__all__ = ["COUNT", "COUNT_ENTRY", "LIMIT", "POSITIVE", "POSITIVE_INTEGER", "QUOTA_ENTRY", "SECONDS", "SHARE", "WEIGHT"]
 
 WEIGHT = limited(FINITE, low=0)
 POSITIVE = limited(FINITE, above=0)
 SHARE = limited(FINITE, low=0, high=1)
-PERCENT = limited(FINITE, low=0, high=100)
 COUNT = limited(INTEGER, low=0)
 POSITIVE_INTEGER = limited(INTEGER, above=0)
 
@@ -53,3 +54,33 @@ def _write_seconds(value: timedelta, context: Context) -> Any:
 
 
 SECONDS = FunctionCodec(_NUMBER_OF_SECONDS.schema(), _read_seconds, _write_seconds)
+
+
+def _quota_entry(kind: Any, require: float | None = None, cap: float | None = None) -> QuotaEntry:
+    """An entry of a file, which must have a limit, unlike one in Python (QS-10). Errors use the words of the file."""
+    if require is None and cap is None:
+        raise SlicerConfigError("needs minPercent, maxPercent or both")
+    least, most = 0.0 if require is None else require, 100.0 if cap is None else cap
+    if least > most:
+        raise SlicerConfigError(f"minPercent ({least:g}) must not exceed maxPercent ({most:g})")
+    return QuotaEntry(kind, least, most)
+
+
+_PERCENT = limited(FINITE, low=0, high=100)
+
+QUOTA_ENTRY = Record(
+    _quota_entry,
+    [
+        Field("kind", KIND),
+        Field("minPercent", _PERCENT, OPTIONAL, "the least share of the budget for the kind", "require"),
+        Field("maxPercent", _PERCENT, OPTIONAL, "the greatest share of the budget for the kind", "cap"),
+    ],
+)
+COUNT_ENTRY = Record(
+    CountQuotaEntry,
+    [
+        Field("kind", KIND),
+        Field("requireCount", COUNT, 0, "the least number of selected items"),
+        Field("capCount", COUNT, description="the greatest number of selected items"),
+    ],
+)

@@ -27,6 +27,7 @@ __all__ = [
     "Convert",
     "FunctionCodec",
     "Schema",
+    "adapted",
     "as_object",
     "attempt",
     "convert_list",
@@ -94,6 +95,21 @@ class FunctionCodec:
     def schema(self) -> Schema:
         """Return a copy of the description."""
         return deepcopy(self.description)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def adapted(
+    codec: Codec, *, read: Callable[[Any], Any] = _as_it_is, write: Callable[[Any], Any] = _as_it_is
+) -> FunctionCodec:
+    """A codec whose values are what `read` makes of another's; `write` makes those of them again."""
+    return FunctionCodec(
+        codec.schema(),
+        lambda value, context: read(codec.read(value, context)),
+        lambda value, context: codec.write(write(value), context),
+    )
 
 
 class BuildError(DocumentError):

@@ -63,8 +63,8 @@ def _hints(factory: Any) -> dict[str, Any]:
     """The annotations of the constructor, or of the function; none if they cannot be resolved."""
     try:
         # Those of a named tuple are at the class.
-        has_init = isinstance(factory, type) and not issubclass(factory, tuple)
-        return get_type_hints(factory.__init__ if has_init else factory)
+        is_at_init = inspect.isclass(factory) and not hasattr(factory, "_fields")
+        return get_type_hints(factory.__init__ if is_at_init else factory)
     except Exception:  # noqa: BLE001 - an annotation may be any expression
         return {}
 

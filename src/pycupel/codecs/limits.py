@@ -30,18 +30,18 @@ def check_depth(document: Any) -> None:
 
 
 def _check(value: Any, levels: int, seen: set[tuple[int, int]]) -> None:
+    is_list = isinstance(value, list)
     # Scalars first, because asking for an abstract base class takes longest.
     if isinstance(value, (str, int, float)) or not isinstance(value, (dict, list, Mapping)):
         return
     if not levels:
         raise DocumentError(TOO_DEEP)
+    container: Any = value  # pyright: ignore[reportUnknownVariableType] - from outside
     # What is shared, as by the aliases of YAML, is walked once on each level.
-    if (id(value), levels) in seen:
+    if (id(container), levels) in seen:
         return
-    seen.add((id(value), levels))
-    is_list = isinstance(value, list)
-    parts: Any = enumerate(value) if is_list else value.items()
-    for key, part in parts:
+    seen.add((id(container), levels))
+    for key, part in enumerate(container) if is_list else container.items():
         try:
             _check(part, levels - 1, seen)
         except DocumentError as error:

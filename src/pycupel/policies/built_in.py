@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from pycupel import placers, scorers, slicers
-from pycupel.codecs.base import Context, FunctionCodec
+from pycupel.codecs.base import Context, FunctionCodec, adapted
 from pycupel.codecs.containers import list_of, map_of
 from pycupel.codecs.records import Field, Record
 from pycupel.codecs.scalars import FINITE, FLAG, KIND, TEXT, choice, limited
@@ -26,12 +26,8 @@ class _Window(NamedTuple):
 _WINDOW = Record(_Window, [Field("maxAgeSeconds", SECONDS), Field("score", SHARE)])
 
 
-def _write_window(value: Any, context: Context) -> dict[str, Any]:
-    """A pair in the curve is an object in the document."""
-    return _WINDOW.write(_Window(*value), context)
-
-
-_STEP_WINDOW = FunctionCodec(_WINDOW.schema(), _WINDOW.read, _write_window)
+# A pair in the curve is an object in the document.
+_STEP_WINDOW = adapted(_WINDOW, write=_Window._make)
 
 
 def _refuse_query(value: Any, _: Context) -> Any:  # noqa: ARG001 - whatever it is
@@ -40,16 +36,14 @@ def _refuse_query(value: Any, _: Context) -> Any:  # noqa: ARG001 - whatever it 
 
 _NO_QUERY = FunctionCodec({"type": "null"}, _refuse_query, _refuse_query)
 
-_KIND_LIST = list_of(KIND)
 
-
-def _write_kinds(value: Any, context: Context) -> Any:
-    if callable(value):
+def _refuse_function(kinds: Any) -> Any:
+    if callable(kinds):
         raise DocumentError("a function cannot be written to a file; name kinds instead")
-    return _KIND_LIST.write(value, context)
+    return kinds
 
 
-_KINDS = FunctionCodec(_KIND_LIST.schema(), _KIND_LIST.read, _write_kinds)
+_KINDS = adapted(list_of(KIND), write=_refuse_function)
 
 _INNER_SCORER = Field("innerScorer", INNER_SCORER, attribute="inner")
 _SCARCITY = Field("scarcity", choice(ScarcityBehavior))

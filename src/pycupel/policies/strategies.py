@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from pycupel.codecs.base import (
     Codec,
@@ -14,7 +14,6 @@ from pycupel.codecs.base import (
     Schema,
     attempt,
     must_be,
-    prefix_path,
     raise_mistakes,
 )
 from pycupel.codecs.containers import list_of
@@ -100,6 +99,10 @@ def _spell(name: str) -> str:
     return camel(name) if snake(camel(name)) == name else name
 
 
+class _Type(NamedTuple):
+    type: Any
+
+
 class Strategy:
     """An object with a `type`. Its other fields are the parameters of the class that the type names."""
 
@@ -113,6 +116,7 @@ class Strategy:
         """
         self.registry = registry
         self._name = _Name(registry)
+        self._type = Record(_Type, [Field("type", self._name)])
         self._beside = ("type", *beside)
         # By identity: a plug-in need not be hashable.
         self._built_in: dict[int, Record] = {}
@@ -144,15 +148,8 @@ class Strategy:
         """Return the strategy that an object describes."""
         if not isinstance(value, Mapping):
             raise must_be("an object with a type", value)
-        data: Mapping[Any, Any] = value  # pyright: ignore[reportUnknownVariableType] - from outside
-        if data.get("type") is None:
-            raise DocumentError("is missing", path="type")
-        try:
-            cls = self._name.read(data["type"], context)
-        except DocumentError as error:
-            prefix_path(error, "type")
-            raise
-        return self.record(cls).read(data, context)
+        # Which other fields there may be depends on the type. So it is read first, and alone.
+        return self.record(self._type.read(value, Context()).type).read(value, context)
 
     def write(self, value: Any, context: Context, /) -> dict[str, Any]:
         """Return the object that describes a strategy."""

@@ -6,7 +6,7 @@ from datetime import timedelta
 from math import nextafter
 from typing import Any
 
-from pycupel.codecs.base import Context, FunctionCodec, must_be
+from pycupel.codecs.base import Context, FunctionCodec, adapted, must_be
 from pycupel.codecs.records import OPTIONAL, Field, Record
 from pycupel.codecs.scalars import FINITE, INTEGER, KIND, limited
 from pycupel.errors import DocumentError, SlicerConfigError
@@ -39,21 +39,20 @@ LIMIT = FunctionCodec({"anyOf": [POSITIVE_INTEGER.schema(), {"const": "unlimited
 
 # From a microsecond to the longest duration that is both a float and a `timedelta`.
 _LONGEST = nextafter(timedelta.max.total_seconds(), 0)
-_NUMBER_OF_SECONDS = limited(FINITE, low=1e-6, high=_LONGEST, above=0)
 
 
-def _read_seconds(value: Any, context: Context) -> timedelta:
-    return timedelta(seconds=_NUMBER_OF_SECONDS.read(value, context))
+def _duration(seconds: float) -> timedelta:
+    return timedelta(seconds=seconds)
 
 
-def _write_seconds(value: timedelta, context: Context) -> Any:
-    seconds = value.total_seconds()
-    if seconds > _LONGEST or timedelta(seconds=seconds) != value:
-        raise DocumentError(f"{value!r} cannot be written exactly as a number of seconds")
-    return _NUMBER_OF_SECONDS.write(seconds, context)
+def _number_of_seconds(duration: timedelta) -> float:
+    seconds = duration.total_seconds()
+    if seconds > _LONGEST or timedelta(seconds=seconds) != duration:
+        raise DocumentError(f"{duration!r} cannot be written exactly as a number of seconds")
+    return seconds
 
 
-SECONDS = FunctionCodec(_NUMBER_OF_SECONDS.schema(), _read_seconds, _write_seconds)
+SECONDS = adapted(limited(FINITE, low=1e-6, high=_LONGEST, above=0), read=_duration, write=_number_of_seconds)
 
 
 def _quota_entry(kind: Any, require: float | None = None, cap: float | None = None) -> QuotaEntry:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any, NamedTuple
 
-from pycupel.codecs.base import Codec, Context, FunctionCodec, as_object, must_be
+from pycupel.codecs.base import Codec, Context, FunctionCodec, adapted, as_object, must_be
 from pycupel.codecs.containers import list_of
 from pycupel.codecs.derive import derive_fields
 from pycupel.codecs.records import OPTIONAL, Field, Record, tagged_schema
@@ -53,16 +54,7 @@ class _Envelope(NamedTuple):
 
 
 _ENVELOPE = Record(_Envelope, [Field("reason", _open_name(InclusionReason))])
-
-
-def _read_inclusion(value: Any, context: Context) -> str:
-    reason: str = _ENVELOPE.read(value, context).reason
-    return reason
-
-
-def _write_inclusion(value: Any, context: Context) -> dict[str, Any]:
-    return _ENVELOPE.write(_Envelope(value), context)
-
+_INCLUSION = adapted(_ENVELOPE, read=attrgetter("reason"), write=_Envelope)
 
 TYPES: dict[Any, Codec] = {
     int: INTEGER,
@@ -72,18 +64,16 @@ TYPES: dict[Any, Codec] = {
     ContextItem: ITEM,
     ContextBudget: BUDGET,
     PipelineStage | str: _open_name(PipelineStage),
-    InclusionReason | str: FunctionCodec(_ENVELOPE.schema(), _read_inclusion, _write_inclusion),
+    InclusionReason | str: _INCLUSION,
 }
 """The codec for each type that a field may have."""
 
-_REASONS = {
-    name: Record(cls, derive_fields(cls, TYPES), beside=("reason",)) for name, cls in EXCLUSION_REASONS.items()
-}
+_REASONS = {name: Record(cls, derive_fields(cls, TYPES), beside=("reason",)) for name, cls in EXCLUSION_REASONS.items()}
 
 
 def _read_exclusion(value: Any, context: Context) -> ExclusionReason:
     # Which other keys there may be depends on the name. So it is read first, and not strictly.
-    name = _read_inclusion(value, Context())
+    name = _INCLUSION.read(value, Context())
     if name in _REASONS:
         known: ExclusionReason = _REASONS[name].read(value, context)
         return known
@@ -93,7 +83,7 @@ def _read_exclusion(value: Any, context: Context) -> ExclusionReason:
 
 def _write_exclusion(value: Any, context: Context) -> dict[str, Any]:
     if isinstance(value, UnknownReason):
-        return {**_write_inclusion(value.name, context), **OBJECT.write(value.fields, context)}
+        return {**_INCLUSION.write(value.name, context), **OBJECT.write(value.fields, context)}
     name = type(value).__name__
     if EXCLUSION_REASONS.get(name) is not type(value):
         raise must_be("an exclusion reason of pycupel.diagnostics", value)
@@ -110,17 +100,16 @@ TYPES[ExclusionReason] = FunctionCodec(
 def _one_reason(cls: type[ExclusionReason]) -> Codec:
     """The codec of one exclusion reason, which refuses all others."""
 
-    def read(value: Any, context: Context) -> ExclusionReason:
-        reason = _read_exclusion(value, context)
+    def checked(reason: ExclusionReason) -> ExclusionReason:
         if type(reason) is not cls:
             raise DocumentError(f"must be that of {cls.__name__}, not {quoted(reason_name(reason))}", path="reason")
         return reason
 
-    return FunctionCodec(TYPES[ExclusionReason].schema(), read, _write_exclusion)
+    return adapted(TYPES[ExclusionReason], read=checked)
 
 
 _PARTS: list[type[Any]] = [IncludedItem, ExcludedItem, TraceEvent, OverflowEvent, CountRequirementShortfall]
-TYPES |= {cls: Record(cls, derive_fields(cls, TYPES)) for cls in _PARTS}
+TYPES.update({cls: Record(cls, derive_fields(cls, TYPES)) for cls in _PARTS})
 
 # As other implementations write it: always.
 _SHORTFALLS = Field("count_requirement_shortfalls", list_of(TYPES[CountRequirementShortfall]), OPTIONAL)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import timedelta
 from typing import Any, NamedTuple
 
 from pycupel.codecs.base import (
@@ -19,12 +18,10 @@ from pycupel.codecs.base import (
 from pycupel.codecs.containers import list_of
 from pycupel.codecs.derive import derive_fields
 from pycupel.codecs.records import REQUIRED, Field, Record, camel, snake, tagged_schema
-from pycupel.codecs.scalars import FINITE, FLAG, INTEGER, KIND, TEXT
 from pycupel.errors import DocumentError, InvalidArgumentError, plain
-from pycupel.model import ContextKind, CountQuotaEntry, QuotaEntry
 from pycupel.model.checks import quoted, shortened
 from pycupel.model.names import suggestion
-from pycupel.policies.values import COUNT_ENTRY, POSITIVE, QUOTA_ENTRY, SECONDS
+from pycupel.policies.values import POSITIVE, TYPES
 from pycupel.protocols import Placer, Scorer, Shortener, Slicer, TimeProvider
 from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SHORTENERS, SLICERS, Registry
 from pycupel.scorers.decay import Curve
@@ -41,7 +38,6 @@ __all__ = [
     "SLICER",
     "WEIGHTED_SCORERS",
     "ByName",
-    "Strategy",
 ]
 
 _RESERVED = ("type", "weight")
@@ -257,14 +253,7 @@ WEIGHTED_SCORERS = list_of(FunctionCodec(_WEIGHTED, _read_weighted, _write_weigh
 INNER_SCORER = FunctionCodec(SCORER.schema(), SCORER.read, _write_inner)
 
 _TYPES: Mapping[Any, Codec] = {
-    bool: FLAG,
-    int: INTEGER,
-    float: FINITE,
-    str: TEXT,
-    ContextKind: KIND,
-    timedelta: SECONDS,
-    QuotaEntry: QUOTA_ENTRY,
-    CountQuotaEntry: COUNT_ENTRY,
+    **TYPES,
     Scorer: INNER_SCORER,
     Slicer: SLICER,
     Placer: PLACER,

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from math import nextafter
 from typing import Any
 
-from pycupel.codecs.base import Context, FunctionCodec, adapted, must_be
+from pycupel.codecs.base import Codec, Context, FunctionCodec, adapted, must_be
 from pycupel.codecs.records import OPTIONAL, Field, Record
-from pycupel.codecs.scalars import FINITE, INTEGER, KIND, limited
+from pycupel.codecs.scalars import FINITE, FLAG, INTEGER, KIND, TEXT, limited
 from pycupel.errors import DocumentError, SlicerConfigError
-from pycupel.model import CountQuotaEntry, QuotaEntry
+from pycupel.model import ContextKind, CountQuotaEntry, QuotaEntry
 from pycupel.model.names import name_key
 
-__all__ = ["COUNT", "COUNT_ENTRY", "LIMIT", "POSITIVE", "POSITIVE_INTEGER", "QUOTA_ENTRY", "SECONDS", "SHARE", "WEIGHT"]
+__all__ = ["COUNT", "LIMIT", "POSITIVE", "POSITIVE_INTEGER", "QUOTA_ENTRY", "SECONDS", "SHARE", "TYPES", "WEIGHT"]
 
 WEIGHT = limited(FINITE, low=0)
 POSITIVE = limited(FINITE, above=0)
@@ -75,7 +76,7 @@ QUOTA_ENTRY = Record(
         Field("maxPercent", _PERCENT, OPTIONAL, "the greatest share of the budget for the kind", "cap"),
     ],
 )
-COUNT_ENTRY = Record(
+_COUNT_ENTRY = Record(
     CountQuotaEntry,
     [
         Field("kind", KIND),
@@ -83,3 +84,15 @@ COUNT_ENTRY = Record(
         Field("capCount", COUNT, description="the greatest number of selected items"),
     ],
 )
+
+TYPES: Mapping[Any, Codec] = {
+    bool: FLAG,
+    int: INTEGER,
+    float: FINITE,
+    str: TEXT,
+    ContextKind: KIND,
+    timedelta: SECONDS,
+    QuotaEntry: QUOTA_ENTRY,
+    CountQuotaEntry: _COUNT_ENTRY,
+}
+"""The codec for each type that an option may have, beside strategies."""

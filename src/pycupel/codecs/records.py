@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from pycupel.codecs.base import (
@@ -46,7 +46,7 @@ def camel(name: str) -> str:
 
 
 @sealed
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Field:
     """A field of an object.
 
@@ -56,6 +56,7 @@ class Field:
         default: REQUIRED, OPTIONAL, or a value: then it may be absent, and is not written if it holds that value.
         description: What it is for, for the schema.
         attribute: The parameter and attribute that it stands for; its name in snake_case, unless given.
+        other: The other spelling of its name, or an empty string.
     """
 
     name: str
@@ -63,17 +64,19 @@ class Field:
     default: Any = REQUIRED
     description: str = ""
     attribute: str = ""
+    other: str = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
+        other = snake(self.name)
+        if other == self.name:
+            other = camel(self.name)
+        object.__setattr__(self, "other", "" if other == self.name else other)
         object.__setattr__(self, "attribute", self.attribute or snake(self.name))
 
     @property
     def spellings(self) -> tuple[str, ...]:
         """The name, and its other spelling if there is one."""
-        other = snake(self.name)
-        if other == self.name:
-            other = camel(self.name)
-        return (self.name,) if other == self.name else (self.name, other)
+        return (self.name, self.other) if self.other else (self.name,)
 
 
 class Record:
@@ -109,12 +112,6 @@ class Record:
         self._names = (*beside, *(field.name for field in self.fields))
         self._known = {*self._names, *(name for field in self.fields for name in field.spellings)}
         self._foreign: Mapping[str, str] = {} if foreign is None else foreign
-        # Items are read by the million: all that can be looked up is looked up here.
-        self._readers = [
-            (field.attribute, field.name, (*field.spellings, None)[1], field.codec.read, field.default)
-            for field in self.fields
-        ]
-        self._writers = [(field.attribute, field.name, field.codec.write, field.default) for field in self.fields]
 
     def read(self, value: Any, context: Context, /) -> Any:
         """Return what an object describes."""
@@ -132,12 +129,10 @@ class Record:
         raise_mistakes(mistakes)
         try:
             return self.build(**arguments)
-        except DocumentError:
+        except (DocumentError, RecursionError):
             raise
         except (CupelError, TypeError, ValueError) as error:
             raise DocumentError(str(error), path=self._failing_field(error)) from error
-        except RecursionError:
-            raise
         except Exception as error:
             raise BuildError(error) from error
         except SystemExit as error:
@@ -150,20 +145,19 @@ class Record:
         if context.strict or context.suggest:
             self._check_names(data, context, mistakes)
         arguments: dict[str, Any] = {}
-        get = data.get
-        for attribute, name, other, read, default in self._readers:
-            found, given = name, get(name)
-            if other is not None and (alternative := get(other)) is not None:
-                if given is not None:
-                    note_mistake(DocumentError(f"is given twice, also as {other}"), name, context, mistakes)
-                    arguments[attribute] = INVALID
-                    continue
-                found, given = other, alternative
-            if given is not None:
-                arguments[attribute] = attempt(read, given, found, context, mistakes)
-            elif default is REQUIRED:
-                note_mistake(DocumentError("is missing"), name, context, mistakes)
-                arguments[attribute] = INVALID
+        for field in self.fields:
+            name, other = field.name, field.other
+            given, problem = data.get(name), ""
+            if other and (alternative := data.get(other)) is not None:
+                problem = "" if given is None else f"is given twice, also as {other}"
+                name, given = other, alternative
+            elif given is None and field.default is REQUIRED:
+                problem = "is missing"
+            if problem:
+                note_mistake(DocumentError(problem), field.name, context, mistakes)
+                arguments[field.attribute] = INVALID
+            elif given is not None:
+                arguments[field.attribute] = attempt(field.codec.read, given, name, context, mistakes)
         return arguments
 
     def _check_names(self, data: Mapping[Any, Any], context: Context, mistakes: list[DocumentError]) -> None:
@@ -191,13 +185,10 @@ class Record:
             raise must_be(f"of type {self._type.__name__}", value)
         document: dict[str, Any] = {}
         mistakes: list[DocumentError] = []
-        for attribute, name, write, default in self._writers:
-            held = getattr(value, attribute)
+        for field in self.fields:
+            held, default = getattr(value, field.attribute), field.default
             if default is REQUIRED or (held is not default and held != default):
-                try:
-                    document[name] = write(held, context)
-                except DocumentError as error:
-                    note_mistake(error, name, context, mistakes)
+                document[field.name] = attempt(field.codec.write, held, field.name, context, mistakes)
         raise_mistakes(mistakes)
         return document
 

@@ -79,17 +79,30 @@ def test_an_error_in_the_code_of_a_constructor_is_never_collected(context: Conte
     assert caught.value.path == f"[{int(context is COLLECT)}][0]"
 
 
-def test_writing_stops_at_the_first_mistake_and_says_where() -> None:
-    bad = Point("a")  # type: ignore[arg-type]
-    cases: list[tuple[Codec, Any, str]] = [
-        (LINES, [[Point(1)], [bad, bad]], "[1][0].x: must be an integer, not 'a' (str)"),
-        (map_of(TEXT, INTEGER), {"a": 1, "b c": 0.5}, '["b c"]: must be an integer, not 0.5 (float)'),
-        (POINT, 5, "must be of type Point, not 5 (int)"),
+def test_writing_stops_at_the_first_mistake_or_collects_all_like_reading() -> None:
+    bad = Point("a", "b")  # type: ignore[arg-type]
+    cases: list[tuple[Codec, Any, list[str]]] = [
+        (
+            LINES,
+            [[Point(1)], [bad, Point(None)]],  # type: ignore[arg-type]
+            [
+                "[1][0].x: must be an integer, not 'a' (str)",
+                "[1][0].y: must be an integer, not 'b' (str)",
+                "[1][1].x: must be an integer, not None (NoneType)",
+            ],
+        ),
+        (
+            map_of(TEXT, INTEGER),
+            {"a": 1, "b c": 0.5, "d": "e"},
+            ['["b c"]: must be an integer, not 0.5 (float)', "d: must be an integer, not 'e' (str)"],
+        ),
+        (POINT, 5, ["must be of type Point, not 5 (int)"]),
     ]
-    for codec, value, text in cases:
-        with pytest.raises(DocumentError) as caught:
-            codec.write(value, COLLECT)
-        assert str(caught.value) == text
+    for codec, value, texts in cases:
+        for context, expected in ((STOP, texts[:1]), (COLLECT, texts)):
+            with pytest.raises(DocumentError) as caught:
+                codec.write(value, context)
+            assert [str(each) for each in caught.value.errors or (caught.value,)] == expected
 
 
 def test_an_object_is_any_mapping() -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import pytest
 
@@ -86,6 +86,7 @@ class Everything(ScorerBase):
     kind: ContextKind
     age: timedelta
     mood: Mood
+    speed: Literal["slow", "fast"]
     maybe: int | None
     names: list[str]
     pairs: tuple[int, ...]
@@ -113,6 +114,7 @@ EVERYTHING = Everything(
     kind=ContextKind("Note"),
     age=MINUTE,
     mood=Mood.CROSS,
+    speed="fast",
     maybe=7,
     names=["a", "b"],
     pairs=(1, 2),
@@ -216,6 +218,7 @@ def test_all_mistakes_in_the_options_of_a_plug_in_are_told() -> None:
         "kind": " ",
         "age": 0,
         "mood": "kross",
+        "speed": "fst",
         "names": "a",
         "weights": {"a": "b"},
         "slicer": {"type": "gredy"},
@@ -232,10 +235,30 @@ def test_all_mistakes_in_the_options_of_a_plug_in_are_told() -> None:
         "kind",
         "age",
         "mood",
+        "speed",
         "names",
         "weights.a",
         "slicer.type",
         "anything",
+    ]
+
+
+class Marked(NamedTuple):
+    kind: ContextKind
+    bonus: float = 0.5
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        return self.bonus if item.kind == self.kind else 0.0
+
+
+def test_a_named_tuple_has_options_with_types_too() -> None:
+    SCORERS.register("marked", Marked)
+    policy = policy_of({"type": "marked", "kind": "Note", "bonus": 1})
+    assert policy.scorer == Marked(ContextKind("Note"), 1.0)
+    assert policy_to_dict(policy)["scorers"] == [{"type": "marked", "weight": 1, "kind": "Note", "bonus": 1}]
+    assert mistakes({"scorers": [{"type": "marked", "kind": " ", "bonus": "1"}]}) == [
+        "scorers[0].kind: ContextKind must not be empty or blank",
+        "scorers[0].bonus: must be a number, not '1' (str)",
     ]
 
 

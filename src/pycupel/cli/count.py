@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from pycupel.cli.exits import FINE
 from pycupel.cli.inputs import Conversation, conversations_in, open_text
+from pycupel.cli.jsonstream import read_values
 from pycupel.cli.output import Screen, visible
 from pycupel.cli.parsers import Parser, add_counter, add_json, add_provider
-from pycupel.codecs.jsonstream import read_values
 from pycupel.errors import DocumentError
 from pycupel.render._layout import Row, Span, plural
 from pycupel.tokens import Counter, get_counter

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from typing import IO, Any, NamedTuple
 
 from pycupel.cli.exits import InputError
+from pycupel.cli.jsonstream import Located, read_values
 from pycupel.cli.output import Screen
 from pycupel.codecs.base import Context
 from pycupel.codecs.files import is_damaged, open_binary
-from pycupel.codecs.jsonstream import Located, read_values
 from pycupel.errors import DocumentError
 from pycupel.model import ContextItem
 from pycupel.model.names import suggestion

@@ -8,6 +8,8 @@ A codec reads, writes, and gives the JSON Schema of what it reads. `wire` and `p
 | `scalars`    | text, numbers, flags, names, and any JSON value                   |
 | `containers` | lists, and objects whose keys the author chooses                  |
 | `records`    | objects with named fields                                         |
+| `derive`     | those fields, as the signature of a class or function has them    |
 | `jsontext`   | JSON text and the value that it holds                             |
 | `limits`     | how deep a document may be nested                                 |
+| `files`      | files that may be compressed                                      |
 """

@@ -27,9 +27,10 @@ __all__ = [
     "Convert",
     "FunctionCodec",
     "Schema",
+    "adapted",
     "as_object",
     "attempt",
-    "convert_each",
+    "convert_list",
     "convert_members",
     "describe_value",
     "key_step",
@@ -96,6 +97,21 @@ class FunctionCodec:
         return deepcopy(self.description)
 
 
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def adapted(
+    codec: Codec, *, read: Callable[[Any], Any] = _as_it_is, write: Callable[[Any], Any] = _as_it_is
+) -> FunctionCodec:
+    """A codec whose values are what `read` makes of another's; `write` makes those of them again."""
+    return FunctionCodec(
+        codec.schema(),
+        lambda value, context: read(codec.read(value, context)),
+        lambda value, context: codec.write(write(value), context),
+    )
+
+
 class BuildError(DocumentError):
     """A constructor failed for a reason that is not the document's.
 
@@ -138,34 +154,40 @@ def attempt(convert: Convert, value: Any, step: str, context: Context, mistakes:
         return INVALID
 
 
-def convert_each(convert: Convert, values: Iterable[Any], context: Context) -> list[Any]:
-    """The converted elements of a list, up to the first mistake."""
-    converted: list[Any] = []
-    try:
-        for value in values:
-            converted.append(convert(value, context))  # noqa: PERF401 - the length says where it failed
-    except DocumentError as error:
-        prefix_path(error, f"[{len(converted)}]")
-        raise
-    return converted
-
-
-def convert_members(key: Convert, value: Convert, members: Mapping[Any, Any], context: Context) -> dict[Any, Any]:
-    """The converted keys and values of an object, up to the first mistake."""
-    converted: dict[Any, Any] = {}
-    for name, member in members.items():
-        try:
-            converted[key(name, context)] = value(member, context)
-        except DocumentError as error:
-            prefix_path(error, key_step(name))
-            raise
-    return converted
-
-
 def raise_mistakes(mistakes: list[DocumentError]) -> None:
     """Raise the mistakes of a container, if there are any, as one error."""
     if mistakes:
         raise DocumentError("has mistakes", errors=mistakes)
+
+
+def convert_list(convert: Convert, values: Iterable[Any], context: Context) -> list[Any]:
+    """The converted elements of a list."""
+    converted: list[Any] = []
+    mistakes: list[DocumentError] = []
+    for i, value in enumerate(values):
+        try:
+            converted.append(convert(value, context))
+        except DocumentError as error:
+            note_mistake(error, f"[{i}]", context, mistakes)
+    raise_mistakes(mistakes)
+    return converted
+
+
+def convert_members(key: Convert, value: Convert, members: Mapping[Any, Any], context: Context) -> dict[Any, Any]:
+    """The converted keys and values of an object."""
+    converted: dict[Any, Any] = {}
+    mistakes: list[DocumentError] = []
+    for name, member in members.items():
+        try:
+            chosen = key(name, context)
+            if chosen in converted:
+                # Only kinds can be equal: a document has each string once.
+                raise DocumentError(f"duplicate kind '{chosen}' (kinds are case-insensitive)")  # noqa: TRY301
+            converted[chosen] = value(member, context)
+        except DocumentError as error:
+            note_mistake(error, key_step(name), context, mistakes)
+    raise_mistakes(mistakes)
+    return converted
 
 
 def describe_value(value: object) -> str:

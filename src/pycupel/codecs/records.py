@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from pycupel.codecs.base import (
@@ -14,10 +14,10 @@ from pycupel.codecs.base import (
     Context,
     Schema,
     as_object,
+    attempt,
     key_step,
     must_be,
     note_mistake,
-    prefix_path,
     raise_mistakes,
 )
 from pycupel.errors import CupelError, DocumentError
@@ -46,7 +46,7 @@ def camel(name: str) -> str:
 
 
 @sealed
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Field:
     """A field of an object.
 
@@ -56,6 +56,7 @@ class Field:
         default: REQUIRED, OPTIONAL, or a value: then it may be absent, and is not written if it holds that value.
         description: What it is for, for the schema.
         attribute: The parameter and attribute that it stands for; its name in snake_case, unless given.
+        other: The other spelling of its name, or an empty string.
     """
 
     name: str
@@ -63,17 +64,19 @@ class Field:
     default: Any = REQUIRED
     description: str = ""
     attribute: str = ""
+    other: str = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
+        other = snake(self.name)
+        if other == self.name:
+            other = camel(self.name)
+        object.__setattr__(self, "other", "" if other == self.name else other)
         object.__setattr__(self, "attribute", self.attribute or snake(self.name))
 
     @property
     def spellings(self) -> tuple[str, ...]:
         """The name, and its other spelling if there is one."""
-        other = snake(self.name)
-        if other == self.name:
-            other = camel(self.name)
-        return (self.name,) if other == self.name else (self.name, other)
+        return (self.name, self.other) if self.other else (self.name,)
 
 
 class Record:
@@ -87,6 +90,7 @@ class Record:
         beside: Collection[str] = (),
         foreign: Mapping[str, str] | None = None,
         quick: Callable[[dict[Any, Any], Context], Any] | None = None,
+        check: Callable[[dict[str, Any]], Iterable[DocumentError]] | None = None,
     ) -> None:
         """Describe an object.
 
@@ -98,20 +102,16 @@ class Record:
                 or an empty string if it is ignored.
             quick: Makes the same value of a dict as most are, in less time, unknown fields ignored. For any other it
                 returns None or raises a DocumentError, and the dict is read again, field by field.
+            check: Finds what is wrong with the fields together; one that has a mistake of its own is INVALID.
         """
         self.build = build
         self.fields = tuple(fields)
         self._quick = quick
+        self._check = check
         self._type: Any = build if isinstance(build, type) else object
         self._names = (*beside, *(field.name for field in self.fields))
         self._known = {*self._names, *(name for field in self.fields for name in field.spellings)}
         self._foreign: Mapping[str, str] = {} if foreign is None else foreign
-        # Items are read by the million: all that can be looked up is looked up here.
-        self._readers = [
-            (field.attribute, field.name, (*field.spellings, None)[1], field.codec.read, field.default)
-            for field in self.fields
-        ]
-        self._writers = [(field.attribute, field.name, field.codec.write, field.default) for field in self.fields]
 
     def read(self, value: Any, context: Context, /) -> Any:
         """Return what an object describes."""
@@ -124,13 +124,15 @@ class Record:
                 return made
         mistakes: list[DocumentError] = []
         arguments = self.read_fields(value, context, mistakes)
+        if self._check is not None:
+            mistakes += self._check(arguments)
         raise_mistakes(mistakes)
         try:
             return self.build(**arguments)
-        except (CupelError, TypeError, ValueError) as error:
-            raise DocumentError(str(error), path=self.failing_field(error)) from error
-        except RecursionError:
+        except (DocumentError, RecursionError):
             raise
+        except (CupelError, TypeError, ValueError) as error:
+            raise DocumentError(str(error), path=self._failing_field(error)) from error
         except Exception as error:
             raise BuildError(error) from error
         except SystemExit as error:
@@ -143,24 +145,19 @@ class Record:
         if context.strict or context.suggest:
             self._check_names(data, context, mistakes)
         arguments: dict[str, Any] = {}
-        get = data.get
-        for attribute, name, other, read, default in self._readers:
-            found, given = name, get(name)
-            if other is not None and (alternative := get(other)) is not None:
-                if given is not None:
-                    note_mistake(DocumentError(f"is given twice, also as {other}"), name, context, mistakes)
-                    arguments[attribute] = INVALID
-                    continue
-                found, given = other, alternative
-            if given is not None:
-                try:
-                    arguments[attribute] = read(given, context)
-                except DocumentError as error:
-                    note_mistake(error, found, context, mistakes)
-                    arguments[attribute] = INVALID
-            elif default is REQUIRED:
-                note_mistake(DocumentError("is missing"), name, context, mistakes)
-                arguments[attribute] = INVALID
+        for field in self.fields:
+            name, other = field.name, field.other
+            given, problem = data.get(name), ""
+            if other and (alternative := data.get(other)) is not None:
+                problem = "" if given is None else f"is given twice, also as {other}"
+                name, given = other, alternative
+            elif given is None and field.default is REQUIRED:
+                problem = "is missing"
+            if problem:
+                note_mistake(DocumentError(problem), field.name, context, mistakes)
+                arguments[field.attribute] = INVALID
+            elif given is not None:
+                arguments[field.attribute] = attempt(field.codec.read, given, name, context, mistakes)
         return arguments
 
     def _check_names(self, data: Mapping[Any, Any], context: Context, mistakes: list[DocumentError]) -> None:
@@ -177,7 +174,7 @@ class Record:
             if problem:
                 note_mistake(DocumentError(problem), key_step(key), context, mistakes)
 
-    def failing_field(self, error: Exception) -> str:
+    def _failing_field(self, error: Exception) -> str:
         """The field that a constructor's error is about, by its `argument`; empty if it names none."""
         argument = str(getattr(error, "argument", "")).partition("[")[0]
         return next((field.name for field in self.fields if field.attribute == argument), "")
@@ -187,14 +184,12 @@ class Record:
         if not isinstance(value, self._type):
             raise must_be(f"of type {self._type.__name__}", value)
         document: dict[str, Any] = {}
-        for attribute, name, write, default in self._writers:
-            held = getattr(value, attribute)
+        mistakes: list[DocumentError] = []
+        for field in self.fields:
+            held, default = getattr(value, field.attribute), field.default
             if default is REQUIRED or (held is not default and held != default):
-                try:
-                    document[name] = write(held, context)
-                except DocumentError as error:
-                    prefix_path(error, name)
-                    raise
+                document[field.name] = attempt(field.codec.write, held, field.name, context, mistakes)
+        raise_mistakes(mistakes)
         return document
 
     def schema(self) -> Schema:

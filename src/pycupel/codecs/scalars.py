@@ -12,7 +12,7 @@ from pycupel.codecs.base import (
     Context,
     FunctionCodec,
     as_object,
-    convert_each,
+    convert_list,
     convert_members,
     describe_value,
     must_be,
@@ -93,7 +93,7 @@ def _json(value: Any, context: Context) -> Any:
     if isinstance(value, float):
         return _number(value, context)
     if isinstance(value, list):
-        return convert_each(_json, value, context)  # pyright: ignore[reportUnknownArgumentType] - from outside
+        return convert_list(_json, value, context)  # pyright: ignore[reportUnknownArgumentType] - from outside
     if isinstance(value, Mapping):
         return convert_members(key, _json, value, context)  # pyright: ignore[reportUnknownArgumentType] - from outside
     raise must_be("JSON: a string, number, bool, None, list or dict", value)

@@ -7,10 +7,11 @@ from functools import partial
 from typing import Any
 
 from pycupel.codecs.base import Codec
-from pycupel.codecs.containers import list_of, map_of
+from pycupel.codecs.containers import list_of
+from pycupel.codecs.derive import derive_fields
 from pycupel.codecs.records import Field, Record
 from pycupel.codecs.scalars import INTEGER, JSON, TEXT, choice
-from pycupel.diagnostics import ExclusionReason, SelectionReport
+from pycupel.diagnostics import SelectionReport
 from pycupel.messages.providers import PROVIDERS
 from pycupel.messages.result import (
     Checkpoint,
@@ -27,44 +28,30 @@ from pycupel.wire.items import BUDGET
 
 __all__ = ["CODECS"]
 
-_DROPPED = Record(Dropped, [Field("index", INTEGER), Field("reason", reports.CODECS[ExclusionReason])])
-_CUT = Record(Cut, [Field("removed", INTEGER), Field("rewritten", INTEGER)])
-_SHORTENED = Record(
-    ShortenedMessage, [Field("index", INTEGER), Field("original_tokens", INTEGER), Field("tokens", INTEGER)]
-)
-_TEXT = Record(ResultText, [Field("message", INTEGER), Field("number", INTEGER), Field("text", TEXT)])
-_CHECKPOINT = Record(
-    Checkpoint,
-    [Field("end", INTEGER), Field("gone", list_of(INTEGER)), Field("shape", TEXT), Field("texts", list_of(_TEXT), ())],
-)
-
-_USAGE = Record(
-    Usage,
-    [
-        *(Field(name, INTEGER) for name in ("window", "system", "tools")),
-        Field("history", map_of(TEXT, INTEGER)),
-        *(Field(name, INTEGER) for name in ("documents", "reply", "free")),
-    ],
-)
+# In an order in which each holds only those before it.
+_PARTS: list[type[Any]] = [Dropped, Cut, ShortenedMessage, ResultText, Checkpoint, Usage]
+_TYPES = dict(reports.TYPES)
+for _part in _PARTS:
+    _TYPES[_part] = Record(_part, derive_fields(_part, _TYPES))
 
 _FIELDS = [
     Field("messages", list_of(JSON, build=list)),
     Field("total_tokens", INTEGER),
-    Field("dropped", list_of(_DROPPED)),
+    Field("dropped", list_of(_TYPES[Dropped])),
     Field("documents", list_of(JSON, build=list), []),
-    Field("dropped_documents", list_of(_DROPPED), ()),
+    Field("dropped_documents", list_of(_TYPES[Dropped]), ()),
     Field("kept", list_of(INTEGER)),
     Field("stable_prefix_tokens", INTEGER),
     Field("budget", BUDGET),
     Field("counter", TEXT),
     Field("provider", choice(PROVIDERS)),
-    Field("usage", _USAGE),
+    Field("usage", _TYPES[Usage]),
     Field("notes", list_of(TEXT), ()),
-    Field("cut", _CUT, None),
+    Field("cut", _TYPES[Cut], None),
     Field("summary", TEXT, None),
-    Field("shortened", list_of(_SHORTENED), ()),
+    Field("shortened", list_of(_TYPES[ShortenedMessage]), ()),
     Field("fingerprint", TEXT),
-    Field("checkpoints", list_of(_CHECKPOINT), ()),
+    Field("checkpoints", list_of(_TYPES[Checkpoint]), ()),
 ]
 
 
@@ -78,11 +65,6 @@ CODECS: Mapping[type[Any], Codec] = {
     ExplainedSelection: Record(
         partial(_built, ExplainedSelection), [*_FIELDS, Field("report", reports.CODECS[SelectionReport])]
     ),
-    Dropped: _DROPPED,
-    Cut: _CUT,
-    Checkpoint: _CHECKPOINT,
-    ResultText: _TEXT,
-    ShortenedMessage: _SHORTENED,
-    Usage: _USAGE,
+    **{cls: _TYPES[cls] for cls in _PARTS},
 }
 """The codec of each public class of a selection."""

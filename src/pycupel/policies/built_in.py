@@ -1,4 +1,4 @@
-"""The fields of the built-in strategies: the one table from which documents are read, written and described."""
+"""What the signatures of the built-in strategies do not say about their fields: names, limits, descriptions."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from pycupel import placers, scorers, slicers
-from pycupel.codecs.base import Context, FunctionCodec
+from pycupel.codecs.base import Context, FunctionCodec, adapted
 from pycupel.codecs.containers import list_of, map_of
-from pycupel.codecs.records import OPTIONAL, Field, Record
+from pycupel.codecs.records import Field, Record
 from pycupel.codecs.scalars import FINITE, FLAG, KIND, TEXT, choice, limited
-from pycupel.errors import DocumentError, SlicerConfigError
-from pycupel.model import CountQuotaEntry, QuotaEntry, ScarcityBehavior
+from pycupel.errors import DocumentError
+from pycupel.model import ScarcityBehavior
 from pycupel.policies.strategies import CLOCK, CURVE, INNER_SCORER, PLACER, SCORER, SLICER, WEIGHTED_SCORERS
-from pycupel.policies.values import COUNT, LIMIT, PERCENT, POSITIVE, POSITIVE_INTEGER, SECONDS, SHARE, WEIGHT
+from pycupel.policies.values import COUNT, LIMIT, POSITIVE, POSITIVE_INTEGER, SECONDS, SHARE, WEIGHT
 
-__all__ = ["CURVE", "PLACER", "QUOTAS", "SCORER", "SLICER", "WEIGHTED_SCORERS"]
+__all__ = ["CURVE", "PLACER", "SCORER", "SLICER"]
 
 
 class _Window(NamedTuple):
@@ -26,26 +26,8 @@ class _Window(NamedTuple):
 _WINDOW = Record(_Window, [Field("maxAgeSeconds", SECONDS), Field("score", SHARE)])
 
 
-def _write_window(value: Any, context: Context) -> dict[str, Any]:
-    """A pair in the curve is an object in the document."""
-    return _WINDOW.write(_Window(*value), context)
-
-
-_STEP_WINDOW = FunctionCodec(_WINDOW.schema(), _WINDOW.read, _write_window)
-
-
-def _boosted(inner: Any, boosts: Any = ()) -> scorers.BoostedScorer:
-    return scorers.BoostedScorer(inner, *boosts)
-
-
-def _quota_entry(kind: Any, require: float | None = None, cap: float | None = None) -> QuotaEntry:
-    """An entry of a file, which must have a limit, unlike one in Python (QS-10). Errors use the words of the file."""
-    if require is None and cap is None:
-        raise SlicerConfigError("needs minPercent, maxPercent or both")
-    least, most = 0.0 if require is None else require, 100.0 if cap is None else cap
-    if least > most:
-        raise SlicerConfigError(f"minPercent ({least:g}) must not exceed maxPercent ({most:g})")
-    return QuotaEntry(kind, least, most)
+# A pair in the curve is an object in the document.
+_STEP_WINDOW = adapted(_WINDOW, write=_Window._make)
 
 
 def _refuse_query(value: Any, _: Context) -> Any:  # noqa: ARG001 - whatever it is
@@ -54,121 +36,80 @@ def _refuse_query(value: Any, _: Context) -> Any:  # noqa: ARG001 - whatever it 
 
 _NO_QUERY = FunctionCodec({"type": "null"}, _refuse_query, _refuse_query)
 
-_KIND_LIST = list_of(KIND)
 
-
-def _write_kinds(value: Any, context: Context) -> Any:
-    if callable(value):
+def _refuse_function(kinds: Any) -> Any:
+    if callable(kinds):
         raise DocumentError("a function cannot be written to a file; name kinds instead")
-    return _KIND_LIST.write(value, context)
+    return kinds
 
 
-_KINDS = FunctionCodec(_KIND_LIST.schema(), _KIND_LIST.read, _write_kinds)
-
-QUOTAS = list_of(
-    Record(
-        _quota_entry,
-        [
-            Field("kind", KIND),
-            Field("minPercent", PERCENT, OPTIONAL, "the least share of the budget for the kind", "require"),
-            Field("maxPercent", PERCENT, OPTIONAL, "the greatest share of the budget for the kind", "cap"),
-        ],
-    )
-)
-
-_COUNTS = list_of(
-    Record(
-        CountQuotaEntry,
-        [
-            Field("kind", KIND),
-            Field("requireCount", COUNT, 0, "the least number of selected items"),
-            Field("capCount", COUNT, description="the greatest number of selected items"),
-        ],
-    )
-)
-
-_KNAPSACK = (
-    Field("bucketSize", POSITIVE_INTEGER, 100, "the granularity in tokens; 1 is exact"),
-    Field("maxCells", LIMIT, 50_000_000),
-    Field("maxStates", POSITIVE_INTEGER, 2_000_000),
-    Field("fillFree", FLAG, False, "add what still fits afterwards"),
-)
+_KINDS = adapted(list_of(KIND), write=_refuse_function)
 
 _INNER_SCORER = Field("innerScorer", INNER_SCORER, attribute="inner")
-_INNER_SLICER = Field("inner", SLICER, slicers.GreedySlice())
-_SCARCITY = Field("scarcity", choice(ScarcityBehavior), ScarcityBehavior.DEGRADE)
+_SCARCITY = Field("scarcity", choice(ScarcityBehavior))
 
 CURVE.define(scorers.Exponential, Field("halfLifeSeconds", SECONDS, attribute="half_life"))
 CURVE.define(scorers.Window, Field("maxAgeSeconds", SECONDS, attribute="max_age"))
 CURVE.define(scorers.Step, Field("windows", list_of(_STEP_WINDOW, at_least=1)))
 
-SCORER.define(scorers.RecencyScorer, Field("undated", choice(("oldest", "position")), "oldest"))
-SCORER.define(scorers.ReflexiveScorer, Field("rescale", choice(("never", "auto")), "never"))
+SCORER.define(scorers.RecencyScorer)
+SCORER.define(scorers.ReflexiveScorer)
 SCORER.define(
     scorers.RelevanceScorer,
-    Field("query", _NO_QUERY, None),
-    Field("k1", WEIGHT, 1.2, "how fast repetitions of a word stop counting"),
-    Field("b", SHARE, 0.75, "how much long contents are held back"),
-    Field("window", COUNT, 2, "how many positions away a neighbour may be"),
-    Field("share", SHARE, 0.5, "how much of the best neighbour's score is added"),
-    Field("group", TEXT, "session", "the metadata key that names an item's group"),
-    Field("groupShare", SHARE, 0.2, "how much of the group's best score is added"),
-    Field("lengthExponent", SHARE, 0.0, "scores are divided by the number of words to this power"),
-    Field("optional", FLAG, False, "without a question, score 0 instead of an error"),
+    Field("query", _NO_QUERY),
+    Field("k1", WEIGHT, description="how fast repetitions of a word stop counting"),
+    Field("b", SHARE, description="how much long contents are held back"),
+    Field("window", COUNT, description="how many positions away a neighbour may be"),
+    Field("share", SHARE, description="how much of the best neighbour's score is added"),
+    Field("group", TEXT, description="the metadata key that names an item's group"),
+    Field("groupShare", SHARE, description="how much of the group's best score is added"),
+    Field("lengthExponent", SHARE, description="scores are divided by the number of words to this power"),
+    Field("optional", FLAG, description="without a question, score 0 instead of an error"),
 )
 SCORER.define(
     scorers.KindScorer,
     Field("kindWeights", map_of(KIND, WEIGHT), scorers.KindScorer().weights, attribute="weights"),
 )
-SCORER.define(
-    scorers.TagScorer,
-    Field("tagWeights", map_of(TEXT, WEIGHT)),
-    Field("caseInsensitive", FLAG, False),
-)
+SCORER.define(scorers.TagScorer, Field("tagWeights", map_of(TEXT, WEIGHT)))
 SCORER.define(scorers.ScaledScorer, _INNER_SCORER)
+SCORER.define(scorers.BoostedScorer, _INNER_SCORER)
 SCORER.define(scorers.CompositeScorer, Field("scorers", WEIGHTED_SCORERS, attribute="entries"))
-SCORER.define(scorers.MetadataTrustScorer, Field("defaultScore", SHARE, 0.5))
-SCORER.define(scorers.MetadataKeyScorer, Field("key", TEXT), Field("value", TEXT), Field("boost", POSITIVE))
+SCORER.define(scorers.MetadataTrustScorer, Field("defaultScore", SHARE))
+SCORER.define(scorers.MetadataKeyScorer, Field("boost", POSITIVE))
 SCORER.define(
     scorers.DecayScorer,
     Field("time", CLOCK, description="the clock against which ages are measured", attribute="time_provider"),
-    Field("curve", CURVE),
-    Field("nullTimestampScore", SHARE, 0.5),
+    Field("nullTimestampScore", SHARE),
 )
-SCORER.define(scorers.BoostedScorer, _INNER_SCORER, Field("boosts", list_of(INNER_SCORER), ()), build=_boosted)
 
 SLICER.define(
     slicers.GreedySlice,
-    Field("costExponent", limited(FINITE, 0, 2), 1.0, "1 orders by score per token, 0 by score"),
-    Field("bestFirst", FLAG, False, "take the best-scored item that fits before anything else"),
+    Field("costExponent", limited(FINITE, 0, 2), description="1 orders by score per token, 0 by score"),
+    Field("bestFirst", FLAG, description="take the best-scored item that fits before anything else"),
 )
-SLICER.define(slicers.MinScoreSlice, Field("inner", SLICER), Field("minScore", FINITE))
-SLICER.define(slicers.KnapsackSlice, *_KNAPSACK)
-SLICER.define(slicers.StreamSlice, Field("batchSize", POSITIVE_INTEGER, 32), Field("replace", FLAG, False))
+SLICER.define(slicers.MinScoreSlice)
+SLICER.define(
+    slicers.KnapsackSlice,
+    Field("bucketSize", POSITIVE_INTEGER, description="the granularity in tokens; 1 is exact"),
+    Field("maxCells", LIMIT),
+    Field("maxStates", POSITIVE_INTEGER),
+    Field("fillFree", FLAG, description="add what still fits afterwards"),
+)
+SLICER.define(slicers.StreamSlice, Field("batchSize", POSITIVE_INTEGER))
 SLICER.define(
     slicers.QuotaSlice,
-    Field("entries", QUOTAS),
-    _INNER_SLICER,
-    Field("redistribute", FLAG, False, "offer the unused share of a kind to the others"),
+    Field("redistribute", FLAG, description="offer the unused share of a kind to the others"),
 )
-SLICER.define(
-    slicers.CountQuotaSlice,
-    Field("entries", _COUNTS),
-    _INNER_SLICER,
-    _SCARCITY,
-    Field("capOrder", choice(("inner", "score")), "inner"),
-)
+SLICER.define(slicers.CountQuotaSlice, _SCARCITY)
 SLICER.define(
     slicers.CountConstrainedKnapsackSlice,
-    Field("entries", _COUNTS),
-    Field("knapsack", Record(slicers.KnapsackSlice, _KNAPSACK), slicers.KnapsackSlice()),
+    Field("knapsack", Record(slicers.KnapsackSlice, SLICER.record(slicers.KnapsackSlice).fields)),
     _SCARCITY,
 )
 
-PLACER.define(placers.ChronologicalPlacer, Field("undated", choice(("received", "position")), "received"))
+PLACER.define(placers.ChronologicalPlacer)
 PLACER.define(
     placers.FramedPlacer,
-    Field("inner", PLACER, placers.ChronologicalPlacer()),
-    Field("first", _KINDS, placers.FramedPlacer().first, "the kinds at the start"),
-    Field("last", _KINDS, (), "the kinds at the end"),
+    Field("first", _KINDS, description="the kinds at the start"),
+    Field("last", _KINDS, description="the kinds at the end"),
 )

@@ -6,20 +6,22 @@ JSON. What they cannot express is an object: `slicer`, `placer`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
-from pycupel.codecs.base import INVALID, BuildError, Codec, Context, Schema, attempt, raise_mistakes
+from pycupel.codecs.base import INVALID, BuildError, Context, Schema
+from pycupel.codecs.containers import list_of
 from pycupel.codecs.records import Field, Record, snake
 from pycupel.codecs.scalars import FLAG, TEXT, choice
 from pycupel.errors import CupelError, DocumentError
 from pycupel.model import OverflowStrategy
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName, as_policy
-from pycupel.policies.built_in import CURVE, PLACER, QUOTAS, SCORER, SLICER, WEIGHTED_SCORERS
-from pycupel.policies.strategies import SHORTENER, SHORTENER_OR_NAME, ByName
-from pycupel.policies.values import POSITIVE_INTEGER
+from pycupel.policies.built_in import CURVE, PLACER, SCORER, SLICER
+from pycupel.policies.strategies import SHORTENER, SHORTENER_OR_NAME, WEIGHTED_SCORERS, ByName
+from pycupel.policies.values import POSITIVE_INTEGER, QUOTA_ENTRY
 from pycupel.protocols import Scorer
 from pycupel.registry import SLICERS
 from pycupel.scorers import CompositeScorer
@@ -40,8 +42,45 @@ _CONFLICTS = {
     ("placer", "placer_type"): "cannot be combined with placerType; write its type into the object",
 }
 
+
+def _policy(scorers: Any, **fields: Any) -> Policy:
+    """The policy of the fields that are there."""
+    # A single scorer is used as it is (CS-04, CV-12).
+    scorer = scorers[0][0] if len(scorers) == 1 else _build("scorers", CompositeScorer, scorers)
+    slicer, placer = fields.pop("slicer_type", None), fields.pop("placer_type", None)
+    sizes = {name: fields.pop(name) for name in ("bucket_size", "batch_size") if name in fields}
+    if sizes:
+        slicer = replace(slicer, **sizes)
+    quotas = fields.pop("quotas", None)
+    if quotas:
+        slicer = _build("quotas", QuotaSlice, quotas, GreedySlice() if slicer is None else slicer)
+    named = {name: part for name, part in (("slicer", slicer), ("placer", placer)) if part is not None}
+    return Policy(scorer, **named, **fields)
+
+
+def _build(field: str, build: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return build(*arguments)
+    except (CupelError, TypeError) as error:
+        raise DocumentError(str(error), path=field) from error
+
+
+def _conflicts(fields: dict[str, Any]) -> Iterator[DocumentError]:
+    """What is wrong with fields that do not go together."""
+    named = fields.get("slicer_type")
+    for slicer_type, (option, field) in _FLAT_OPTIONS.items():
+        if snake(option) in fields and named is not INVALID and type(named) is not SLICERS[slicer_type]:
+            yield DocumentError(f"can only be specified when slicerType is {slicer_type}", path=field)
+    for (field, other), text in _CONFLICTS.items():
+        if field in fields and other in fields:
+            yield DocumentError(text, path=field)
+    if isinstance(named, StreamSlice) and fields.get("quotas"):
+        text = "cannot be combined with slicerType stream, which does not wait for all items"
+        yield DocumentError(text, path="quotas")
+
+
 _POLICY = Record(
-    Policy,
+    _policy,
     [
         Field("name", TEXT, None),
         Field("description", TEXT, None),
@@ -49,18 +88,17 @@ _POLICY = Record(
         Field("slicerType", ByName(SLICER), None, "what drops items"),
         Field("knapsackBucketSize", POSITIVE_INTEGER, None, "only if slicerType is knapsack", "bucket_size"),
         Field("streamBatchSize", POSITIVE_INTEGER, None, "only if slicerType is stream", "batch_size"),
-        Field("quotas", QUOTAS, None, "shares of the budget for kinds"),
+        Field("quotas", list_of(QUOTA_ENTRY), None, "shares of the budget for kinds"),
         Field("slicer", SLICER, None, "a slicer with options that the other fields cannot express"),
         Field("placerType", ByName(PLACER), None, "what orders the selection"),
         Field("placer", PLACER, None, "a placer with options"),
         Field("deduplicationEnabled", FLAG, None, attribute="deduplication"),
-        Field("dedupeAgainstPinned", FLAG, None),
+        Field("dedupeAgainstPinned", FLAG, False),
         Field("overflowStrategy", choice(OverflowStrategy), None),
         Field("shorten", SHORTENER_OR_NAME, None, "what makes shorter versions of items: a name, or an object"),
     ],
+    check=_conflicts,
 )
-# What a policy has under the same name.
-_PLAIN = ("name", "description", "deduplication", "dedupe_against_pinned", "overflow_strategy", "shorten")
 
 
 def policy_from_dict(data: Mapping[str, Any]) -> Policy:
@@ -73,15 +111,17 @@ def policy_from_dict(data: Mapping[str, Any]) -> Policy:
         DocumentError: it does not describe a policy; `errors` holds all the mistakes, each with its path.
     """
     try:
-        return _read(data)
+        policy: Policy = _POLICY.read(data, _READING)
     except BuildError as error:
         failure = error
     except DocumentError as error:
         raise combined(error.errors or (error,)) from None
     except RecursionError:
         raise combined([DocumentError("is nested too deeply")]) from None
+    else:
+        return policy
     # An error in the code of a plug-in: its own traceback is needed.
-    failure.cause.add_note(f"This happened while {failure.path} of a policy document was built.")
+    failure.cause.add_note(f"This happened while {failure.path or 'the whole'} of a policy document was built.")
     raise failure.cause
 
 
@@ -91,50 +131,6 @@ def combined(errors: Sequence[DocumentError]) -> DocumentError:
         return DocumentError(errors[0].args[0], path=errors[0].path, errors=errors)
     lines = "".join(f"\n  {error}" for error in errors)
     return DocumentError(f"there are {len(errors)} mistakes in the policy:{lines}", errors=errors)
-
-
-def _read(data: Any) -> Policy:
-    mistakes: list[DocumentError] = []
-    fields = _POLICY.read_fields(data, _READING, mistakes)
-    _check_combination(fields, mistakes)
-    raise_mistakes(mistakes)
-    # A single scorer is used as it is (CS-04, CV-12).
-    entries = fields["scorers"]
-    scorer = entries[0][0] if len(entries) == 1 else _build("scorers", CompositeScorer, entries)
-    parts = {"slicer": _slicer(fields), "placer": fields.get("placer", fields.get("placer_type"))}
-    parts |= {name: fields.get(name) for name in _PLAIN}
-    policy: Policy = _build("", Policy, scorer, **{name: part for name, part in parts.items() if part is not None})
-    return policy
-
-
-def _build(path: str, build: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-    try:
-        return build(*arguments, **options)
-    except (CupelError, TypeError) as error:
-        raise DocumentError(str(error), path=path or _POLICY.failing_field(error)) from error
-
-
-def _check_combination(fields: dict[str, Any], mistakes: list[DocumentError]) -> None:
-    named = fields.get("slicer_type")
-    for slicer_type, (option, field) in _FLAT_OPTIONS.items():
-        if snake(option) in fields and named is not INVALID and type(named) is not SLICERS[slicer_type]:
-            mistakes.append(DocumentError(f"can only be specified when slicerType is {slicer_type}", path=field))
-    for (field, other), text in _CONFLICTS.items():
-        if field in fields and other in fields:
-            mistakes.append(DocumentError(text, path=field))
-    if isinstance(named, StreamSlice) and fields.get("quotas"):
-        text = "cannot be combined with slicerType stream, which does not wait for all items"
-        mistakes.append(DocumentError(text, path="quotas"))
-
-
-def _slicer(fields: dict[str, Any]) -> Any:
-    """The slicer that the flat fields describe, or the object; None if there is neither."""
-    slicer: Any = fields.get("slicer", fields.get("slicer_type"))
-    options = {name: fields[name] for name in ("bucket_size", "batch_size") if name in fields}
-    if options:
-        slicer = replace(slicer, **options)
-    quotas = fields.get("quotas")
-    return _build("quotas", QuotaSlice, quotas, GreedySlice() if slicer is None else slicer) if quotas else slicer
 
 
 def policy_to_dict(policy: Policy | PresetName) -> dict[str, Any]:
@@ -154,25 +150,14 @@ def policy_to_dict(policy: Policy | PresetName) -> dict[str, Any]:
 
 
 def _write(policy: Policy) -> dict[str, Any]:
-    def at(path: str, codec: Codec, value: Any) -> Any:
-        return attempt(codec.write, value, path, _WRITING, [])
-
-    document = {
-        name: at(name, TEXT, getattr(policy, name))
-        for name in ("name", "description")
-        if getattr(policy, name) is not None
-    }
-    document["scorers"] = at("scorers", WEIGHTED_SCORERS, _scorer_entries(policy.scorer))
-    document |= _flat_slicer(at("slicer", SLICER, policy.slicer))
-    placer = at("placer", PLACER, policy.placer)
-    document |= {"placerType": placer["type"]} if len(placer) == 1 else {"placer": placer}
-    document["deduplicationEnabled"] = policy.deduplication
-    if policy.dedupe_against_pinned:
-        document["dedupeAgainstPinned"] = True
-    document["overflowStrategy"] = policy.overflow_strategy.value
-    if policy.shorten is not None:
-        document["shorten"] = at("shorten", SHORTENER_OR_NAME, policy.shorten)
-    return document
+    # What only a document has is absent.
+    values = SimpleNamespace(**{field.attribute: getattr(policy, field.attribute, None) for field in _POLICY.fields})
+    values.scorers = _scorer_entries(policy.scorer)
+    document = _POLICY.write(values, _WRITING)
+    document |= _flat_slicer(document.pop("slicer"))
+    if len(document["placer"]) == 1:
+        document["placerType"] = document.pop("placer")["type"]
+    return {field.name: document[field.name] for field in _POLICY.fields if field.name in document}
 
 
 def _scorer_entries(scorer: Scorer) -> Sequence[tuple[Scorer, float]]:

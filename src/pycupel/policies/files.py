@@ -86,13 +86,13 @@ def parse_policy(text: str, format: PolicyFormat = "json") -> Policy:  # noqa: A
         InvalidArgumentError: there is no such format.
         MissingExtraError: it is YAML, and PyYAML is not installed.
     """
-    chosen = _format(format)
+    name = _format_name(format)
     if not checked_str("text", text).strip():
-        raise combined([DocumentError(f"{chosen.label} input cannot be empty.")])
+        raise combined([DocumentError(f"{name.upper()} input cannot be empty.")])
     try:
         if len(text) > _MAX_BYTES or len(text.encode(errors="surrogatepass")) > _MAX_BYTES:
             raise _too_large()
-        data = chosen.read(text)
+        data = _FORMATS[name].read(text)
         check_depth(data)
     except DocumentError as error:
         raise combined([error]) from None
@@ -113,14 +113,14 @@ def dump_policy(policy: Policy | PresetName, format: PolicyFormat = "json") -> s
         InvalidArgumentError: there is no such format or preset.
         MissingExtraError: it is to be YAML, and PyYAML is not installed.
     """
-    chosen = _format(format)
+    name = _format_name(format)
     document = policy_to_dict(policy)
     check_depth(document)
     try:
-        return chosen.write(document)
+        return _FORMATS[name].write(document)
     except (ValueError, RecursionError) as error:
         # Such as an integer with too many digits.
-        raise DocumentError(f"cannot be written as {chosen.label}: {error}") from None
+        raise DocumentError(f"cannot be written as {name.upper()}: {error}") from None
 
 
 def _too_large() -> DocumentError:
@@ -139,28 +139,26 @@ def _write_json(document: dict[str, Any]) -> str:
 
 
 class _Format(NamedTuple):
-    label: str
     read: Callable[[str], Any]
     write: Callable[[dict[str, Any]], str]
 
 
-_FORMATS: dict[PolicyFormat, _Format] = {
-    "json": _Format("JSON", _read_json, _write_json),
-    "toml": _Format("TOML", parse_toml, dump_toml),
-    "yaml": _Format("YAML", parse_yaml, dump_yaml),
+_FORMATS = {
+    "json": _Format(_read_json, _write_json),
+    "toml": _Format(parse_toml, dump_toml),
+    "yaml": _Format(parse_yaml, dump_yaml),
 }
 _SUFFIXES: dict[str, PolicyFormat] = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
 
 
-def _format(name: str) -> _Format:
-    key = name_key(checked_str("format", name))
-    for known, chosen in _FORMATS.items():
-        if known == key:
-            return chosen
-    near = suggestion(name, _FORMATS)
-    raise InvalidArgumentError(
-        f"format must be one of {', '.join(_FORMATS)}, not {quoted(name)}{near}", argument="format", value=name
-    )
+def _format_name(given: str) -> str:
+    name = name_key(checked_str("format", given))
+    if name not in _FORMATS:
+        near = suggestion(given, _FORMATS)
+        raise InvalidArgumentError(
+            f"format must be one of {', '.join(_FORMATS)}, not {quoted(given)}{near}", argument="format", value=given
+        )
+    return name
 
 
 def _format_of(file: Path) -> PolicyFormat:

@@ -16,6 +16,7 @@ from pycupel.model.frozen import FrozenDict
 from pycupel.model.names import name_key, suggestion
 from pycupel.pipeline import Policy
 from pycupel.placers import ChronologicalPlacer, FramedPlacer, UShapedPlacer
+from pycupel.protocols import Placer, Scorer
 from pycupel.scorers import (
     CompositeScorer,
     FrequencyScorer,
@@ -50,60 +51,53 @@ _BEST_AT_THE_EDGES = FramedPlacer(UShapedPlacer())
 # System prompts, then what the conversation is about, then the conversation.
 _CONVERSATION = FramedPlacer(FramedPlacer(ChronologicalPlacer("position"), first=("Memory", "Document")))
 
-CHAT = Policy(
-    CompositeScorer([(_QUERY, 6), (_RECENCY, 3), (_KIND, 0.5)]),
-    _BY_SCORE,
-    _CONVERSATION,
-    name="Chat",
-    description="Conversations: what answers the query, then recent messages, then by kind.",
+
+def _preset(name: str, description: str, entries: list[tuple[Scorer, float]], placer: Placer = _CONVERSATION) -> Policy:
+    return Policy(CompositeScorer(entries), _BY_SCORE, placer, name=name, description=description)
+
+
+CHAT = _preset(
+    "Chat",
+    "Conversations: what answers the query, then recent messages, then by kind.",
+    [(_QUERY, 6), (_RECENCY, 3), (_KIND, 0.5)],
 )
 """For conversations: what answers the query, then recent messages, then by kind."""
-CODE_REVIEW = Policy(
-    CompositeScorer([(_HINTS, 3), (_QUERY, 3), (_PRIORITY, 1), (_RECENCY, 0.25), (_KIND, 0.25)]),
-    _BY_SCORE,
-    _CONVERSATION,
-    name="CodeReview",
-    description="Code review: relevance by hints and query, then priority, recency and kind.",
+CODE_REVIEW = _preset(
+    "CodeReview",
+    "Code review: relevance by hints and query, then priority, recency and kind.",
+    [(_HINTS, 3), (_QUERY, 3), (_PRIORITY, 1), (_RECENCY, 0.25), (_KIND, 0.25)],
 )
 """For code review: relevance by hints and query, then priority, recency and kind."""
-RAG = Policy(
-    CompositeScorer([(_HINTS, 3), (_QUERY, 3), (_KIND, 0.25)]),
-    _BY_SCORE,
+RAG = _preset(
+    "Rag",
+    "Retrieval-augmented generation: relevance by hints and query, the best hits at both edges.",
+    [(_HINTS, 3), (_QUERY, 3), (_KIND, 0.25)],
     _BEST_AT_THE_EDGES,
-    name="Rag",
-    description="Retrieval-augmented generation: relevance by hints and query, the best hits at both edges.",
 )
 """For retrieval-augmented generation: relevance by hints and query, the best hits at both edges."""
-DOCUMENT_QA = Policy(
-    CompositeScorer([(_HINTS, 3), (_QUERY, 3), (_PRIORITY, 1), (_KIND, 0.25)]),
-    _BY_SCORE,
+DOCUMENT_QA = _preset(
+    "DocumentQa",
+    "Questions about documents: relevance by hints and query, then priority, the best at both edges.",
+    [(_HINTS, 3), (_QUERY, 3), (_PRIORITY, 1), (_KIND, 0.25)],
     _BEST_AT_THE_EDGES,
-    name="DocumentQa",
-    description="Questions about documents: relevance by hints and query, then priority, the best at both edges.",
 )
 """For questions about documents: relevance by hints and query, then priority, the best at both edges."""
-TOOL_USE = Policy(
-    CompositeScorer([(_RECENCY, 3), (_QUERY, 1), (_PRIORITY, 1), (_KIND, 0.5)]),
-    _BY_SCORE,
-    _CONVERSATION,
-    name="ToolUse",
-    description="Agents with tools: recent messages and results, then the query and priority, then kind.",
+TOOL_USE = _preset(
+    "ToolUse",
+    "Agents with tools: recent messages and results, then the query and priority, then kind.",
+    [(_RECENCY, 3), (_QUERY, 1), (_PRIORITY, 1), (_KIND, 0.5)],
 )
 """For agents with tools: recent messages and results, then the query and priority, then kind."""
-LONG_RUNNING = Policy(
-    CompositeScorer([(_QUERY, 3), (_RECENCY, 0.5), (FrequencyScorer(), 0.25), (_KIND, 0.25)]),
-    _BY_SCORE,
-    _CONVERSATION,
-    name="LongRunning",
-    description="Long conversations: what answers the query, then recency, recurring topics and kind.",
+LONG_RUNNING = _preset(
+    "LongRunning",
+    "Long conversations: what answers the query, then recency, recurring topics and kind.",
+    [(_QUERY, 3), (_RECENCY, 0.5), (FrequencyScorer(), 0.25), (_KIND, 0.25)],
 )
 """For long conversations: what answers the query, then recency, recurring topics and kind."""
-DEBUGGING = Policy(
-    CompositeScorer([(_QUERY, 6), (_RECENCY, 3), (_PRIORITY, 3), (_KIND, 0.5)]),
-    _BY_SCORE,
-    _CONVERSATION,
-    name="Debugging",
-    description="Debugging: what answers the query, then recency and priority, then kind.",
+DEBUGGING = _preset(
+    "Debugging",
+    "Debugging: what answers the query, then recency and priority, then kind.",
+    [(_QUERY, 6), (_RECENCY, 3), (_PRIORITY, 3), (_KIND, 0.5)],
 )
 """For debugging: what answers the query, then recency and priority, then kind."""
 

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from pycupel.codecs.base import (
-    INVALID,
     Codec,
     Context,
     FunctionCodec,
     Schema,
     attempt,
     must_be,
-    note_mistake,
-    prefix_path,
     raise_mistakes,
 )
 from pycupel.codecs.containers import list_of
+from pycupel.codecs.derive import derive_fields
 from pycupel.codecs.records import REQUIRED, Field, Record, camel, snake, tagged_schema
-from pycupel.errors import DocumentError, plain
+from pycupel.errors import DocumentError, InvalidArgumentError, plain
 from pycupel.model.checks import quoted, shortened
 from pycupel.model.names import suggestion
-from pycupel.policies.derive import derive_fields
-from pycupel.policies.values import POSITIVE
+from pycupel.policies.values import POSITIVE, TYPES
 from pycupel.protocols import Placer, Scorer, Shortener, Slicer, TimeProvider
 from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SHORTENERS, SLICERS, Registry
 from pycupel.scorers.decay import Curve
@@ -41,27 +38,29 @@ __all__ = [
     "SLICER",
     "WEIGHTED_SCORERS",
     "ByName",
-    "Strategy",
 ]
+
+_RESERVED = ("type", "weight")
 
 
 class _Name:
-    """The name of an entry of a registry: its canonical spelling when it is read, the entry when it is written."""
+    """The name of an entry of a registry."""
 
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
 
     def read(self, value: Any, _: Context, /) -> Any:
+        """Return the entry of that name."""
         what = self.registry.what
         if not isinstance(value, str):
             raise must_be(f"the name of a {what}", value)
-        name = self.registry.canonical_name(value)
-        if name is None:
+        if self.registry.canonical_name(value) is None:
             near = suggestion(value, self.registry)
             raise DocumentError(f"unknown {what} {quoted(value)}; choose from {', '.join(self.registry)}{near}")
-        return name
+        return self.registry[value]
 
     def write(self, value: Any, _: Context, /) -> str:
+        """Return the name of an entry."""
         name = self.registry.name_of(value)
         if name is None:
             if value is SimilarityScorer:
@@ -77,7 +76,7 @@ class _Name:
         return name
 
     def schema(self) -> Schema:
-        """The usual spellings, for editors to complete. All others are read, too."""
+        """Return the usual spellings, for editors to complete. All others are read, too."""
         return {"enum": [spelling for name in self.registry for spelling in _spellings(name)]}
 
 
@@ -91,15 +90,17 @@ def _spellings(name: str) -> list[str]:
     return list(dict.fromkeys((name, camel(words), words, words.replace("_", "-"))))
 
 
-class _Clock(_Name):
-    """A clock is a name in the document, and an object in the scorer."""
+def _spell(name: str) -> str:
+    """The name of an option for that of a parameter: in camelCase, unless that would not lead back."""
+    return camel(name) if snake(camel(name)) == name else name
 
-    def read(self, value: Any, context: Context, /) -> Any:
-        return self.registry[super().read(value, context)]
+
+class _Type(NamedTuple):
+    type: Any
 
 
 class Strategy:
-    """An object with a `type`. The fields of built-in types are defined here, those of plug-ins by their class."""
+    """An object with a `type`. Its other fields are the parameters of the class that the type names."""
 
     def __init__(self, registry: Registry, *beside: str, refused: Mapping[str, str] | None = None) -> None:
         """Describe the strategies of a registry.
@@ -111,40 +112,40 @@ class Strategy:
         """
         self.registry = registry
         self._name = _Name(registry)
+        self._type = Record(_Type, [Field("type", self._name)])
         self._beside = ("type", *beside)
         # By identity: a plug-in need not be hashable.
-        self._records: dict[int, Record] = {}
+        self._built_in: dict[int, Record] = {}
         self._foreign = dict(refused or {})
 
-    def define(self, cls: type[Any], *fields: Field, build: Callable[..., Any] | None = None) -> None:
-        """Define the fields of a built-in type, and what builds it if the class itself does not."""
-        self._records[id(cls)] = self._record(build or cls, fields)
-        for field in fields:
+    def define(self, cls: type[Any], *fields: Field) -> None:
+        """Define a built-in type. Only the fields of which its signature does not say enough have to be given."""
+        record = self._built_in[id(cls)] = self._derived(cls, *fields)
+        for field in record.fields:
             for name in field.spellings:
                 self._foreign.setdefault(name, "")
 
-    def _record(self, build: Callable[..., Any], fields: Iterable[Field]) -> Record:
+    def _derived(self, cls: Any, *fields: Field) -> Record:
+        derived = derive_fields(cls, _TYPES, fields, spell=_spell)
+        for field in derived:
+            if field.attribute in _RESERVED:
+                raise InvalidArgumentError(
+                    f"{shortened(cls, 200)} has a parameter {field.attribute!r}, which means something else in a "
+                    "policy file"
+                )
         # A field of another type is no misspelling: entries of .NET have the fields of all types.
-        return Record(build, fields, beside=self._beside, foreign=self._foreign)
+        return Record(cls, derived, beside=self._beside, foreign=self._foreign)
 
     def record(self, cls: Any) -> Record:
         """The fields of a registered class."""
-        known = self._records.get(id(cls))
-        return self._record(cls, derive_fields(cls, _CODECS)) if known is None else known
+        return self._built_in.get(id(cls)) or self._derived(cls)
 
     def read(self, value: Any, context: Context, /) -> Any:
         """Return the strategy that an object describes."""
         if not isinstance(value, Mapping):
             raise must_be("an object with a type", value)
-        data: Mapping[Any, Any] = value  # pyright: ignore[reportUnknownVariableType] - from outside
-        if data.get("type") is None:
-            raise DocumentError("is missing", path="type")
-        try:
-            name = self._name.read(data["type"], context)
-        except DocumentError as error:
-            prefix_path(error, "type")
-            raise
-        return self.record(self.registry[name]).read(data, context)
+        # Which other fields there may be depends on the type. So it is read first, and alone.
+        return self.record(self._type.read(value, Context()).type).read(value, context)
 
     def write(self, value: Any, context: Context, /) -> dict[str, Any]:
         """Return the object that describes a strategy."""
@@ -188,12 +189,13 @@ class ByName(_Name):
 
     def read(self, value: Any, context: Context, /) -> Any:
         """Return the strategy of that name, if it needs no options."""
-        name = super().read(value, context)
-        for field in self._strategy.record(self.registry[name]).fields:
+        record = self._strategy.record(super().read(value, context))
+        for field in record.fields:
             if field.default is REQUIRED:
+                name = self.registry.canonical_name(value)
                 example = f'"{self._field}": {{"type": "{name}", "{field.name}": ...}}'
                 raise DocumentError(f"needs options; write it as an object: {example}")
-        return self._strategy.read({"type": name}, context)
+        return record.read({}, context)
 
 
 # An unexpected inner scorer is the one foreign field that other implementations refuse, too.
@@ -204,36 +206,30 @@ SLICER = Strategy(SLICERS)
 PLACER = Strategy(PLACERS)
 SHORTENER = Strategy(SHORTENERS)
 CURVE = Strategy(CURVES)
-CLOCK = _Clock(CLOCKS)
+CLOCK = _Name(CLOCKS)
 
 
-class _ShortenerOrName:
+class _ShortenerOrName(ByName):
     """A shortener as an object, or its name alone."""
 
-    _by_name = ByName(SHORTENER, "shorten")
-
     def read(self, value: Any, context: Context, /) -> Any:
-        return (self._by_name if isinstance(value, str) else SHORTENER).read(value, context)
+        return super().read(value, context) if isinstance(value, str) else SHORTENER.read(value, context)
 
     def write(self, value: Any, context: Context, /) -> Any:
         document = SHORTENER.write(value, context)
         return document["type"] if len(document) == 1 else document
 
     def schema(self) -> Schema:
-        return {"anyOf": [self._by_name.schema(), SHORTENER.schema()]}
+        return {"anyOf": [super().schema(), SHORTENER.schema()]}
 
 
-SHORTENER_OR_NAME = _ShortenerOrName()
+SHORTENER_OR_NAME = _ShortenerOrName(SHORTENER, "shorten")
 
 
 def _read_weighted(value: Any, context: Context) -> Any:
     """A scorer with its weight, as `CompositeScorer` takes them: a pair, in one object."""
     mistakes: list[DocumentError] = []
-    scorer, weight = INVALID, 1.0
-    try:
-        scorer = SCORER.read(value, context)
-    except DocumentError as error:
-        note_mistake(error, "", context, mistakes)
+    scorer, weight = attempt(SCORER.read, value, "", context, mistakes), 1.0
     if isinstance(value, Mapping) and value.get("weight") is not None:  # pyright: ignore[reportUnknownMemberType]
         weight = attempt(POSITIVE.read, value["weight"], "weight", context, mistakes)
     raise_mistakes(mistakes)
@@ -256,7 +252,8 @@ _WEIGHTED = {"allOf": [SCORER.schema(), {"properties": {"weight": POSITIVE.schem
 WEIGHTED_SCORERS = list_of(FunctionCodec(_WEIGHTED, _read_weighted, _write_weighted), at_least=1)
 INNER_SCORER = FunctionCodec(SCORER.schema(), SCORER.read, _write_inner)
 
-_CODECS: Mapping[Any, Codec] = {
+_TYPES: Mapping[Any, Codec] = {
+    **TYPES,
     Scorer: INNER_SCORER,
     Slicer: SLICER,
     Placer: PLACER,

@@ -11,6 +11,7 @@ from pycupel.extras import load_extra
 __all__ = ["dump_yaml", "parse_yaml"]
 
 _MAX_NODES = 10_000
+_ENDLESS = 10**9
 
 
 def _yaml() -> Any:
@@ -28,39 +29,27 @@ def parse_yaml(text: str) -> Any:
     try:
         loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
-        if node is None or _is_bounded(node, yaml.MappingNode):
+        sizes: dict[int, int] = {}
+        # Without aliases a document has as many nodes as it needs.
+        if node is None or _size(node, yaml.MappingNode, sizes) <= max(_MAX_NODES, len(sizes)):
             return node and loader.construct_document(node)
     except (yaml.YAMLError, ValueError) as error:
         raise DocumentError(f"is not YAML: {error}") from None
     raise DocumentError(f"has aliases that expand to more than {_MAX_NODES:,} nodes")
 
 
-def _is_bounded(root: Any, mapping: type[Any]) -> bool:
-    """Refuse repeated keys, as in JSON, and tell whether the aliases expand to few nodes; to themselves is many."""
-    # The nodes that each stands for. A node is counted when it comes up for the second time, after its parts.
-    sizes: dict[int, int] = {}
-    open_nodes: set[int] = set()
-    stack = [root]
-    while stack:
-        node = stack[-1]
-        parts = _parts(node, mapping)
-        if id(node) in sizes:
-            stack.pop()
-        elif id(node) in open_nodes:
-            sizes[id(node)] = 1 + sum(sizes[id(part)] for part in parts)
-        else:
-            open_nodes.add(id(node))
-            if isinstance(node, mapping):
-                reject_duplicate_keys([(str(key.value), None) for key, _ in node.value])
-            if any(id(part) in open_nodes and id(part) not in sizes for part in parts):
-                return False
-            stack += parts
-    # Without aliases a document has as many nodes as it needs.
-    return sizes[id(root)] <= max(_MAX_NODES, len(sizes))
+def _size(node: Any, mapping: type[Any], sizes: dict[int, int]) -> int:
+    """The nodes that a node stands for: those of an alias each time again, endlessly many if it is inside itself."""
+    if id(node) not in sizes:
+        sizes[id(node)] = _ENDLESS
+        sizes[id(node)] = min(_ENDLESS, 1 + sum([_size(part, mapping, sizes) for part in _parts(node, mapping)]))
+    return sizes[id(node)]
 
 
 def _parts(node: Any, mapping: type[Any]) -> list[Any]:
+    """The nodes inside a node. Repeated keys are refused, as in JSON."""
     if isinstance(node, mapping):
+        reject_duplicate_keys([(str(key.value), None) for key, _ in node.value])
         return [part for pair in node.value for part in pair]
     held: Any = node.value
     return [] if isinstance(held, str) else held

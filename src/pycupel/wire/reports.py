@@ -1,13 +1,18 @@
-"""The fields of reasons, events and the report. Diagnostics: Events, Exclusion Reasons, SelectionReport."""
+"""The fields of reasons, events and the report. Diagnostics: Events, Exclusion Reasons, SelectionReport.
+
+They are those of the classes, under the same names.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, NamedTuple, get_type_hints
+from operator import attrgetter
+from typing import Any, NamedTuple
 
-from pycupel.codecs.base import Codec, Context, FunctionCodec, as_object, must_be
+from pycupel.codecs.base import Codec, Context, FunctionCodec, adapted, as_object, must_be
 from pycupel.codecs.containers import list_of
+from pycupel.codecs.derive import derive_fields
 from pycupel.codecs.records import OPTIONAL, Field, Record, tagged_schema
 from pycupel.codecs.scalars import INTEGER, KIND, NUMBER, OBJECT, TEXT, text
 from pycupel.diagnostics import (
@@ -24,10 +29,11 @@ from pycupel.diagnostics import (
 )
 from pycupel.diagnostics.reasons import EXCLUSION_REASONS, reason_name
 from pycupel.errors import DocumentError
+from pycupel.model import ContextBudget, ContextItem, ContextKind
 from pycupel.model.checks import quoted
 from pycupel.wire.items import BUDGET, ITEM
 
-__all__ = ["CODECS", "REASON_CODECS"]
+__all__ = ["CODECS", "REASON_CODECS", "TYPES"]
 
 
 def _open_name(members: type[StrEnum]) -> Codec:
@@ -48,29 +54,26 @@ class _Envelope(NamedTuple):
 
 
 _ENVELOPE = Record(_Envelope, [Field("reason", _open_name(InclusionReason))])
+_INCLUSION = adapted(_ENVELOPE, read=attrgetter("reason"), write=_Envelope)
 
+TYPES: dict[Any, Codec] = {
+    int: INTEGER,
+    float: NUMBER,
+    str: TEXT,
+    ContextKind: KIND,
+    ContextItem: ITEM,
+    ContextBudget: BUDGET,
+    PipelineStage | str: _open_name(PipelineStage),
+    InclusionReason | str: _INCLUSION,
+}
+"""The codec for each type that a field may have."""
 
-def _read_inclusion(value: Any, context: Context) -> str:
-    reason: str = _ENVELOPE.read(value, context).reason
-    return reason
-
-
-def _write_inclusion(value: Any, context: Context) -> dict[str, Any]:
-    return _ENVELOPE.write(_Envelope(value), context)
-
-
-def _reason_record(cls: type[ExclusionReason]) -> Record:
-    codecs: dict[Any, Codec] = {int: INTEGER, float: NUMBER, str: TEXT}
-    fields = [Field(name, codecs[hint]) for name, hint in get_type_hints(cls).items()]
-    return Record(cls, fields, beside=("reason",))
-
-
-_REASONS = {name: _reason_record(cls) for name, cls in EXCLUSION_REASONS.items()}
+_REASONS = {name: Record(cls, derive_fields(cls, TYPES), beside=("reason",)) for name, cls in EXCLUSION_REASONS.items()}
 
 
 def _read_exclusion(value: Any, context: Context) -> ExclusionReason:
     # Which other keys there may be depends on the name. So it is read first, and not strictly.
-    name = _read_inclusion(value, Context())
+    name = _INCLUSION.read(value, Context())
     if name in _REASONS:
         known: ExclusionReason = _REASONS[name].read(value, context)
         return known
@@ -80,15 +83,14 @@ def _read_exclusion(value: Any, context: Context) -> ExclusionReason:
 
 def _write_exclusion(value: Any, context: Context) -> dict[str, Any]:
     if isinstance(value, UnknownReason):
-        return {**_write_inclusion(value.name, context), **OBJECT.write(value.fields, context)}
+        return {**_INCLUSION.write(value.name, context), **OBJECT.write(value.fields, context)}
     name = type(value).__name__
     if EXCLUSION_REASONS.get(name) is not type(value):
         raise must_be("an exclusion reason of pycupel.diagnostics", value)
     return {"reason": name, **_REASONS[name].write(value, context)}
 
 
-_INCLUSION_REASON = FunctionCodec(_ENVELOPE.schema(), _read_inclusion, _write_inclusion)
-_EXCLUSION_REASON = FunctionCodec(
+TYPES[ExclusionReason] = FunctionCodec(
     tagged_schema("reason", TEXT.schema(), (([name], record.schema()) for name, record in _REASONS.items())),
     _read_exclusion,
     _write_exclusion,
@@ -98,61 +100,25 @@ _EXCLUSION_REASON = FunctionCodec(
 def _one_reason(cls: type[ExclusionReason]) -> Codec:
     """The codec of one exclusion reason, which refuses all others."""
 
-    def read(value: Any, context: Context) -> ExclusionReason:
-        reason = _read_exclusion(value, context)
+    def checked(reason: ExclusionReason) -> ExclusionReason:
         if type(reason) is not cls:
             raise DocumentError(f"must be that of {cls.__name__}, not {quoted(reason_name(reason))}", path="reason")
         return reason
 
-    return FunctionCodec(_EXCLUSION_REASON.schema(), read, _write_exclusion)
+    return adapted(TYPES[ExclusionReason], read=checked)
 
 
-_INCLUDED = Record(IncludedItem, [Field("item", ITEM), Field("score", NUMBER), Field("reason", _INCLUSION_REASON)])
-_EXCLUDED = Record(ExcludedItem, [Field("item", ITEM), Field("score", NUMBER), Field("reason", _EXCLUSION_REASON)])
+_PARTS: list[type[Any]] = [IncludedItem, ExcludedItem, TraceEvent, OverflowEvent, CountRequirementShortfall]
+TYPES.update({cls: Record(cls, derive_fields(cls, TYPES)) for cls in _PARTS})
 
-_EVENT = Record(
-    TraceEvent,
-    [
-        Field("stage", _open_name(PipelineStage)),
-        Field("duration_ms", NUMBER),
-        Field("item_count", INTEGER),
-        Field("message", TEXT, None),
-    ],
-)
-
-_OVERFLOW = Record(
-    OverflowEvent,
-    [Field("tokens_over_budget", INTEGER), Field("overflowing_items", list_of(ITEM)), Field("budget", BUDGET)],
-)
-
-_SHORTFALL = Record(
-    CountRequirementShortfall,
-    [Field("kind", KIND), Field("required_count", INTEGER), Field("satisfied_count", INTEGER)],
-)
-
-_REPORT = Record(
-    SelectionReport,
-    [
-        Field("events", list_of(_EVENT)),
-        Field("included", list_of(_INCLUDED)),
-        Field("excluded", list_of(_EXCLUDED)),
-        Field("total_candidates", INTEGER),
-        Field("total_tokens_considered", INTEGER),
-        Field("count_requirement_shortfalls", list_of(_SHORTFALL), OPTIONAL),
-        Field("budget", BUDGET, None),
-        Field("notes", list_of(TEXT), ()),
-    ],
-)
+# As other implementations write it: always.
+_SHORTFALLS = Field("count_requirement_shortfalls", list_of(TYPES[CountRequirementShortfall]), OPTIONAL)
 
 CODECS: Mapping[type[Any], Codec] = {
-    SelectionReport: _REPORT,
-    IncludedItem: _INCLUDED,
-    ExcludedItem: _EXCLUDED,
-    TraceEvent: _EVENT,
-    OverflowEvent: _OVERFLOW,
-    CountRequirementShortfall: _SHORTFALL,
-    InclusionReason: _INCLUSION_REASON,
-    ExclusionReason: _EXCLUSION_REASON,
+    SelectionReport: Record(SelectionReport, derive_fields(SelectionReport, TYPES, [_SHORTFALLS])),
+    **{cls: TYPES[cls] for cls in _PARTS},
+    InclusionReason: TYPES[InclusionReason | str],
+    ExclusionReason: TYPES[ExclusionReason],
 }
 """The codec of each public class of a report. `ExclusionReason` stands for any of them."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from pycupel.codecs.jsonstream import Located, read_values
+from pycupel.cli.jsonstream import Located, read_values
 from pycupel.errors import DocumentError
 
 

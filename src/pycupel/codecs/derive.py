@@ -1,0 +1,88 @@
+"""The fields of an object, derived from the parameters of what builds it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from pycupel.codecs.base import Codec
+from pycupel.codecs.containers import list_of, map_of
+from pycupel.codecs.records import REQUIRED, Field
+from pycupel.codecs.scalars import JSON, choice
+from pycupel.errors import InvalidArgumentError
+from pycupel.model import ContextKind
+from pycupel.model.checks import shortened
+
+__all__ = ["derive_fields"]
+
+_LISTS = {list, tuple, Sequence, Iterable, Collection}
+
+
+def derive_fields(
+    factory: Any, codecs: Mapping[Any, Codec], given: Iterable[Field] = (), *, spell: Callable[[str], str] = str
+) -> list[Field]:
+    """A field for every parameter of a class or function.
+
+    Args:
+        factory: The class, or the function.
+        codecs: The codec for each type that a parameter may have, or may hold.
+        given: Fields of which the signature does not say enough. Their default is the parameter's unless they have one.
+        spell: The name in the document for the name of a parameter.
+
+    Raises:
+        InvalidArgumentError: the parameters are not known.
+    """
+    hints = _hints(factory)
+    known = {field.attribute: field for field in given}
+    fields: list[Field] = []
+    for parameter in _parameters(factory):
+        name = parameter.name
+        field = known.get(name) or Field(spell(name), _codec_of(hints.get(name, Any), codecs), attribute=name)
+        if field.default is REQUIRED and parameter.default is not parameter.empty:
+            field = replace(field, default=parameter.default)
+        fields.append(field)
+    return fields
+
+
+def _parameters(factory: Any) -> list[inspect.Parameter]:
+    try:
+        parameters = inspect.signature(factory).parameters.values()
+    except Exception as error:
+        # Some built-in functions have no signature, and a plug-in may compute one.
+        raise InvalidArgumentError(
+            f"the parameters of {shortened(factory, 200)} are not known, so it cannot be used in a policy file: {error}"
+        ) from error
+    return [each for each in parameters if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)]
+
+
+def _hints(factory: Any) -> dict[str, Any]:
+    """The annotations of the constructor, or of the function; none if they cannot be resolved."""
+    try:
+        # Those of a named tuple are at the class.
+        is_at_init = inspect.isclass(factory) and not hasattr(factory, "_fields")
+        return get_type_hints(factory.__init__ if is_at_init else factory)
+    except Exception:  # noqa: BLE001 - an annotation may be any expression
+        return {}
+
+
+def _codec_of(hint: Any, codecs: Mapping[Any, Codec]) -> Codec:
+    """The codec for an annotation. If there is none, the parameter may be any JSON, and the constructor decides."""
+    if hint in codecs:
+        return codecs[hint]
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
+        return choice(hint)
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Literal and all(isinstance(each, str) for each in arguments):
+        return choice(arguments)
+    if origin in (Union, UnionType):
+        some = [argument for argument in arguments if argument is not NoneType]
+        return _codec_of(some[0], codecs) if len(some) == 1 else JSON
+    if origin in _LISTS and arguments:
+        return list_of(_codec_of(arguments[0], codecs), build=list if origin is list else tuple)
+    if origin in (dict, Mapping) and len(arguments) == 2 and arguments[0] in (str, ContextKind):
+        return map_of(codecs[arguments[0]], _codec_of(arguments[1], codecs))
+    return JSON

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 import sys
-from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -20,16 +19,12 @@ from pycupel.kernels.ranks import rank_shares
 from pycupel.kernels.scale import min_max
 from pycupel.model.names import fold
 from tests.kernels.test_overlap import counted
+from tests.oracle.bits import bits
 from tests.oracle.placers import u_shaped as oracle_u_shaped
 from tests.oracle.stages import descending as oracle_descending
 
 ODD = st.sampled_from((0.0, -0.0, 0.5, 0.5, 1.0, math.nan, math.inf, -math.inf))
 SCORES = ODD | st.floats()
-
-
-def bits(scores: Sequence[float]) -> list[str]:
-    """Equal bit for bit, and NaN equal to NaN."""
-    return ["nan" if math.isnan(score) else score.hex() for score in scores]
 
 
 @st.composite

@@ -30,6 +30,7 @@ from pycupel import (
 )
 from pycupel.scorers._base import score_all
 from tests import strategies
+from tests.oracle.bits import bits
 from tests.strategies import RawHintScorer
 
 Items = Sequence[ContextItem]
@@ -44,12 +45,6 @@ WITHIN_BOUNDS = (
     MetadataTrustScorer,
     DecayScorer,
 )
-
-
-def bits(scores: Sequence[float]) -> list[str]:
-    """Equal bit for bit, and NaN equal to NaN."""
-    assert {type(score) for score in scores} <= {float}
-    return ["nan" if math.isnan(score) else score.hex() for score in scores]
 
 
 def one_by_one(scorer: Scorer, items: Items) -> list[float]:

@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 SHARED_VECTORS := ../shared/conformance
 # Many random examples and large inputs: measuring coverage would take longer than the tests, and show nothing new.
-UNMEASURED := tests/property tests/fuzz tests/test_worst_cases.py tests/browser
+UNMEASURED := tests/property tests/fuzz tests/docs tests/browser tests/messages/test_real_histories.py \
+	tests/test_determinism.py tests/test_worst_cases.py
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-browser demo test test-pythons test-integrations test-engines fuzz format format-check lint types layers bench quality conformance \

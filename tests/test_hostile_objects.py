@@ -86,6 +86,7 @@ HOSTILE: dict[str, Callable[[], Any]] = {
     "deep": deep,
     "unhashable": lambda: [1],
 }
+DEEP = deep()
 
 
 def items(make: Callable[[], Any]) -> list[ContextItem]:
@@ -149,9 +150,9 @@ def test_what_is_no_json_is_refused_with_its_path(name: str) -> None:
         ({"tags": ["a", Array()]}, r"^tags\[1\] must be a str, not <"),
         ({"tags": [LyingText("a"), 5]}, r"^tags\[1\] must be a str, not 5"),
         ({"metadata": {5: "x"}}, "^metadata: key must be a str, not 5"),
-        ({"content": deep()}, r"^content must be a str, not \.\.\. \(list\)$"),
-        ({"tokens": deep()}, r"^tokens must be an int, not \.\.\. \(list\)$"),
-        ({"kind": deep()}, r"^kind must be a str or a ContextKind, not \.\.\. \(list\)$"),
+        ({"content": DEEP}, r"^content must be a str, not \.\.\. \(list\)$"),
+        ({"tokens": DEEP}, r"^tokens must be an int, not \.\.\. \(list\)$"),
+        ({"kind": DEEP}, r"^kind must be a str or a ContextKind, not \.\.\. \(list\)$"),
         ({"timestamp": Raising()}, r"^timestamp must be a datetime, not \.\.\. \(Raising\)$"),
     ],
 )
@@ -160,7 +161,7 @@ def test_a_hostile_argument_is_described(arguments: dict[str, Any], message: str
         ContextItem(**{"content": "x", "tokens": 1, **arguments})
 
 
-@pytest.mark.parametrize("value", [deep(), Raising()], ids=["deep", "raising"])
+@pytest.mark.parametrize("value", [DEEP, Raising()], ids=["deep", "raising"])
 def test_a_hostile_budget_is_described(value: Any) -> None:
     for arguments in ({"max_tokens": value}, {"max_tokens": 1, "reserved_slots": value}):
         with pytest.raises(TypeError, match=r"not \.\.\. \((list|Raising)\)$"):

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from pycupel import (
     ContextBudget,
@@ -25,7 +24,6 @@ from pycupel import (
 from pycupel.analytics import find_min_budget_for, get_marginal_items, sweep_budgets
 from pycupel.errors import InvalidArgumentError, NonMonotonicSlicerError, PinnedExceedsBudgetError
 from pycupel.policies import CHAT
-from tests import strategies
 
 GREEDY = Pipeline(ReflexiveScorer())
 
@@ -270,30 +268,6 @@ def test_other_errors_are_not_swallowed() -> None:
 
     with pytest.raises(RuntimeError, match="broken slicer"):
         find_min_budget_for(Pipeline(ReflexiveScorer(), Failing()), [A], A, 500)
-
-
-@settings(max_examples=150, deadline=None)
-@given(strategies.item_lists(), st.integers(0, 30), st.data())
-def test_exhaustive_is_brute_force_and_bisection_finds_a_size_that_selects(
-    items: list[ContextItem], ceiling: int, data: st.DataObject
-) -> None:
-    """BS-01: along the bisection, not overall."""
-    if not items:
-        return
-    target = data.draw(st.sampled_from(items))
-    if target.tokens > ceiling:
-        return
-
-    def selects(size: int) -> bool:
-        try:
-            return any(each is target for each in GREEDY.run(items, ContextBudget(size)))
-        except PinnedExceedsBudgetError:
-            return False
-
-    brute = next((size for size in range(max(0, target.tokens), ceiling + 1) if selects(size)), None)
-    assert find_min_budget_for(GREEDY, items, target, ceiling, exhaustive=True) == brute
-    found = find_min_budget_for(GREEDY, items, target, ceiling)
-    assert found is None or (brute is not None and selects(found) and found >= brute)
 
 
 def test_an_exhaustive_search_for_a_budget_ends() -> None:

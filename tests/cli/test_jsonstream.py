@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 
 from pycupel.cli.jsonstream import Located, read_values
 from pycupel.errors import DocumentError
@@ -76,19 +74,3 @@ def test_values_are_read_when_they_are_needed() -> None:
 
     found = read_values(lines())
     assert [next(found).value, next(found).value] == [1, 2]
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-)
-
-
-@given(st.lists(JSON), st.sampled_from([None, 0, 2]))
-def test_arrays_are_read_as_json_reads_them(elements: list[Any], indent: int | None) -> None:
-    assert values(json.dumps(elements, indent=indent)) == elements
-
-
-@given(st.lists(st.dictionaries(st.text(), JSON)))
-def test_lines_are_read_as_json_reads_them(documents: list[Any]) -> None:
-    assert values("".join(f"{json.dumps(each, ensure_ascii=True)}\n" for each in documents)) == documents

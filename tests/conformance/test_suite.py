@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import FrozenInstanceError
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -312,6 +313,7 @@ def test_no_two_vectors_have_one_name(outcome: SuiteResult) -> None:
     assert sorted({name for name in names if names.count(name) > 1}) == []
 
 
+@cache
 def own_vectors() -> list[tuple[Path, dict[str, Any]]]:
     return [(path, tomllib.loads(path.read_text(encoding="utf-8"))) for path in sorted(VECTORS.rglob("*.toml"))]
 

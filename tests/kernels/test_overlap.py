@@ -62,19 +62,6 @@ def test_it_does_not_matter_whether_a_label_is_rare(rows: int, step: int) -> Non
     assert overlap_counts(labels, str.lower) == counted(labels, str.lower)
 
 
-@pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize(("common", "rare"), [(1, 0), (6, 0), (0, 30), (3, 300), (12, 12)])
-def test_random_rows_are_counted_one_by_one(common: int, rare: int, seed: int) -> None:
-    """PY-09: masks and lists give what comparing every pair gives."""
-    dice = random.Random(seed)
-    rows: Rows = []
-    for _ in range(dice.randrange(1, 600)):
-        labels = [dice.choice("cC") + str(dice.randrange(common)) for _ in range(dice.randrange(4)) if common]
-        labels += [dice.choice("rR") + str(dice.randrange(rare)) for _ in range(dice.randrange(4)) if rare]
-        rows.append(tuple(labels))
-    assert overlap_counts(rows, str.lower) == counted(rows, str.lower)
-
-
 @pytest.mark.parametrize("bits_log2", [0, 8, 12])
 def test_it_does_not_matter_how_much_memory_masks_may_take(bits_log2: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """PY-09: with less room for masks, more labels are lists."""

@@ -101,24 +101,6 @@ def test_old_results_are_shortened_before_they_are_dropped(provider: str) -> Non
     )
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
-def test_versions_are_the_same_in_later_calls_and_never_longer(provider: str) -> None:
-    messages = history(provider, 24)
-    previous: MessageSelection | None = None
-    before: dict[int, Any] = {}
-    for end in range(3, len(messages) + 1, 2):
-        stateless = select(messages[:end], 3_000, provider, shorten="results")
-        chained = select(messages[:end], 3_000, provider, shorten="results", previous=previous)
-        assert chained.messages == stateless.messages
-        now = dict(zip(stateless.kept, stateless.messages, strict=True))
-        sizes = {each.index: each.tokens for each in stateless.shortened}
-        for n, message in before.items():
-            if n in now and stateless.cut is None:
-                assert now[n] == message
-        assert set(sizes) <= set(now)
-        previous, before = chained, now
-
-
 def texts_of(selection: MessageSelection) -> dict[int, str]:
     """What the results of an OpenAI history say, by message."""
     kept = zip(selection.kept, selection.messages, strict=True)

@@ -34,16 +34,7 @@ from pycupel.model.checks import (
     wrong_type,
 )
 from tests.hostile import Raising
-
-
-class IndexOnly:
-    """An integer in the way of numpy's: no subclass of int, but with `__index__`."""
-
-    def __init__(self, value: int) -> None:
-        self.value = value
-
-    def __index__(self) -> int:
-        return self.value
+from tests.model.numbers import IndexOnly
 
 
 class FloatOnly:

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import FrozenInstanceError
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
-from enum import IntEnum
 from types import MappingProxyType
 from typing import Any
 
@@ -30,6 +29,7 @@ from pycupel import (
 from pycupel.errors import InvalidItemError
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import split_scored
+from tests.model.numbers import IndexOnly
 
 NOON = datetime(2024, 6, 1, 12, tzinfo=UTC)
 
@@ -46,20 +46,6 @@ FIELDS = (
     "pinned",
     "original_tokens",
 )
-
-
-class IndexOnly:
-    """An integer in the way of numpy's: no subclass of int, but with `__index__`."""
-
-    def __init__(self, value: int) -> None:
-        self.value = value
-
-    def __index__(self) -> int:
-        return self.value
-
-
-class Level(IntEnum):
-    HIGH = 7
 
 
 class Stamp(datetime):
@@ -204,42 +190,16 @@ def test_content_may_be_any_other_string(content: str) -> None:
     assert ContextItem(content, 1).content == content
 
 
-@pytest.mark.parametrize("content", [None, 5, b"text", ["text"]])
-def test_content_that_is_no_string_is_refused(content: Any) -> None:
-    """DM-01: a TypeError names the argument and shows what was given."""
-    with pytest.raises(TypeError) as caught:
-        ContextItem(content, 1)
-    assert str(caught.value) == f"content must be a str, not {content!r} ({type(content).__name__})"
-
-
 # --- integers
 
 
 @pytest.mark.parametrize("field", ["tokens", "priority", "original_tokens"])
-@pytest.mark.parametrize(
-    ("given", "number"),
-    [(0, 0), (-1, -1), (-(2**70), -(2**70)), (2**70, 2**70), (IndexOnly(12), 12), (Level.HIGH, 7)],
-)
+@pytest.mark.parametrize(("given", "number"), [(-(2**70), -(2**70)), (IndexOnly(12), 12)])
 def test_integers_are_unbounded_and_come_from_index(field: str, given: Any, number: int) -> None:
     """DM-02, PY-05: any integer, negative ones too, also numpy's; what is stored is a plain int."""
     value = getattr(full_item(**{field: given}), field)
     assert value == number
     assert type(value) is int
-
-
-@pytest.mark.parametrize("field", ["tokens", "priority", "original_tokens"])
-@pytest.mark.parametrize("given", [True, False, 1.0, "1", 2.5, math.nan])
-def test_bools_and_floats_are_no_integers(field: str, given: Any) -> None:
-    """DM-02, PY-05: the error names the field and shows what was given."""
-    with pytest.raises(TypeError) as caught:
-        full_item(**{field: given})
-    assert str(caught.value) == f"{field} must be an int, not {given!r} ({type(given).__name__})"
-
-
-def test_tokens_are_required() -> None:
-    nothing: Any = None
-    with pytest.raises(TypeError, match=r"^tokens must be an int, not None \(NoneType\)$"):
-        ContextItem("text", nothing)
 
 
 def test_the_original_tokens_need_not_fit_the_tokens() -> None:
@@ -278,25 +238,6 @@ def test_a_blank_kind_or_source_is_refused(field: str, name: str, given: str) ->
     """DM-11, DM-12: it is an InvalidItemError."""
     with pytest.raises(InvalidItemError, match=f"^{name} must not be empty or blank$"):
         full_item(**{field: given})
-
-
-@pytest.mark.parametrize(
-    ("field", "given"),
-    [
-        ("kind", None),
-        ("kind", 3),
-        ("kind", ContextSource.CHAT),
-        ("source", None),
-        ("source", b"Chat"),
-        ("source", ContextKind.MESSAGE),
-    ],
-)
-def test_kind_and_source_cannot_be_anything_else(field: str, given: Any) -> None:
-    """A kind is no source, and the other way round."""
-    with pytest.raises(TypeError) as caught:
-        full_item(**{field: given})
-    cls = "ContextKind" if field == "kind" else "ContextSource"
-    assert str(caught.value) == f"{field} must be a str or a {cls}, not {given!r} ({type(given).__name__})"
 
 
 REMEMBERED = pytest.mark.parametrize(("field", "cls"), [("kind", ContextKind), ("source", ContextSource)])
@@ -353,14 +294,6 @@ def test_tags_keep_their_spelling() -> None:
     assert ContextItem("text", 1, tags=["Important", "important", ""]).tags == ("Important", "important", "")
 
 
-@pytest.mark.parametrize("given", ["abc", "", b"abc", 5, None])
-def test_tags_are_no_string(given: Any) -> None:
-    """PY-14: "abc" is an iterable of letters, which is never meant."""
-    with pytest.raises(TypeError) as caught:
-        ContextItem("text", 1, tags=given)
-    assert str(caught.value) == f"tags must be an iterable of str, not {given!r} ({type(given).__name__})"
-
-
 @pytest.mark.parametrize("wrong", [None, 1, b"x", ("x",)])
 def test_every_tag_is_a_string(wrong: Any) -> None:
     with pytest.raises(TypeError) as caught:
@@ -402,13 +335,6 @@ def test_metadata_is_any_mapping(given: Mapping[str, Any]) -> None:
 def test_metadata_values_may_be_anything(value: Any) -> None:
     """DM-05: the very object is kept."""
     assert ContextItem("text", 1, metadata={"key": value}).metadata["key"] is value
-
-
-@pytest.mark.parametrize("given", [None, [("key", "value")], "key", 5])
-def test_metadata_is_a_mapping(given: Any) -> None:
-    with pytest.raises(TypeError) as caught:
-        ContextItem("text", 1, metadata=given)
-    assert str(caught.value) == f"metadata must be a mapping, not {given!r} ({type(given).__name__})"
 
 
 @pytest.mark.parametrize("key", [None, 1, b"key", ("key",)])
@@ -528,13 +454,6 @@ def test_a_naive_timestamp_is_refused_with_a_hint(given: datetime) -> None:
     assert caught.value.value is given
 
 
-@pytest.mark.parametrize("given", ["2024-06-01T00:00:00Z", 1717200000, date(2024, 6, 1), 0.5])
-def test_a_timestamp_is_a_datetime(given: Any) -> None:
-    with pytest.raises(TypeError) as caught:
-        ContextItem("text", 1, timestamp=given)
-    assert str(caught.value) == f"timestamp must be a datetime, not {given!r} ({type(given).__name__})"
-
-
 # --- hint and pin
 
 
@@ -551,47 +470,51 @@ def test_an_integer_hint_becomes_a_float() -> None:
     assert type(hint) is float
 
 
-@pytest.mark.parametrize("hint", ["0.5", True, [0.5]])
-def test_a_hint_is_a_number(hint: Any) -> None:
-    with pytest.raises(TypeError) as caught:
-        ContextItem("text", 1, future_relevance_hint=hint)
-    assert str(caught.value) == f"future_relevance_hint must be a number, not {hint!r} ({type(hint).__name__})"
-
-
-@pytest.mark.parametrize("pinned", [0, 1, None, "yes"])
-def test_pinned_is_a_bool(pinned: Any) -> None:
-    with pytest.raises(TypeError) as caught:
-        ContextItem("text", 1, pinned=pinned)
-    assert str(caught.value) == f"pinned must be a bool, not {pinned!r} ({type(pinned).__name__})"
-
-
 # --- errors
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong", "expected"),
+    [
+        ("content", b"text", "a str"),
+        ("tokens", None, "an int"),
+        ("tokens", "1", "an int"),
+        ("priority", 0.5, "an int"),
+        ("original_tokens", True, "an int"),
+        ("kind", 3, "a str or a ContextKind"),
+        ("kind", ContextSource.CHAT, "a str or a ContextKind"),
+        ("source", b"Chat", "a str or a ContextSource"),
+        ("source", ContextKind.MESSAGE, "a str or a ContextSource"),
+        # PY-14: it is an iterable of letters, which is never meant.
+        ("tags", "abc", "an iterable of str"),
+        ("metadata", [("key", "value")], "a mapping"),
+        ("timestamp", "2024-06-01T00:00:00Z", "a datetime"),
+        ("timestamp", date(2024, 6, 1), "a datetime"),
+        ("future_relevance_hint", "0.5", "a number"),
+        ("pinned", 1, "a bool"),
+    ],
+)
+def test_a_value_of_a_wrong_type_is_shown_with_its_argument(field: str, wrong: Any, expected: str) -> None:
+    """DM-01, DM-02, PY-05; `test_checks.py` shows which values have a wrong type."""
+    with pytest.raises(TypeError) as caught:
+        full_item(**{field: wrong})
+    assert str(caught.value) == f"{field} must be {expected}, not {wrong!r} ({type(wrong).__name__})"
+    assert getattr(caught.value, "argument", None) == field
 
 
 @pytest.mark.parametrize(
     ("field", "wrong"),
     [
         ("content", ""),
-        ("content", 1),
-        ("tokens", "1"),
         ("kind", " "),
-        ("kind", 1),
         ("source", " "),
-        ("source", 1),
-        ("priority", 0.5),
-        ("tags", "x"),
         ("tags", [1]),
-        ("metadata", []),
         ("metadata", {1: 2}),
-        ("timestamp", "today"),
         ("timestamp", datetime(2024, 6, 1)),  # noqa: DTZ001 - the point
         ("timestamp", datetime.max.replace(tzinfo=timezone(timedelta(hours=-1)))),
-        ("future_relevance_hint", "0.5"),
-        ("pinned", 1),
-        ("original_tokens", True),
     ],
 )
-def test_every_error_names_its_argument(field: str, wrong: Any) -> None:
+def test_every_other_error_names_its_argument_too(field: str, wrong: Any) -> None:
     """Readers of documents find the field that failed by it."""
     with pytest.raises((TypeError, InvalidItemError)) as caught:
         full_item(**{field: wrong})

@@ -15,18 +15,9 @@ import pytest
 from pycupel import ContextKind, ContextSource, CountQuotaEntry, CupelError, QuotaEntry
 from pycupel.errors import SlicerConfigError
 from pycupel.model import QuotaConstraint
+from tests.model.numbers import IndexOnly
 
 Entry = QuotaEntry | CountQuotaEntry
-
-
-class IndexOnly:
-    """An integer in the way of numpy's: no subclass of int, but with `__index__`."""
-
-    def __init__(self, value: int) -> None:
-        self.value = value
-
-    def __index__(self) -> int:
-        return self.value
 
 
 ENTRIES = pytest.mark.parametrize(

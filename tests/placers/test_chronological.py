@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 
 from pycupel import (
     ChronologicalPlacer,
@@ -15,8 +14,6 @@ from pycupel import (
     UShapedPlacer,
 )
 from pycupel.placers._base import place_by_index
-from tests import strategies
-from tests.oracle.placers import chronological
 from tests.strategies import HOUR, NOW
 
 
@@ -55,11 +52,3 @@ def test_any_pair_is_a_scored_item() -> None:
     """DM-19: ScoredItem is a plain pair."""
     pairs: Any = [(dated("a", 1), 1), (dated("b", 2), 0)]
     assert [item.content for item in ChronologicalPlacer().place(pairs)] == ["b", "a"]
-
-
-@settings(deadline=None, max_examples=80)
-@given(strategies.item_lists())
-def test_any_list_is_placed_as_the_pseudocode_places_it(items: list[ContextItem]) -> None:
-    """CHRONOLOGICAL-PLACE."""
-    expected = [items[i] for i in chronological(items)]
-    assert list(map(id, placed(items))) == list(map(id, expected))

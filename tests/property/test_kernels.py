@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import random
 import sys
-from collections.abc import Sequence
 
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from pycupel import ContextItem, PriorityScorer
@@ -17,16 +18,13 @@ from pycupel.kernels.overlap import overlap_counts
 from pycupel.kernels.ranks import rank_shares
 from pycupel.kernels.scale import min_max
 from pycupel.model.names import fold
+from tests.kernels.test_overlap import counted
+from tests.oracle.bits import bits
 from tests.oracle.placers import u_shaped as oracle_u_shaped
 from tests.oracle.stages import descending as oracle_descending
 
 ODD = st.sampled_from((0.0, -0.0, 0.5, 0.5, 1.0, math.nan, math.inf, -math.inf))
 SCORES = ODD | st.floats()
-
-
-def bits(scores: Sequence[float]) -> list[str]:
-    """Equal bit for bit, and NaN equal to NaN."""
-    return ["nan" if math.isnan(score) else score.hex() for score in scores]
 
 
 @st.composite
@@ -110,9 +108,20 @@ def test_scaling_is_that_of_the_pseudocode(values: list[float]) -> None:
 def test_overlaps_are_those_of_all_pairs(rows: list[tuple[str, ...]], more: int, labels: tuple[str, ...]) -> None:
     """FREQUENCY-SCORE: with many more rows the same label is rare for one and common for another."""
     rows += [labels] * more
-    named = [{fold(label) for label in row} for row in rows]
-    expected = [sum(not one.isdisjoint(other) for other in named) for one in named]
-    assert overlap_counts(rows, fold) == expected
+    assert overlap_counts(rows, fold) == counted(rows, fold)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("common", "rare"), [(1, 0), (6, 0), (0, 30), (3, 300), (12, 12)])
+def test_overlaps_of_many_rows_are_those_of_all_pairs(common: int, rare: int, seed: int) -> None:
+    """PY-09: masks and lists give what comparing every pair gives."""
+    dice = random.Random(seed)
+    rows: list[tuple[str, ...]] = []
+    for _ in range(dice.randrange(1, 600)):
+        labels = [dice.choice("cC") + str(dice.randrange(common)) for _ in range(dice.randrange(4)) if common]
+        labels += [dice.choice("rR") + str(dice.randrange(rare)) for _ in range(dice.randrange(4)) if rare]
+        rows.append(tuple(labels))
+    assert overlap_counts(rows, str.lower) == counted(rows, str.lower)
 
 
 @settings(deadline=None, max_examples=70)

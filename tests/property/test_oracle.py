@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import Any
 
 from hypothesis import given, settings
@@ -12,6 +11,7 @@ from pycupel import ContextBudget, ContextItem, DiagnosticTraceCollector, Overfl
 from pycupel.diagnostics import OverflowEvent, SelectionReport
 from pycupel.errors import BudgetOverflowError, CountRequirementError, PinnedExceedsBudgetError, TableTooLargeError
 from tests import strategies
+from tests.oracle.bits import bits
 from tests.oracle.report import OracleError, OracleReport, oracle_report
 
 ERRORS: dict[str, type[Exception]] = {
@@ -69,11 +69,11 @@ def same_overflow(overflows: list[OverflowEvent], expected: OracleReport) -> Non
 
 
 def same_report(report: SelectionReport, expected: OracleReport) -> None:
-    assert [(id(e.item), bits(e.score), str(e.reason)) for e in report.included] == [
-        (id(item), bits(score), reason) for item, score, reason in expected.included
+    assert [(id(e.item), bits([e.score]), str(e.reason)) for e in report.included] == [
+        (id(item), bits([score]), reason) for item, score, reason in expected.included
     ]
-    assert [(id(e.item), bits(e.score), type(e.reason).__name__, fields_of(e.reason)) for e in report.excluded] == [
-        (id(item), bits(score), reason, fields) for item, score, reason, fields in expected.excluded
+    assert [(id(e.item), bits([e.score]), type(e.reason).__name__, fields_of(e.reason)) for e in report.excluded] == [
+        (id(item), bits([score]), reason, fields) for item, score, reason, fields in expected.excluded
     ]
     assert report.total_candidates == expected.total_candidates
     assert report.total_tokens_considered == expected.total_tokens_considered
@@ -83,8 +83,3 @@ def same_report(report: SelectionReport, expected: OracleReport) -> None:
 
 def fields_of(reason: Any) -> dict[str, Any]:
     return dict(reason._asdict())
-
-
-def bits(score: float) -> str:
-    """Equal bit for bit, and NaN equal to NaN."""
-    return "nan" if math.isnan(score) else score.hex()

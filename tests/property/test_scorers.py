@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from pycupel import (
@@ -28,6 +30,7 @@ from pycupel import (
 )
 from pycupel.scorers._base import score_all
 from tests import strategies
+from tests.oracle.bits import bits
 from tests.strategies import RawHintScorer
 
 Items = Sequence[ContextItem]
@@ -42,12 +45,6 @@ WITHIN_BOUNDS = (
     MetadataTrustScorer,
     DecayScorer,
 )
-
-
-def bits(scores: Sequence[float]) -> list[str]:
-    """Equal bit for bit, and NaN equal to NaN."""
-    assert {type(score) for score in scores} <= {float}
-    return ["nan" if math.isnan(score) else score.hex() for score in scores]
 
 
 def one_by_one(scorer: Scorer, items: Items) -> list[float]:
@@ -79,6 +76,31 @@ def test_single_scorers_on_longer_lists(scorer: Scorer, items: list[ContextItem]
     """PY-09, SC-02: with more ties and more repeated objects."""
     batch = bits(score_all(scorer, items))
     assert batch == bits(one_by_one(scorer, items))
+
+
+@pytest.mark.parametrize(
+    ("count", "common", "rare"),
+    [
+        pytest.param(40, 3, 4, id="few items"),
+        pytest.param(64, 5, 0, id="common tags only"),
+        pytest.param(300, 3, 200, id="common and rare tags"),
+        pytest.param(300, 0, 300, id="rare tags only"),
+        pytest.param(300, 12, 70, id="tags on just few enough or just too many items"),
+    ],
+)
+def test_tags_of_many_items_are_counted_like_those_of_few(count: int, common: int, rare: int) -> None:
+    """PY-09: an index over the tags gives what the pseudocode gives, however often a tag occurs."""
+    dice = random.Random(1)
+    items = []
+    for i in range(count):
+        tags = [dice.choice("aA") + str(dice.randrange(common)) for _ in range(dice.randrange(3)) if common]
+        tags += [dice.choice("rR") + str(dice.randrange(rare)) for _ in range(dice.randrange(3)) if rare]
+        items.append(ContextItem(f"{i}", 1, tags=tags))
+    items += dice.sample(items, 5)
+    dice.shuffle(items)
+    expected = one_by_one(FrequencyScorer(), items)
+    assert len(set(expected)) > 3, "the example says something"
+    assert bits(FrequencyScorer().score_all(items)) == bits(expected)
 
 
 @settings(deadline=None, max_examples=50)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from pycupel import ContextBudget, wire
+from pycupel import ContextBudget
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.messages import MessageSelection, lint_messages, select_messages, to_items
 from pycupel.messages.options import ProviderName, UnitName
@@ -137,38 +136,6 @@ def test_any_history_and_any_budget(
     explained = selected(messages, budget, provider, unit, policy=policy, explain=True)
     assert explained is not None
     assert (explained.kept, explained.dropped) == (selection.kept, selection.dropped)
-
-
-# Most messages are not pinned.
-PINS = st.one_of(st.just(frozenset[int]()), st.frozensets(st.integers(0, 40), max_size=4))
-
-
-@pytest.mark.parametrize("provider", PROVIDERS)
-@given(data=st.data(), broken=EITHER, unit=UNITS, pins=PINS, has_documents=EITHER)
-@settings(deadline=None, max_examples=60)
-def test_a_chain_of_selections_is_what_each_would_be_alone(
-    provider: ProviderName, data: st.DataObject, broken: bool, unit: UnitName, pins: frozenset[int], has_documents: bool
-) -> None:
-    """`previous` is a cache: with it or without it, also after a trip through JSON, the result is the same."""
-    messages = data.draw(histories(provider, broken=broken))
-    budget = data.draw(budgets(messages, provider, unit))
-    ends = sorted(data.draw(st.sets(st.integers(0, len(messages)), min_size=1, max_size=8)))
-    is_stored = data.draw(EITHER)
-    previous: MessageSelection | None = None
-    for end in ends:
-        options: dict[str, Any] = {"pin": [n for n in pins if n < end]}
-        if has_documents:
-            options["documents"] = data.draw(st.lists(st.text("ab", max_size=60), max_size=4))
-        alone = selected(messages[:end], budget, provider, unit, **options)
-        chained = selected(messages[:end], budget, provider, unit, previous=previous, **options)
-        assert (alone is None) == (chained is None)
-        if alone is None or chained is None:
-            continue
-        check_selection(alone, messages[:end], provider)
-        assert replace(chained, stable_prefix_tokens=0) == alone
-        assert chained.stable_prefix_tokens <= chained.total_tokens
-        previous = wire.loads(type(chained), wire.dumps(chained)) if is_stored else chained
-        assert previous == chained
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from pycupel import wire
 from pycupel.messages import MessageSelection, select_messages
 from pycupel.messages.options import ProviderName, UnitName
 from tests.messages.histories import PIXEL, PROVIDERS, Message, histories
@@ -153,29 +151,6 @@ def test_any_history_and_any_budget(
     assert explained.report is not None
     assert len(explained.report.shortened) <= len(selection.shortened)
     assert explained.report.included_tokens == selection.total_tokens
-
-
-@pytest.mark.parametrize("provider", PROVIDERS)
-@given(data=st.data(), broken=EITHER, unit=UNITS, options=SHORTENING)
-@settings(deadline=None, max_examples=25)
-def test_a_chain_of_selections_is_what_each_would_be_alone(
-    provider: ProviderName, data: st.DataObject, broken: bool, unit: UnitName, options: dict[str, Any]
-) -> None:
-    messages = data.draw(long_histories(provider, broken=broken))
-    budget = data.draw(budgets(messages, provider, unit))
-    ends = sorted(data.draw(st.sets(st.integers(0, len(messages)), min_size=1, max_size=8)))
-    is_stored = data.draw(EITHER)
-    previous: MessageSelection | None = None
-    for end in ends:
-        alone = selected(messages[:end], budget, provider, unit, **options)
-        chained = selected(messages[:end], budget, provider, unit, previous=previous, **options)
-        assert (alone is None) == (chained is None)
-        if alone is None or chained is None:
-            continue
-        check_selection(alone, messages[:end], provider)
-        assert replace(chained, stable_prefix_tokens=0) == alone
-        previous = wire.loads(type(chained), wire.dumps(chained)) if is_stored else chained
-        assert previous == chained
 
 
 def is_asked(messages: Sequence[Message], end: int) -> bool:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
-import pytest
-
 from pycupel import ContextItem, FrequencyScorer
 
 
@@ -35,29 +31,3 @@ def test_an_item_outside_the_list_has_no_place_to_skip() -> None:
     assert scorer.score(item, tagged("a", "a", "a")) == 1.5
     assert scorer.score(item, tagged("a")) == 0.0
     assert scorer.score(item, []) == 0.0
-
-
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize(
-    ("count", "common", "rare"),
-    [
-        pytest.param(40, 3, 4, id="few items"),
-        pytest.param(64, 5, 0, id="common tags only"),
-        pytest.param(300, 3, 200, id="common and rare tags"),
-        pytest.param(300, 0, 300, id="rare tags only"),
-        pytest.param(300, 12, 70, id="tags on just few enough or just too many items"),
-    ],
-)
-def test_many_items_are_counted_like_few(count: int, common: int, rare: int, seed: int) -> None:
-    """PY-09: an index over the tags gives what the pseudocode gives, however often a tag occurs."""
-    dice = random.Random(seed)
-    items = []
-    for i in range(count):
-        tags = [dice.choice("aA") + str(dice.randrange(common)) for _ in range(dice.randrange(3)) if common]
-        tags += [dice.choice("rR") + str(dice.randrange(rare)) for _ in range(dice.randrange(3)) if rare]
-        items.append(ContextItem(f"{i}", 1, tags=tags))
-    items += dice.sample(items, seed * 5)
-    dice.shuffle(items)
-    expected = [FrequencyScorer().score(item, items) for item in items]
-    assert len(set(expected)) > 3, "the example says something"
-    assert list(map(float.hex, FrequencyScorer().score_all(items))) == list(map(float.hex, expected))

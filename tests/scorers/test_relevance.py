@@ -11,7 +11,6 @@ from pycupel import ContextItem, Pipeline
 from pycupel.errors import ScorerConfigError
 from pycupel.scorers import RelevanceScorer
 from pycupel.scorers._base import score_all
-from pycupel.testing import check_scorer
 
 PLAIN: dict[str, Any] = {"share": 0, "group_share": 0}
 
@@ -128,18 +127,6 @@ def test_numbers_out_of_range_are_refused(options: dict[str, Any], name: str) ->
 def test_wrong_types_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(TypeError, match=f"{next(iter(options))} must be"):
         RelevanceScorer(**options)
-
-
-@pytest.mark.parametrize(
-    "scorer",
-    [
-        RelevanceScorer("item 3 plain café"),
-        RelevanceScorer("item 3 plain café", group="notes", length_exponent=0.2),
-        RelevanceScorer(optional=True),
-    ],
-)
-def test_keeps_the_contract_of_scorers(scorer: RelevanceScorer) -> None:
-    check_scorer(scorer)
 
 
 def test_is_a_value() -> None:

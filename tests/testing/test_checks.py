@@ -1,4 +1,4 @@
-"""The checks for authors of plug-ins: every built-in strategy passes, and each check finds what it is for."""
+"""The checks for authors of plug-ins: each finds what it is for. `tests/property/test_built_in.py` has our own pass."""
 
 from __future__ import annotations
 
@@ -16,15 +16,12 @@ import pytest
 from pycupel import (
     ContextBudget,
     ContextItem,
-    CountConstrainedKnapsackSlice,
     CountQuotaEntry,
     CountQuotaSlice,
     DecayScorer,
     Exponential,
     GreedySlice,
     KnapsackSlice,
-    QuotaEntry,
-    QuotaSlice,
     RecencyScorer,
     ScarcityBehavior,
     ScoredItem,
@@ -32,55 +29,15 @@ from pycupel import (
     UShapedPlacer,
 )
 from pycupel.diagnostics import CountCapExceeded
-from pycupel.slicers.constraints import quota_constraints_of
 from pycupel.testing.checks import BrokenProperty, StrategyCheckError, check_placer, check_scorer, check_slicer
 from pycupel.testing.clock import FixedTimeProvider
-from tests.samples import PLACERS, SCORERS, SLICERS
 
 DAY = timedelta(days=1)
 CLOCK = FixedTimeProvider(datetime(2026, 1, 1, tzinfo=UTC))
 
-QUOTAS = [QuotaEntry("document", 20.0, 33.3), QuotaEntry("Memory", cap=12.5)]
-CAPS = [CountQuotaEntry("Note", cap_count=2), CountQuotaEntry("absent", cap_count=0)]
 REQUIREMENTS = [CountQuotaEntry("note", cap_count=3, require_count=2), CountQuotaEntry("Document", cap_count=4)]
-REQUIRING = [slicer for slicer in SLICERS if any(c.require for c in quota_constraints_of(slicer) if c.mode == "Count")]
-NOT_REQUIRING = [
-    *(slicer for slicer in SLICERS if slicer not in REQUIRING),
-    CountQuotaSlice(CAPS),
-    CountQuotaSlice(CAPS, QuotaSlice(QUOTAS), cap_order="score"),
-    CountConstrainedKnapsackSlice(CAPS, KnapsackSlice(1)),
-]
 
 Names = tuple[str, ...]
-
-
-# --- the built-in strategies
-
-
-@pytest.mark.parametrize("scorer", SCORERS, ids=lambda scorer: type(scorer).__name__)
-def test_built_in_scorers_pass(scorer: Any) -> None:
-    """Scorers: the interface contract."""
-    check_scorer(scorer)
-
-
-@pytest.mark.parametrize("slicer", NOT_REQUIRING, ids=lambda slicer: type(slicer).__name__)
-def test_built_in_slicers_pass(slicer: Any) -> None:
-    """Slicers: the interface contract; without requirements none exceeds the target (PL-02)."""
-    check_slicer(slicer)
-
-
-@pytest.mark.parametrize(
-    "slicer",
-    [
-        *REQUIRING,
-        CountQuotaSlice(REQUIREMENTS, scarcity=ScarcityBehavior.THROW),
-        QuotaSlice(QUOTAS, CountQuotaSlice(REQUIREMENTS)),
-    ],
-    ids=lambda slicer: type(slicer).__name__,
-)
-def test_slicers_with_requirements_pass_if_they_may_overflow(slicer: Any) -> None:
-    """CQ-06: requirements come before the budget; and with THROW, a refusal is an answer, too (CQ-08)."""
-    check_slicer(slicer, may_overflow=True)
 
 
 def test_slicers_with_requirements_are_found_to_overflow() -> None:
@@ -88,12 +45,6 @@ def test_slicers_with_requirements_are_found_to_overflow() -> None:
     with pytest.raises(StrategyCheckError, match="may_overflow=True") as caught:
         check_slicer(CountQuotaSlice(REQUIREMENTS))
     assert [each.name for each in caught.value.broken] == ["budget"]
-
-
-@pytest.mark.parametrize("placer", PLACERS, ids=lambda placer: type(placer).__name__)
-def test_built_in_placers_pass(placer: Any) -> None:
-    """Placers: the interface contract."""
-    check_placer(placer)
 
 
 # --- scorers

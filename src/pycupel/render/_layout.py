@@ -6,7 +6,7 @@ A line is a sequence of spans; the code of a span is its ANSI style. Nothing her
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from itertools import accumulate, pairwise
 from math import isfinite
@@ -199,7 +199,9 @@ class Table:
 def finish(lines: Iterable[Line], width: int, *, color: bool, unicode: bool = False) -> str:
     """The lines as one text: no line longer than the width, colours only if `color`, ASCII unless `unicode`."""
     safe = _printable if unicode else _ascii
-    return "\n".join("".join(_painted(span, safe, color=color) for span in _fitted(line, width)) for line in lines)
+    # Before they are fitted: a combining mark takes no column, but the `?` for it takes one.
+    shown = ([Span(safe(text), code) for text, code in line] for line in lines)
+    return "\n".join("".join(_painted(span, color=color) for span in _fitted(line, width)) for line in shown)
 
 
 def _ascii(text: str) -> str:
@@ -223,6 +225,5 @@ def _cut(line: Line, room: int) -> list[Span]:
     return [Span(span.text[: max(0, room - start)], span.code) for span, start in zip(line, starts, strict=False)]
 
 
-def _painted(span: Span, safe: Callable[[str], str], *, color: bool) -> str:
-    text = safe(span.text)
-    return f"\x1b[{span.code}m{text}\x1b[0m" if color and span.code and text else text
+def _painted(span: Span, *, color: bool) -> str:
+    return f"\x1b[{span.code}m{span.text}\x1b[0m" if color and span.code and span.text else span.text

@@ -41,6 +41,6 @@ def test_an_inner_quota_requires_100_different_percentages_at_most(wrap: Callabl
     entries = [QuotaEntry(f"kind{i}", 0.001 * (i + 1)) for i in range(101)]
     assert QuotaSlice([], wrap(QuotaSlice(entries[:-1]))).inner == wrap(QuotaSlice(entries[:-1]))
     inner = wrap(QuotaSlice(entries))
-    with pytest.raises(SlicerConfigError, match="100 different percentages at most, not 101") as caught:
+    with pytest.raises(SlicerConfigError, match="at most 100 different percentages, not 101") as caught:
         QuotaSlice([], inner)
     assert caught.value.argument == "inner"

@@ -30,7 +30,7 @@ def test_slicers_are_nested_100_levels_deep_at_most(wrap: Callable[[Slicer], Sli
     assert slicer.slice([ScoredItem(item, 0.5)], ContextBudget(10)) == [item]
     assert slicer == other
     assert repr(slicer) == repr(other)
-    with pytest.raises(SlicerConfigError, match="slicers may be nested 100 levels deep") as caught:
+    with pytest.raises(SlicerConfigError, match="slicers may be nested at most 100 levels deep") as caught:
         wrap(slicer)
     assert caught.value.argument == "inner"
 

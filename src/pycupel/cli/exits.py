@@ -11,17 +11,17 @@ from typing import TypeVar
 __all__ = ["FINDINGS", "FINE", "TOO_LARGE", "WRONG", "InputError", "guarded", "report"]
 
 FINE, FINDINGS, WRONG, TOO_LARGE, INTERRUPTED = 0, 1, 2, 3, 130
-"""The exit codes. Only `lint`, `diff` and `conformance` have findings; too large is what must stay for the budget."""
+"""The exit codes. Only `lint`, `diff` and `conformance` have findings; too large: what must stay exceeds the budget."""
 
 _Argument = TypeVar("_Argument")
 
 
 class InputError(Exception):
-    """A mistake in the arguments or in a file. The user sees the message only."""
+    """A mistake in the arguments or in a file. The user sees only the message."""
 
 
 def guarded(run: Callable[[_Argument], int], argument: _Argument) -> int:
-    """The exit code of `run(argument)`. What it raises for a known reason becomes a message."""
+    """The exit code of `run(argument)`. Expected exceptions become messages."""
     try:
         _never_fail_to_encode()
         code = _finished(run, argument)
@@ -46,7 +46,7 @@ def _finished(run: Callable[[_Argument], int], argument: _Argument) -> int:
 
 
 def report(error: Exception) -> int:
-    """Write what went wrong to stderr, and return the exit code. A defect is raised again: it needs its traceback."""
+    """Write the error to stderr, and return the exit code. A defect is raised again, because it needs its traceback."""
     outcome = _outcome_of(error)
     if outcome is None:
         raise error
@@ -58,7 +58,7 @@ def report(error: Exception) -> int:
 
 
 def _never_fail_to_encode() -> None:
-    """Let streams write the code of a character that they cannot encode."""
+    """Let streams escape characters that they cannot encode."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -19,7 +19,7 @@ from pycupel.messages.plan import Plan
 from pycupel.messages.result import ResultText
 from pycupel.messages.staying import Staying
 
-__all__ = ["START", "Candidates", "Replayed", "Shortens", "State", "replay", "select_once"]
+__all__ = ["START", "Candidates", "HistoryShortener", "Replayed", "State", "replay", "select_once"]
 
 Gone = Mapping[int, ExclusionReason]
 
@@ -85,7 +85,7 @@ class Replayed(NamedTuple):
 Cutter = Callable[[Candidates], Gone]
 
 
-class Shortens(Protocol):
+class HistoryShortener(Protocol):
     """A cutter that also shortens what it keeps, which changes the tokens of messages and units."""
 
     @property
@@ -107,7 +107,9 @@ class Shortens(Protocol):
         ...
 
 
-def replay(history: History, plan: Plan, cut: Cutter, start: State, shortener: Shortens | None = None) -> Replayed:
+def replay(
+    history: History, plan: Plan, cut: Cutter, start: State, shortener: HistoryShortener | None = None
+) -> Replayed:
     """Visit all points of a history, and cut where it exceeds the window.
 
     Args:
@@ -150,7 +152,7 @@ def replay(history: History, plan: Plan, cut: Cutter, start: State, shortener: S
     return Replayed(before, candidates, dropped, past.gone, _grown(known, shortener.saved), texts)
 
 
-def select_once(history: History, plan: Plan, cut: Cutter, shortener: Shortens | None = None) -> Replayed:
+def select_once(history: History, plan: Plan, cut: Cutter, shortener: HistoryShortener | None = None) -> Replayed:
     """Cut the whole history once.
 
     Raises:
@@ -181,7 +183,7 @@ def _check(history: History, staying: Staying, plan: Plan) -> None:
 class _Past:
     """The remaining history at successive points."""
 
-    def __init__(self, history: History, start: State, shortener: Shortens | None) -> None:
+    def __init__(self, history: History, start: State, shortener: HistoryShortener | None) -> None:
         self._history = history
         self._shortener = shortener
         self._firsts = history.landmarks.firsts

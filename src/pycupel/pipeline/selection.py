@@ -40,7 +40,7 @@ class Selection:
         placement: The result of the Place stage.
     """
 
-    __slots__ = ("_made", "budget", "placement", "ranking", "sliced", "trace")
+    __slots__ = ("_parts", "budget", "placement", "ranking", "sliced", "trace")
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Selection:
         self.placement: Final = placement
         self.budget: Final = budget
         self.trace: Final = trace
-        self._made: Final[dict[str, Any]] = {}
+        self._parts: Final[dict[str, Any]] = {}
 
     @property
     def items(self) -> list[ContextItem]:
@@ -104,12 +104,12 @@ class Selection:
 
         Two threads may both make it, but only one result is kept, and both get that.
         """
-        made = self._made
-        return made[name] if name in made else made.setdefault(name, _MAKERS[name](self))
+        parts = self._parts
+        return parts[name] if name in parts else parts.setdefault(name, _MAKERS[name](self))
 
     def keep(self, name: str, part: object) -> None:
         """Keep a part that was made during the run, for a collector."""
-        self._made[name] = part
+        self._parts[name] = part
 
     def __repr__(self) -> str:
         selected, candidates = len(self.placement.order), self.part("total_candidates")

@@ -62,6 +62,6 @@ def units_of_whole(shortener: Any, item: ContextItem, context: ShortenContext) -
 
 
 def _units(version: ContextItem, item: ContextItem, whole: float) -> float:
-    """What the maker states, or a share of the whole."""
+    """The units that the maker states, or a share of the whole."""
     units = stated_units(version)
     return whole * version.tokens / item.tokens if units is None else units

@@ -58,7 +58,7 @@ class NoteSources:
 
     @property
     def traits(self) -> ScorerTraits:
-        """What notes need to know about the scorer; computed when first read."""
+        """The traits of the scorer, for notes; computed when first read."""
         if self._traits is None:
             self._traits = traits_of(self.scorer)
         return self._traits
@@ -77,7 +77,7 @@ class Trace:
     Attributes:
         sources: The scorer and the slicer.
         laps: For each stage its duration in seconds, and how many items came out.
-        traits: What notes need to know about a custom scorer, which may change.
+        traits: The traits of a custom scorer, for notes; they may change.
         columns: The scores of each scorer, by its id.
         scorer_notes: The scorer's notes; None if they can be made later.
         slice_notes: The slicer's notes about each item that it left out, likewise.

@@ -1,4 +1,4 @@
-"""What all providers share: the records they read into, and the checks of a message's shape."""
+"""Shared by all providers: the records they read into, and the checks of a message's shape."""
 
 from __future__ import annotations
 

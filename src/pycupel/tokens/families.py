@@ -69,7 +69,7 @@ _CLAUDE = FamilyEstimate(119, margin_percent=10.0)
 # Since Opus 4.7, Claude has a tokenizer that makes 1.0 to 1.35 times as many tokens, as Anthropic says.
 _CLAUDE_SINCE_4_7 = FamilyEstimate(160, margin_percent=10.0)
 _SINCE_4_7 = r"claude-(?:(?:[a-z]+-)?(?:4-(?:[7-9]|[1-9]\d)|[5-9]|[1-9]\d)(?!\d)|mythos)"
-# The tokenizer is not known: as the most demanding of those that are.
+# The tokenizer is unknown, so this is a cautious guess.
 _UNKNOWN = FamilyEstimate(119, single_digits=True, margin_percent=10.0)
 
 ESTIMATES = {

@@ -7,16 +7,16 @@
     ├── ScorerConfigError (ValueError)        a scorer cannot be built, or violates its contract
     │   └── CycleError                        a scorer contains itself, or scorers nest too deeply
     ├── SlicerConfigError (ValueError)        a slicer or a quota entry cannot be built
-    ├── PipelineConfigError (ValueError)      the parts of a pipeline do not go together
+    ├── PipelineConfigError (ValueError)      the parts of a pipeline are incompatible
     ├── DocumentError (ValueError)            a document cannot be read, or a value cannot be written
     ├── PinnedExceedsBudgetError              the pinned items alone are too large
     ├── BudgetOverflowError                   the selection is too large, and the strategy is Throw
     ├── TableTooLargeError                    a knapsack is larger than its limits allow
     ├── CountRequirementError                 a kind has too few candidates, and scarcity is Throw
     ├── NonMonotonicSlicerError               budget simulation is not possible with this slicer
-    ├── SlicerContractError                   a slicer returned something that it was not given
+    ├── SlicerContractError                   a slicer returned something it was not given
     ├── ShortenerContractError                a shortener returned something other than shorter items
-    ├── PlacerContractError                   a placer returned something other than it was given
+    ├── PlacerContractError                   a placer returned something other than its items
     ├── MissingExtraError (ImportError)       an optional package is not installed
     ├── MessageShapeError (ValueError)        a chat message has a shape that no provider uses
     ├── ProviderAmbiguousError (ValueError)   the provider of a chat history cannot be determined
@@ -59,12 +59,12 @@ __all__ = [
 def digits(number: int) -> str:
     """The number as text; if it has more than 200 digits, only how many, like `<401 digits>`.
 
-    Python refuses to write out thousands of digits.
+    Python does not print thousands of digits.
     """
     size = abs(number)
     if size < _LONGEST:
         return str(number)
-    # The logarithm of 2 to base 10 is a little more than this.
+    # Slightly less than log10(2).
     count = (size.bit_length() - 1) * 30_102_999 // 100_000_000
     while 10**count <= size:
         count += 1
@@ -108,7 +108,7 @@ class CupelError(Exception):
         try:
             return super().__repr__()
         except ValueError:
-            # Python refuses to show an int with too many digits.
+            # Python raises for an int with too many digits.
             return f"{type(self).__name__}({str(self)!r})"
 
     def _text(self) -> str:
@@ -183,7 +183,7 @@ class SlicerConfigError(_ValueRefusedError):
 
 
 class PipelineConfigError(_ValueRefusedError):
-    """The parts of a pipeline or policy do not go together.
+    """The parts of a pipeline or policy are incompatible.
 
     Attributes:
         argument: The name of the parameter, as in the call; None if no single argument is to blame.
@@ -358,7 +358,7 @@ class MessageShapeError(_ValueRefusedError):
 
     Attributes:
         index: The index of the message in the list.
-        key: The part of the message that is not understood.
+        key: The part of the message with the problem.
     """
 
     def __init__(self, message: str, index: int, key: str, *, hint: str | None = None) -> None:

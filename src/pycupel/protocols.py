@@ -2,7 +2,7 @@
 
 Optional methods add speed and detail. A scorer may have `score_all(items)`, which must equal `score` for each item bit
 for bit; a slicer may have `slice_detailed(scored_items, budget)`, which returns a `SliceOutcome` and must select what
-`slice` selects; a shortener may have `units(item, context)`, which says how much a whole item holds.
+`slice` selects; a shortener may have `units(item, context)`, which returns the units of a whole item.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Slicer(Protocol):
 
         Args:
             scored_items: The candidates with their scores, highest score first.
-            budget: What the selection may use: `budget.target_tokens`.
+            budget: The selection may use `budget.target_tokens`.
 
         Returns:
             The selected items: the same objects, each at most as often as it was given.
@@ -95,13 +95,13 @@ class TokenCounter(Protocol):
 
 
 class ShortenContext:
-    """What a shortener knows beside the item: the other items, and how to count tokens.
+    """The context of a shortener: the other items, and how to count tokens.
 
     Attributes:
         items: All items that compete for the budget, in their order; the item itself is one of them.
-        said: Texts that stay, whatever is chosen.
-        counter: Counts the tokens of a text; None if it is not known.
-        memo: Where a shortener may keep what it works out once for all items. A context belongs to one run.
+        said: Texts that always stay.
+        counter: Counts the tokens of a text; None if it is unknown.
+        memo: A cache for what a shortener computes once for all items. A context belongs to one run.
     """
 
     __slots__ = ("counter", "items", "memo", "said")
@@ -117,7 +117,7 @@ class ShortenContext:
     def count(self, item: ContextItem, text: str) -> int:
         """The tokens of a text that was taken from an item.
 
-        Without a counter they are in proportion to the characters, as in the item, rounded up.
+        Without a counter, they are proportional to the characters, as in the item, rounded up.
         """
         if self.counter is not None:
             return self.counter(text)
@@ -133,7 +133,7 @@ class Shortener(Protocol):
 
         Args:
             item: The item to shorten.
-            context: What else there is.
+            context: The other items, and how to count tokens.
 
         Returns:
             Shorter versions, each with fewer tokens than the item, as `pycupel.shorten.make_version` makes them. An
@@ -143,7 +143,7 @@ class Shortener(Protocol):
 
 
 class SliceOutcome(NamedTuple):
-    """What `slice_detailed` returns: the selection, and what else a slicer can report."""
+    """The result of `slice_detailed`: the selection, and further details."""
 
     selected: list[ContextItem]
     """The selected items."""
@@ -155,7 +155,7 @@ class SliceOutcome(NamedTuple):
     """Items that were excluded by a cap or a minimum score, not by the budget, each with the reason."""
 
 
-# What follows is for pycupel itself.
+# The rest is for internal use.
 
 
 def checked_scorer(name: str, value: Any) -> Scorer:

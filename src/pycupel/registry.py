@@ -1,8 +1,8 @@
 """The names of strategies in files: built-in classes, registered ones, and those of installed plug-ins.
 
-A package offers its strategies to policy files by entry point, in the group `pycupel.scorers`, `pycupel.slicers`,
-`pycupel.placers`, `pycupel.shorteners`, `pycupel.curves` or `pycupel.clocks`; a program offers its own with
-`SCORERS.register` and its like.
+A package registers its strategies for policy files by entry point, in the group `pycupel.scorers`, `pycupel.slicers`,
+`pycupel.placers`, `pycupel.shorteners`, `pycupel.curves` or `pycupel.clocks`; a program registers its own
+with `SCORERS.register` and so on.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class Registry(Mapping[str, Any]):
     """Names and the classes that they stand for; in `CLOCKS`, the clocks.
 
     A name is found in any spelling: `metadataTrust`, `metadata_trust` and `metadata-trust` are one. Installed plug-ins
-    are looked for when a name is not found otherwise, and loaded when they are used. Threads may share a registry.
+    are searched if a name is not found otherwise, and loaded when they are used. Threads may share a registry.
 
     Attributes:
         what: What the entries are: `scorer`, `slicer`, `placer`, `shortener`, `curve` or `clock`.
-        group: The group of entry points in which plug-ins are looked for.
+        group: The group of entry points of the plug-ins.
     """
 
     def __init__(self, what: str, built_in: Mapping[str, Any], check: Callable[[str, Any], Any]) -> None:
@@ -125,7 +125,7 @@ class Registry(Mapping[str, Any]):
     def name_of(self, entry: object) -> str | None:
         """Return the name under which a class, or a clock, is registered, or None.
 
-        Of the plug-ins, those of the entry's own package are loaded, and those that are imported already.
+        Of the plug-ins, only those of the entry's own package, or already imported, are loaded.
         """
         found = self._search(entry)
         if found is None:
@@ -165,7 +165,7 @@ class Registry(Mapping[str, Any]):
             )
         try:
             loaded = _loaded(point)
-            # Not while the plug-in is imported, so that one that hangs does not block other threads.
+            # Import without the lock, so that a plug-in that hangs does not block other threads.
             with self._lock:
                 if key not in self._entries:
                     self.register(point.name, loaded)
@@ -177,7 +177,7 @@ class Registry(Mapping[str, Any]):
 def _loaded(point: Any) -> Any:
     """What an entry point names.
 
-    It is imported in a thread of its own: an import cannot be stopped, but it need not be waited for.
+    It is imported in its own thread, because an import cannot be stopped, but waiting for it can.
     """
     if _is_imported(point.module):
         return point.load()
@@ -205,7 +205,7 @@ def _loaded(point: Any) -> Any:
 
 
 def _is_imported(module: str) -> bool:
-    """Whether a module has been imported, to the end: one that hangs has begun to be."""
+    """Whether a module has been imported completely; one that hangs has not."""
     return module in sys.modules and not getattr(sys.modules[module].__spec__, "_initializing", False)
 
 
@@ -220,7 +220,7 @@ def _checked_factory(name: str, value: Any) -> Any:
 
 
 def _same(present: object, entry: object) -> bool:
-    """Whether a registration is repeated: a module may be reloaded, for example."""
+    """Whether a registration is repeated, for example because a module was reloaded."""
     return _equal(present, entry) or (_origin(present) is not None and _origin(present) == _origin(entry))
 
 

@@ -27,7 +27,7 @@ _ITEMS_ONLY = frozenset({ContextItem})
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class ContextResult:
-    """What `select` selected. It holds a list, so it is not hashable.
+    """The result of `select`. It holds a list, so it is not hashable.
 
     Attributes:
         items: The selected items, in the order in which the model should see them.
@@ -57,7 +57,7 @@ class ContextResult:
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class ExplainedResult(ContextResult):
-    """What `select` selected with `explain=True`.
+    """The result of `select` with `explain=True`.
 
     Attributes:
         report: What was left out and why.
@@ -104,13 +104,13 @@ def select(
     """Select and order the best context for a budget. Does not call the `on_overflow` of a pipeline.
 
     Args:
-        items: The candidates, in any iterable; `Versions` for an item that comes with shorter versions of itself.
+        items: The candidates, in any iterable; `Versions` for an item with shorter versions.
         budget: The limits, or just a number of tokens.
         policy: A policy, a pipeline, or the name of a preset: chat, code-review, rag, document-qa, tool-use,
             long-running, debugging.
         query: What the selection should be relevant to: the user's question, in plain words. The presets read it.
-        shorten: Makes shorter versions of the items, to choose from before anything is left out; such as `KeyLines()`
-            of `pycupel.shorten`. It takes the place of the policy's own.
+        shorten: Makes shorter versions of the items, to choose from before anything is left out, such as `KeyLines()`
+            of `pycupel.shorten`. It replaces the policy's own.
         explain: Whether the result should have a report.
 
     Returns:
@@ -130,7 +130,7 @@ def select(
     maker = pipeline.shorten if shorten is None else shorten
     candidates: Any = items if isinstance(items, list) else list(checked_iterable("items", _ITEMS, items))
     if not _ITEMS_ONLY.issuperset(map(type, candidates)):
-        # Most items come without versions, and the makers take longer to load than a selection.
+        # Most items have no versions, and the makers take longer to load than a selection.
         from pycupel.shorten.versions import unpacked  # noqa: PLC0415
 
         candidates, maker = unpacked(candidates, maker)

@@ -28,7 +28,7 @@ def test_the_screen_has_every_section(call: Call, session: str) -> None:
         "WHERE THE WINDOW GOES",
         "not in the file",
         "THE LARGEST PARTS",
-        "SAYS NOTHING NEW",
+        "REDUNDANT",
         "LINT: nothing that the provider would refuse",
         "GROWTH, in tokens for each prompt: 24 calls",
         "INSTEAD, at 22,967 tokens",

@@ -106,7 +106,7 @@ class TestTheDoctor:
         told = json.loads(page["out"])
         assert page["data"]["subtitle"] == "session.jsonl"
         assert page["figures"]["figures"][0][1] == told["largestPrompt"]["tokens"]
-        bars = page["The largest prompt, by what it consists of"]["bars"]
+        bars = page["The largest prompt, by its parts"]["bars"]
         assert [bar[1] for bar in bars] == [row["tokens"] for row in told["window"]]
         assert [row[2] for row in page["The largest parts"]["rows"]] == [part["tokens"] for part in told["largest"]]
         budget = told["instead"]["budget"]

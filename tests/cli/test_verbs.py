@@ -56,16 +56,16 @@ def test_no_verb_is_wrong_and_shows_the_help(call: Call) -> None:
         (["selct"], "unknown verb 'selct'; did you mean 'select'?\n  pycupel --help lists them"),
         (
             ["--versoin"],
-            "unrecognized arguments: --versoin; did you mean '--version'?\n  pycupel --help says what it takes",
+            "unrecognized arguments: --versoin; did you mean '--version'?\n  pycupel --help lists its arguments",
         ),
-        (["-x"], "unrecognized arguments: -x\n  pycupel --help says what it takes"),
+        (["-x"], "unrecognized arguments: -x\n  pycupel --help lists its arguments"),
         (
             ["select"],
-            "the following arguments are required: FILE, -b/--budget\n  pycupel select --help says what it takes",
+            "the following arguments are required: FILE, -b/--budget\n  pycupel select --help lists its arguments",
         ),
         (
             ["select", "x", "-b", "1", "--strickt"],
-            "unrecognized arguments: --strickt; did you mean '--strict'?\n  pycupel select --help says what it takes",
+            "unrecognized arguments: --strickt; did you mean '--strict'?\n  pycupel select --help lists its arguments",
         ),
     ],
 )

@@ -421,7 +421,7 @@ def test_a_hook_that_raises_is_logged_and_the_run_goes_on(hook: str, caplog: pyt
     assert [kind for kind, _ in raising.calls] == [kind for kind, _ in quiet.calls]
     assert caplog.records
     assert {record.name for record in caplog.records} == {"pycupel"}
-    assert {record.getMessage() for record in caplog.records} == {f"{hook} of Raising raised; the run goes on"}
+    assert {record.getMessage() for record in caplog.records} == {f"{hook} of Raising raised; the run continues"}
     assert "broken hook" in caplog.text
 
 
@@ -450,7 +450,7 @@ def test_a_collector_that_cannot_say_what_it_wants_is_not_used(name: str, caplog
     assert PIPELINE.run(ITEMS, BUDGET, collector=collector) == PIPELINE.run(ITEMS, BUDGET)
     assert collector.calls == []
     assert [record.getMessage() for record in caplog.records] == [
-        "is_enabled or detail_level of Broken raised; the run goes on"
+        "is_enabled or detail_level of Broken raised; the run continues"
     ]
 
 

@@ -116,11 +116,11 @@ def test_many_matches_are_shortened() -> None:
 def test_no_match_suggests_what_is_close() -> None:
     assert str(refused(REPORT, "lerge")) == "no content starts with 'lerge'; did you mean 'large'?"
     assert str(refused(REPORT, "zzz")) == "no content starts with 'zzz'"
-    assert str(refused(REPORT, item("other", 1))) == "the item was no candidate of the run"
+    assert str(refused(REPORT, item("other", 1))) == "the item was not among the candidates"
 
 
 def test_an_index_needs_items_and_has_to_be_in_range() -> None:
-    assert str(refused(REPORT, 3)) == "an index needs the items that it is for: why(3, items=items)"
+    assert str(refused(REPORT, 3)) == "pass items= to look up an item by index: why(3, items=items)"
     assert str(refused(REPORT, 8, items=ITEMS)) == "there is no items[8]: items has 8"
     assert str(refused(REPORT, -9, items=ITEMS)) == "there is no items[-9]: items has 8"
 

@@ -33,7 +33,7 @@ from tests.messages.chats import (
 )
 from tests.messages.histories import WRITERS, Exchange
 
-IGNORED = "previous was not used: it was not made with the same arguments from the start of this history"
+IGNORED = "previous was ignored: it was made with other arguments, or not from the start of this history"
 
 
 def grow(history: list[Message], budget: Any, start: int, **options: Any) -> list[MessageSelection]:
@@ -367,8 +367,8 @@ def test_later_system_messages_age_and_a_note_says_so() -> None:
     [note] = selection.notes
     last = max(i for i in range(1, len(history)) if history[i]["role"] == "system" and i not in selection.kept)
     assert note == (
-        f"system messages behind other messages were dropped ({61 - len(kept)}, the last one is messages[{last}]); "
-        "only the newest of them always stays, so pin those that must"
+        f"later system messages were dropped ({61 - len(kept)}, last: messages[{last}]); "
+        "only the newest always stays, so pin any you need"
     )
 
 
@@ -398,7 +398,7 @@ def test_when_a_cut_has_paid_for_itself() -> None:
     assert Cut(1_000, 2_000).pays_after(write=1.0, read=0.5) == 2
     assert Cut(1_000, 0).pays_after() == 0
     assert Cut(1_000, 1_000).pays_after(write=0.0, read=0.1) == 0
-    with pytest.raises(InvalidArgumentError, match="read must be above 0, not 0: where reading costs nothing"):
+    with pytest.raises(InvalidArgumentError, match="read must be above 0, not 0: if reading is free"):
         Cut(1_000, 2_000).pays_after(read=0)
 
 

@@ -378,7 +378,7 @@ def test_what_must_stay_and_does_not_fit_is_an_error_that_names_the_largest() ->
     assert error.indices == (len(history) - 2, len(history) - 1)
     assert error.tokens == cost(history[-2:])
     assert error.available == 350 - window([history[0], history[-3]])
-    assert "what must stay needs 435 tokens, and the budget leaves 347." in error.__notes__[0]
+    assert "what must stay needs 435 tokens, but the budget leaves 347." in error.__notes__[0]
 
 
 def test_no_budget_gives_an_empty_list() -> None:
@@ -460,7 +460,7 @@ def test_options_that_make_no_sense(options: dict[str, Any], error: type[Excepti
         ("800", InvalidArgumentError, "budget must be a number of tokens, or a share such as '75%', not '800'"),
         ("0%", InvalidArgumentError, "budget must be a number of tokens, or a share such as '75%', not '0%'"),
         ("101%", InvalidArgumentError, "budget must be a number of tokens, or a share such as '75%', not '101%'"),
-        ("50%", InvalidArgumentError, "the budget '50%' is a share of the model's window, and there is no model"),
+        ("50%", InvalidArgumentError, "the budget '50%' is a share of the model's window, but there is no model"),
         (None, TypeError, "budget must be an int"),
         (True, TypeError, "budget must be an int"),
     ],

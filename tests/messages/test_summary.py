@@ -119,7 +119,7 @@ async def later(dropped: list[Any], last: str | None) -> str:
     ("summarize", "note"),
     [
         (fail, "summarize raised ValueError('no model')"),
-        (lambda *_: "x" * 57, "the summary needs 61 tokens, and summary_tokens has room for 60"),
+        (lambda *_: "x" * 57, "the summary needs 61 tokens, but summary_tokens allows 60"),
         (lambda *_: None, "summarize must return a text, not None (NoneType)"),
         (lambda *_: " ", "summarize must return a text, not ' ' (str)"),
         (later, "summarize returned a coroutine; use aselect_messages"),
@@ -129,7 +129,7 @@ def test_without_a_summary_that_fits_the_selection_is_what_it_would_be(summarize
     history = small_talk(60)
     selection = select(history, 600, summarize=summarize, summary_tokens=60)
     plain = select(history, 600, summary_tokens=60)
-    assert selection.notes == (f"there is no summary: {note}",)
+    assert selection.notes == (f"no summary: {note}",)
     assert (selection.messages, selection.kept, selection.cut) == (plain.messages, plain.kept, plain.cut)
     assert selection.summary is None
 
@@ -189,7 +189,7 @@ def test_a_coroutine_is_awaited() -> None:
     assert aselect(history, 600, summarize=lambda *_: "plain", summary_tokens=60).summary == "plain"
     assert aselect(history, 600) == select(history, 600)
     failed = aselect(history, 600, summarize=fail_later, summary_tokens=60)
-    assert failed.notes == ("there is no summary: summarize raised ValueError('no model')",)
+    assert failed.notes == ("no summary: summarize raised ValueError('no model')",)
 
 
 def test_other_options_are_refused() -> None:

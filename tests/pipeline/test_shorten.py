@@ -138,7 +138,7 @@ def test_caps_hold() -> None:
 
 @pytest.mark.parametrize("slicer", [StreamSlice(), MinScoreSlice(StreamSlice(), 0.1)])
 def test_other_slicers_are_refused(slicer: Any) -> None:
-    with pytest.raises(PipelineConfigError, match="shorten takes the place of GreedySlice or KnapsackSlice"):
+    with pytest.raises(PipelineConfigError, match="shorten works only with GreedySlice or KnapsackSlice"):
         pipeline(slicer)
 
 
@@ -208,7 +208,7 @@ def test_a_search_that_stops_early_is_noted(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(core, "_STATES_OF_MANY", 0)
     given = items(60, 60, 60)
     (note,) = pipeline(shorten=Untouched()).dry_run(given, 119).notes
-    assert note.startswith("the versions chosen are worth at least 5")
+    assert note.startswith("the chosen versions are worth at least 5")
     assert pipeline(QuotaSlice([]), Untouched()).dry_run(given, 119).notes[0] == note
 
 

@@ -90,7 +90,7 @@ def test_another_slicer_streams_with_a_stream_slice_and_says_so() -> None:
         collector = DiagnosticTraceCollector()
         assert contents(by_hint(slicer).run_stream_sync(items, 105, collector=collector)) == ["heavy"]
         (note,) = collector.build_report().notes
-        assert note.startswith(f"{type(slicer).__name__} has to see all items")
+        assert note.startswith(f"{type(slicer).__name__} must see all items")
     collector = DiagnosticTraceCollector()
     by_hint(StreamSlice()).run_stream_sync(items, 105, collector=collector)
     assert collector.build_report().notes == ()

@@ -57,7 +57,7 @@ def test_mistakes(written: Any, text: str) -> None:
 
 
 def test_a_slicer_that_cannot_choose_among_versions() -> None:
-    with pytest.raises(DocumentError, match="shorten takes the place of GreedySlice"):
+    with pytest.raises(DocumentError, match="shorten works only with GreedySlice"):
         policy_from_dict({**document("stub"), "slicerType": "stream"})
     assert StreamSlice() == policy_from_dict({**document(None), "slicerType": "stream"}).slicer
 

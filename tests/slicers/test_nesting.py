@@ -30,7 +30,7 @@ def test_slicers_are_nested_100_levels_deep_at_most(wrap: Callable[[Slicer], Sli
     assert slicer.slice([ScoredItem(item, 0.5)], ContextBudget(10)) == [item]
     assert slicer == other
     assert repr(slicer) == repr(other)
-    with pytest.raises(SlicerConfigError, match="slicers may be nested 100 levels deep") as caught:
+    with pytest.raises(SlicerConfigError, match="slicers may be nested at most 100 levels deep") as caught:
         wrap(slicer)
     assert caught.value.argument == "inner"
 
@@ -41,6 +41,6 @@ def test_an_inner_quota_requires_100_different_percentages_at_most(wrap: Callabl
     entries = [QuotaEntry(f"kind{i}", 0.001 * (i + 1)) for i in range(101)]
     assert QuotaSlice([], wrap(QuotaSlice(entries[:-1]))).inner == wrap(QuotaSlice(entries[:-1]))
     inner = wrap(QuotaSlice(entries))
-    with pytest.raises(SlicerConfigError, match="100 different percentages at most, not 101") as caught:
+    with pytest.raises(SlicerConfigError, match="at most 100 different percentages, not 101") as caught:
         QuotaSlice([], inner)
     assert caught.value.argument == "inner"

@@ -1,4 +1,4 @@
-"""Quota utilization: what was selected of each kind, beside what a policy requires and allows."""
+"""Quota utilization: the selection of each kind, compared with what a policy requires and allows."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def quota_utilization(
 ) -> tuple[KindQuotaUtilization, ...]:
     """How a selection uses the quotas of a policy.
 
-    All selected items count, pinned ones too. Percentages are of `target_tokens`, even where a slicer had less than
-    that to divide: next to pinned items, or inside another slicer.
+    All selected items count, pinned ones too. Percentages are of `target_tokens`, even if a slicer had less than
+    that to divide, because of pinned items or an outer slicer.
 
     Args:
         report: The report of a selection.

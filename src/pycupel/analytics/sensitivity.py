@@ -71,7 +71,7 @@ class PolicySensitivityReport:
         return self.to_text()
 
 
-# With a union instead of overloads, mypy takes the literals of a dict display for strings.
+# With a union instead of overloads, mypy infers str for the literals of a dict display.
 @overload
 def policy_sensitivity(
     items: Iterable[ContextItem],
@@ -150,7 +150,7 @@ def _report(
 def _differences(
     items: Iterable[ContextItem], variants: Iterable[tuple[str, SelectionReport]]
 ) -> tuple[PolicySensitivityDiffEntry, ...]:
-    """By content: of several items with one content, some may be selected and others not (PO-01)."""
+    """By content, because only some of several items with the same content may be selected (PO-01)."""
     selections = [(label, {included.item.content for included in report.included}) for label, report in variants]
     contents = dict.fromkeys(item.content for item in items)
     entries = (PolicySensitivityDiffEntry(content, _statuses(content, selections)) for content in contents)

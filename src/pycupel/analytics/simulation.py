@@ -97,10 +97,10 @@ def find_min_budget_for(
     Args:
         pipeline: What selects: a `Pipeline`, a `Policy` or the name of a preset.
         items: The candidates, in any iterable.
-        target_item: The item in question: one of the items, the same object.
+        target_item: The item to select: an object from `items`.
         search_ceiling: The largest budget to try.
-        base_budget: Where the budgets to try get their output reserve, reserved slots and safety margin from. By
-            default they have none. Their `max_tokens` and `target_tokens` are both the size to try.
+        base_budget: Provides the output reserve, reserved slots and safety margin of the budgets to try. By default
+            they have none. Their `max_tokens` and `target_tokens` are both the size to try.
         exhaustive: Whether to try every size from below, which takes one slicing for each; with N items, at most
             50 million / N sizes.
         query: The question that the selection should be relevant to, for scorers that take one.

@@ -13,7 +13,7 @@
 | `pages`, `log_pages` | what `--html` writes |
 
 Every other module is a verb: `add_arguments(parser)` says what it takes, `run(options, screen)` does it and returns the
-exit code. A verb is imported when it is called, so that `pycupel --help` loads nothing of the library.
+exit code. A verb is imported when it is called, so that `pycupel --help` does not load the library.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ VERBS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line and return its exit code: 0 fine, 1 findings, 2 wrong usage or input, 3 it cannot fit.
+    """Run a command line and return its exit code: 0 fine, 1 findings, 2 wrong usage or input, 3 does not fit.
 
     Args:
-        arguments: The arguments after the program's name; those of the process, unless given.
+        arguments: The arguments after the program's name; by default those of the process.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     return guarded(_run, given)

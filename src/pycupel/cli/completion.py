@@ -1,4 +1,4 @@
-"""`pycupel completion`: what a shell needs to complete verbs, options and names."""
+"""`pycupel completion`: a script that completes verbs, options and names."""
 
 from __future__ import annotations
 

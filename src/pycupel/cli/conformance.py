@@ -22,7 +22,7 @@ pycupel conformance vectors
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("directory", metavar="DIRECTORY", help="where the *.toml files are, in any depth")
-    parser.add_argument("--suite", metavar="NAME", help="which suite this is, with its version, to claim a level by it")
+    parser.add_argument("--suite", metavar="NAME", help="name and version of the suite, to claim a level")
     parser.add_argument("-v", "--verbose", action="store_true", help="list the vectors that pass, too")
     add_json(parser)
 

@@ -44,7 +44,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("file", metavar="FILE", help="a transcript, requests or messages; - for stdin")
     add_budget(parser, required=False, text="what to compare at; default: half of the largest prompt")
     logs.add_policies(parser)
-    parser.add_argument("--conversation", type=int, metavar="N", help="which one, from 1; default: the largest")
+    parser.add_argument("--conversation", type=int, metavar="N", help="its number, from 1; default: the largest")
     add_counter(parser, "counts tokens")
     add_json(parser)
     add_html(parser)
@@ -157,7 +157,7 @@ def _place(part: Part) -> str:
 
 
 def _label(part: Part) -> str:
-    """What a part is: for a call or a result, the tool and its most telling argument."""
+    """What a part is: for a call or a result, the tool and its main argument."""
     if not part.tool:
         return visible(f"{part.kind}: {part.text}")
     asked = part.call.removeprefix(part.tool).strip()
@@ -182,15 +182,15 @@ def _shortened_path(text: str) -> str:
 
 def _waste(usage: ContextUsage, screen: Screen) -> list[Line]:
     wasted = {
-        "results of calls that were made again later": usage.superseded,
-        "other parts whose text comes again later": usage.repeated,
+        "results of calls that were repeated later": usage.superseded,
+        "other parts whose text is repeated later": usage.repeated,
     }
     rows = [
         Row((Span(count(waste.tokens)), Span(share(waste.tokens, usage.total)), Span(count(waste.parts))), what)
         for what, waste in wasted.items()
         if waste.parts
     ]
-    heading: Line = [Span("SAYS NOTHING NEW" if rows else "SAYS NOTHING NEW: nothing", HEADING)]
+    heading: Line = [Span("REDUNDANT" if rows else "REDUNDANT: nothing", HEADING)]
     if not rows:
         return [heading, []]
     table = Table((">tokens", ">share", ">parts"), rows, screen.width)
@@ -198,7 +198,7 @@ def _waste(usage: ContextUsage, screen: Screen) -> list[Line]:
 
 
 def _found(usage: ContextUsage) -> list[Finding]:
-    """The findings, without warnings about the last message: where a log ends is not what was sent."""
+    """The findings, without warnings about the last message: a log may end anywhere."""
     last = len(usage.history.messages) - 1
     return [each for each in usage.findings if each.severity == "error" or each.index < last]
 
@@ -252,7 +252,7 @@ def _instead(usage: ContextUsage, budget: int, results: tuple[PolicyReplay, ...]
     hidden = f", of which {usage.not_in_file:,} are not in the file" if usage.not_in_file else ""
     screen.lines(paragraph(f"INSTEAD, at {budget:,} tokens for each prompt{hidden}", screen.width, code=HEADING))
     if not results:
-        screen.text("  What is not in the file is larger than that: give a larger --budget.")
+        screen.text("  What is not in the file is larger than that: pass a larger --budget.")
         return
     logs.policy_rows(results, screen)
     needed = results[0].needed

@@ -138,7 +138,7 @@ def _demonstrate(screen: Screen) -> None:
     items = [from_dict(ContextItem, row) for row in _rows()]
     report = _PIPELINE.dry_run(items, _BUDGET)
     screen.text(report.to_text(color=screen.color))
-    screen.text("\nWHY this one is in, and the next one is not?\n")
+    screen.text("\nWHY is this item in, and the next one out?\n")
     screen.text(str(report.why("Mira: Good. Fix that one too")))
     screen.text("")
     screen.text(str(report.why("$ query_logs service=checkout", pipeline=_PIPELINE, items=items)))
@@ -147,7 +147,7 @@ def _demonstrate(screen: Screen) -> None:
 
 
 def _newest_first(items: list[ContextItem], target: int) -> list[ContextItem]:
-    """The usual way: what is pinned, then the newest items until one does not fit."""
+    """The usual approach: pinned items, then the newest items until one does not fit."""
     pinned = [item for item in items if item.pinned]
     dated = [item for item in items if item.timestamp and not item.pinned and item.tokens >= 0]
     newest = sorted(dated, key=_age, reverse=True)
@@ -161,7 +161,7 @@ def _age(item: ContextItem) -> datetime:
 
 
 def _print_side_by_side(selected: list[ContextItem], newest: list[ContextItem], screen: Screen) -> None:
-    """Both selections, oldest first, each item in its own line."""
+    """Both selections, oldest first, each item on its own line."""
     screen.text("\nTHE SAME BUDGET, oldest first")
     screen.text(f"  {_titled('selected above', selected):38}  {_titled('newest first', newest):38}".rstrip())
     chosen, newest_ids = {id(item) for item in selected}, {id(item) for item in newest}

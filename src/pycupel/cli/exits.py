@@ -11,17 +11,17 @@ from typing import TypeVar
 __all__ = ["FINDINGS", "FINE", "TOO_LARGE", "WRONG", "InputError", "guarded", "report"]
 
 FINE, FINDINGS, WRONG, TOO_LARGE, INTERRUPTED = 0, 1, 2, 3, 130
-"""The exit codes. Only `lint`, `diff` and `conformance` have findings; too large is what must stay for the budget."""
+"""The exit codes. Only `lint`, `diff` and `conformance` have findings; too large: what must stay exceeds the budget."""
 
 _Argument = TypeVar("_Argument")
 
 
 class InputError(Exception):
-    """A mistake in the arguments or in a file. The user sees the message only."""
+    """A mistake in the arguments or in a file. The user sees only the message."""
 
 
 def guarded(run: Callable[[_Argument], int], argument: _Argument) -> int:
-    """The exit code of `run(argument)`. What it raises for a known reason becomes a message."""
+    """The exit code of `run(argument)`. Expected exceptions become messages."""
     try:
         _prepare_streams()
         code = _finished(run, argument)
@@ -49,7 +49,7 @@ def _finished(run: Callable[[_Argument], int], argument: _Argument) -> int:
 
 
 def report(error: Exception) -> int:
-    """Write what went wrong to stderr, and return the exit code. A defect is raised again: it needs its traceback."""
+    """Write the error to stderr, and return the exit code. A defect is raised again, because it needs its traceback."""
     outcome = _outcome_of(error)
     if outcome is None:
         raise error

@@ -32,7 +32,7 @@ def add_arguments(parser: Parser) -> None:
     add_budget(parser)
     add_policy(parser)
     add_query(parser)
-    parser.add_argument("--why", metavar="INDEX|START", help="explain one item: its index from 0, or how it starts")
+    parser.add_argument("--why", metavar="INDEX|START", help="explain one item: its index, or the start of its content")
     parser.add_argument("--all", action="store_true", help="list all items, not only the first 40 of each list")
     add_json(parser)
     add_html(parser)

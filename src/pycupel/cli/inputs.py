@@ -36,14 +36,14 @@ _MOST_WARNINGS = 5
 
 @contextmanager
 def open_text(path: str) -> Generator[Iterable[str]]:
-    """The lines of a file, or of stdin for `-`; an error about them names it."""
+    """The lines of a file, or of stdin for `-`; errors about them name it."""
     with open_bytes(path) as file:
         yield io.TextIOWrapper(file, encoding="utf-8-sig")
 
 
 @contextmanager
 def open_bytes(path: str) -> Generator[IO[bytes]]:
-    """A file, or stdin for `-`; an error about what is in it names it."""
+    """A file, or stdin for `-`; errors about its content name it."""
     name = "stdin" if path == _STDIN else path
     file = sys.stdin.buffer if path == _STDIN else open_binary(path)
     try:
@@ -82,7 +82,7 @@ def _without_nul(lines: Iterable[str]) -> Iterator[str]:
 
 
 def read_items(options: Any, screen: Screen) -> list[ContextItem]:
-    """The items in `options.file`. Those without tokens are counted, and a note says by what."""
+    """The items in `options.file`. Items without tokens are counted, and a note names the counter."""
     with open_text(options.file) as lines:
         return items_in(lines, options, screen)
 
@@ -141,7 +141,7 @@ class _ItemReader:
             self._unknown.setdefault(key, number)
 
     def _misspelt(self, row: Any, error: DocumentError) -> str:
-        """For a missing field, the key that is probably meant to be it."""
+        """For a missing field, the key that is probably a misspelling of it."""
         unknown = row.keys() - self._known if error.path in self._names else ()
         meant = [key for key in sorted(unknown) if suggestion(key, [error.path])]
         return f"; {meant[0]!r} is unknown: did you mean {error.path!r}?" if meant else ""
@@ -182,7 +182,7 @@ class Conversation(NamedTuple):
 
     @property
     def beside(self) -> dict[str, Any]:
-        """What the request has beside the messages, as `select_messages` and `count_messages` take it."""
+        """The system prompt and tools of the request, as arguments of `select_messages` and `count_messages`."""
         from pycupel.replay.requests import system_and_tools  # noqa: PLC0415 - items do not need it
 
         system, tools = system_and_tools(self.request or {})
@@ -190,7 +190,7 @@ class Conversation(NamedTuple):
         return {"system": system, "tools": tools or None, "model": model if isinstance(model, str) else None}
 
     def documents(self, messages: list[Any]) -> list[Any]:
-        """What to write for other messages, in the file's own shape: a document a line."""
+        """Other messages in the form of the file, one document per line."""
         if self.request is not None:
             return [{**self.request, self.key: messages}]
         return messages if self.is_lines else [messages]
@@ -225,7 +225,7 @@ def conversations_in(lines: Iterable[str]) -> list[Conversation]:
 def _request(value: dict[str, Any], number: int) -> Conversation | None:
     for key in _MESSAGE_KEYS:
         messages = value.get(key)
-        # A message of the Responses API may have an `input`, too, and says what it is.
+        # A message of the Responses API may also have an `input`, but it has a type.
         if isinstance(messages, list) and "role" not in value and "type" not in value:
             return Conversation(messages, value, key, number=number)
     return None
@@ -239,5 +239,5 @@ def one_conversation(path: str, verb: str) -> Conversation:
     """
     found = read_conversations(path)
     if len(found) > 1:
-        raise InputError(f"{path}: has {len(found):,} requests, and {verb} takes one")
+        raise InputError(f"{path}: has {len(found):,} requests, but {verb} takes one")
     return found[0]

@@ -47,7 +47,7 @@ def context_page(
         name: The name of the file.
         usage: What `context_usage` found.
         findings: What the provider would refuse.
-        budget: What the policies were compared at.
+        budget: The budget at which the policies were compared.
         results: What they would have sent.
         label_of: Describes a part.
     """
@@ -83,7 +83,7 @@ def _figures(usage: ContextUsage) -> Figures:
             Figure("Largest prompt", usage.total, counted),
             Figure("Calls", len(usage.growth), f"the largest is call {usage.call}" if usage.call else ""),
             Figure("Messages", len(usage.history.messages), plural(len(usage.history.compactions), "compaction")),
-            Figure("Says nothing new", waste, f"{share(waste, usage.total)}: results fetched again, repeated texts"),
+            Figure("Redundant", waste, f"{share(waste, usage.total)}: results fetched again, repeated texts"),
         ]
     )
 
@@ -98,11 +98,11 @@ def _window(usage: ContextUsage) -> Bars:
         )
         for row in usage.rows
     ]
-    return Bars("The largest prompt, by what it consists of", bars)
+    return Bars("The largest prompt, by its parts", bars)
 
 
 def _growth(usage: ContextUsage, label_of: Callable[[Part], str]) -> list[Panel]:
-    """The prompts from call to call, and what each part of them cost for how long."""
+    """The prompts from call to call, with the size and lifetime of each part."""
     calls = call_indices(usage.history)
     if len(calls) < 2:
         return []
@@ -133,7 +133,7 @@ def _growth(usage: ContextUsage, label_of: Callable[[Part], str]) -> list[Panel]
 
 
 def _lives(usage: ContextUsage, calls: Sequence[int], label_of: Callable[[Part], str]) -> list[Life]:
-    """Everything that was part of prompts, in the order of the prompt."""
+    """Every part of the prompts, in prompt order."""
     history, last = usage.history, len(calls) - 1
     splitter = Splitter(history.provider, usage.counter)
     starts = [_start(history, index) for index in calls]
@@ -185,8 +185,8 @@ def _policies(title: str, results: Sequence[PolicyReplay]) -> Rows:
     ]
     rates = results[0].rates
     note = (
-        f"Reused: the share that began the prompt as in the call before. Cost: in tokens at the usual price, "
-        f"{rates.read:g} for a reused one and {rates.write:g} for others. Refused: by the provider, or never sent. "
+        f"Reused: share of tokens in the prefix shared with the previous call. Cost: in tokens at the usual price, "
+        f"{rates.read:g} for a reused token, {rates.write:g} for others. Refused: by the provider, or never sent. "
         f"Lost: of what the agent needed later, {results[0].needed:,} in all; at a refused call, all of it."
     )
     return Rows(title, _POLICY_COLUMNS, rows, note)

@@ -1,4 +1,4 @@
-"""What the verbs about logged sessions share: reading, a progress bar, and the table of policies."""
+"""Shared by the verbs about logged sessions: reading, a progress bar, and the table of policies."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ __all__ = [
 
 _SHORTENED = "+shorten"
 USUAL = (AS_LOGGED, NEWEST_FIRST, "chat", f"chat{_SHORTENED}")
-"""What is compared if no policies are given."""
+"""The policies to compare by default."""
 
 _COLUMNS = ("<policy", ">tokens sent", ">reused", ">cost", ">cuts", ">refused", ">lost")
 
 
 def read(path: str, screen: Screen) -> Log:
-    """The log in a file; a note says how much could not be read.
+    """The log in a file; a note says how many lines could not be read.
 
     Raises:
         InputError: there is no conversation in it.
@@ -56,12 +56,12 @@ def add_policies(parser: Parser) -> None:
 
 
 def policies_of(names: Sequence[str]) -> dict[str, Any]:
-    """The policies by label: presets, files, each also with `+shorten`, and the usual way."""
+    """The policies by label: presets and files, with or without `+shorten`, and the baselines."""
     return {name: name if name in {AS_LOGGED, NEWEST_FIRST} else _policy(name) for name in names}
 
 
 def _policy(name: str) -> Any:
-    """A policy; with `+shorten` behind its name, it shortens results before it drops them."""
+    """A policy; with `+shorten` after its name, it shortens results before it drops them."""
     if not name.endswith(_SHORTENED):
         return policy_of(name)
     from pycupel.shorten import KeyLines  # noqa: PLC0415 - most verbs never need it

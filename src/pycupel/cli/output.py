@@ -25,7 +25,7 @@ class Screen:
     Attributes:
         out: stdout.
         err: stderr.
-        width: The columns there are; 80 for a pipe, unless COLUMNS says otherwise.
+        width: The number of columns; 80 for a pipe, unless COLUMNS is set.
         color: Whether `out` is a terminal that shows colours.
         unicode: Whether `out` can show more than ASCII.
         quiet: Whether notes are left out.
@@ -79,7 +79,7 @@ class Screen:
         self.lines([[Span(visible(text), HEADING)]])
 
     def json(self, document: Any, *, indent: int | None = 2) -> None:
-        """Write a document as JSON. What a terminal might interpret is escaped, which JSON allows."""
+        """Write a document as JSON. Characters that a terminal might interpret are escaped."""
         from pycupel.codecs.jsontext import format_json  # noqa: PLC0415
 
         self.text(_escaped_json(format_json(document, indent)))
@@ -90,7 +90,7 @@ class Screen:
             self.json(document, indent=None)
 
     def bar(self, part: float, room: int) -> str:
-        """A bar of at most `room` columns for a part of 1; eighths of a column where there is Unicode."""
+        """A bar of at most `room` columns for a fraction of 1; with Unicode, in eighths of a column."""
         if not self.unicode:
             return "#" * round(part * room)
         eighths = round(part * room * 8)
@@ -103,7 +103,7 @@ class Screen:
 
 
 def visible(text: str) -> str:
-    """A text in which control characters, terminal escapes and marks of direction are shown as their codes."""
+    """The text with control characters, terminal escapes and direction marks shown as codes."""
     if text.isprintable():
         return text
     return "".join(

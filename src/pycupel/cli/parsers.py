@@ -38,7 +38,7 @@ class Verb(Protocol):
     """A module with a verb.
 
     Attributes:
-        EXAMPLE: A command line that works when it is pasted.
+        EXAMPLE: A command line that can be pasted.
     """
 
     EXAMPLE: str
@@ -47,7 +47,7 @@ class Verb(Protocol):
         """Add the arguments of the verb."""
 
     def run(self, options: Any, screen: Any, /) -> int:
-        """Do it, and return the exit code."""
+        """Run the verb, and return the exit code."""
         ...
 
 
@@ -68,7 +68,7 @@ class Parser(argparse.ArgumentParser):
         """Raise the message as an error, with a hint at the help."""
         unknown = re.fullmatch(r"unrecognized arguments: (--[\w-]+).*", message, re.DOTALL)
         near = _near(unknown[1], self._option_string_actions) if unknown else ""
-        raise InputError(f"{message}{near}\n  {self.prog} --help says what it takes")
+        raise InputError(f"{message}{near}\n  {self.prog} --help lists its arguments")
 
 
 class _MainParser(Parser):
@@ -135,7 +135,7 @@ def add_items(parser: Parser) -> None:
     """`FILE`, and how its items are read."""
     parser.add_argument("file", metavar="FILE", help="items: a JSON array or JSON lines; - for stdin")
     parser.add_argument("--strict", action="store_true", help="refuse unknown keys instead of warning")
-    add_counter(parser, "counts items that come without tokens")
+    add_counter(parser, "counts items without tokens")
 
 
 def add_counter(parser: Parser, purpose: str) -> None:
@@ -180,7 +180,7 @@ def add_json(parser: Parser) -> None:
     parser.add_argument("--json", action="store_true", help="JSON instead of a table")
 
 
-# --- what options mean
+# --- the values of options
 
 
 def budget_of(options: Any) -> int:

@@ -31,7 +31,7 @@ pycupel play items.jsonl
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
     add_items(parser)
-    add_budget(parser, required=False, text="the budget to begin with; default: half of all tokens")
+    add_budget(parser, required=False, text="the initial budget; default: half of all tokens")
     add_policy(parser)
     add_query(parser)
     parser.add_argument("--port", type=int, default=0, metavar="N", help="default: a free one")

@@ -39,7 +39,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(options: Any, screen: Screen) -> int:
-    """Do what the action says."""
+    """Run the action."""
     if options.action == "list":
         _list(options, screen)
     elif options.action == "show":

@@ -17,8 +17,8 @@ __all__ = ["EXAMPLE", "add_arguments", "run"]
 EXAMPLE = "pycupel demo transcript | pycupel replay - -b 12000 -p newest-first -p chat"
 
 _LEGEND = """
-reused   the share of the tokens that began the prompt as in the call before
-cost     in tokens at the usual price: {read:g} for a reused one, {write:g} for others
+reused   share of tokens in the prefix shared with the previous call
+cost     in tokens at the usual price: {read:g} if reused, {write:g} otherwise
 refused  calls that the provider would have refused, or that could not be sent
 lost     the share of what the agent needed later that the model did not get, of
          {needed:,}; at a refused call, all of it is lost

@@ -1,6 +1,6 @@
 """An invented session of a coding agent: its transcript, and the same conversation as chat messages.
 
-Sizes and order are those of real sessions: files are read twice, tests run again, and one log is larger than all else.
+It is sized and ordered like real sessions: files are read twice, tests run again, and one log is by far the largest.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 __all__ = ["messages", "transcript"]
 
-# What the provider counts and no transcript shows: the system prompt, and the definitions of the tools.
+# The system prompt and the definitions of the tools: the provider counts them, but no transcript shows them.
 _HIDDEN_TOKENS = 9_400
 # What the provider adds to each call.
 _CALL_TOKENS = 88
@@ -21,7 +21,7 @@ _MODEL = "claude-sonnet-4-5-20250929"
 
 
 class _Step(NamedTuple):
-    """What the user says; or what the agent says before a call, the call, and its result."""
+    """A user message; or text of the agent before a call, the call, and its result."""
 
     text: str
     tool: str = ""

@@ -17,10 +17,10 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the vectors in a directory, print what they show, and return the exit code."""
+    """Run the vectors in a directory, print the results, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m pycupel.conformance", description="Run Cupel conformance vectors.")
     parser.add_argument("directory", help="where the *.toml files are, in any depth")
-    parser.add_argument("--suite", metavar="NAME", help="which suite this is, with its version, to claim a level by it")
+    parser.add_argument("--suite", metavar="NAME", help="name and version of the suite, to claim a level")
     parser.add_argument("-v", "--verbose", action="store_true", help="list the vectors that pass, too")
     options = parser.parse_args(arguments)
     try:

@@ -86,7 +86,7 @@ def _expected(vector: Table) -> Table:
 
 
 def _expected_contents(vector: Table, name: str, items: Sequence[object]) -> list[Any]:
-    """What a vector expects of its items. Only without items may it be left out (CV-04)."""
+    """What a vector expects of its items. It may be missing only if there are no items (CV-04)."""
     expected = _expected(vector)
     contents: list[Any] = require(expected, name, "[expected]") if items else expected.get(name, [])
     return contents

@@ -1,4 +1,4 @@
-"""Comparing what a run gave with what a vector expects."""
+"""Comparing the result of a run with what a vector expects."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _TOKEN = re.compile(
 
 
 class VectorError(Exception):
-    """The vector itself is wrong: it cannot be run, or would pass without showing anything."""
+    """The vector itself is wrong: it cannot be run, or would pass without checking anything."""
 
 
 def read_vector(path: Path) -> Table:

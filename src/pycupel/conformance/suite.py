@@ -1,4 +1,4 @@
-"""Running a directory of vectors, and what it shows."""
+"""Running a directory of vectors, and the conformance level that it proves."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _UPSTREAM_REQUIRED = "ebe0c811df6725074abe9c410ca545302d5642f68ea7ee682af8aae2e1
 @sealed
 @dataclass(frozen=True, slots=True)
 class VectorResult:
-    """What became of one vector.
+    """The result of one vector.
 
     Attributes:
         path: The vector's file, relative to the directory that was run.
@@ -51,13 +51,13 @@ class VectorResult:
 @sealed
 @dataclass(frozen=True, slots=True)
 class SuiteResult:
-    """What became of all vectors in a directory.
+    """The results of all vectors in a directory.
 
     Attributes:
         results: One for each vector, in the order of their paths.
         suite: The suite that the vectors are: the name that the caller gave, or the upstream suite's if the contents
             of the required vectors are known to be that; None otherwise.
-        required_only: Whether the suite was recognised by its required vectors, which says nothing about others.
+        required_only: Whether the suite was recognised by its required vectors alone.
     """
 
     results: tuple[VectorResult, ...]
@@ -83,7 +83,7 @@ class SuiteResult:
 
     @property
     def level(self) -> str:
-        """The conformance level that the vectors show, or why they show none.
+        """The conformance level that the vectors prove, or why they prove none.
 
         The levels are the specification's: `Cupel Conformant` if all required vectors pass, `Cupel Fully Conformant` if
         all optional ones pass, too.

@@ -23,9 +23,9 @@ class TraceCollector:
     The calls of one run, in order: `on_pipeline_started`; for each stage, as it completes, what it excluded, an event
     for each item, one event for the stage; last `on_pipeline_completed`, or `on_pipeline_failed`.
 
-    A method that raises does not disturb the run: the exception is logged with `logging.getLogger("pycupel")`, and the
-    run goes on. If `is_enabled` or `detail_level` raises, that is logged, too, and the run is not recorded. Only what
-    is not an `Exception`, such as `KeyboardInterrupt`, is passed on.
+    If a method raises, the exception is logged with `logging.getLogger("pycupel")`, and the run continues. If
+    `is_enabled` or `detail_level` raises, that is logged, too, and the run is not recorded. Only exceptions that are
+    not an `Exception`, such as `KeyboardInterrupt`, are passed on.
     """
 
     __slots__ = ()
@@ -39,7 +39,7 @@ class TraceCollector:
         """Called when a stage has completed."""
 
     def record_item_event(self, event: TraceEvent, /) -> None:
-        """Called for each decision about an item. The message has numbers in it, and never content.
+        """Called for each decision about an item. The message contains numbers, but never content.
 
         Not called if the collector has a `detail_level` below `TraceDetailLevel.ITEM`.
         """
@@ -86,8 +86,8 @@ class DiagnosticTraceCollector(TraceCollector):
 
     Args:
         detail_level: `STAGE` for one event per stage, `ITEM` for one per decision about an item as well.
-        callback: Called with every recorded event, right after it was recorded. If it raises, that is logged, and the
-            run goes on.
+        callback: Called with every event right after it was recorded. If it raises, that is logged, and the run
+            continues.
 
     Raises:
         TypeError: an argument has a wrong type.
@@ -123,7 +123,7 @@ class DiagnosticTraceCollector(TraceCollector):
         """
         if self._report is None:
             raise InvalidArgumentError(
-                "there is no report, because no run has completed with this collector; "
+                "there is no report yet: no run has completed with this collector; "
                 "pass it to Pipeline.run(items, budget, collector=...)"
             )
         return with_fields(self._report, events=tuple(self._events)) if self._events else self._report
@@ -165,7 +165,7 @@ class DiagnosticTraceCollector(TraceCollector):
 
 
 def log_exception(raised_by: str) -> None:
-    """Log the exception that is being handled: an observer's error neither stops a run nor is lost."""
+    """Log the current exception: an observer's error neither stops a run nor is lost."""
     import logging  # noqa: PLC0415 - most runs never need it
 
-    logging.getLogger("pycupel").exception("%s raised; the run goes on", raised_by)  # noqa: LOG004 - called by handlers
+    logging.getLogger("pycupel").exception("%s raised; the run continues", raised_by)  # noqa: LOG004 - called by handlers

@@ -16,7 +16,7 @@ class IncludedItem(NamedTuple):
 
     Attributes:
         item: The caller's own object.
-        score: What the scorer gave it; 1.0 for a pinned item.
+        score: Its score; 1.0 for a pinned item.
         reason: Why it was selected. A reason that pycupel does not know, read from another implementation's report, is
             a plain string.
     """
@@ -31,7 +31,7 @@ class ExcludedItem(NamedTuple):
 
     Attributes:
         item: The caller's own object.
-        score: What the scorer gave it; 0.0 if it was never scored.
+        score: Its score; 0.0 if it was never scored.
         reason: Why it was left out, as a record with the numbers that matter.
     """
 

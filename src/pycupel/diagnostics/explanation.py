@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Explanation", "ScorePart", "ScoreParts", "explain"]
 
-# Items that were left out for one of these did not compete: they have no rank, and no item took their room.
+# Items left out for one of these reasons did not compete: they have no rank, and no item took their place.
 _NEVER_COMPETED = (NegativeTokens, Deduplicated, Filtered)
 _MOST_INSTEAD = 3
 _MOST_LISTED = 5
@@ -40,8 +40,8 @@ class ScorePart(NamedTuple):
 
     Attributes:
         scorer: The name of the scorer's class.
-        weight: Its share of the whole; the weights of all parts add up to 1.
-        score: What it gave the item.
+        weight: Its share of the total; the weights of all parts add up to 1.
+        score: Its score for the item.
     """
 
     scorer: str
@@ -50,7 +50,7 @@ class ScorePart(NamedTuple):
 
 
 class ScoreParts(NamedTuple):
-    """What a run kept of its scoring.
+    """The scores that a run kept, by scorer.
 
     Attributes:
         items: The scored items.
@@ -73,7 +73,7 @@ class ScoreParts(NamedTuple):
 @sealed
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why one item was selected or left out: what `SelectionReport.why` returns. `str` gives it in a few lines.
+    """Why one item was selected or left out, as `SelectionReport.why` returns it. `str` shows it in a few lines.
 
     Attributes:
         item: The item; its shorter version if that was selected.
@@ -83,11 +83,10 @@ class Explanation:
         rank: Its position by score among the items that competed, from 1; equal scores have equal ranks. None for an
             item that did not compete: pinned, a duplicate, invalid, or filtered.
         parts: The score by scorer and weight; the sum of `weight * score` is the score. A scorer other than
-            `CompositeScorer` is one part. Empty if the item was not scored, and if the report does not come from a run
-            directly, but from JSON or a pickle.
-        instead: For an item that did not fit, selected items that would have to go for it, lowest score first, at
-            most three. Pinned items are never among them. Empty if the item would not fit even so, and if there was
-            room for it, so that other rules of the slicer kept it out.
+            `CompositeScorer` is one part. Empty if the item was not scored, or the report comes from JSON or a pickle.
+        instead: For an item that did not fit, at most three selected items that would have to be dropped for it, lowest
+            score first, never pinned ones. Empty if the item would still not fit, or if there was room and other rules
+            of the slicer kept it out.
         min_budget: The smallest budget that selects the item, as `find_min_budget_for` finds it. None if no budget
             does, if `why` was not given the pipeline and the items, and for slicers with quotas.
     """
@@ -144,7 +143,7 @@ def _find(report: SelectionReport, x: Any, candidates: Sequence[ContextItem] | N
 def _by_index(index: int, candidates: Sequence[ContextItem] | None) -> ContextItem:
     if candidates is None:
         raise InvalidArgumentError(
-            "an index needs the items that it is for: why(3, items=items)", argument="items", value=index
+            "pass items= to look up an item by index: why(3, items=items)", argument="items", value=index
         )
     if not -len(candidates) <= index < len(candidates):
         raise InvalidArgumentError(
@@ -162,7 +161,7 @@ def _by_item(entries: Sequence[IncludedItem | ExcludedItem], item: ContextItem) 
     if len(equal) == 1:
         return equal[0]
     raise InvalidArgumentError(
-        f"{len(equal)} candidates of the run equal this item" if equal else "the item was no candidate of the run",
+        f"{len(equal)} candidates of the run equal this item" if equal else "the item was not among the candidates",
         argument="x",
         value=item,
         hint="Pass one of the candidates themselves." if equal else None,
@@ -170,7 +169,7 @@ def _by_item(entries: Sequence[IncludedItem | ExcludedItem], item: ContextItem) 
 
 
 def _by_start(entries: Sequence[IncludedItem | ExcludedItem], start: str) -> IncludedItem | ExcludedItem:
-    """A whole content counts before those that only start with it. Of equal contents, a selected item, or the best."""
+    """Prefer an exact match to a prefix; of equal contents, a selected item, or the best one."""
     found = [entry for entry in entries if entry.item.content.startswith(start)]
     exact = [entry for entry in found if entry.item.content == start]
     contents = list(dict.fromkeys(entry.item.content for entry in exact or found))
@@ -191,14 +190,14 @@ def _competes(entry: IncludedItem | ExcludedItem) -> bool:
 
 
 def _rank(report: SelectionReport, score: float) -> int:
-    """One more than there are better scores; any number is better than NaN."""
+    """1 plus the number of better scores; any number is better than NaN."""
     entries: list[IncludedItem | ExcludedItem] = [*report.included, *report.excluded]
     others = [entry.score for entry in entries if _competes(entry)]
     return 1 + sum([other > score or (isnan(score) and not isnan(other)) for other in others])
 
 
 def _instead(report: SelectionReport, entry: IncludedItem | ExcludedItem) -> tuple[ContextItem, ...]:
-    """The selected items with the lowest scores that together make enough room, and no more than necessary."""
+    """The fewest selected items with the lowest scores that make enough room."""
     missing = entry.item.tokens - _room(report, entry)
     rivals = sorted(
         [each for each in report.included if _competes(each) and each.item.tokens > 0], key=lambda each: each.score
@@ -219,7 +218,7 @@ def _instead(report: SelectionReport, entry: IncludedItem | ExcludedItem) -> tup
 
 
 def _room(report: SelectionReport, entry: IncludedItem | ExcludedItem) -> int:
-    """What the selection leaves of the target; without a budget, what the reason says about it."""
+    """The tokens left of the target; without a budget, the number in the reason."""
     if report.budget is None:
         return entry.reason.available_tokens if isinstance(entry.reason, BudgetExceeded) else entry.item.tokens
     pinned = sum([each.item.tokens for each in report.included if each.reason == InclusionReason.PINNED])
@@ -231,7 +230,7 @@ def _min_budget(
 ) -> int | None:
     from pycupel.analytics import find_min_budget_for  # noqa: PLC0415 - built on top of everything here
 
-    # A report that was read from JSON has items of its own.
+    # A report read from JSON has its own item objects.
     same = next((each for each in candidates if each is item), None)
     target = same or next((each for each in candidates if each == item), item)
     try:

@@ -1,7 +1,7 @@
 """Why an item was selected or left out. One record for each reason; the class name is the name on the wire."""
 
 # ER-01: the specification defines eight exclusion reasons. Four are reserved for custom stages and later versions; the
-# built-in stages never give them. ER-02: two more are about counts. WF-03: a reason that only another implementation
+# built-in stages never use them. ER-02: two more are about counts. WF-03: a reason that only another implementation
 # knows is an UnknownReason.
 
 from __future__ import annotations
@@ -67,25 +67,25 @@ class ExclusionReason:
 
 
 def _fields(reason: object) -> tuple[Any, ...]:
-    """A record's fields, or the attributes of a custom reason that is no record."""
+    """A record's fields, or the attributes of a custom reason that is not a record."""
     values: Any = reason
     return tuple(values) if isinstance(reason, tuple) else tuple(sorted(vars(reason).items()))
 
 
 class BudgetExceeded(ExclusionReason, NamedTuple("_", [("item_tokens", int), ("available_tokens", int)])):
-    """The item did not fit: given by Slice, and by Place with the Truncate strategy.
+    """The item did not fit. Used by Slice, and by Place with the Truncate strategy.
 
     Attributes:
-        item_tokens: What the item costs.
-        available_tokens: What the final selection left over. This may be more than the item costs: then a quota, or the
-            slicer's own rules, kept it out, and the item's event says which.
+        item_tokens: The tokens of the item.
+        available_tokens: The tokens that the final selection left over. If the item has fewer, a quota or another rule
+            of the slicer kept it out, and the item's event says which.
     """
 
     __slots__ = ()
 
 
 class ScoredTooLow(ExclusionReason, NamedTuple("_", [("score", float), ("threshold", float)])):
-    """The score is below a threshold. Reserved: the built-in stages never give it.
+    """The score is below a threshold. Reserved: the built-in stages never use it.
 
     Attributes:
         score: The item's score.
@@ -96,17 +96,17 @@ class ScoredTooLow(ExclusionReason, NamedTuple("_", [("score", float), ("thresho
 
 
 class Deduplicated(ExclusionReason, NamedTuple("_", [("deduplicated_against", str)])):
-    """Another item with the same content was kept: given by Deduplicate.
+    """Another item with the same content was kept. Used by Deduplicate.
 
     Attributes:
-        deduplicated_against: The content of the one that was kept.
+        deduplicated_against: The content of the item that was kept.
     """
 
     __slots__ = ()
 
 
 class QuotaCapExceeded(ExclusionReason, NamedTuple("_", [("kind", str), ("cap", int), ("actual", int)])):
-    """The kind has used up its quota. Reserved: the built-in stages never give it.
+    """The kind has used up its quota. Reserved: the built-in stages never use it.
 
     Attributes:
         kind: The kind.
@@ -118,7 +118,7 @@ class QuotaCapExceeded(ExclusionReason, NamedTuple("_", [("kind", str), ("cap", 
 
 
 class QuotaRequireDisplaced(ExclusionReason, NamedTuple("_", [("displaced_by_kind", str)])):
-    """Another kind's requirement took the room. Reserved: the built-in stages never give it.
+    """Another kind's requirement took the room. Reserved: the built-in stages never use it.
 
     Attributes:
         displaced_by_kind: That kind.
@@ -128,7 +128,7 @@ class QuotaRequireDisplaced(ExclusionReason, NamedTuple("_", [("displaced_by_kin
 
 
 class NegativeTokens(ExclusionReason, NamedTuple("_", [("tokens", int)])):
-    """The item has a negative token count: given by Classify.
+    """The item has a negative token count. Used by Classify.
 
     Attributes:
         tokens: That count.
@@ -138,7 +138,7 @@ class NegativeTokens(ExclusionReason, NamedTuple("_", [("tokens", int)])):
 
 
 class PinnedOverride(ExclusionReason, NamedTuple("_", [("displaced_by", str)])):
-    """The item would have fitted if nothing were pinned: given by Slice, and by Place with the Truncate strategy.
+    """The item would have fitted without the pinned items. Used by Slice, and by Place with the Truncate strategy.
 
     Attributes:
         displaced_by: The content of the first pinned item.
@@ -148,7 +148,7 @@ class PinnedOverride(ExclusionReason, NamedTuple("_", [("displaced_by", str)])):
 
 
 class Filtered(ExclusionReason, NamedTuple("_", [("filter_name", str)])):
-    """A filter removed the item. The built-in stages never give it; `select_messages` does.
+    """A filter removed the item. The built-in stages never use it; `select_messages` does.
 
     Attributes:
         filter_name: What removed it.
@@ -158,7 +158,7 @@ class Filtered(ExclusionReason, NamedTuple("_", [("filter_name", str)])):
 
 
 class CountCapExceeded(ExclusionReason, NamedTuple("_", [("kind", str), ("cap", int), ("count", int)])):
-    """The item was selected and then removed, because its kind had reached its cap: given by Slice.
+    """The item was selected and then removed, because its kind had reached its cap. Used by Slice.
 
     Attributes:
         kind: The kind.
@@ -170,7 +170,7 @@ class CountCapExceeded(ExclusionReason, NamedTuple("_", [("kind", str), ("cap", 
 
 
 class CountRequireCandidatesExhausted(ExclusionReason, NamedTuple("_", [("kind", str)])):
-    """Only for exchange with other implementations; pycupel never gives it, but lists a shortfall instead.
+    """Only for exchange with other implementations; pycupel never uses it, but lists a shortfall instead.
 
     Attributes:
         kind: The kind of which there were too few candidates.

@@ -34,7 +34,7 @@ class _Deferred:
     time, so that threads that read a report together see one and the same tuple.
     """
 
-    # A slot that is still empty would raise an exception first, which takes longer than all the rest.
+    # An empty slot would raise an exception first, which takes longer than everything else here.
 
     __slots__ = ("name",)
 
@@ -53,13 +53,13 @@ class _Deferred:
 class SelectionReport:
     """The complete account of one run. Every candidate is in `included` or in `excluded`, exactly once.
 
-    A report that a run returns makes its lists when they are first read, so it costs what is read of it. It is
-    immutable all the same: comparable, hashable, picklable, and safe to share between threads.
+    The report of a run is lazy: it builds its lists when they are first read. It is still immutable: comparable,
+    hashable, picklable, and safe to share between threads.
 
     Attributes:
         events: What was recorded, in order.
         included: The selection, in the order in which it was placed.
-        excluded: The rest, best score first; at equal scores, what was excluded earlier comes first.
+        excluded: The rest, best score first; of equal scores, what was excluded earlier comes first.
         total_candidates: How many items there were.
         total_tokens_considered: Their tokens, negative counts included.
         count_requirement_shortfalls: The count requirements that could not be met.
@@ -67,7 +67,7 @@ class SelectionReport:
         notes: Advisory notes, for example that no item sets the field that a scorer reads.
 
     Raises:
-        InvalidArgumentError: the totals are not those of the items.
+        InvalidArgumentError: the totals do not match the items.
     """
 
     events: tuple[TraceEvent, ...]
@@ -109,7 +109,7 @@ class SelectionReport:
                 argument="total_candidates",
             )
         tokens = self.included_tokens + sum(excluded.item.tokens for excluded in self.excluded)
-        # What is selected in a shorter version was considered as a whole.
+        # Items selected in a shorter version were considered as a whole.
         saved = sum([(item.original_tokens or item.tokens) - item.tokens for item, _, _ in self.shortened])
         if self.total_tokens_considered not in (tokens, tokens + saved):
             raise InvalidArgumentError(
@@ -124,7 +124,7 @@ class SelectionReport:
 
     @property
     def shortened(self) -> list[IncludedItem]:
-        """The selected items that are shorter versions: `original_tokens` is what the whole item has."""
+        """The selected items that are shorter versions: `original_tokens` are those of the whole item."""
         return [included for included in self.included if version_mark(included.item) is not None]
 
     @property
@@ -154,11 +154,10 @@ class SelectionReport:
 
         Args:
             x: The item, its index in `items`, or the start of its content. An item is found by identity, or else if
-                exactly one candidate equals it. The start has to be that of one content only, unless it is a whole
-                content; of several items with that content, a selected one is explained, or the one with the best
-                score.
-            pipeline: What selected, for `min_budget`: a `Pipeline`, a `Policy` or the name of a preset. That runs it
-                again for several budgets. For a run with a question, pass `pipeline.for_query(query)`.
+                exactly one candidate equals it. The start must match one content only, unless it is a whole content;
+                of several items with that content, a selected one is explained, or the best one.
+            pipeline: For `min_budget`: the `Pipeline`, `Policy` or preset name that selected. It is run again for
+                several budgets. For a run with a question, pass `pipeline.for_query(query)`.
             items: The candidates of the run, for an index and for `min_budget`.
 
         Raises:
@@ -169,7 +168,7 @@ class SelectionReport:
 
     @property
     def _score_parts(self) -> ScoreParts | None:
-        """What the run kept of its scoring; None if this report was not made by a run."""
+        """The scores that the run kept, by scorer; None if this report was not made by a run."""
         source = self.__dict__.get("_source")
         parts: ScoreParts | None = None if source is None else source("_score_parts")
         return parts
@@ -227,9 +226,9 @@ class SelectionReport:
         """The report as one HTML page that needs no network: `report.to_html("report.html")`.
 
         Args:
-            path: The file to write. Left out, the page is returned.
-            pipeline: What selected, for a slider over other budgets: a `Pipeline`, a `Policy` or the name of a preset.
-                That runs it again for at most 64 budgets. For a run with a question, pass `pipeline.for_query(query)`.
+            path: The file to write. Without it, the page is returned.
+            pipeline: For a slider over other budgets: the `Pipeline`, `Policy` or preset name that selected. It is run
+                again for at most 64 budgets. For a run with a question, pass `pipeline.for_query(query)`.
             items: The candidates of the run, for the slider.
             other: A second report, to see both side by side.
             text: False leaves out contents, tags and metadata, so that the page can be shared.
@@ -239,7 +238,7 @@ class SelectionReport:
 
         Raises:
             TypeError: an argument has the wrong type.
-            InvalidArgumentError: `items` are not as many as the report's candidates, or there is no such preset.
+            InvalidArgumentError: `items` and the report differ in number, or there is no such preset.
             OSError: the file cannot be written.
         """
         from pycupel.render.html import render_html  # noqa: PLC0415 - as for to_text
@@ -252,20 +251,20 @@ class SelectionReport:
         return None
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:  # noqa: ARG002
-        """What a notebook shows: the page in a frame, or the summary where only text is shown."""
+        """The page in a frame for a notebook, or the summary where only text is shown."""
         from pycupel.render.html import render_frame  # noqa: PLC0415 - as for to_text
 
         return {"text/plain": str(self), "text/html": render_frame(self.to_html())}
 
     def __repr__(self) -> str:
-        # Every candidate would be too much for a traceback.
+        # All candidates would be too long for a traceback.
         return (
             f"<SelectionReport: {len(self.included)} of {self.total_candidates} items, "
             f"{digits(self.included_tokens)} of {digits(self.total_tokens_considered)} tokens>"
         )
 
     def __str__(self) -> str:
-        """A few lines; `to_text` gives everything."""
+        """A few lines; `to_text` shows everything."""
         from pycupel.render.text import render_summary  # noqa: PLC0415
 
         return render_summary(self)
@@ -283,15 +282,15 @@ def deferred_report(source: Callable[[str], Any]) -> SelectionReport:
 
 
 def score_parts(report: SelectionReport) -> ScoreParts | None:
-    """What the report's run kept of its scoring; None if the report was not made by a run."""
-    # It is no part of the public API; users call `why`.
+    """The scores that the report's run kept, by scorer; None if the report was not made by a run."""
+    # Not part of the public API; users call `why`.
     return report._score_parts  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
 
 
 def with_fields(report: SelectionReport, **changes: object) -> SelectionReport:
     """The same report with other fields.
 
-    Unlike `dataclasses.replace`, it makes nothing that is still deferred, and keeps the parts of the scores.
+    Unlike `dataclasses.replace`, it builds no deferred fields, and keeps the parts of the scores.
     """
     changed = deferred_report(partial(getattr, report))
     changed.__dict__.update(changes)

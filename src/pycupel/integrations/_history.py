@@ -1,4 +1,4 @@
-"""Shared by the hooks for chat histories: what they can be told, and how they select."""
+"""Shared by the hooks for chat histories: their options, and how they select."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pycupel.tokens import CounterLike
 
 __all__ = ["HistorySelector", "HookOptions", "Request", "Selected"]
 
-# How many conversations a hook keeps a selection of, which makes the next one cheaper and changes nothing else.
+# For how many conversations a hook caches the last selection, which only makes the next one faster.
 _CONVERSATIONS = 64
 _SOME_MODEL = "gpt-4o"
 
@@ -30,17 +30,17 @@ class HookOptions(TypedDict, total=False):
     """The options of every hook for histories, besides its budget: those of `select_messages`, and `on_selection`.
 
     Attributes:
-        provider: Whose rules the messages have to obey. By default, that of the model in use.
-        model: The model's name, by which tokens are counted. By default, that of the model in use.
-        policy: What ranks the history: a policy, a pipeline, or the name of a preset.
+        provider: The provider whose rules apply. By default, that of the model in use.
+        model: The model's name, for counting tokens. By default, that of the model in use.
+        policy: How to rank the history: a policy, a pipeline, or the name of a preset.
         unit: "auto" drops exchanges and messages one by one, "turn" whole turns.
         counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes.
         pin: Called with each of the library's own messages; says whether it must stay.
-        shorten: What becomes shorter before it is dropped: "results" for the results of tools, or a shortener.
+        shorten: "results" shortens tool results before they are dropped; or your own shortener.
         keep: How many of the newest results stay whole while they fit.
         exclude: The names of tools whose results are never shortened.
-        too_large: What happens to what is larger than the budget. "shorten", the default in hooks: results of what must
-            stay are shortened, and anything else is dropped. With "drop" and "error", what must stay raises.
+        too_large: What to do with units larger than the budget. "shorten", the default in hooks, shortens results that
+            must stay and drops anything else. With "drop" and "error", what must stay raises.
         explain: Whether selections should have a report.
         on_selection: Called with each selection, for a log or a test. Its messages and indices are the library's.
     """
@@ -61,11 +61,11 @@ class HookOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What a model is about to be sent.
+    """A request to a model.
 
     Attributes:
         messages: The library's own messages.
-        said: What each of them says, its results first. One that says nothing that can be dropped has no entries, and
+        said: The content of each, results first. A message without anything that can be dropped has no entries, and
             stays.
         model: The model in use.
         system: The system prompt that is sent beside the messages.
@@ -90,7 +90,7 @@ class Request:
 
 
 class Selected(NamedTuple):
-    """What is left of a message.
+    """The kept part of a message.
 
     Attributes:
         message: The library's message, or a copy with shorter results.
@@ -102,7 +102,7 @@ class Selected(NamedTuple):
 
 
 class HistorySelector:
-    """Selects for a hook, which may serve many conversations, also at the same time in several threads."""
+    """Selects for a hook, which may serve many conversations, even at the same time in several threads."""
 
     def __init__(self, budget: BudgetLike, options: HookOptions) -> None:
         self._options: dict[str, Any] = {"budget": budget, "too_large": "shorten", **options}
@@ -112,13 +112,13 @@ class HistorySelector:
         self._on_selection: Callable[[MessageSelection], object] | None = self._options.pop("on_selection", None)
         self._selections: dict[str, MessageSelection] = {}
         self._lock = Lock()
-        # Fails here if an option is wrong, not when the model is first called. A share needs some model's window.
+        # Fail here if an option is wrong, not when the model is first called. A share needs some model's window.
         some_model: dict[str, Any] = {"model": _SOME_MODEL} if isinstance(budget, str) else {}
         select_messages((), **some_model | self._options)
         self._exclude: tuple[str, ...] = tuple(self._options.pop("exclude", ()))
 
     def select(self, request: Request) -> list[Selected]:
-        """What is left of each message."""
+        """The kept part of each message."""
         said = [each for message in request.said for each in message]
         places = [(n, number) for n, message in enumerate(request.said) for number in range(len(message))]
         provider = self._provider_for(request, said)
@@ -221,7 +221,7 @@ def _in_terms_of(
 
 
 def _shortened(changes: Iterable[tuple[int, Any, Any]], options: Mapping[str, Any]) -> tuple[ShortenedMessage, ...]:
-    """What the shortened results cost in the library's messages, by what the provider gets before and after."""
+    """The tokens of the shortened results in the library's messages, from the provider's messages before and after."""
     provider = resolve_provider((), options["provider"], options["model"])
     count = resolve_counter(options.get("counter", "auto"), provider, options["model"])
     sizes: dict[int, tuple[int, int]] = {}

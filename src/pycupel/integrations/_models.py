@@ -1,4 +1,4 @@
-"""Which provider's rules hold for a framework's model, and what the model is called."""
+"""The provider whose rules apply to a framework's model, and the model's name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pycupel.tokens import get_counter
 
 __all__ = ["UNKNOWN_MODEL", "ModelInUse", "class_names", "model_in_use", "model_name_of"]
 
-# What the names of classes, systems and kinds of models contain. Everything else speaks OpenAI's language.
+# Parts of the names of classes, systems and kinds of models. All others use OpenAI's format.
 _MARKS: tuple[tuple[str, ProviderName], ...] = (
     ("anthropic", "anthropic"),
     ("claude", "anthropic"),
@@ -26,11 +26,11 @@ _NAME_FIELDS = ("model_name", "model", "model_id")
 
 
 class ModelInUse(NamedTuple):
-    """A model, as far as it can be told from a framework's object.
+    """A model, as far as a framework's object shows it.
 
     Attributes:
-        provider: Whose rules hold; None if that cannot be told.
-        name: Its name, if its tokens can be counted by that name.
+        provider: The provider whose rules apply; None if it is unknown.
+        name: Its name, if there is a counter for it.
     """
 
     provider: ProviderName | None = None
@@ -41,11 +41,11 @@ UNKNOWN_MODEL = ModelInUse()
 
 
 def model_in_use(kinds: Iterable[object], name: object) -> ModelInUse:
-    """The model that goes by these names.
+    """The model with these names.
 
     Args:
-        kinds: Names of its class, its system, or its kind, the most telling first.
-        name: Its own name. Claude's rules hold wherever it runs; any other model obeys those of its server.
+        kinds: Names of its class, its system, or its kind, the most specific first.
+        name: Its own name. Claude's rules apply wherever it runs; other models obey those of their server.
     """
     called = name if isinstance(name, str) else ""
     if "claude" in called.lower():
@@ -71,7 +71,7 @@ def model_name_of(model: Any) -> str | None:
 
 @lru_cache(maxsize=256)
 def _countable(name: str) -> str | None:
-    """The name, if there is a counter for it. A model with another name must not stop an agent."""
+    """The name, if there is a counter for it. An unknown model must not stop an agent."""
     try:
         get_counter(name)
     except CupelError:

@@ -1,7 +1,7 @@
-"""What a framework's message says, and how each provider would write it.
+"""The content of a framework's messages, and how each provider writes it.
 
-A framework has one kind of messages for all providers, and writes them in the provider's shape when it sends them. The
-hooks do the same for the selection, so that the rules that are kept are those of the provider.
+A framework has one message format for all providers, and converts it to the provider's when it sends messages. The
+hooks do the same for the selection, so that the provider's rules apply.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Call", "Said", "Written", "shorter_results", "system_of", "text", "t
 
 Role = Literal["system", "user", "assistant", "tool"]
 
-# These take system prompts beside the messages, not among them.
+# These providers take system prompts beside the messages, not among them.
 _SYSTEM_BESIDE = frozenset({"anthropic", "gemini"})
 
 
@@ -69,7 +69,7 @@ def text(value: object) -> dict[str, Any]:
 
 
 def thought(value: str, signature: str | None) -> dict[str, Any]:
-    """A block of thinking; without its signature, a provider takes it as a text or not at all."""
+    """A block of thinking; without its signature, a provider reads it as text or not at all."""
     return {"type": "thinking", "thinking": value, "signature": signature} if signature else text(value)
 
 
@@ -101,7 +101,7 @@ def shorter_results(written: Written, copy: Any, said: Sequence[Said]) -> Iterat
 
 
 def _with_ids(said: Sequence[Said]) -> list[Said]:
-    """Gives an id to each call without one, and the same id to its result: the next one without an id."""
+    """Give an id to each call without one, and to its result: the next one without an id."""
     named: list[Said] = []
     waiting: list[str] = []
     for n, each in enumerate(said):
@@ -116,7 +116,7 @@ def _with_ids(said: Sequence[Said]) -> list[Said]:
 
 
 def _in_turns(said: Sequence[Said], *, results_together: bool) -> Iterator[list[tuple[int, Said]]]:
-    """What becomes one message: what the assistant says in one go and, for some providers, all results of its calls."""
+    """Group what becomes one message: consecutive assistant output and, for some providers, all results of calls."""
     group: list[tuple[int, Said]] = []
     pending: set[str | None] = set()
     for n, each in enumerate(said):
@@ -125,7 +125,7 @@ def _in_turns(said: Sequence[Said], *, results_together: bool) -> Iterator[list[
         before = group[-1][1] if group else None
         joins = before is not None and before.role == each.role == "assistant"
         if each.role == "tool" and results_together:
-            # A result that matches no call stays alone, so that it does not spoil the others.
+            # A result that matches no call stays alone, so that it does not affect the others.
             joins = before is not None and before.role == "tool" and {each.answers, before.answers} <= pending
         if each.role == "assistant":
             if not joins:
@@ -178,7 +178,7 @@ def _as_anthropic(group: Sequence[tuple[int, Said]]) -> Written:
 
 
 def _not_empty(blocks: Iterable[Any]) -> list[Any]:
-    """Libraries leave out empty texts, which Anthropic refuses."""
+    """Libraries leave out empty texts, which Anthropic rejects."""
     return [block for block in blocks if block.get("type") != "text" or str(block.get("text", "")).strip()]
 
 

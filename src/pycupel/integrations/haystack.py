@@ -102,7 +102,7 @@ class CupelMessageSelector:
 
 @component
 class CupelChatGenerator:
-    """A chat generator that trims the messages which another one is given. An agent with it keeps all of them.
+    """A chat generator that trims the messages for another one. An agent with it keeps all of them.
 
     The definitions of tools count. The rules are those of the generator's model, unless `provider` is given.
 
@@ -168,7 +168,7 @@ def _model(generator: Any) -> ModelInUse:
 
 
 def _said(message: ChatMessage) -> Iterator[Said]:
-    """What a message says. One with tool results may hold several of them, and nothing else."""
+    """The content of a message. One with tool results may have several of them, and nothing else."""
     for each in message.tool_call_results:
         parts: Any = [each.result] if isinstance(each.result, str) else each.result
         blocks = [block for part in parts for block in _blocks(part)]
@@ -202,7 +202,7 @@ def _blocks(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _thoughts(value: ReasoningContent) -> Iterator[dict[str, Any]]:
-    """Claude's generator keeps the thoughts as they came, with their signatures."""
+    """Claude's generator keeps thinking unchanged, with its signatures."""
     kept = [each["reasoning_content"] for each in value.extra.get("reasoning_contents", ())]
     for each in kept:
         if each.get("redacted_thinking"):

@@ -125,7 +125,7 @@ def _model(llm: Any) -> ModelInUse:
 
 
 def _definition(tool: Any) -> Any:
-    """What a model is told about a tool. A plain function becomes one as the agents make it."""
+    """The definition of a tool. A plain function is converted as by the agents."""
     metadata = getattr(tool, "metadata", None)
     if metadata is None:
         return tool

@@ -56,7 +56,7 @@ except ModuleNotFoundError as error:
 __all__ = ["SOURCE_NAME", "CupelOtelTraceCollector", "CupelVerbosity"]
 
 SOURCE_NAME = "cupel"
-"""The name of the instrumentation scope, unless the collector is given another."""
+"""The default name of the instrumentation scope."""
 
 
 class CupelVerbosity(StrEnum):
@@ -74,7 +74,7 @@ class CupelVerbosity(StrEnum):
 
 
 class _Run:
-    """A run that is under way: its root span, and when its stages ended."""
+    """A run in progress: its root span, and when its stages ended."""
 
     __slots__ = ("_wall_clock", "collector", "ends", "root", "start", "tracer")
 
@@ -82,7 +82,7 @@ class _Run:
         self.collector = collector
         self.tracer = tracer
         self.start = time_ns()
-        # The wall clock may be set during a run, so it is read once, and a clock that only goes forward does the rest.
+        # The wall clock may be changed during a run, so it is read once; a monotonic clock measures the rest.
         self._wall_clock = self.start - perf_counter_ns()
         self.ends: dict[str, int] = {}
         attributes = {"cupel.budget.max_tokens": budget.max_tokens, "cupel.verbosity": collector.verbosity.value}
@@ -92,8 +92,8 @@ class _Run:
         return self._wall_clock + perf_counter_ns()
 
 
-# The runs that are under way in this thread or task, the innermost last. A run may contain others, if a scorer runs a
-# pipeline of its own; and one run may have several collectors.
+# The runs in progress in this thread or task, the innermost last. A run may contain others, if a scorer runs its own
+# pipeline; and one run may have several collectors.
 _RUNS: ContextVar[tuple[_Run, ...]] = ContextVar("pycupel_otel_runs", default=())
 
 
@@ -101,12 +101,12 @@ class CupelOtelTraceCollector(TraceCollector):
     """Records each run that it is passed to as a tree of spans, under the caller's current span.
 
     Spans hold counts, kinds, tokens, scores and the names of reasons; never content, metadata or the text of an error.
-    One collector may observe many runs, also at the same time in several threads or tasks.
+    One collector may observe many runs, even at the same time in several threads or tasks.
 
     Args:
         verbosity: How much is recorded. `STAGE_ONLY` is meant for production, `FULL` for development.
         tracer_provider: The provider of the tracer; by default the global one, even if it is set later.
-        tracer_name: The name of the instrumentation scope, if it has to be other than "cupel".
+        tracer_name: The name of the instrumentation scope; by default "cupel".
 
     Raises:
         TypeError: an argument has a wrong type.
@@ -214,7 +214,7 @@ class CupelOtelTraceCollector(TraceCollector):
 
 
 def _is_dropped(span: Span) -> bool:
-    """Whether a sampler in this process decided against the span. What was decided elsewhere does not bind ours."""
+    """Whether a sampler in this process dropped the span. Decisions of other processes do not count."""
     context = span.get_span_context()
     return context.is_valid and not context.is_remote and not span.is_recording()
 
@@ -249,13 +249,13 @@ def _included_attributes(included: IncludedItem) -> dict[str, str | int | float]
 
 
 def _add_events(span: Span, name: str, events: Iterable[Mapping[str, str | int | float]], timestamp: int) -> None:
-    """To be changed here when OpenTelemetry moves events from spans to logs."""
+    """Change this when OpenTelemetry moves events from spans to logs."""
     for attributes in events:
         span.add_event(name, attributes, timestamp)
 
 
 def _record_error(span: Span, error: BaseException) -> None:
-    """The type alone: the text of an exception, and the lines of its traceback, may quote content (OT-10)."""
+    """Only the type: the text and the traceback of an exception may quote content (OT-10)."""
     cls = type(error)
     name = cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
     span.set_attribute("error.type", name)

@@ -163,7 +163,7 @@ def _has_kind(part: Any) -> bool:
 
 
 def _pieces(message: ModelMessage) -> Iterator[tuple[int, Said]]:
-    """What a message says, with the indices of its parts. A whole response is one piece."""
+    """The content of a message, with the indices of its parts. A whole response is one piece."""
     if isinstance(message, ModelResponse):
         yield 0, _response(message)
         return
@@ -190,7 +190,7 @@ def _request_part(part: Any) -> Said:
 
 
 def _with_texts(message: ModelMessage, texts: Mapping[int, str]) -> ModelMessage:
-    """A copy in which some results say something else."""
+    """A copy with other texts for some results."""
     parts: list[Any] = list(message.parts)
     results = [n for n, part in enumerate(parts) if _is_result(part)]
     for number, shorter in texts.items():

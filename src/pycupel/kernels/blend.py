@@ -11,7 +11,7 @@ def weighted_sum(columns: Sequence[list[float]], weights: Sequence[float]) -> li
     """For each row `0.0 + first * weight + second * weight + ...`, added strictly from left to right (PY-01).
 
     A pass over a list costs more than an addition, so the first pass adds three columns, and each further one two.
-    Zeros take the place of a missing column: adding 0.0 to a sum that began with 0.0 does not change a bit of it.
+    Zeros replace a missing column: adding 0.0 to a sum that began with 0.0 does not change a bit of it.
     """
     if len(columns) < 3 or len(columns) % 2 == 0:
         zeros = [0.0] * len(columns[0])

@@ -84,15 +84,15 @@ class Core:
 
     @property
     def bound(self) -> int:
-        """What no selection exceeds."""
+        """An upper bound of all selections."""
         return self.scaled_bound // self.unit
 
     def search(self, value: int, enough: int, *, many: bool) -> tuple[list[int], int] | None:
         """A selection that is worth more than `value`, and its value, if there is one; the first that is `enough`.
 
-        `is_complete` says afterwards whether nothing was left untried.
+        `is_complete` says afterwards whether everything was tried.
         """
-        # What a better selection may lose and leave empty together, at most.
+        # The most that a better selection may lose and leave empty in total.
         gap = self.scaled_bound - value * self.unit - 1
         sufficient = self.scaled_bound - enough * self.unit - 1
         found: _State | None = None
@@ -177,7 +177,7 @@ class Core:
             )
             base, worth, chosen[item] = allowed[0]
             left += size - base
-            # What is heavier has to be worth more.
+            # Heavier versions must be worth more.
             growing: list[tuple[int, int, int]] = []
             for weight, negated, k in allowed:
                 if negated < (growing[-1][1] if growing else worth):

@@ -14,7 +14,7 @@ _MAX_FLOAT = sys.float_info.max
 
 
 def fill(order: Iterable[int], tokens: Sequence[int], capacity: int) -> list[int]:
-    """Walk `order` and take whatever still fits. After one that does not fit, smaller ones may still (GS-01)."""
+    """Walk `order` and take whatever fits. After an item that does not fit, smaller ones still may (GS-01)."""
     taken: list[int] = []
     remaining = capacity
     for i in order:
@@ -51,7 +51,7 @@ def best_fitting(scores: Sequence[float], tokens: Sequence[int], capacity: int, 
 
 
 def _power(cost: int, exponent: float) -> float:
-    """A negative count, which has no root, costs nothing."""
+    """Treat a negative count, which has no root, as 0."""
     try:
         return float(cost**exponent) if cost > 0 else 0.0
     except OverflowError:

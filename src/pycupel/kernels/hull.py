@@ -30,10 +30,10 @@ def hull(sizes: Sequence[int], worths: Sequence[int], capacity: int, *, is_requi
             if worth <= low:
                 continue
             if weight == light:
-                # Something for nothing.
+                # More value for no weight.
                 corners.pop()
             while len(corners) > 1:
-                # A corner on or below the line between its neighbours is none.
+                # A point on or below the line between its neighbours is not a corner.
                 (first, least, _), (light, low, _) = corners[-2], corners[-1]
                 if (low - least) * (weight - first) > (worth - least) * (light - first):
                     break
@@ -78,7 +78,7 @@ def fill(corners: Sequence[Sequence[Corner]], capacity: int) -> Greedy:
     near: list[int] = []
     for i, (_, item, k, heavier, better) in enumerate(steps):
         weight, worth = heavier, better
-        # Behind a step that did not fit, the next one of the item has to make up for it.
+        # After a step that did not fit, the next step of the item includes it.
         if at[item] < k - 1:
             weight, worth = _between(corners[item][at[item]], corners[item][k])
         if weight <= slack:

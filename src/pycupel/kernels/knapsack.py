@@ -1,18 +1,18 @@
-"""The 0/1 knapsack without its table, with the result of the table, also for ties.
+"""The 0/1 knapsack without its table, but with the same result, ties included.
 
 The specification's dynamic program keeps an item only on strict improvement and reconstructs from the last item. So,
 reading a set of items as an integer with bit i for item i, it returns the optimal set with the smallest integer. That
 set is found here directly:
 
 1. Items are sorted by value per weight and taken until one does not fit, the *break*. Its density is the price of a
-   unit of weight. Taking an item behind the break, or leaving out one before it, *loses* `|value * break_weight -
+   unit of weight. Taking an item after the break, or leaving out one before it, *loses* `|value * break_weight -
    weight * break_value|` against that price.
 2. A greedy completion gives a lower bound of what can be gained. What loses more than the gap between the two is
    decided; equality stays open, because it may matter for a tie.
 3. The rest, the *core*, is enumerated outward from the break. For each weight only the best state survives, and only
    while its own bound reaches the best gain known.
-4. Where almost everything stays open, as with values in proportion to weights, there are as many states as a table
-   has cells, and a state costs more. So the states are counted as they are made, and once the table of the core would
+4. If almost everything stays open, as with values proportional to weights, there are as many states as a table has
+   cells, and a state costs more. So the states are counted as they are made, and once the table of the core would
    have been cheaper, the table is built.
 
 Items of equal weight and value are interchangeable: of k of them, the first k make the smallest integer. They are

@@ -18,10 +18,10 @@ _new: Any = cast(Any, tuple).__new__
 
 
 def maker(cls: type[_Record]) -> Callable[[tuple[Any, ...]], _Record]:
-    """A function that makes a named tuple of a plain one, which has to have all the fields."""
+    """A function that makes a named tuple from a plain one with all the fields."""
     return MethodType(_new, cls)
 
 
 def records(cls: type[_Record], rows: Iterable[tuple[Any, ...]]) -> Iterator[_Record]:
-    """Named tuples of plain ones."""
+    """Named tuples from plain ones."""
     return map(_new, repeat(cls), rows)

@@ -34,7 +34,7 @@ class Corpus:
         self._largest: dict[str, float] = {}
 
     def scaled(self, step: str, scores: list[float]) -> list[float]:
-        """The scores as shares of the largest that there was at this step; as they are if none is above 0."""
+        """The scores as shares of the largest one at this step; unchanged if none is above 0."""
         largest = max(scores, default=0.0)
         if largest < self._largest.get(step, 0.0):
             largest = self._largest[step]
@@ -45,7 +45,7 @@ class Corpus:
 def bm25(query: Mapping[str, float], texts: Sequence[Analysis], k1: float, b: float, corpus: Corpus) -> list[float]:
     """How well each text matches the query: rare terms count more, repetition and length less.
 
-    How rare a term is and how long texts are is judged by these texts, and by those that are in the corpus already.
+    The rarity of terms and the length of texts are measured on these texts and those already in the corpus.
     """
     n = corpus.texts = corpus.texts + len(texts)
     scores = [0.0] * len(texts)

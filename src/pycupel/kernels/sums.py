@@ -1,4 +1,4 @@
-"""Numbers under sorted keys that come and go, and their sums."""
+"""A sorted mapping of numbers with fast prefix sums."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ K = TypeVar("K")
 
 
 class SortedSums(Generic[K]):
-    """A number of 0 or more under each of some keys, and sums of those with lower keys. A key is there once at most.
+    """Non-negative numbers by key, and the sums of those with lower keys. Keys are unique.
 
     The keys are in sorted blocks, so an operation looks at the numbers of one block and at the sums of the others.
     """
@@ -46,7 +46,7 @@ class SortedSums(Generic[K]):
         return self._numbers[block][bisect_left(self._keys[block], key)]
 
     def add(self, key: K, number: int) -> None:
-        """Put a number under a new key."""
+        """Add a new key with its number."""
         self.total += number
         if not self._keys:
             self._keys, self._numbers, self._last, self._sums = [[key]], [[number]], [key], [number]
@@ -66,7 +66,7 @@ class SortedSums(Generic[K]):
             self._sums[block : block + 1] = map(sum, halves)
 
     def remove(self, key: K) -> None:
-        """Take a key and its number away."""
+        """Remove a key and its number."""
         block = bisect_left(self._last, key)
         keys, numbers = self._keys[block], self._numbers[block]
         position = bisect_left(keys, key)
@@ -88,7 +88,7 @@ class SortedSums(Generic[K]):
         return sum(self._sums[:block]) + sum(self._numbers[block][:position])
 
     def first_above(self, limit: int) -> K:
-        """The first key up to which the sum, its own number included, is above the limit. There has to be one."""
+        """The first key whose running sum, its own number included, exceeds the limit. There must be one."""
         totals = list(accumulate(self._sums))
         block = bisect_right(totals, limit)
         before = totals[block] - self._sums[block]

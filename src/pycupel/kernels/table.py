@@ -1,4 +1,4 @@
-"""The dynamic program of a knapsack, a row at a time: of each group at most one option."""
+"""The dynamic program of a knapsack, row by row: at most one option of each group."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def best_options(groups: Sequence[Sequence[tuple[int, int]]], capacity: int) -> 
 
     Args:
         groups: The options of each group, at most 128, as `(weight, value)` with values above 0.
-        capacity: What the options may weigh together.
+        capacity: The most that the options may weigh together.
     """
     values = [value for options in groups for _, value in options]
     divisor = gcd(*values)

@@ -1,4 +1,4 @@
-"""The multiple-choice knapsack: of each item at most one version, so that the total value is highest.
+"""The multiple-choice knapsack: at most one version of each item, with the highest total value.
 
 1. Of each item only the versions count that no combination of its others beats: the corners of its upper hull. From
    one corner to the next is a *step*, with a price: value per weight. All steps, the best price first, are taken until
@@ -9,7 +9,7 @@
 3. The rest, the *core*, is enumerated, the smallest losses first. Of states with the same weight the better survives,
    and only while it can still beat the best selection known. Where that makes more states than a table of the core
    would cost, the table is built.
-4. What capacity is left makes items longer, the first ones first, where that costs no value.
+4. Leftover capacity makes items longer, the first ones first, if that costs no value.
 
 Ties: of an item's versions with equal value the lightest counts; of steps with equal prices the earlier item's comes
 first; and a selection replaces another only if it is worth more.
@@ -33,7 +33,7 @@ _ENOUGH = 999
 
 
 class Choice(NamedTuple):
-    """What was chosen."""
+    """The chosen versions."""
 
     versions: list[int]
     """For each item the index of its version, or -1 for none."""
@@ -42,7 +42,7 @@ class Choice(NamedTuple):
     """The total value."""
 
     bound: int
-    """What no selection exceeds; equal to `value` if the selection is proved to be the best."""
+    """An upper bound of all selections; equal to `value` if the selection is proved to be the best."""
 
 
 def choose(
@@ -56,7 +56,7 @@ def choose(
     Args:
         weights: For each item the weights of its versions, not negative.
         values: Their values, not negative. A version without value is only chosen of a required item.
-        capacity: What the chosen versions may weigh together.
+        capacity: The most that the chosen versions may weigh together.
         required: The items of which a version has to be chosen, if one of them fits. Together they may exceed the
             capacity: then the lightest of each is chosen, and nothing else.
     """
@@ -85,7 +85,7 @@ def _enough(bound: int, *, many: bool) -> int:
 
 
 def _lengthen(chosen: list[int], weights: Sequence[Sequence[int]], values: Sequence[Sequence[int]], slack: int) -> None:
-    """Use what is left for longer versions of what is chosen, the first items first, if they are worth as much."""
+    """Use leftover capacity for longer versions of the chosen ones, first items first, if they are worth as much."""
     for item, version in enumerate(chosen):
         if version < 0:
             continue

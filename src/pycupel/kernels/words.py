@@ -1,8 +1,8 @@
-"""The words of a text, in the forms under which they can be found again.
+"""The words of a text, in the forms by which they are found.
 
 A word is found by itself and, with half the weight each, as it is and by its stem, so that an exact match counts more
-than another inflection. Identifiers are found by their parts, too. Scripts that do not put spaces between words are
-cut into pairs of characters.
+than another inflection. Identifiers are found by their parts, too. Scripts without spaces between words are
+split into pairs of characters.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from unicodedata import normalize
 
 __all__ = ["STOP_WORDS", "query_terms", "stem", "term_weights", "terms", "words"]
 
-# English stop words, with what an apostrophe leaves of them.
+# English stop words, including the parts around an apostrophe.
 STOP_WORDS = frozenset(
     """
     a an the this that these those

@@ -3,11 +3,11 @@
 | name | what it does |
 |---|---|
 | `select_messages` | selects what fits into a budget and what the provider accepts |
-| `aselect_messages` | the same, with a coroutine that summarises what is dropped |
-| `lint_messages` | finds what the provider would refuse |
+| `aselect_messages` | the same, with a coroutine that summarises dropped messages |
+| `lint_messages` | finds what the provider would reject |
 | `count_messages` | counts what the provider will count |
-| `tokens_by_kind` | tells what the messages of each kind cost |
-| `to_items` | gives the history as items, for a pipeline of your own |
+| `tokens_by_kind` | counts the tokens of each kind of message |
+| `to_items` | returns the history as items, for your own pipeline |
 
 Messages may be dicts or the objects of the provider's library; they are only read.
 """

@@ -1,4 +1,4 @@
-"""Which units a cut drops, and which documents fit beside the rest: the choice of a policy, by index, with reasons."""
+"""Choose by policy which units a cut drops and which documents fit beside the rest: by index, with reasons."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = ["Choice", "HistoryCutter", "choose"]
 
 
 class HistoryCutter:
-    """Cuts a history as a policy says: called with the candidates, it gives the units that go, with their reasons."""
+    """Cuts a history by a policy. Call it with the candidates to get the units to drop, with reasons."""
 
     def __init__(self, history: History, plan: Plan, policy: Policy) -> None:
         self._history = history
@@ -55,7 +55,7 @@ class HistoryCutter:
 
     @cached_property
     def answers(self) -> dict[int, int]:
-        """For each unit that opens a turn, the first that follows in it."""
+        """For each unit that opens a turn, the next unit in that turn."""
         answers: dict[int, int] = {}
         for i, unit in enumerate(self._history.units):
             if unit.anchor is not None and unit.problem is None:
@@ -63,10 +63,10 @@ class HistoryCutter:
         return answers
 
     def __call__(self, candidates: Candidates) -> dict[int, ExclusionReason]:
-        """What goes, and why."""
+        """Return the units to drop, with reasons."""
         pinned, sizes, ties = candidates.pinned, self._history.sizes, self._history.ties
         room, reserve = self._plan.goal(candidates.pinned_tokens, candidates.must_tokens)
-        # At equal scores, what comes first stays, and that is the newest.
+        # Newest first, because of equal scores the first is kept.
         units = [i for i in reversed(candidates.units) if i not in pinned]
         self._items |= items_at(self._history, [i for i in units if i not in self._items])
         items = [self._items[i] for i in units]
@@ -93,18 +93,18 @@ class HistoryCutter:
         return score_all(self._scorer, tuple(items))
 
     def forget(self, unit_index: int) -> None:
-        """What a unit costs has changed."""
+        """Drop the cached item of a unit whose cost changed."""
         self._items.pop(unit_index, None)
 
 
 class Choice(NamedTuple):
-    """What stays, by index, the documents in their order; and why the rest goes.
+    """The kept units and documents, by index, and why the others are dropped.
 
     Attributes:
-        units: The indices of the units that stay.
-        documents: The indices of the documents that stay.
-        reasons: Why each other unit goes.
-        document_reasons: Why each other document goes.
+        units: The indices of the kept units.
+        documents: The indices of the kept documents, in order.
+        reasons: Why each other unit is dropped.
+        document_reasons: Why each other document is dropped.
         notes: Advisory notes.
         report: The report, if it was asked for.
     """
@@ -128,12 +128,12 @@ def choose(
     query: str | None,
     explain: bool,
 ) -> Choice:
-    """Selects documents beside what the replay has left of the history, and gathers the reasons.
+    """Select documents beside the units that the replay kept, and collect the reasons.
 
     Args:
         history: The history.
-        window: What messages and documents may take together.
-        replayed: What the replay has left.
+        window: The most tokens that messages and documents may use together.
+        replayed: The result of the replay.
         hits: The documents, each in its newest version.
         replaced: The older versions, each with the document that replaces it.
         policy: The scorer and the slicer.
@@ -163,7 +163,7 @@ def choose(
     for excluded in run.reasons:
         if id(excluded.item) in document_of:
             document_reasons[document_of[id(excluded.item)]] = excluded.reason
-    # Documents alone stay in the order in which they were found; and the order of the items is not that of the result.
+    # No notes on fields without units: documents alone keep the order of retrieval. The items are not in result order.
     notes = ranking_notes(run.ranking, fields=any(id(item) in unit_of for item in run.ranking.items))
     report = None
     if explain:
@@ -181,7 +181,7 @@ def _last_question(history: History) -> str:
 
 
 def _in_u_shape(hits: Sequence[DocumentItem], run: Selection) -> list[int]:
-    """The indices of the selected documents, the best ones at both edges."""
+    """The indices of the selected documents, with the best at both ends."""
     if not hits:
         return []
     scores = dict(zip(map(id, run.items), run.scores, strict=True))
@@ -195,7 +195,7 @@ def _completed(
     reasons: Mapping[int, ExclusionReason],
     unseen: Sequence[tuple[ContextItem, ExclusionReason]],
 ) -> SelectionReport:
-    """The report with the reasons of the cut, by the identity of the items, and with what the pipeline never saw."""
+    """Add to the report the reasons of the cut, by item identity, and the items that the pipeline never saw."""
     if not (reasons or unseen):
         return report
     excluded = [

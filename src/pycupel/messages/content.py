@@ -1,6 +1,6 @@
-"""What the model sees of a message: its text, and what that costs together with pictures, files and sealed thoughts.
+"""What the model sees of a message: its text, and its tokens with images, files and encrypted reasoning.
 
-Messages are known by the names of their fields, whichever provider or library made them. Encoded data is never counted
+Messages are read by the names of their fields, whichever provider or library made them. Encoded data is never counted
 by its length, because no provider counts it that way.
 """
 
@@ -20,8 +20,7 @@ TOOL_CALLS, TOOL_RESULTS, THINKING = "tool_calls", "tool_results", "thinking"
 class Prices(NamedTuple):
     """What a provider adds to the text, in tokens.
 
-    What cannot be seen in a message has a typical price: a picture that of 1024 x 1024 pixels, audio that of 100
-    seconds, a file that of a page.
+    Media have a typical price: an image as 1024 x 1024 pixels, audio as 100 seconds, a file as one page.
 
     Attributes:
         message: For each message.
@@ -29,9 +28,9 @@ class Prices(NamedTuple):
         call: For each call of a tool, with its result, besides their texts.
         reply: For the start of the reply.
         tool: For the definition of a tool, besides its JSON.
-        tools: For tools at all.
-        image: For a picture.
-        small_image: For a picture with low detail.
+        tools: For having any tools.
+        image: For an image.
+        small_image: For an image with low detail.
         audio: For audio.
         file: For a file whose text is not in the message.
         escapes: Whether results and arguments of calls are written as JSON again, with blanks and escapes.
@@ -50,7 +49,7 @@ class Prices(NamedTuple):
     escapes: bool = False
 
 
-# How to read the fields in which messages and their parts keep what the model sees, in the order of a text.
+# How to read the fields that the model sees, of messages and their parts, in text order.
 _FIELDS: Mapping[str, str] = {
     **dict.fromkeys(("title", "reasoning", "reasoning_content"), "text"),
     **dict.fromkeys(("summary", "thinking", "content"), "nested"),
@@ -64,11 +63,11 @@ _FIELDS: Mapping[str, str] = {
     **dict.fromkeys(("function_call", "function_response", "executable_code", "code_execution_result"), "nested"),
     **dict.fromkeys(("functionCall", "functionResponse", "executableCode", "codeExecutionResult"), "nested"),
     **dict.fromkeys(("tool_call", "tool_response", "toolCall", "toolResponse"), "nested"),
-    # Thoughts that only the provider can read.
+    # Reasoning that only the provider can read.
     **dict.fromkeys(("signature", "thought_signature", "thoughtSignature", "encrypted_content"), "sealed"),
 }
 _RANKS = {name: rank for rank, name in enumerate(_FIELDS)}
-# A token of sealed thoughts is about eight characters of what is sent.
+# Encrypted reasoning has about eight characters per token.
 _SEALED_CHARACTERS = 8
 _IMAGES = frozenset({"image", "image_url", "input_image", "computer_screenshot", "screenshot", "image_generation_call"})
 TEXTS = frozenset({"text", "input_text", "output_text"})
@@ -76,7 +75,7 @@ _INLINE = ("inline_data", "file_data", "inlineData", "fileData")
 _AUDIO = frozenset({"audio", "input_audio"})
 _FILES = frozenset({"file", "input_file", "document", "document_url", "container_upload"})
 
-# What of a message is not its speaker's text, by the types of parts and by the names of fields.
+# Parts and fields that are not the speaker's text.
 _CALL_FIELDS = frozenset({"function_call", "functionCall", "tool_call", "toolCall"})
 _CALL_LISTS = frozenset({"tool_calls", "invalid_tool_calls"})
 _CALL_TYPES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
@@ -93,12 +92,12 @@ _SHARES_OF_FIELDS: Mapping[str, str] = {
     **dict.fromkeys(("code_execution_result", "codeExecutionResult"), TOOL_RESULTS),
     **dict.fromkeys(("reasoning", "reasoning_content", "thought_signature", "thoughtSignature"), THINKING),
 }
-# The parts in which LangChain keeps calls that are beside the content, too.
+# The parts in which LangChain repeats calls that are also beside the content.
 _REPEATED_CALLS = ("tool_use", "tool_call", "function_call", "custom_tool_call")
 
 
 class ContentError(Exception):
-    """A field of a message cannot be read. Which message it is, the reader of all messages finds out.
+    """A field of a message cannot be read. The reader of all messages adds the index.
 
     Attributes:
         key: The name of the field.
@@ -116,7 +115,7 @@ class ContentReader:
         count: Counts the tokens of a text.
         prices: What the provider adds.
         overhead: What it adds to each message.
-        shares: The tokens of calls, results and thoughts in the message that was read last, each with its kind.
+        shares: The tokens of calls, results and reasoning in the message read last, each with its kind.
     """
 
     __slots__ = ("_spans", "count", "overhead", "prices", "shares")
@@ -130,7 +129,7 @@ class ContentReader:
         self._spans: list[tuple[str, int, int, int]] = []
 
     def __call__(self, message: Any) -> tuple[str, int]:
-        """The text of a message and its tokens, with what the message itself adds."""
+        """The text of a message and its tokens, overhead included."""
         self.shares = ()
         # Most messages are a role and a text.
         if message.__class__ is dict and len(message) == 2 and "role" in message:
@@ -149,7 +148,7 @@ class ContentReader:
         return "\n".join(filter(None, texts)), self.overhead + fixed + sum(tokens)
 
     def _walk(self, node: Any, texts: list[str]) -> int:
-        """Appends the texts of a node, and returns the price of everything in it that is not text."""
+        """Append the texts of a node, and return the price of everything else in it."""
         if isinstance(node, str):
             texts.append(node)
             return 0
@@ -158,7 +157,7 @@ class ContentReader:
         kind = field(node, "type")
         kind = kind if isinstance(kind, str) else None
         if kind in TEXTS and node.__class__ is dict and len(node) == 2 and node.get("text").__class__ is str:
-            # What most parts are.
+            # Most parts are plain texts.
             texts.append(node["text"])
             return 0
         if kind in _FILES:
@@ -189,7 +188,7 @@ class ContentReader:
         return total
 
     def _field(self, name: str, members: Mapping[str, Any], texts: list[str]) -> int:
-        """Appends the texts of a field, and returns the price of everything in it that is not text."""
+        """Append the texts of a field, and return the price of everything else in it."""
         how, value = _FIELDS[name], members[name]
         if how == "nested":
             return self._nested(name, value, members, texts)
@@ -200,10 +199,10 @@ class ContentReader:
             return self._escapes(value) if self.prices.escapes and name == "arguments" else 0
         has_content = members.get("content") is not None
         if not isinstance(value, str) or (name == "text" and has_content):
-            # Some libraries' messages have their text twice: as content, and as text alone.
+            # Some libraries' messages have their text twice, as content and as text.
             return 0
         if name == "name" and has_content:
-            # The name of the speaker costs tokens, but is not what was said.
+            # The name of the speaker costs tokens, but is not part of the text.
             return self.prices.name + self.count(value)
         texts.append(value)
         return 0
@@ -215,13 +214,13 @@ class ContentReader:
         return self.prices.call * calls + self._walk(value, texts)
 
     def _escapes(self, value: Any) -> int:
-        """What it adds to write a text as JSON once more."""
+        """The tokens added by encoding a text as JSON again."""
         if not isinstance(value, str):
             return 0
         return max(0, self.count(rewritten(value)) - self.count(value))
 
     def _price(self, node: Any, kind: str | None) -> int | None:
-        """The fixed price of what is not text; None for what is."""
+        """The fixed price of media; None for text."""
         prices = self.prices
         if kind is None:
             return self._inline_price(node)
@@ -244,7 +243,7 @@ class ContentReader:
         return prices.get(kind, self.prices.file)
 
     def _file(self, node: Any, texts: list[str]) -> int:
-        """A document whose text is in the message costs what its text costs."""
+        """The price of a file; a document with its text in the message costs as much as its text."""
         source = field(node, "source")
         text = field(source, "data" if text_of(source, "type") == "text" else "content")
         return self.prices.file if text is None else self._walk([text_of(node, "title"), text], texts)
@@ -266,7 +265,7 @@ def _json(value: Any, key: str) -> str:
 
 
 def _share_of(node: Any, kind: str | None) -> str | None:
-    """What a part is, if it is not its speaker's text. Gemini's thoughts are texts with a mark."""
+    """The kind of a part that is not its speaker's text. Gemini's thoughts are texts with a mark."""
     if kind is None:
         return THINKING if field(node, "thought") is True else None
     return _SHARES_OF_TYPES.get(kind) or (TOOL_CALLS if kind.endswith("_call") else None)

@@ -1,4 +1,4 @@
-"""What a provider will count for a request: messages, and what travels beside them."""
+"""Count a request as its provider will: messages, and what is sent beside them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Beside", "count_beside", "count_messages", "each_tool", "resolve_cou
 
 
 class Beside(NamedTuple):
-    """What travels beside the messages, in tokens.
+    """The tokens of what is sent beside the messages.
 
     Attributes:
         system: The system prompt.
@@ -44,12 +44,12 @@ def count_messages(
     system: Any = None,
     tools: Iterable[Any] | None = None,
 ) -> int:
-    """About what a provider will count for a request: messages, what travels beside them, and the start of the reply.
+    """Count a request about as its provider will: messages, what is sent beside them, and the start of the reply.
 
     Args:
-        messages: The history: dicts or the objects of a provider's library. Fields that are not known cost nothing.
+        messages: The history: dicts or the objects of a provider's library. Unknown fields cost nothing.
         provider: openai, responses, anthropic, gemini or mistral, which differ in what they add to the text; auto
-            tells them apart by their fields.
+            detects it.
         counter: What `get_counter` takes: a name, or a function from str to int. With "auto", the model and the
             provider decide.
         model: The model's name, as `get_counter` takes it.
@@ -57,7 +57,7 @@ def count_messages(
         tools: The definitions of tools, as they are sent, or in MCP's shape.
 
     Raises:
-        InvalidArgumentError: the provider or the counter is not known.
+        InvalidArgumentError: the provider or the counter is unknown.
         ProviderAmbiguousError: the provider is "auto" and cannot be determined.
     """
     history = checked_list("messages", messages)
@@ -76,7 +76,7 @@ def resolve_counter(counter: CounterLike, provider: Provider, model: str | None)
 def count_beside(
     provider: Provider, count: Callable[[str], int], system: Any = None, tools: Iterable[Any] | None = None
 ) -> Beside:
-    """What travels beside the messages, and the start of the reply.
+    """The tokens of what is sent beside the messages, and of the start of the reply.
 
     Args:
         provider: Whose prices to use.
@@ -98,7 +98,7 @@ def count_beside(
 
 
 def each_tool(tools: Iterable[Any]) -> Iterator[Any]:
-    """The definitions one by one. One of Gemini's tools may hold several."""
+    """The definitions one by one. A tool of Gemini may hold several."""
     for tool in tools:
         several = filled(tool, "function_declarations", "functionDeclarations")
         if is_list(several):
@@ -117,14 +117,14 @@ def _system_tokens(system: Any, reader: ContentReader) -> int:
 def _definition(tool: Any, n: int) -> str:
     """A definition as the model reads it."""
     try:
-        return _written(tool)
+        return _as_text(tool)
     except Exception as error:
         raise InvalidArgumentError(
             f"tools[{n}] cannot be written as JSON: {describe(tool)}", argument="tools", value=tool
         ) from error
 
 
-def _written(tool: Any) -> str:
+def _as_text(tool: Any) -> str:
     """As JSON, unless it is a function: Gemini takes those, too."""
     schema = filled(tool, "input_schema", "inputSchema")
     if schema is not None:

@@ -1,8 +1,8 @@
-"""The replay: a history is cut where it would have been cut if it had been selected whenever the model was asked.
+"""The replay: a history is cut where it would have been cut by a selection before every call of the model.
 
 That makes a selection a function of the history and the arguments, so that the start of the prompt is stable without
-anything being remembered between calls. Between two cuts a history only grows, so a running sum finds the next one,
-and only there something has to be chosen: all cuts together look at each message a few times, however long it is.
+any state between calls. Between two cuts a history only grows, so a running sum finds the next cut, and units are
+chosen only there: however long the history is, all cuts together look at each message just a few times.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from pycupel.messages.plan import Plan
 from pycupel.messages.result import ResultText
 from pycupel.messages.staying import Staying
 
-__all__ = ["START", "Candidates", "Replayed", "Shortens", "State", "replay", "select_once"]
+__all__ = ["START", "Candidates", "HistoryShortener", "Replayed", "State", "replay", "select_once"]
 
 Gone = Mapping[int, ExclusionReason]
 
 
 class State(NamedTuple):
-    """What is carried from cut to cut.
+    """The state between cuts.
 
     Attributes:
-        end: The number of messages that have been looked at.
+        end: The number of messages seen so far.
         gone: The units that have been dropped, each with its reason.
         texts: What results say that have been shortened.
     """
@@ -39,19 +39,19 @@ class State(NamedTuple):
 
 
 START = State(0, {})
-"""Where a history begins."""
+"""The state at the start of a history."""
 
 
 class Candidates(NamedTuple):
-    """What a cut chooses among.
+    """The units that a cut chooses from.
 
     Attributes:
-        units: The units that are there, ascending.
-        begun: The number of units that have begun, gone ones included.
-        pinned: Those that stay.
-        pinned_tokens: What they cost.
-        must_tokens: What those of them cost that must stay, whether there is room or not.
-        end: The number of messages that there are.
+        units: The units not dropped so far, ascending.
+        begun: The number of units that have started, dropped ones included.
+        pinned: The units that stay.
+        pinned_tokens: The tokens of the pinned units.
+        must_tokens: The tokens of those that must stay even if there is no room.
+        end: The number of messages.
     """
 
     units: list[int]
@@ -63,14 +63,14 @@ class Candidates(NamedTuple):
 
 
 class Replayed(NamedTuple):
-    """Where a replay ends.
+    """The result of a replay.
 
     Attributes:
         before: The state at the last point before the end.
-        candidates: What there was at the end.
-        dropped: What the cut at the end dropped, if there was one.
-        gone: What had been dropped before.
-        saved: What was saved at the end by shortening, by message.
+        candidates: The candidates at the end.
+        dropped: The units that a cut at the end dropped.
+        gone: The units that were dropped before.
+        saved: The tokens that shortening saved at the end, by message.
         texts: What results say that have been shortened.
     """
 
@@ -85,30 +85,32 @@ class Replayed(NamedTuple):
 Cutter = Callable[[Candidates], Gone]
 
 
-class Shortens(Protocol):
-    """A cutter that also shortens what stays: it changes what messages and units of the history cost."""
+class HistoryShortener(Protocol):
+    """A cutter that also shortens what it keeps, which changes the tokens of messages and units."""
 
     @property
     def saved(self) -> Mapping[int, int]:
-        """What it has saved, by message."""
+        """The tokens saved, by message."""
         ...
 
     @property
     def saved_tokens(self) -> int:
-        """What it has saved since the replay began."""
+        """The tokens saved since the replay began."""
         ...
 
     def texts(self, gone: Container[int]) -> tuple[ResultText, ...]:
-        """What the shortened results say of all units but those that are gone."""
+        """The texts of all shortened results, except in dropped units."""
         ...
 
     def make_fit(self, must: Collection[int], end: int) -> None:
-        """Shortens what must stay of the messages before `end`, if that does not fit."""
+        """Shorten the mandatory messages before `end` until they fit."""
         ...
 
 
-def replay(history: History, plan: Plan, cut: Cutter, start: State, shortener: Shortens | None = None) -> Replayed:
-    """Goes through all points of a history, and cuts where it has outgrown the window.
+def replay(
+    history: History, plan: Plan, cut: Cutter, start: State, shortener: HistoryShortener | None = None
+) -> Replayed:
+    """Visit all points of a history, and cut where it exceeds the window.
 
     Args:
         history: The history.
@@ -150,8 +152,8 @@ def replay(history: History, plan: Plan, cut: Cutter, start: State, shortener: S
     return Replayed(before, candidates, dropped, past.gone, _grown(known, shortener.saved), texts)
 
 
-def select_once(history: History, plan: Plan, cut: Cutter, shortener: Shortens | None = None) -> Replayed:
-    """Cuts the whole history once.
+def select_once(history: History, plan: Plan, cut: Cutter, shortener: HistoryShortener | None = None) -> Replayed:
+    """Cut the whole history once.
 
     Raises:
         UnitTooLargeError: what must stay does not fit.
@@ -173,15 +175,15 @@ def _check(history: History, staying: Staying, plan: Plan) -> None:
             history.units[largest].indices,
             tokens,
             max(0, window - (needed - tokens)),
-            hint=f"It must stay: what must stay needs {needed} tokens, and the budget leaves {window}. "
+            hint=f"It must stay: what must stay needs {needed} tokens, but the budget leaves {window}. "
             "Raise the budget, pin less, or shorten that message.",
         )
 
 
 class _Past:
-    """What is left of a history at one point after the other."""
+    """The remaining history at successive points."""
 
-    def __init__(self, history: History, start: State, shortener: Shortens | None) -> None:
+    def __init__(self, history: History, start: State, shortener: HistoryShortener | None) -> None:
         self._history = history
         self._shortener = shortener
         self._firsts = history.landmarks.firsts
@@ -199,7 +201,7 @@ class _Past:
         return [i for i in range(start, end) if i not in self._history.broken]
 
     def tokens(self, end: int) -> int:
-        """What is left before a message."""
+        """The remaining tokens before a message."""
         # Only messages before the end have been shortened.
         saved = 0 if self._shortener is None else self._shortener.saved_tokens
         return self._sums[end] - self._gone_tokens - saved
@@ -218,7 +220,7 @@ class _Past:
         return Candidates(self._units, begun, staying.must, must_tokens, must_tokens, end)
 
     def drop(self, dropped: Gone) -> None:
-        # What is gone is not needed again: what a later message may need is what the newest unit needs, which stays.
+        # Dropped units are never needed again: later messages depend only on the newest unit, which is kept.
         self.gone |= dropped
         self._gone_tokens += self._history.tokens_of(dropped)
         self._units = [i for i in self._units if i not in dropped]

@@ -1,4 +1,4 @@
-"""Which provider a history is for: the one that the caller names, or the one whose fields its messages have."""
+"""Determine the provider of a history: named by the caller, or detected from the fields of the messages."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from pycupel.tokens.models import family_of
 
 __all__ = ["detect_provider", "resolve_provider"]
 
-# What else the messages of these providers may look like. Plain texts look like no one's.
+# Other providers whose format the messages may have. Plain text fits every provider.
 _MAY_BE = {"anthropic": (None,), "mistral": (None, "openai")}
 
-# What the chat templates of open models add, at most.
+# The most that the chat templates of open models add.
 _CHAT_TEMPLATES = Prices(message=6, name=1, call=30)
 
 _TOOL_ROLES = ("tool", "function")
@@ -46,8 +46,8 @@ def resolve_provider(messages: Sequence[Any], provider: Any, model: str | None =
     Args:
         messages: The history.
         provider: The name of a provider, "auto", or a provider, which is returned as it is.
-        model: The model's name. Where the messages fit several providers, its own is taken; and where they are another
-            provider's, as behind a router, they still have the prices of its own.
+        model: The model's name. If the messages fit several providers, its own is used; if they have another
+            provider's format, as with a router, its own prices still apply.
 
     Raises:
         InvalidArgumentError: there is no such provider.
@@ -66,8 +66,8 @@ def resolve_provider(messages: Sequence[Any], provider: Any, model: str | None =
 def detect_provider(messages: Sequence[Any], home: Provider | None = None) -> Provider:
     """The provider that the messages look like.
 
-    Plain texts look the same for every provider and count as OpenAI's, and so do messages of Mistral and LangChain;
-    unless `home`, the provider of the model, is one of those that they may be for.
+    Plain texts, and messages of Mistral and LangChain, count as OpenAI's, unless `home`, the provider of the model,
+    uses the same format.
 
     Raises:
         ProviderAmbiguousError: messages look like those of different providers.
@@ -76,7 +76,7 @@ def detect_provider(messages: Sequence[Any], home: Provider | None = None) -> Pr
     for index, message in enumerate(messages):
         role = message.get("role") if message.__class__ is dict else None
         if role.__class__ is str and role != "model":
-            # Most are a role and a text, which says nothing, or OpenAI's calls and results.
+            # Most are a role and a text, which fit every provider, or OpenAI's calls and results.
             if len(message) == 2 and message.get("content").__class__ is str:
                 continue
             tools = message.get("tool_call_id" if role == "tool" else "tool_calls")

@@ -56,14 +56,14 @@ def read_documents(documents: Sequence[Any], count: Callable[[str], int]) -> lis
     """
     read = [_read(each, i) for i, each in enumerate(documents)]
     hints = _hints([each.score for each in read])
-    made = [_made(i, documents[i], each, hint, count) for i, (each, hint) in enumerate(zip(read, hints, strict=True))]
-    return [made[i] for i in descending([hint or 0.0 for hint in hints])]
+    items = [_as_item(i, documents[i], read[i], hint, count) for i, hint in enumerate(hints)]
+    return [items[i] for i in descending([hint or 0.0 for hint in hints])]
 
 
 def newest_of_each(
     documents: Sequence[DocumentItem],
 ) -> tuple[list[DocumentItem], list[tuple[DocumentItem, DocumentItem]]]:
-    """The newest version of each document, and the older ones, each with what replaces it.
+    """The newest version of each document, and the older ones, each with its replacement.
 
     Without timestamps, the later one in the caller's list is the newer. Documents without a key are versions of one
     document if their texts are equal.
@@ -137,7 +137,7 @@ def _read_item(item: ContextItem, index: int) -> _Document:
 
 
 def _number(value: Any, index: int) -> float | None:
-    """A score; None for NaN, which some retrievers give to what they could not compare."""
+    """A score; None for NaN, which some retrievers return for what they could not compare."""
     number = None if value is None else as_float(f"the score of documents[{index}]", value)
     return number if number is not None and isfinite(number) else None
 
@@ -165,7 +165,7 @@ def _hints(scores: Sequence[float | None]) -> list[float | None]:
     return [None if score is None else (score - low) / span for score in scores]
 
 
-def _made(i: int, given: Any, read: _Document, hint: float | None, count: Callable[[str], int]) -> DocumentItem:
+def _as_item(i: int, given: Any, read: _Document, hint: float | None, count: Callable[[str], int]) -> DocumentItem:
     try:
         item = given if isinstance(given, ContextItem) else _item(read, hint, count)
     except CupelError as error:

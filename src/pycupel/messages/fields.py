@@ -1,4 +1,4 @@
-"""How to look into messages and documents of any make: dicts, other mappings, and the objects of libraries."""
+"""Read fields of messages and documents of any type: dicts, other mappings, and the objects of libraries."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PLAIN: tuple[type, ...] = (str, bytes, int, float, list, tuple, dict)
 
 def field(value: Any, key: str) -> Any:
     """A key of a dict or an attribute of any other object; None if it is missing."""
-    # Most are dicts, and comparing the class is much cheaper than asking whether something is a mapping.
+    # Most are dicts, and comparing the class is much cheaper than `isinstance(value, Mapping)`.
     if value.__class__ is dict:
         return value.get(key)
     if value is None:
@@ -37,25 +37,25 @@ def field(value: Any, key: str) -> Any:
 
 
 def text_of(value: Any, key: str) -> str:
-    """A field that is a text; an empty one if it is missing or anything else."""
+    """A field as a text; empty if it is missing or not a text."""
     text = field(value, key)
     return text if isinstance(text, str) else ""
 
 
 def is_filled(value: Any) -> bool:
-    """Whether it holds something. Objects of unknown classes are not asked: their answer may be an error."""
+    """Whether it is not empty. Objects of unknown classes are not asked, because they may raise."""
     if value is None:
         return False
     return bool(value) if isinstance(value, _PLAIN) else True
 
 
 def filled(value: Any, *names: str) -> Any:
-    """The first of some fields that holds something; None if there is none."""
+    """The first of these fields that is not empty; None if all are."""
     return next((found for name in names if is_filled(found := field(value, name))), None)
 
 
 def attribute(value: Any, name: str) -> Any:
-    """An attribute; None for a method, which some libraries have where others have a text."""
+    """An attribute; None for a method, because some libraries have a method where others have a text."""
     found = getattr(value, name, None)
     return None if callable(found) else found
 
@@ -66,10 +66,10 @@ def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
 
 
 def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
-    """Whether it is a list of parts. An iterator is not: reading would use it up."""
+    """Whether it is a list of parts. An iterator is not, because reading would exhaust it."""
     if value.__class__ is list:
         return True
-    # Most others are dicts and texts, and asking whether something is a sequence takes long.
+    # Most others are dicts and texts, and `isinstance(value, Sequence)` is slow.
     return not isinstance(value, (dict, str, bytes)) and isinstance(value, Sequence)
 
 
@@ -79,8 +79,8 @@ def as_json(value: Any) -> str:
 
 
 def rewritten(text: str) -> str:
-    """A text as JSON with blanks. If it is JSON already, its value is."""
-    from json import dumps, loads  # noqa: PLC0415 - few providers do that
+    """A text as JSON with blanks. JSON is parsed and written again; any other text becomes a JSON string."""
+    from json import dumps, loads  # noqa: PLC0415 - few providers need it
 
     try:
         return dumps(loads(text), ensure_ascii=False)
@@ -89,7 +89,7 @@ def rewritten(text: str) -> str:
 
 
 def as_plain(value: Any) -> Any:
-    """An object by its attributes; Pydantic's know how to become a dict."""
+    """An object as a dict of its attributes; Pydantic models convert themselves."""
     if hasattr(value, "model_dump"):
         return value.model_dump(exclude_none=True)
     return getattr(value, "__dict__", None) or str(value)

@@ -1,4 +1,4 @@
-"""Fingerprints: whether a history starts with another one, and whether the same can be said about both."""
+"""Fingerprints: detect whether a history starts with another one, and whether both have the same groups."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ if TYPE_CHECKING:
 
 __all__ = ["Fingerprints", "owners_of", "shape_of"]
 
-# It marks what the provider should cache, is moved from call to call, and is not part of what is said.
+# Callers move this mark from call to call; it is not part of the content.
 _CACHE_CONTROL = "cache_control"
 _MARK = _CACHE_CONTROL.encode()
-# Later formats write the same value differently, depending on where else it is used.
+# Later formats write shared references, so equal values may have different bytes.
 _FORMAT = 2
-# What is written of several messages is their number, and then the same as of each.
+# A tuple of messages is written as a header with their number, then each message as on its own.
 _HEAD = len(dumps((), _FORMAT))
-# One message at a time takes longer, and so do all at once, for which memory has to be found again and again.
+# Faster than one message at a time, and than all at once, which reallocates memory.
 _AT_ONCE = 64
 
 
-def _written(messages: tuple[Any, ...]) -> bytes | memoryview:
-    """Messages as bytes that are the same for equal messages, also in another process."""
+def _as_bytes(messages: tuple[Any, ...]) -> bytes | memoryview:
+    """Messages as bytes, the same for equal messages, even in another process."""
     try:
         written = dumps(messages, _FORMAT)
     except ValueError:
         # An object of a library, or a dict with one inside.
         written = _MARK
-    return b"".join(map(_written_alone, messages)) if _MARK in written else memoryview(written)[_HEAD:]
+    return b"".join(map(_message_bytes, messages)) if _MARK in written else memoryview(written)[_HEAD:]
 
 
-def _written_alone(message: Any) -> bytes:
+def _message_bytes(message: Any) -> bytes:
     try:
         written = dumps(message, _FORMAT)
         return dumps(_without_cache_control(message), _FORMAT) if _MARK in written else written
@@ -47,8 +47,8 @@ def _written_alone(message: Any) -> bytes:
 def _as_text(message: Any) -> bytes:
     try:
         return as_json(_without_cache_control(message)).encode("utf-8", "surrogatepass")
-    except Exception:  # noqa: BLE001 - it is somebody else's method
-        # What cannot be written is like nothing else.
+    except Exception:  # noqa: BLE001 - a user-defined object may raise anything
+        # A message that cannot be written equals no other.
         return urandom(16)
 
 
@@ -64,7 +64,7 @@ def _without_cache_control(value: Any) -> Any:
 
 
 class Fingerprints:
-    """Fingerprints of a list of messages, and of as many of its first messages as needed."""
+    """Fingerprints of a list of messages and of its prefixes."""
 
     def __init__(self, messages: tuple[Any, ...]) -> None:
         self._messages = messages
@@ -73,10 +73,10 @@ class Fingerprints:
         self._hashes = {0: self._hash.copy()}
 
     def of_first(self, count: int, *facts: Any) -> str:
-        """The fingerprint of the first messages and of plain facts about them. New counts must be ascending."""
+        """The fingerprint of the first `count` messages and of plain facts. New counts must be ascending."""
         if count not in self._hashes:
             for start in range(self._done, count, _AT_ONCE):
-                self._hash.update(_written(self._messages[start : min(start + _AT_ONCE, count)]))
+                self._hash.update(_as_bytes(self._messages[start : min(start + _AT_ONCE, count)]))
             self._done = count
             self._hashes[count] = self._hash.copy()
         finished = self._hashes[count].copy()
@@ -85,7 +85,7 @@ class Fingerprints:
 
 
 def owners_of(units: Iterable[Unit], count: int) -> list[int]:
-    """For each message, the first one of those that it belongs with; the complement of that if they are broken."""
+    """For each message, the index of the first message of its unit; its complement if the unit is broken."""
     owners = [0] * count
     for unit in units:
         first = unit.indices[0]
@@ -104,6 +104,6 @@ def _sha256(data: bytes = b"") -> _Hash:
 def shape_of(owners: list[int]) -> str:
     """A fingerprint of which messages belong together, and which of them are broken.
 
-    That may change with what follows: a call that is open at first may be answered, or be left without an answer.
+    This may change with later messages: an open call may be answered, or remain unanswered.
     """
     return _sha256(dumps(owners, _FORMAT)).hexdigest()

@@ -1,4 +1,4 @@
-"""A history as units that are kept or dropped as one, each with its tokens; and a unit as an item."""
+"""A history as units that are kept or dropped as a whole, each with its tokens; and units as items."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ class History(NamedTuple):
     """A history that has been read.
 
     Attributes:
-        provider: Whose history it is.
+        provider: The provider of the messages.
         views: The messages as they were read.
-        texts: What each message says; whole, also where a view has since been shortened.
+        texts: The full text of each message, even if its view has been shortened since.
         units: The units, or whole turns as units, in order of their first message.
-        tokens: What each message costs.
-        sizes: What each unit costs.
-        ties: For each unit, the indices of the units it is kept with: those that the provider demands, and for an
-            exchange, what the assistant said about it.
+        tokens: The tokens of each message.
+        sizes: The tokens of each unit.
+        ties: For each unit, the indices of the units it is kept with: those that the provider requires, and for an
+            exchange, the assistant's answer.
         landmarks: Where to find what stays.
-        broken: Why the provider would refuse a unit, by the index of the unit; most histories have none.
-        points: The lengths that the history had when the model was asked: each ends before a run of its output.
+        broken: Why the provider would reject a unit, by unit index; usually empty.
+        points: The length of the history at each call of the model: each ends before a run of its output.
         pins: The indices of the messages that the caller pins.
     """
 
@@ -70,20 +70,20 @@ class History(NamedTuple):
         return [i for i in range(len(self.units)) if i not in self.broken]
 
     def staying(self, end: int | None = None, gone: Container[int] = ()) -> Staying:
-        """What stays if only the messages before `end` are there; of all of them, if it is None."""
+        """What stays if the history ends before the message `end`; None for the whole history."""
         count = len(self.tokens)
         end = count if end is None else end
         return staying_at(self.units, self.ties, self.landmarks, end, is_last=end == count, gone=gone)
 
     def text_of(self, unit_index: int) -> str:
-        """What the messages of a unit say."""
+        """The text of a unit."""
         indices = self.units[unit_index].indices
         if len(indices) == 1:
             return self.texts[indices[0]]
         return "\n".join(filter(None, [self.texts[n] for n in indices]))
 
     def tokens_of(self, unit_indices: Iterable[int], end: int | None = None) -> int:
-        """What these units cost together; of a unit that goes on behind `end`, only what comes before it."""
+        """The tokens of these units; only of the messages before `end`, if it is given."""
         if end is None:
             return sum([self.sizes[i] for i in unit_indices])
         units, sizes, tokens = self.units, self.sizes, self.tokens
@@ -96,7 +96,7 @@ class History(NamedTuple):
 
 
 def make_history(messages: Sequence[Any], provider: Provider, views: list[MessageView], unit: Any, pin: Any) -> History:
-    """Groups messages that have been read; `unit` and `pin` are the arguments of `select_messages`."""
+    """Group messages that have been read; `unit` and `pin` are the arguments of `select_messages`."""
     is_turns = checked_name("unit", unit, get_args(UnitName)) == "turn"
     tokens = [view.tokens for view in views]
     pins = _pinned_messages(messages, pin)
@@ -114,7 +114,7 @@ def items_at(
 ) -> dict[int, ContextItem]:
     """Items for these units, by unit index.
 
-    With `named`, their metadata has the indices of the messages, which takes as long as all the rest.
+    With `named`, their metadata has the indices of the messages, which doubles the time.
     """
     items: dict[int, ContextItem] = {}
     units, sizes = history.units, history.sizes
@@ -143,9 +143,9 @@ def _points(views: Sequence[MessageView]) -> list[int]:
 
 
 def _ties(units: Sequence[Unit]) -> list[tuple[int, ...]]:
-    """What each unit needs, and for each exchange also what the assistant says next in its turn.
+    """The units that each unit needs, and for each exchange also the assistant's next answer in its turn.
 
-    A provider would accept an exchange without its answer, but results without a conclusion are of no use to a model.
+    A provider would accept an exchange without its answer, but results without a conclusion do not help the model.
     """
     ties = [unit.needs for unit in units]
     answer = -1
@@ -159,7 +159,7 @@ def _ties(units: Sequence[Unit]) -> list[tuple[int, ...]]:
 
 
 def _whole_turns(units: Sequence[Unit]) -> tuple[list[Unit], Callable[[int], int]]:
-    """A unit for each turn, and the turn of each unit. What is in no turn stays on its own."""
+    """A unit for each turn, and the turn of each unit. Units in no turn remain as they are."""
     groups = turns(units)
     grouped = {i for group in groups for i in group}
     groups += [[i] for i in range(len(units)) if i not in grouped]

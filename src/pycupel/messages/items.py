@@ -1,4 +1,4 @@
-"""`to_items`: a chat history as items, for a pipeline of one's own."""
+"""`to_items`: a chat history as items, for your own pipeline."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def to_items(
 ) -> list[ContextItem]:
     """The units of a chat history as items, in order: one for each message, or exchange of calls and results.
 
-    `metadata["pycupel.unit"]` has the indices of the messages. What must stay is pinned; what the provider would refuse
-    is left out. A pipeline does not know the ties between items: `select_messages` keeps them.
+    `metadata["pycupel.unit"]` has the indices of the messages. What must stay is pinned; what the provider would reject
+    is left out. A pipeline does not know which items belong together; `select_messages` does.
 
     Args:
         messages: The history: dicts or the SDK's objects, which are only read.
-        provider: openai, responses, anthropic, gemini or mistral; auto tells them apart by their fields.
+        provider: openai, responses, anthropic, gemini or mistral; auto detects it.
         unit: "auto" for an item per message or exchange, "turn" for an item per turn.
         counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes.
         pin: More messages that must stay: their indices, or a function that is asked about each.

@@ -1,4 +1,4 @@
-"""Ladders: the results in a history that may become shorter, and for each unit what it saves and loses step by step."""
+"""Ladders: the results that may be shortened, and what each step saves and loses in a unit."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ __all__ = [
     "Key",
     "Ladder",
     "Result",
-    "climbed",
     "find_results",
     "ladder_of",
+    "ladder_versions",
     "stub_of",
     "without_media",
 ]
 
 LEAST_TOKENS = 100
-"""Nothing that costs less is shortened."""
+"""Results with fewer tokens are never shortened."""
 
-# What any unit is worth beside what it holds, and what a stub is.
+# The value of any unit besides its content, and of a stub.
 _BASE_UNITS = 0.5
 _STUB_UNITS = 0.05
-# What the agent and the user said themselves counts less: most of it was about what is done.
+# Text of the agent and the user counts less: most of it is about finished work.
 _SPOKEN = 0.25
-# What results that report errors say counts more.
+# Results that report errors count more.
 _ERRORS = 2.0
 
 Key = tuple[int, int]
@@ -49,7 +49,7 @@ class Result(NamedTuple):
     Attributes:
         unit: The index of its unit.
         message: The index of its message.
-        part: What it is.
+        part: The result itself.
         call: The call.
         outdated_at: The index of the message with a result that makes it out of date; None if there is none.
     """
@@ -62,12 +62,12 @@ class Result(NamedTuple):
 
     @property
     def key(self) -> Key:
-        """Where to find it."""
+        """The key of the result."""
         return self.message, self.part.number
 
 
 def find_results(history: History, messages: Sequence[Any]) -> list[Result]:
-    """All results of a history that may say less, in the order of the messages."""
+    """All results of a history that may be shortened, in message order."""
     found = sorted(_results(history, messages), key=lambda result: result.key)
     later = superseded_by([result.call for result in found])
     return [
@@ -80,23 +80,23 @@ def _results(history: History, messages: Sequence[Any]) -> Iterator[Result]:
     for i, unit in enumerate(history.units):
         if unit.problem is not None:
             continue
-        # Ids may be used again later.
+        # Ids may be reused later.
         calls: dict[str, ToolCall] = {}
         for n in unit.indices:
             view = history.views[n]
             calls.update(zip(view.calls, calls_of(messages[n]) if view.calls else (), strict=False))
             for call_id, part in zip(view.results, result_parts(messages[n]) if view.results else (), strict=False):
-                # A call of no known shape is like no other.
+                # A call of unknown shape equals no other.
                 yield Result(i, n, part, calls.get(call_id, ToolCall("", {"result": [n, part.number]})))
 
 
 def stub_of(result: Result, tokens: int) -> str:
-    """One line in place of a result that costs so much."""
+    """One line in place of a result with this many tokens."""
     return stub_text("result", result.part.text, tokens, _origin(result))
 
 
 def without_media(result: Result, tokens: int) -> str:
-    """The text of a result, with one line in place of its pictures and files, which cost so much."""
+    """The text of a result, with one line in place of its images and files, which have this many tokens."""
     line = stub_text("picture or file", "", tokens, _origin(result))
     return f"{result.part.text}\n{line}" if result.part.text else line
 
@@ -106,7 +106,7 @@ def _origin(result: Result) -> str:
 
 
 class _Step(NamedTuple):
-    """What one more step saves and loses, and what the result says then."""
+    """What one more step saves and loses, and the text of the result after it."""
 
     saved: int
     lost: float
@@ -116,13 +116,13 @@ class _Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """The versions of a unit: whole first, then one step after the other.
+    """The versions of a unit: whole first, then step by step.
 
     Attributes:
-        size: What the unit costs now.
-        units: How much it holds now.
-        rungs: The steps of each result, by where it is found.
-        errors: Those of the results that report errors.
+        size: The tokens of the unit now.
+        units: How much information it has now.
+        rungs: The steps of each result, by its key.
+        errors: The keys of results that report errors.
     """
 
     size: int
@@ -131,24 +131,24 @@ class Ladder:
     errors: frozenset[Key] = field(default=frozenset())
 
     def saves(self, key: Key) -> int:
-        """What can be saved of a result."""
+        """The most tokens that a result can save."""
         return sum([step.saved for step in self.rungs.get(key, ())])
 
     @property
     def least(self) -> int:
-        """What the unit costs with all results as short as they get."""
+        """The tokens of the unit with every result at its shortest."""
         return self.size - sum(map(self.saves, self.rungs))
 
     def without(self, keys: Collection[Key]) -> Ladder:
-        """The ladder with these results as they are."""
+        """The ladder without the steps of these results."""
         if not self.rungs.keys() & set(keys):
             return self
         rungs = {key: steps for key, steps in self.rungs.items() if key not in keys}
         return Ladder(self.size, self.units, rungs, self.errors)
 
 
-def climbed(ladder: Ladder) -> tuple[list[int], list[float], list[_Step]]:
-    """What each version costs and holds, and the steps between them: always the one that loses least for its tokens."""
+def ladder_versions(ladder: Ladder) -> tuple[list[int], list[float], list[_Step]]:
+    """The tokens and units of each version, and the steps between them: always the one that loses least per token."""
     sizes, units, taken = [ladder.size], [ladder.units], list[_Step]()
     heads = [(_price(steps[0]), key, 0) for key, steps in ladder.rungs.items()]
     heapify(heads)
@@ -181,11 +181,11 @@ def ladder_of(
     """The ladder of a unit.
 
     Args:
-        size: What the unit costs now.
-        results: The results that may become shorter, with what they say now.
-        spoken: What else the unit says.
+        size: The tokens of the unit now.
+        results: The results that may be shortened, with their current texts.
+        spoken: The other text of the unit.
         maker: Makes the versions.
-        context: What else there is.
+        context: The competing items.
         count: Counts the tokens of a text.
         more: Makers of further versions.
     """
@@ -215,7 +215,7 @@ def ladder_of(
 
 
 def _steps(key: Key, tokens: int, units: float, versions: list[tuple[int, float, str]]) -> Iterator[_Step]:
-    """From the whole to the shortest version, without those that hold no more than a shorter one."""
+    """From the whole to the shortest version, skipping those with no more information than a shorter one."""
     best: list[tuple[int, float, str]] = []
     for version in sorted(versions, key=lambda version: (version[0], -version[1])):
         if version[0] < tokens and (not best or version[1] > best[-1][1]):

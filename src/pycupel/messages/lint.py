@@ -1,6 +1,6 @@
-"""The linter: everything in a history that its provider would refuse, as far as the history itself shows it.
+"""The linter: everything in a history that its provider would reject, as far as the history shows it.
 
-    row  rule                    severity  for          what the provider wants
+    row  rule                    severity  for          what the provider requires
     1 4  orphan-tool-result      error     all          a result follows the message that makes its call
     2 4  unanswered-tool-call    error     all          every call is answered before anything else follows
     2 4  open-tool-call          warning   all          calls at the end are answered before the history is sent
@@ -10,7 +10,7 @@
     4    split-results           warning   anthropic    the results of parallel calls are in one message
     5    first-not-user          error     ant gem mis  the user speaks first (Mistral: no call comes first)
     5    empty-text              error     anthropic    no text is empty or whitespace only
-                                 warning   others       no text is empty (some models and servers refuse it)
+                                 warning   others       no text is empty (some models and servers reject it)
     *    empty-message           error     oai gem mis  a message has a content, parts or calls
     7    empty-part              error     gemini       a part holds data
     *    excess-cache-control    error     anthropic    no more than four blocks have cache_control
@@ -28,12 +28,12 @@
     5-8  ends-with-assistant     warning   ant gem mis  the last message is the user's or a tool's
 
 Rows 1 and 2 are OpenAI's: the results are in the messages directly after the call (autogen#3178, litellm#10696). Row 3
-is that of Responses, where they may come anywhere after it (vercel/ai#7099, continue#8933); that an item has lost its
-reasoning cannot be seen. Rows 4 to 6 are Anthropic's: results in the next message, ids used just once in a history
+is that of Responses, where they may come anywhere after it (vercel/ai#7099, continue#8933); a lost reasoning
+item cannot be detected. Rows 4 to 6 are Anthropic's: results in the next message, ids used just once in a history
 (claude-code#8612, #28515, anthropic-sdk-typescript#653), texts and the positions of system messages (claude-code#23440,
 #73821), thinking (n8n#22550). Row 7 is Gemini's: all the results in the next message (gemini-cli#11814,
 langchain#27799, python-genai#529). Row 8 is Mistral's, as the validator of mistral-common has it: OpenAI's, with a
-stricter order. Rows with a star are what the APIs answer: "[] is too short - 'messages.0.content'", "A maximum of 4
+stricter order. Rows with a star quote the APIs: "[] is too short - 'messages.0.content'", "A maximum of 4
 blocks with cache_control may be provided", "Tool names must be unique" (claude-code#10687), and that requests with
 calls must define tools (anthropic-sdk-python#494; Bedrock still says so).
 """
@@ -54,7 +54,7 @@ from pycupel.model.checks import quoted
 
 __all__ = ["Finding", "lint_messages"]
 
-# The index of what travels beside the messages.
+# The index of what is sent beside the messages.
 BESIDE = -1
 
 
@@ -65,13 +65,13 @@ def lint_messages(
     system: Any = None,
     tools: Iterable[Any] | None = None,
 ) -> list[Finding]:
-    """Find everything in a chat history that the provider would refuse, in order of the messages.
+    """Find everything in a chat history that the provider would reject, in order of the messages.
 
     Args:
         messages: The history: dicts or the SDK's objects, which are only read.
-        provider: openai, responses, anthropic, gemini or mistral; auto tells them apart by their fields.
+        provider: openai, responses, anthropic, gemini or mistral; auto detects it.
         system: The system prompt that is sent beside the messages: a text, blocks, or Gemini's `system_instruction`.
-        tools: The definitions of tools that are sent beside the messages; an empty list, if there are none.
+        tools: The definitions of tools that are sent beside the messages; an empty list if there are none.
 
     Returns:
         The findings. Those about the system prompt and the tools come first, with the index -1.
@@ -113,5 +113,5 @@ def _repeated_tools(definitions: Iterable[Any], severity: Severity) -> Iterator[
 def _missing_tools(views: Iterable[MessageView]) -> Iterator[Finding]:
     first = next((view.index for view in views if view.calls or view.results), None)
     if first is not None:
-        message = "the history has tool calls, and the request defines no tools"
+        message = "the history has tool calls, but the request defines no tools"
         yield Finding(first, "missing-tools", message, "Send the definitions of the tools as well.", WARNING)

@@ -39,7 +39,7 @@ def as_budget(budget: BudgetLike, model: str | None) -> ContextBudget | int:
     """The caller's budget; for a share of the model's window, such as "75%", its tokens.
 
     Raises:
-        InvalidArgumentError: the share is not one, or the model's window is not known.
+        InvalidArgumentError: the share is invalid, or the model's window is unknown.
     """
     if not isinstance(budget, str):
         return budget
@@ -53,7 +53,7 @@ def as_budget(budget: BudgetLike, model: str | None) -> ContextBudget | int:
         )
     if model is None:
         raise InvalidArgumentError(
-            f"the budget {budget!r} is a share of the model's window, and there is no model",
+            f"the budget {budget!r} is a share of the model's window, but there is no model",
             argument="budget",
             value=budget,
             hint="Pass model=, or a number of tokens.",
@@ -76,7 +76,7 @@ def checked_name(argument: str, value: Any, known: Iterable[_Name]) -> _Name:
 
 
 def checked_list(argument: str, value: Any) -> list[Any]:
-    """The caller's messages or documents in a new list. One of them alone, a dict, is not a list of them."""
+    """The caller's messages or documents as a new list. A single one, a dict, is not accepted."""
     expected = f"a list of {argument}"
     if isinstance(value, Mapping):
         raise wrong_type(argument, expected, value)  # pyright: ignore[reportUnknownArgumentType]

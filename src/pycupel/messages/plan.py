@@ -1,4 +1,4 @@
-"""How much a history may take, and how far it is cut once it takes more."""
+"""How many tokens a history may use, and how far it is cut when it exceeds them."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
 
 __all__ = ["Plan", "limits_of", "make_plan"]
 
-# Where an int is the budget, a history that has outgrown it is cut to what must stay and this part of what that leaves.
-# The rest is room to grow in, so that the next calls only append, and the provider's prompt cache holds.
+# With an int as budget, a history that exceeds it is cut to what must stay plus this share of the remaining tokens.
+# The rest is room to grow, so that the next calls only append, and the provider's prompt cache holds.
 TARGET_PERCENT = 65
 
 
 def limits_of(budget: ContextBudget | int, margin_percent: float, beside: int = 0) -> ContextBudget:
-    """What a budget leaves to messages and documents.
+    """The part of a budget that is left for messages and documents.
 
     Args:
         budget: The budget, or a number of tokens.
-        margin_percent: The margin that the counter needs, unless the budget has one. With it, everything still fits.
-        beside: What else is sent, in tokens.
+        margin_percent: The margin of the counter, used unless the budget has one.
+        beside: The tokens of everything else that is sent.
     """
     limits = budget if isinstance(budget, ContextBudget) else ContextBudget(checked_int("budget", budget))
     room = limits.available_tokens
     margin = limits.estimation_safety_margin_percent or margin_percent
     if margin:
         numerator, denominator = margin.as_integer_ratio()
-        # Rounded down, and less than the whole, so that it holds in floats, too.
+        # Rounded down, and below the exact value, so that it also holds in floats.
         room = max(0, room * 100 * denominator - 1) // (100 * denominator + numerator)
     room = max(0, room - beside)
     target = limits.target_tokens if isinstance(budget, ContextBudget) else room * TARGET_PERCENT // 100
@@ -45,15 +45,15 @@ def limits_of(budget: ContextBudget | int, margin_percent: float, beside: int = 
 
 
 class Plan(NamedTuple):
-    """What a history may take beside documents.
+    """How many tokens a history may use beside documents.
 
     Attributes:
         limits: What the budget leaves to messages and documents.
-        window: The most that they may take together.
-        target: How far to cut; None for what must stay and 65 % of what that leaves.
-        share: The part of the room that is kept free for documents, whatever they take; 0 if there cannot be any.
-        held: What documents take that the caller has pinned.
-        beside: What the other documents take, if only so much is kept free; None for the whole share.
+        window: The most that they may use together.
+        target: How far to cut; None for what must stay plus 65 % of the remaining tokens.
+        share: The share of the room kept free for documents, however many they use; 0 without documents.
+        held: The tokens of pinned documents.
+        beside: The tokens of the other documents, if only that much is kept free; None for the whole share.
     """
 
     limits: ContextBudget
@@ -65,36 +65,36 @@ class Plan(NamedTuple):
 
     @property
     def fits_always(self) -> int:
-        """A history that takes no more than this fits, whatever must stay."""
+        """A history with at most this many tokens fits, whatever must stay."""
         return self.window - self._reserve(self.window)
 
     def fits(self, tokens: int, must_tokens: int) -> bool:
-        """Whether a history of so many tokens fits, documents included, if `must_tokens` of them must stay."""
+        """Whether a history of `tokens` fits beside the documents, if `must_tokens` of them must stay."""
         return tokens + self._reserve(self.window - must_tokens) <= self.window
 
     def target_for(self, must_tokens: int) -> int:
-        """How far to cut, documents included, if so much must stay."""
+        """How far to cut, documents included, if `must_tokens` must stay."""
         if self.target is None:
             return must_tokens + (self.window - must_tokens) * TARGET_PERCENT // 100
         return min(self.window, max(self.target, must_tokens))
 
     def goal(self, pinned_tokens: int, must_tokens: int) -> tuple[int, int]:
-        """How much a cut leaves beside what is pinned, and how much of that is kept free for documents."""
+        """The tokens that a cut leaves beside pinned units, and how many of them are kept free for documents."""
         rest = max(0, self.target_for(must_tokens) - pinned_tokens)
         return rest, self._reserve(rest)
 
     @property
     def is_stable(self) -> bool:
-        """Whether a cut leaves room to grow, so that it is worth keeping it."""
+        """Whether a cut leaves room to grow, so that it can be kept."""
         return self.beside is None and (self.target is None or self.target < self.window)
 
     @property
     def facts(self) -> tuple[object, ...]:
-        """What decides about cuts."""
+        """Everything that cuts depend on."""
         return (self.window, self.target, self.share, self.held, self.is_stable)
 
     def budget(self, must_tokens: int, *, is_cut: bool) -> ContextBudget:
-        """The budget as a selection reports it: with the target that the cut had, or without one."""
+        """The budget as a selection reports it, with the target of the cut if there was one."""
         target = self.target_for(must_tokens) if is_cut else self.limits.available_tokens
         return replace(self.limits, target_tokens=target)
 
@@ -118,11 +118,11 @@ def make_plan(
     Args:
         limits: What the budget leaves to messages and documents.
         hits: The documents.
-        share: The part of the room that documents get before the history does.
-        has_target: Whether the caller has said how far to cut.
-        stable: Whether the start of the prompt should stay the same, so that cuts must not depend on what the documents
-            take; if not, the window is filled.
-        summary_room: What is kept free for a summary.
+        share: The share of the room that documents get before the history.
+        has_target: Whether the caller has set a target.
+        stable: Whether the start of the prompt should stay the same, so that cuts must not depend on the documents; if
+            not, the window is filled.
+        summary_room: The tokens reserved for a summary.
     """
     window = max(0, limits.unreserved_capacity - summary_room)
     held = sum([hit.item.tokens for hit in hits if hit.item.pinned])

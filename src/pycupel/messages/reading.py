@@ -1,4 +1,4 @@
-"""What was read of a history, so that the next selection of it reads and counts only what came since."""
+"""A history as it was read, so that its next selection reads and counts only newer messages."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["Reading", "read_on"]
 
 @final
 class Reading:
-    """The messages of a history as they were read. It is a cache, which deep copies and pickles of a selection lack.
+    """The messages of a history as they were read: a cache that deep copies and pickles of a selection lack.
 
     Attributes:
-        provider: Whose messages they are.
-        count: What counted them.
+        provider: The provider of the messages.
+        count: The counter of their tokens.
         fingerprint: The fingerprint of the messages.
         views: The messages.
     """
@@ -33,7 +33,7 @@ class Reading:
         self.views = views
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Not every function that counts can be pickled.
+        # A counter may not be picklable.
         return _nothing, ()
 
 
@@ -44,7 +44,7 @@ def read_on(
 
     Args:
         messages: The history.
-        provider: Whose messages they are.
+        provider: The provider of the messages.
         count: Counts the tokens of a text.
         fingerprints: The fingerprints of the messages.
         past: An earlier reading. Its messages are not read again if they are the first ones of the history, and were
@@ -62,7 +62,7 @@ def read_on(
 
 
 def _is_same(function: Callable[[str], int], other: Callable[[str], int]) -> bool:
-    """Whether they are one function. A method is another object each time it is looked up."""
+    """Whether they are the same function. A bound method is a new object each time it is looked up."""
     are_methods = isinstance(function, MethodType) and isinstance(other, MethodType)
     return function is other or (are_methods and function == other)
 

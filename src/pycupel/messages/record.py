@@ -1,4 +1,4 @@
-"""What a selection remembers for the next one of the same history, which is a cache: it never changes the result."""
+"""A cache that a selection keeps for the next one of the same history. It never changes the result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Record"]
 
 
 class Record:
-    """Tells whether an earlier selection was made from the start of a history, with the same arguments."""
+    """Recognises an earlier selection from the start of a history, with the same arguments."""
 
     def __init__(self, history: History, fingerprints: Fingerprints, facts: tuple[object, ...]) -> None:
         self._history = history
@@ -28,7 +28,7 @@ class Record:
         return self._fingerprint(self._count)
 
     def _fingerprint(self, end: int) -> str:
-        # Counters and pins may be functions; what they say about the messages can be compared.
+        # Counters and pins may be functions, so compare their results for the messages.
         tokens, pins = self._history.tokens[:end], self._history.pins
         return self._fingerprints.of_first(end, tokens, pins[: bisect_left(pins, end)], self._facts)
 
@@ -38,7 +38,7 @@ class Record:
         return end <= self._count and previous.fingerprint == self._fingerprint(end)
 
     def state_of(self, previous: MessageSelection | None) -> State:
-        """Where the replay may go on: at the last checkpoint of an earlier selection that is also a point here."""
+        """Where the replay may continue: the last checkpoint of an earlier selection that is also a point here."""
         if previous is None:
             return START
         history = self._history
@@ -53,9 +53,9 @@ class Record:
         return START
 
     def checkpoints(self, replayed: Replayed) -> tuple[Checkpoint, ...]:
-        """The last point before the end, and the end, which may turn out to be one.
+        """The last point before the end, and the end itself, which may become a point.
 
-        Shorter texts are stored once: for the end.
+        Shortened texts are stored only for the end.
         """
         before = replayed.before
         now = State(self._count, {**replayed.gone, **replayed.dropped}, replayed.texts)

@@ -1,4 +1,4 @@
-"""What `select_messages` returns."""
+"""The results of `select_messages`."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class ShortenedMessage:
 
     Attributes:
         index: Its index in the caller's list.
-        original_tokens: What it costs in the caller's list.
-        tokens: What it costs in the selection.
+        original_tokens: Its tokens in the caller's list.
+        tokens: Its tokens in the selection.
     """
 
     index: int
@@ -50,32 +50,32 @@ class ShortenedMessage:
 @sealed
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What a cut costs: the provider has to read anew, at a higher price, what follows the first change.
+    """What a cut costs: the provider reads everything after the first change again, at a higher price.
 
     Attributes:
         removed: The tokens that the cut removed.
-        rewritten: The tokens behind the first change, which are not in the provider's prompt cache.
+        rewritten: The tokens after the first change, which are not in the provider's prompt cache.
     """
 
     removed: int
     rewritten: int
 
     def pays_after(self, write: float = 1.25, read: float = 0.1) -> int:
-        """The number of calls after which the cut has paid for itself.
+        """The number of calls after which the cut pays for itself.
 
-        Each call saves what reading the removed tokens from the cache would have cost; once, what is rewritten costs
-        the difference between writing and reading.
+        Each call saves the price of reading the removed tokens from the cache. The rewritten tokens cost, once, the
+        difference between writing and reading.
 
         Args:
-            write: The price of a token that is written to the cache, in prices of an uncached token.
-            read: The price of a token that is read from the cache.
+            write: The price of a token written to the cache, relative to an uncached token.
+            read: The price of a token read from the cache.
 
         Raises:
-            InvalidArgumentError: `read` is not above 0, so that nothing is ever saved.
+            InvalidArgumentError: `read` is not above 0, so the cut would never pay.
         """
         if read <= 0:
             raise InvalidArgumentError(
-                f"read must be above 0, not {read}: where reading costs nothing, a cut never pays",
+                f"read must be above 0, not {read}: if reading is free, a cut never pays",
                 argument="read",
                 value=read,
             )
@@ -83,7 +83,7 @@ class Cut:
 
 
 class ResultText(NamedTuple):
-    """What a result says in a selection, in place of what it says in the caller's list.
+    """The shortened text of a result in a selection.
 
     Attributes:
         message: The index of its message.
@@ -97,13 +97,13 @@ class ResultText(NamedTuple):
 
 
 class Checkpoint(NamedTuple):
-    """Where the next selection of the same history may go on, instead of starting at its first message.
+    """Where the next selection of the same history may continue, instead of starting at its first message.
 
     Attributes:
-        end: The number of messages that had been looked at.
-        gone: The indices of the messages that had been dropped until then.
-        shape: A fingerprint of what belonged together.
-        texts: What results said that had been shortened until then.
+        end: The number of messages seen so far.
+        gone: The indices of the first messages of the units dropped so far.
+        shape: A fingerprint of which messages belonged together.
+        texts: The texts of the results shortened so far.
     """
 
     end: int
@@ -115,32 +115,32 @@ class Checkpoint(NamedTuple):
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class MessageSelection:
-    """What `select_messages` selected. It holds lists, so it is not hashable.
+    """The result of `select_messages`. It holds lists, so it is not hashable.
 
     Attributes:
-        messages: The selected messages, in their order: the caller's own objects, but for those in `shortened`.
-        total_tokens: What they cost, documents included.
+        messages: The selected messages, in their order: the caller's own objects, except those in `shortened`.
+        total_tokens: Their tokens, documents included.
         dropped: The other messages, each with its reason.
-        documents: The selected documents: the caller's own objects, the best ones at both edges.
+        documents: The selected documents: the caller's own objects, with the best at both ends.
         dropped_documents: The other documents, each with its reason.
         kept: The indices of the selected messages in the caller's list.
-        stable_prefix_tokens: What `messages` and those of the previous selection have in common at the start.
+        stable_prefix_tokens: The tokens of the prefix that `messages` shares with the previous selection.
         report: Every unit and document with its score and reason; None without `explain=True`.
-        budget: What the budget left to messages and documents: without the margin of an estimate, and without what
-            travels beside the messages.
-        counter: The name and version of what counted the tokens.
-        provider: The provider whose rules were kept.
+        budget: The part of the budget for messages and documents: without the margin of an estimate, and without what
+            is sent beside the messages.
+        counter: The name and version of the token counter.
+        provider: The provider whose rules were applied.
         usage: Where the window goes: system prompt, tools, history by kind, documents, reply, and what is free.
-        notes: Advisory notes, such as that a scorer found its field on no message.
+        notes: Advisory notes, such as that no message has the field a scorer reads.
         cut: What the cut in this call removed, and what that costs; None if nothing was cut.
-        summary: The text of the message that `summarize` gave in place of those that were dropped. It stands behind the
-            system prompt in `messages`, and has no entry in `kept`.
+        summary: The text that `summarize` returned for the dropped messages. Its message follows the system prompt in
+            `messages`, and has no entry in `kept`.
         shortened: The selected messages that are copies with shorter results.
-        fingerprint: Of the history and the arguments; a later selection recognises this one by it.
-        checkpoints: Where a later selection may go on.
+        fingerprint: Of the history and the arguments, by which a later selection recognises this one.
+        checkpoints: Where a later selection may continue.
         source: The caller's whole history. It is not compared.
-        reading: How the history was read, so that a later selection counts only what came since. It is neither compared
-            nor stored.
+        reading: The messages as they were read, so that a later selection counts only newer ones. It is neither
+            compared nor stored.
     """
 
     messages: list[Any]
@@ -183,7 +183,7 @@ class MessageSelection:
 
 
 class ExplainedSelection(MessageSelection):
-    """What `select_messages` selected with `explain=True`: its `report` is never None."""
+    """The result of `select_messages` with `explain=True`: its `report` is never None."""
 
     __slots__ = ()
 

@@ -1,7 +1,7 @@
-"""The results of tool calls inside messages of any make: what they say, and copies of messages that say less.
+"""The results of tool calls in messages of any provider: their texts, and copies of messages with shorter ones.
 
-Only results that may say less are found here. Thoughts, signatures, the results of server tools and outputs that must
-be what they are, such as the screenshot of a `computer_call_output`, are not among them.
+Only results that may be shortened are found here: not reasoning, signatures, results of server tools, or outputs that
+must stay unchanged, such as the screenshot of a `computer_call_output`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ __all__ = ["ResultPart", "calls_of", "result_parts", "with_result_texts"]
 # The items of the Responses API whose output is free text.
 _OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output"})
 _CALLS = frozenset({"function_call", "custom_tool_call"})
-# How LangChain calls messages with a result.
+# LangChain's types of messages with a result.
 _TOOL_TYPES = ("tool", "ToolMessageChunk", "function", "FunctionMessageChunk")
 # Gemini's objects and its JSON spell names differently.
 _RESPONSES = ("function_response", "functionResponse")
 _FUNCTION_CALLS = ("function_call", "functionCall")
-# The keys under which Gemini's functions return a text, the first of them that holds one.
+# The keys under which Gemini's functions return a text; the first with a text is used.
 _RETURNED = ("output", "result", "content", "text", "error")
 
 
@@ -33,9 +33,9 @@ class ResultPart(NamedTuple):
 
     Attributes:
         number: Its number among the results of the message.
-        text: What it says.
+        text: Its text.
         is_error: Whether it reports an error.
-        has_media: Whether it holds more than text: pictures, files.
+        has_media: Whether it has more than text: images, files.
     """
 
     number: int
@@ -45,7 +45,7 @@ class ResultPart(NamedTuple):
 
 
 def result_parts(message: Any) -> list[ResultPart]:
-    """The results in a message that may say less; none in most messages."""
+    """The results in a message that may be shortened; none in most messages."""
     if text_of(message, "type") in _OUTPUTS:
         return [_part(0, field(message, "output"), is_error=False)]
     if _is_tool_message(message):
@@ -54,7 +54,7 @@ def result_parts(message: Any) -> list[ResultPart]:
 
 
 def with_result_texts(message: Any, texts: Mapping[int, str]) -> Any:
-    """A copy of a message in which some results, by their number, say something else. The rest is the very same."""
+    """A copy of a message with other texts for some results, by their number."""
     if text_of(message, "type") in _OUTPUTS:
         return _changed(message, output=texts[0])
     if _is_tool_message(message):
@@ -69,7 +69,7 @@ def with_result_texts(message: Any, texts: Mapping[int, str]) -> Any:
 
 
 def calls_of(message: Any) -> Iterator[ToolCall]:
-    """The calls in a message that the caller answers, in their order."""
+    """The calls in a message that the caller answers, in order."""
     if text_of(message, "type") in _CALLS:
         yield _call(message, "arguments", "input")
     for name in ("tool_calls", "invalid_tool_calls"):
@@ -109,13 +109,13 @@ def _part_of(number: int, block: Any) -> ResultPart:
 
 def _is_tool_message(message: Any) -> bool:
     role = text_of(message, "role")
-    # Gemini has parts, whatever its roles are.
+    # Messages with parts are Gemini's, whatever their roles.
     is_tool = role in ("tool", "function") or (not role and text_of(message, "type") in _TOOL_TYPES)
     return is_tool and field(message, "parts") is None
 
 
 def _blocks(message: Any) -> tuple[str, list[Any]]:
-    """The name of the field that has the blocks, and the blocks."""
+    """The name of the field with the blocks, and the blocks."""
     name = "content" if field(message, "parts") is None else "parts"
     blocks = field(message, name)
     return name, list(blocks) if is_list(blocks) else []
@@ -128,7 +128,7 @@ def _is_result(block: Any) -> bool:
 
 
 def _returned(value: Any) -> tuple[str | None, str]:
-    """The key under which a function of Gemini returned a text, and the text; without one, all of it as JSON."""
+    """The key under which a Gemini function returned a text, and the text; without one, the whole value as JSON."""
     if is_mapping(value):
         for key in _RETURNED:
             if isinstance(value.get(key), str):
@@ -143,7 +143,7 @@ def _with_text(block: Any, text: str) -> Any:
     name = next(name for name in _RESPONSES if field(block, name) is not None)
     value = field(response, "response")
     key, _ = _returned(value)
-    # It stays an object, and an error stays one. Pictures that a function returned beside it go with the text.
+    # It stays an object, and an error stays an error. Images that a function returned beside it are dropped.
     whole = "error" if is_mapping(value) and "error" in value else "output"
     changes: dict[str, Any] = {"response": {whole: text} if key is None else {**value, key: text}}
     if is_filled(field(response, "parts")):
@@ -154,7 +154,7 @@ def _with_text(block: Any, text: str) -> Any:
 def _changed(value: Any, **changes: Any) -> Any:
     """A copy with other fields, of a dict, a mapping, a Pydantic model, a dataclass or any other object."""
     if is_mapping(value):
-        # The keys keep their order, so that what is sent begins like the last time.
+        # The keys keep their order, so that the prompt prefix stays the same.
         kept = {**value, **changes}
         return {key: each for key, each in kept.items() if each is not None or key not in changes}
     if hasattr(value, "model_copy"):

@@ -16,7 +16,7 @@ __all__ = ["QueryNotes", "scorer_for"]
 
 QueryNotes = tuple[str, ...]
 
-_NO_DOCUMENTS = "the query ranks documents only, and there are none; the history is ranked without it"
+_NO_DOCUMENTS = "the query ranks only documents, and there are none; the history is ranked without it"
 
 
 class _DocumentsByQuery(NamedTuple):
@@ -44,15 +44,15 @@ class _DocumentsByQuery(NamedTuple):
 def scorer_for(
     scorer: Scorer, documents: Sequence[ContextItem], query: str | None, last_question: str
 ) -> tuple[Scorer, QueryNotes]:
-    """The policy's scorer for a history and documents, and what to say about the query.
+    """The policy's scorer for a history and documents, and notes about the query.
 
     Args:
         scorer: The scorer of the policy.
         documents: The documents.
-        query: What the caller asks, or None.
-        last_question: What to rank documents by if the caller asks nothing.
+        query: The caller's query, or None.
+        last_question: The query for the documents if the caller passes none.
     """
-    # An empty question has no answer, so scorers that ask for one say nothing about the history.
+    # Nothing answers an empty query, so scorers that need one have no effect on the history.
     history, count = bind_query(scorer, "")
     if not count:
         return scorer, () if query is None else (IGNORED_QUERY,)

@@ -1,4 +1,4 @@
-"""`select_messages`: the part of a chat history that fits, that the provider accepts, and that begins like the last."""
+"""`select_messages`: trim a chat history to what fits, so that the provider accepts it and its prompt cache holds."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SelectOptions", "aselect_messages", "select_messages"]
 
-_NOT_USED = "previous was not used: it was not made with the same arguments from the start of this history"
+_IGNORED = "previous was ignored: it was made with other arguments, or not from the start of this history"
 
 
 class SelectOptions(TypedDict, total=False):
@@ -150,23 +150,23 @@ def select_messages(
     A tool call, its results and its reasoning stay together, with the user message that they are about. The system
     prompt, the last user message and the exchange that is open or last always stay. The order does not change.
 
-    Nothing is dropped until the history outgrows `max_tokens - output_reserve`. Then it is cut further than necessary,
-    so that the following calls only append to it. Where it is cut depends on the history and the arguments alone: the
-    cuts are replayed, as if the history had been selected whenever the model was asked.
+    Nothing is dropped until the history exceeds `max_tokens - output_reserve`. Then it is cut further than necessary,
+    so that the following calls only append to it. The cuts depend only on the history and the arguments: they are
+    replayed, as if the history had been selected before every call of the model.
 
     Args:
         messages: The history: dicts or the SDK's objects, which are only read.
-        budget: The limits; or a number of tokens, where a history that has outgrown it is cut to what must stay and
-            65 % of what that leaves; or, as a text such as "75%", a share of the model's window.
-        provider: openai, responses, anthropic, gemini or mistral; auto tells them apart by their fields.
+        budget: The limits; or a number of tokens, where a history that exceeds it is cut to what must stay plus 65 % of
+            the remaining tokens; or a share of the model's window, such as "75%".
+        provider: openai, responses, anthropic, gemini or mistral; auto detects it.
         model: The model's name, as `pycupel.tokens.get_counter` takes it. It decides how tokens are counted, and whose
-            rules count where the messages fit several providers.
-        policy: What ranks the history: a policy, a pipeline, or the name of a preset.
-        query: What the documents should be relevant to; the last user message, unless given. It does not rank the
+            rules apply if the messages fit several providers.
+        policy: How to rank the history: a policy, a pipeline, or the name of a preset.
+        query: What the documents should be relevant to; by default the last user message. It does not rank the
             history, because the cut would move with every question.
         unit: "auto" drops exchanges and messages one by one, "turn" whole turns.
         counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes. With "auto",
-            the model or else the provider decides: exact where that is possible, else an estimate with a margin.
+            the model or else the provider decides: exact if possible, else an estimate with a margin.
         pin: More messages that must stay: their indices, or a function that is asked about each.
         previous: The selection from the last call with this history and these arguments. It only saves time.
         documents: Retrieved texts that share the budget; see `documents` of the result. Their share is kept free as
@@ -174,16 +174,16 @@ def select_messages(
         system: The system prompt that is sent beside the messages: a text, blocks, or Gemini's `system_instruction`.
         tools: The definitions of tools that are sent beside the messages, in the provider's shape or MCP's.
         stable: Whether the start of the prompt should stay the same from call to call. If not, the window is filled.
-        shorten: What becomes shorter before it is dropped: "results" for the results of tools, as key lines and then as
-            stubs, or a shortener that makes their versions; None for what the policy says, usually nothing.
+        shorten: "results" shortens tool results to key lines, then to stubs, before they are dropped; or pass your own
+            shortener. None uses the policy's, if it has one.
         keep: How many of the newest results stay whole while they fit.
         exclude: The names of tools whose results are never shortened.
         summarize: Called with the messages that were dropped since the last summary, and that summary or None. Returns
-            a text, which is sent behind the system prompt. If it fails or is too long, a note says so.
-        summary_tokens: What is kept free for the message with the summary; 5 % of the window if `summarize` is given.
-        too_large: What happens to an old unit that is larger than the budget: "drop" or "error". With "shorten", it is
-            dropped, and results of what must stay are shortened if they do not fit. None is "shorten" where results
-            become shorter anyway, and "drop" elsewhere.
+            a text, which is sent after the system prompt. If it fails or the text is too long, a note says so.
+        summary_tokens: The tokens reserved for the summary message; by default 5 % of the window with `summarize`.
+        too_large: What to do with an old unit that is larger than the budget: "drop" or "error". With "shorten", it is
+            dropped, and results that must stay but do not fit are shortened. None means "shorten" if results are
+            shortened anyway, else "drop".
         explain: Whether the result should have a report.
 
     Returns:
@@ -193,7 +193,7 @@ def select_messages(
         UnitTooLargeError: what must stay does not fit; or something else does not, and `too_large` is "error".
         MessageShapeError: a message has a shape that the provider does not know.
         ProviderAmbiguousError: the provider is "auto" and cannot be determined.
-        InvalidArgumentError: an option has an invalid value, or the provider would refuse every message.
+        InvalidArgumentError: an option has an invalid value, or the provider would reject every message.
     """
     selection, request = _select(
         messages,
@@ -224,7 +224,7 @@ def select_messages(
 async def aselect_messages(
     messages: Iterable[Any], budget: BudgetLike, **options: Unpack[SelectOptions]
 ) -> MessageSelection:
-    """Select like `select_messages`, where `summarize` may be a coroutine function.
+    """Like `select_messages`, but `summarize` may be a coroutine function.
 
     Args:
         messages: The history: dicts or the SDK's objects, which are only read.
@@ -263,7 +263,7 @@ def _select(
     too_large: Any,
     explain: Any,
 ) -> tuple[MessageSelection, SummaryRequest | None]:
-    """The selection without a summary, and what has to be summarised."""
+    """The selection without its summary, and the request for the summary."""
     ranking_policy = as_policy(policy)
     maker = ranking_policy.shorten if shorten is None else shorten
     usual = "drop" if maker is None else "shorten"
@@ -325,7 +325,7 @@ def _select(
     tokens_of = {hit.index: hit.item.tokens for hit in hits}
     document_tokens = sum([tokens_of[i] for i in choice.documents])
     usage = usage_of(limits, beside, map(history.views.__getitem__, kept), document_tokens)
-    notes = (*choice.notes, *_forgotten(history, choice.reasons), *((_NOT_USED,) if previous is not known else ()))
+    notes = (*choice.notes, *_system_notes(history, choice.reasons), *((_IGNORED,) if previous is not known else ()))
     shortened = () if shortener is None else shortener.shortened(kept)
     report = choice.report if shortener is None else shortener.in_report(choice.report, shortened)
     selection = _type_of(report)(
@@ -370,17 +370,17 @@ def _cut(history: History, replayed: Replayed, kept: Sequence[int]) -> Cut | Non
     removed = history.tokens_of(dropped) + sum(saved.values())
     if not removed:
         return None
-    # What was dropped is not there, and what was shortened is there, and new.
+    # Dropped messages are gone, and shortened ones are new.
     first = min([*(history.units[i].indices[0] for i in dropped), *saved])
     return Cut(removed, sum([history.tokens[n] for n in kept if n >= first]))
 
 
-def _forgotten(history: History, dropped: Container[int]) -> Iterator[str]:
+def _system_notes(history: History, dropped: Container[int]) -> Iterator[str]:
     gone = [history.units[i].indices[0] for i in history.landmarks.reminders.units if i in dropped]
     if gone:
         yield (
-            f"system messages behind other messages were dropped ({len(gone)}, the last one is messages[{gone[-1]}]); "
-            "only the newest of them always stays, so pin those that must"
+            f"later system messages were dropped ({len(gone)}, last: messages[{gone[-1]}]); "
+            "only the newest always stays, so pin any you need"
         )
 
 
@@ -389,12 +389,12 @@ def _type_of(report: SelectionReport | None) -> type[MessageSelection]:
 
 
 def _refuse_broken(history: History) -> None:
-    """An empty list would be refused, too, and would not say why."""
+    """Raise here: an empty list would be rejected without a reason."""
     if history.units and len(history.broken) == len(history.units):
         raise InvalidArgumentError(
             f"{history.provider.name} would refuse every message; {history.broken[0]}",
             argument="messages",
-            hint="lint_messages lists everything that is wrong.",
+            hint="lint_messages lists all problems.",
         )
 
 
@@ -414,7 +414,7 @@ def _stable_prefix(
 ) -> int:
     if previous is None:
         return 0
-    # A message that became shorter is another one.
+    # A shortened message counts as changed.
     changed = {each.index for each in {*shortened}.symmetric_difference(previous.shortened)}
     stable = 0
     for now, then in zip(kept, previous.kept, strict=False):

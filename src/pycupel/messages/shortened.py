@@ -1,4 +1,4 @@
-"""A history with shorter results: what they say now, what that costs, and the messages as they are sent."""
+"""A history with shortened results: their texts, their tokens, and the messages to send."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ __all__ = ["ShortenedHistory"]
 
 
 class ShortenedHistory:
-    """A history whose results become shorter. What messages and units cost changes with them.
+    """A history whose results are shortened. The tokens of its messages and units change with them.
 
     Attributes:
-        history: The history, with what it costs now.
-        saved: What has been saved, by message.
-        saved_tokens: What has been saved since the replay began.
+        history: The history with its current tokens.
+        saved: The tokens saved, by message.
+        saved_tokens: The tokens saved since the replay began.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class ShortenedHistory:
         options: Shortening,
         texts: Iterable[ResultText] = (),
     ) -> None:
-        # The lists of a history are changed here, and are no longer the caller's.
+        # Copies, because these lists are changed here.
         self.history = history._replace(
             tokens=history.tokens.copy(), sizes=history.sizes.copy(), views=history.views.copy()
         )
@@ -72,12 +72,12 @@ class ShortenedHistory:
         return self._texts.get(result.message, {}).get(result.part.number, result.part.text)
 
     def _tokens(self, result: Result) -> int:
-        """What a result costs now, with what is not text in it."""
+        """The current tokens of a result, including its images and files."""
         if result.key not in self._sizes:
             n, part = result.message, result.part
             tokens = self._count(self._text(result)) if self._text(result) else 0
             if part.has_media and part.number not in self._texts.get(n, {}):
-                # The difference that a text in its place makes.
+                # The tokens of everything but the text.
                 without = with_result_texts(self._messages[n], {part.number: part.text or "-"})
                 whole = self._original
                 tokens += max(0, whole.tokens[n] - whole.provider.read([without], self._count)[0].tokens)
@@ -87,7 +87,7 @@ class ShortenedHistory:
     def _is_open(self, result: Result) -> bool:
         return result.call.name not in self._options.exclude and self._tokens(result) >= LEAST_TOKENS
 
-    def _there(self, units: Iterable[int], end: int) -> list[Result]:
+    def _results_before(self, units: Iterable[int], end: int) -> list[Result]:
         """The results of these units before a message, in their order."""
         found = [result for i in units for result in self._results.get(i, ()) if result.message < end]
         return sorted(found, key=lambda result: result.key)
@@ -97,22 +97,22 @@ class ShortenedHistory:
         return list(reversed(results))[: self._options.keep]
 
     def message(self, index: int) -> Any:
-        """The message, or a copy with what its results say now."""
+        """The message, or a copy with the current texts of its results."""
         texts = self._texts.get(index)
         return with_result_texts(self._messages[index], texts) if texts else self._messages[index]
 
     def shortened(self, kept: Iterable[int]) -> tuple[ShortenedMessage, ...]:
-        """Which of the messages have shorter results."""
+        """The messages with shortened results."""
         whole, now = self._original.tokens, self.history.tokens
         return tuple(ShortenedMessage(n, whole[n], now[n]) for n in kept if n in self._texts)
 
     def texts(self, gone: Container[int]) -> tuple[ResultText, ...]:
-        """What the shortened results say of all units but those that are gone."""
+        """The texts of all shortened results, except in dropped units."""
         there = sorted(n for n in self._texts if self._owner[n] not in gone)
         return tuple(ResultText(n, number, text) for n in there for number, text in sorted(self._texts[n].items()))
 
     def restore(self, units: Iterable[int]) -> None:
-        """What is gone was dropped as it was: its cost is that of the caller's messages again."""
+        """Reset dropped units to the tokens of the caller's messages."""
         for i in units:
             for n in self.history.units[i].indices:
                 if self._texts.pop(n, None) is not None:
@@ -120,7 +120,7 @@ class ShortenedHistory:
                     self.history.sizes[i] = self._original.sizes[i]
 
     def _size_with(self, unit: int, texts: Mapping[Key, str]) -> int:
-        """What a unit would cost with these texts."""
+        """The tokens of a unit with these texts."""
         history = self.history
         size = history.sizes[unit]
         for n in {n for n, _ in texts}:
@@ -137,12 +137,12 @@ class ShortenedHistory:
             self._read_again({n for n, _ in texts})
 
     def _read_again(self, indices: Iterable[int]) -> None:
-        """Counts messages again that have changed."""
+        """Count changed messages again."""
         history = self.history
         for n in indices:
             view = history.provider.read([self.message(n)], self._count)[0]
             saved = history.tokens[n] - view.tokens
-            # The ids stay: those of a provider without ids depend on the messages before.
+            # Keep the ids: for providers without ids, they depend on earlier messages.
             history.views[n] = history.views[n]._replace(text=view.text, tokens=view.tokens, shares=view.shares)
             history.tokens[n] = view.tokens
             self._cutter.forget(self._owner[n])

@@ -1,7 +1,7 @@
 """Shortening a history: at a cut, old results become key lines, then stubs, before their exchange is dropped.
 
-A cut decides about everything at once: each unit is whole, has shorter results, or is dropped, so that what stays holds
-most of what is said nowhere else. What a cut has shortened stays as it is; a later cut may shorten it further.
+A cut decides about all units at once: each stays whole, gets shorter results, or is dropped, so that as much unique
+information as possible stays. A shortened result stays as it is; a later cut may shorten it further.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from pycupel.messages.ladders import (
     Key,
     Ladder,
     Result,
-    climbed,
     ladder_of,
+    ladder_versions,
     stub_of,
     without_media,
 )
@@ -40,7 +40,7 @@ from pycupel.slicers._versions import value_of
 __all__ = ["SHORTENED", "Shortening", "ShorteningCutter", "shortening_of"]
 
 SHORTENED = "Shortened"
-"""The reason in a report for what was selected with shorter results."""
+"""The reason in a report for units selected with shorter results."""
 
 
 class Shortening(NamedTuple):
@@ -50,8 +50,8 @@ class Shortening(NamedTuple):
         maker: Makes the versions of results.
         keep: How many of the newest results stay whole while they fit.
         exclude: The names of tools whose results are never shortened.
-        at_cuts: Whether results become shorter before their exchange is dropped.
-        to_fit: Whether the results of what must stay become shorter if they do not fit.
+        at_cuts: Whether results are shortened before their exchange is dropped.
+        to_fit: Whether results that must stay are shortened if they do not fit.
     """
 
     maker: Shortener
@@ -62,7 +62,7 @@ class Shortening(NamedTuple):
 
     @property
     def facts(self) -> tuple[object, ...]:
-        """What decides about versions."""
+        """Everything that versions depend on."""
         return repr(self.maker), self.keep, tuple(sorted(self.exclude)), self.at_cuts, self.to_fit
 
     def cutter(
@@ -74,12 +74,12 @@ class Shortening(NamedTuple):
         count: Callable[[str], int],
         texts: Iterable[ResultText],
     ) -> ShorteningCutter:
-        """What cuts and shortens this history, whose results have had these texts since the last cut."""
+        """The cutter of this history, whose results have had these texts since the last cut."""
         return ShorteningCutter(history, messages, plan, policy, count, self, texts)
 
 
 def shortening_of(shorten: Any, keep: int, exclude: frozenset[str], *, to_fit: bool) -> Shortening:
-    """What the options of `select_messages` say about shortening.
+    """The shortening options of `select_messages`.
 
     Raises:
         TypeError: `shorten` has the wrong type.
@@ -94,7 +94,7 @@ def shortening_of(shorten: Any, keep: int, exclude: frozenset[str], *, to_fit: b
 
 
 class _Choice(NamedTuple):
-    """What a choice among versions makes of units: what each costs then, and what its results say."""
+    """The chosen version of each unit: its tokens, the texts of its results, and its value."""
 
     sizes: Mapping[int, int]
     texts: Mapping[int, Mapping[Key, str]]
@@ -105,18 +105,18 @@ class ShorteningCutter(ShortenedHistory):
     """Cuts a history like `HistoryCutter`, and shortens results first."""
 
     def make_fit(self, must: Collection[int], end: int) -> None:
-        """Shortens the results of what must stay, if it does not fit, so that it does and may grow."""
+        """Shorten the results that must stay until they fit and leave room to grow."""
         history, plan = self.history, self._plan
         room = plan.window - plan.held
         if not self._options.to_fit or history.tokens_of(must, end) <= room:
             return
         units = sorted(must)
-        there = self._there(units, end)
-        newest = self._newest(there)
-        self._apply(self._first_texts(there, newest, end))
+        results = self._results_before(units, end)
+        newest = self._newest(results)
+        self._apply(self._first_texts(results, newest, end))
         if history.tokens_of(must, end) <= room:
             return
-        free = [result for result in there if self._is_open(result)]
+        free = [result for result in results if self._is_open(result)]
         heads = [HeadAndTail(each) for each in (room, room // 2, room // 4) if each > 0]
         sizes = {i: history.tokens_of([i], end) for i in units}
         ladders = self._ladders(units, sizes, free, (), end, heads)
@@ -137,7 +137,7 @@ class ShorteningCutter(ShortenedHistory):
         self._stub_until_it_fits(free, must, end, room)
 
     def _stub_until_it_fits(self, results: Iterable[Result], must: Collection[int], end: int, room: int) -> None:
-        """A text may save less in its message than it costs alone, as JSON for example. Then the oldest are stubs."""
+        """Replace the oldest results by stubs: a text may save less in its message than it costs alone, as in JSON."""
         for result in results:
             if self.history.tokens_of(must, end) <= room:
                 return
@@ -146,17 +146,17 @@ class ShorteningCutter(ShortenedHistory):
                 self._apply({result.key: stub})
 
     def __call__(self, candidates: Candidates) -> dict[int, ExclusionReason]:
-        """What goes, and why; and shorten what stays."""
+        """Return the units to drop, with reasons, and shorten the others."""
         if not self._options.at_cuts:
             return self._cutter(candidates)
         history, end = self.history, candidates.end
         room, reserve = self._plan.goal(candidates.pinned_tokens, candidates.must_tokens)
         limit = max(0, room - reserve)
         units = [i for i in candidates.units if i not in candidates.pinned]
-        there = self._there(candidates.units, end)
-        newest = self._newest(there)
+        results = self._results_before(candidates.units, end)
+        newest = self._newest(results)
         kept = self._newest_whole(newest, candidates.pinned, limit)
-        free = [each for each in there if each.unit not in candidates.pinned and each.key not in kept]
+        free = [each for each in results if each.unit not in candidates.pinned and each.key not in kept]
         self._apply(self._first_texts(free, newest, end))
         items = list(items_at(history, units).values())
         scores = dict(zip(units, self._cutter.scores(items), strict=True))
@@ -183,7 +183,7 @@ class ShorteningCutter(ShortenedHistory):
         return {i: capped.get(i) or BudgetExceeded(history.sizes[i], left) for i in units if i not in taken}
 
     def _newest_whole(self, newest: Sequence[Result], pinned: Collection[int], limit: int) -> set[Key]:
-        """The newest results, while they fit with what else is in their units."""
+        """The newest results that fit together with the rest of their units."""
         kept: set[Key] = set()
         seen: set[int] = set()
         left = limit
@@ -202,7 +202,7 @@ class ShorteningCutter(ShortenedHistory):
         return kept
 
     def _first_texts(self, results: Iterable[Result], newest: Collection[Result], end: int) -> dict[Key, str]:
-        """What becomes shorter before anything else: what is out of date, and old pictures."""
+        """The texts of what is shortened before anything else: outdated results and old images."""
         texts: dict[Key, str] = {}
         new = {result.key for result in newest}
         for result in results:
@@ -252,9 +252,9 @@ class ShorteningCutter(ShortenedHistory):
     def _choose(
         self, ladders: dict[int, Ladder], scores: Mapping[int, float], limit: int, required: Sequence[int]
     ) -> _Choice:
-        # The newest first: they are the first to become longer again if there is room.
+        # Newest first: they are the first to be lengthened again if there is room.
         units = list(reversed(ladders))
-        rungs = [climbed(ladders[i]) for i in units]
+        rungs = [ladder_versions(ladders[i]) for i in units]
         weights = [sizes for sizes, _, _ in rungs]
         values = [[value_of(each, scores[i]) for each in own] for i, (_, own, _) in zip(units, rungs, strict=True)]
         needed = set(required)
@@ -273,9 +273,9 @@ class ShorteningCutter(ShortenedHistory):
         return _Choice(sizes, texts, worth)
 
     def _order(self, choice: _Choice, required: Sequence[int], units: Sequence[int]) -> list[int]:
-        """In which order to take what was chosen: the newest results, then what is worth most for its tokens.
+        """The order in which to take units: the newest results, then the most value per token.
 
-        What was not chosen comes last, the newest first: others may be tied to it, and there may be room for it.
+        Units that were not chosen come last, newest first: others may depend on them, and there may be room.
         """
         chosen = [i for i in choice.sizes if i not in required]
         density = [choice.values[i] / max(1, choice.sizes[i]) for i in chosen]
@@ -285,7 +285,7 @@ class ShorteningCutter(ShortenedHistory):
     def _within_policy(
         self, inner: Slicer, order: Sequence[int], choice: _Choice, scores: Mapping[int, float], room: int
     ) -> tuple[list[int], dict[int, ExclusionReason]]:
-        """What the policy's slicer lets pass, and why it does not let the rest."""
+        """The units that the policy's slicer accepts, and the reasons for the others."""
         ranked = [order[k] for k in descending([scores[i] for i in order])]
         items = [
             replace(item, tokens=choice.sizes.get(i, item.tokens)) for i, item in items_at(self.history, ranked).items()
@@ -297,7 +297,7 @@ class ShorteningCutter(ShortenedHistory):
     def in_report(
         self, report: SelectionReport | None, shortened: Sequence[ShortenedMessage]
     ) -> SelectionReport | None:
-        """The report with a reason of its own for units that have shorter results, as versions of what they were."""
+        """Mark the units with shorter results in the report, as versions of the original units."""
         if report is None or not shortened:
             return report
         saved = {each.index: each.original_tokens - each.tokens for each in shortened}

@@ -1,4 +1,4 @@
-"""The slicer of histories: old units go by score rather than by density, and never without what needs them."""
+"""The slicer of histories: it keeps units by score, not by density, and only together with what they need."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from pycupel.slicers.constraints import quota_constraints_of
 
 __all__ = ["BesideSlice", "document_share", "fill", "inner_slicer", "without_lone_questions"]
 
-# What documents may take of the target before the history gets the rest, if the policy's quotas say nothing about it.
+# The default share of the target for documents, if the policy's quotas do not set it. The history gets the rest.
 _DOCUMENT_PERCENT = 30.0
 
 _HISTORY_KINDS = frozenset({ContextKind.SYSTEM_PROMPT.key, ContextKind.MESSAGE.key, ContextKind.TOOL_OUTPUT.key})
 
-_CUT = "what it belongs to does not fit, or the cut is made where the messages around it end"
+_CUT = "what it belongs to does not fit, or the messages around it were cut"
 
 
 def fill(
     order: Sequence[int], sizes: Sequence[int], ties: Sequence[Sequence[int]], limit: int, *, in_one_piece: bool
 ) -> set[int]:
-    """Takes units in order, each with everything that it is tied to and that is not taken yet, or not at all.
+    """Take units in order, each together with everything it is tied to, or not at all.
 
-    Filling by density, as `GreedySlice` does, would keep short old messages and lose long new ones; by score, what goes
-    is the oldest. In one piece, the first that does not fit is also the last that is tried: what is smaller and older
-    would stay without what was said around it. But while less than half is taken, one that is too large is skipped.
+    Filling by density, as `GreedySlice` does, would keep short old messages and drop long new ones; by score, the
+    oldest are dropped. In one piece, filling stops at the first unit that does not fit: a smaller, older one would stay
+    without its context. But while less than half is taken, a unit that is too large is skipped.
 
     Args:
         order: The units, the best score first.
-        sizes: What each unit costs.
-        ties: For each unit, those that it is tied to. One that is not in `order` is pinned.
-        limit: What they may take together.
+        sizes: The tokens of each unit.
+        ties: For each unit, the units that it is tied to. Those not in `order` are pinned.
+        limit: The most tokens that they may use together.
         in_one_piece: Whether to stop at the first that does not fit.
     """
     free = set(order)
@@ -69,13 +69,13 @@ def fill(
 def without_lone_questions(
     taken: set[int], ties: Sequence[Sequence[int]], answers: Mapping[int, int], begun: int
 ) -> set[int]:
-    """What is taken, without the questions that had answers, of which none is left.
+    """Remove questions whose answers have all been dropped.
 
     Args:
         taken: The units that are taken.
         ties: For each unit, those that it is tied to, such as an answer to its question.
         answers: For each question, the first unit that is an answer.
-        begun: The number of units that are there; a later one is no answer yet.
+        begun: The number of units that have started; later ones are not answers yet.
     """
     alone = {i for i in taken if answers.get(i, begun) < begun}
     if not alone:
@@ -86,7 +86,7 @@ def without_lone_questions(
 @sealed
 @dataclass(frozen=True, slots=True)
 class BesideSlice(IndexedSlicer):
-    """Selects the units of a history that stay, and fills what they leave with documents, the best score first.
+    """Selects the units of a history that stay, and fills the rest with documents, best score first.
 
     Attributes:
         inner: The slicer whose choice of documents is narrowed; None for all of them.
@@ -101,7 +101,7 @@ class BesideSlice(IndexedSlicer):
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
-        """What stays of the history, and the documents that fit beside it."""
+        """The units that stay, and the documents that fit beside them."""
         order = descending(scores)
         outcome = IndexSlice(order)
         if self.inner is not None:
@@ -117,18 +117,18 @@ class BesideSlice(IndexedSlicer):
         return outcome._replace(selected=sorted(selected))
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
-        """What the inner slicer has to say, or else why small old messages are not kept one by one."""
+        """The notes of the inner slicer, or else why small old messages are not kept one by one."""
         inner = {} if self.inner is None else exclusion_notes(self.inner, items, scores, budget)
         return {i: inner.get(i, _CUT) for i in range(len(items))}
 
 
 def inner_slicer(slicer: Slicer) -> Slicer | None:
-    """A policy's slicer, if it does more than `GreedySlice`, whose place `fill` takes: by score, not by density."""
+    """A policy's slicer, unless it is `GreedySlice`, which `fill` replaces: by score, not by density."""
     return None if type(slicer) is GreedySlice else _by_score(slicer)
 
 
 def _by_score(slicer: Any) -> Slicer:
-    """The same slicer, with every `GreedySlice` inside replaced by one batch that is filled by score."""
+    """The same slicer, with every `GreedySlice` inside replaced by a single batch filled by score."""
     if type(slicer) is GreedySlice:
         return StreamSlice(sys.maxsize)
     changed: Slicer = slicer
@@ -138,9 +138,9 @@ def _by_score(slicer: Any) -> Slicer:
 
 
 def document_share(slicer: Slicer) -> float:
-    """The part that documents get before the history does: what quotas require for their kinds, within the caps.
+    """The share of the documents: what quotas require for their kinds, within the caps.
 
-    It does not depend on the documents of one call, because the cut would move with them.
+    It does not depend on the documents of a call, because the cut would move with them.
     """
     quotas = {
         each.kind.key: each

@@ -1,4 +1,4 @@
-"""What stays at any point of a history: the system prompt, the last thing the user said, what is open or last."""
+"""What must stay at a point of a history: the system prompt, the last user message, the open or last exchange."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["Landmarks", "Staying", "Track", "landmarks_of", "staying_at"]
 
 
 class Track(NamedTuple):
-    """Units of one sort, in the order in which they appear.
+    """Units of one kind, in order of appearance.
 
     Attributes:
-        positions: The index of the message with which each appears, ascending.
+        positions: The index of the message where each appears, ascending.
         units: The indices of the units.
     """
 
@@ -35,13 +35,13 @@ class Track(NamedTuple):
 
 
 class Landmarks(NamedTuple):
-    """Where to find what stays, without walking through a history again at every point.
+    """Where to find what stays, so that a history need not be scanned at every point.
 
     Attributes:
-        fixed: What stays from the moment it appears: the system prompt, what the caller pins, what is open at the end.
-        reminders: System messages behind other messages, of which the newest stays.
-        speakers: Units in which the user says something, of which the newest stays.
-        exchanges: Calls with their results, of which the newest stays while its turn lasts, and later if there is room.
+        fixed: Units that always stay: the system prompt, pinned messages, calls that are open at the end.
+        reminders: System messages after other messages, of which the newest stays.
+        speakers: Units with text of the user, of which the newest stays.
+        exchanges: Calls with their results, of which the newest stays during its turn, and later if there is room.
         trailing: The unit of an assistant message that ends the history: the model may be asked to continue it.
         firsts: For each unit, its first message, ascending.
         reach: For each unit, the last message of it and all units before it.
@@ -57,7 +57,7 @@ class Landmarks(NamedTuple):
 
 
 class Staying(NamedTuple):
-    """The indices of the units that must stay, and of those that should if there is room."""
+    """The indices of the units that must stay, and of those that stay if there is room."""
 
     must: frozenset[int]
     should: frozenset[int]
@@ -66,16 +66,16 @@ class Staying(NamedTuple):
 def landmarks_of(
     units: Sequence[Unit], pins: Sequence[int], count: int, unit_of: Callable[[int], int], kept: Sequence[Unit]
 ) -> Landmarks:
-    """Finds the landmarks among the units.
+    """Find the landmarks among the units.
 
     Args:
         units: The units of single messages and exchanges.
         pins: The indices of the messages that the caller pins.
         count: The number of messages.
-        unit_of: Gives the index in `kept` of what a unit is part of.
+        unit_of: Maps the index of a unit to the index in `kept` of what it is part of.
         kept: The units that are kept or dropped: the same, or whole turns.
     """
-    # Most units are found in the track of their role.
+    # Most units are in the track of their role.
     tracks: dict[str, list[tuple[int, int]]] = {role: [] for role in ("system", "reminder", "user", "exchange")}
     trailing: int | None = None
     asked = frozenset(pins)
@@ -88,7 +88,7 @@ def landmarks_of(
         elif indices[-1] == count - 1:
             trailing = unit_of(i)
         if remark:
-            # The results stand at the end of an exchange, and what the user says is beside them.
+            # The results are at the end of an exchange, and the user's text is beside them.
             tracks["user"].append((indices[-1], i))
         if state == "open":
             tracks["system"].append((indices[0], i))
@@ -122,11 +122,11 @@ def staying_at(
         landmarks: Where to find what stays.
         end: The number of messages.
         is_last: Whether these are all the messages.
-        gone: The units that have been dropped before.
+        gone: The units dropped so far.
     """
     begun = bisect_left(landmarks.firsts, end)
     must = set(landmarks.fixed.before(end))
-    # What has begun and goes on behind the end is not finished.
+    # Units that started before `end` and continue past it are unfinished.
     i = begun - 1
     while i >= 0 and landmarks.reach[i] >= end:
         if units[i].indices[-1] >= end and units[i].problem is None:
@@ -139,7 +139,7 @@ def staying_at(
         must.add(reminder)
     speaker = landmarks.speakers.newest(end)
     if speaker is None:
-        # A history without a user message still has to say something.
+        # Without a user message, keep the last message that is not a system message.
         speaker = _last_spoken(units, begun)
     wanted = must
     if speaker is not None:

@@ -1,4 +1,4 @@
-"""Summaries: what a caller's function says about the messages that were dropped, as one message in their place."""
+"""Summaries: the caller's function summarises dropped messages, and its text is sent as one message."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["Summarize", "SummaryRequest", "request_of", "summary_room"]
 
 Summarize: TypeAlias = Callable[[list[Any], str | None], str | Awaitable[str]]
 
-# What is kept free for a summary, in percent of the window, if the caller does not say it.
+# The default room for a summary, in percent of the window.
 _PERCENT = 5
 
 
 def summary_room(summarize: Any, summary_tokens: Any, window: int) -> int:
-    """What is kept free for the message with the summary, whether there is one or not.
+    """The tokens reserved for the summary message, whether there is one or not.
 
     Raises:
         TypeError: `summarize` cannot be called, or `summary_tokens` is not an int.
@@ -36,14 +36,14 @@ def summary_room(summarize: Any, summary_tokens: Any, window: int) -> int:
 
 
 class SummaryRequest(NamedTuple):
-    """What has to be summarised, and where the summary goes.
+    """What to summarise, and where to put the summary.
 
     Attributes:
         summarize: The caller's function.
-        dropped: The messages that no summary holds yet.
-        last: The last summary of those before them, or None.
-        room: What the message may cost.
-        lead: The number of selected messages that stand before it.
+        dropped: The messages that are in no summary yet.
+        last: The last summary of earlier messages, or None.
+        room: The most tokens of the summary message.
+        lead: The number of selected messages before it.
         previous: The previous selection, if it is of this history.
         history: The history.
         count_tokens: Counts the tokens of a text.
@@ -59,12 +59,12 @@ class SummaryRequest(NamedTuple):
     count_tokens: Callable[[str], int]
 
     def answer(self, selection: MessageSelection) -> MessageSelection:
-        """The selection with its summary; or without it, and with a note, if there is none that fits."""
+        """The selection with its summary; without one that fits, the selection with a note."""
         if not self.dropped:
             return self._with(selection, self.last)
         try:
             text: object = self.summarize(self.dropped, self.last)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the messages can be sent
+        except Exception as error:  # noqa: BLE001 - the messages can be sent anyway
             return _without(selection, _failed(error))
         if iscoroutine(text):
             text.close()
@@ -79,7 +79,7 @@ class SummaryRequest(NamedTuple):
             text: object = self.summarize(self.dropped, self.last)
             if isawaitable(text):
                 text = await text
-        except Exception as error:  # noqa: BLE001 - whatever it is, the messages can be sent
+        except Exception as error:  # noqa: BLE001 - the messages can be sent anyway
             return _without(selection, _failed(error))
         return self._with(selection, text)
 
@@ -89,9 +89,7 @@ class SummaryRequest(NamedTuple):
         message = _message(selection.provider, text)
         [view] = self.history.provider.read([message], self.count_tokens)
         if view.tokens > self.room:
-            return _without(
-                selection, f"the summary needs {view.tokens} tokens, and summary_tokens has room for {self.room}"
-            )
+            return _without(selection, f"the summary needs {view.tokens} tokens, but summary_tokens allows {self.room}")
         return replace(
             selection,
             messages=[*selection.messages[: self.lead], message, *selection.messages[self.lead :]],
@@ -109,11 +107,11 @@ class SummaryRequest(NamedTuple):
         return selection.stable_prefix_tokens + tokens if self.previous.summary == text else start
 
     def _cut(self, selection: MessageSelection, tokens: int) -> Cut | None:
-        """Where something was cut, the first change is the summary."""
+        """After a cut, the first change is the summary."""
         if selection.cut is None:
             return None
-        behind = sum([self.history.tokens[n] for n in selection.kept[self.lead :]])
-        return replace(selection.cut, rewritten=tokens + behind)
+        after = sum([self.history.tokens[n] for n in selection.kept[self.lead :]])
+        return replace(selection.cut, rewritten=tokens + after)
 
 
 def request_of(
@@ -126,11 +124,11 @@ def request_of(
     previous: MessageSelection | None,
     count: Callable[[str], int],
 ) -> SummaryRequest | None:
-    """What has to be summarised; None if nothing has been dropped.
+    """What to summarise; None if nothing has been dropped.
 
     Args:
         summarize: The caller's function.
-        room: What the message may cost.
+        room: The most tokens of the summary message.
         history: The history.
         messages: All its messages.
         cut: The indices of the messages that were dropped because they did not fit, ascending.
@@ -148,14 +146,14 @@ def request_of(
         before = {each.index for each in previous.dropped}
         new = [n for n in cut if n not in before]
         if last is None and not new:
-            # It failed, and is not tried again before the next cut.
+            # The summary failed, and is not retried before the next cut.
             return None
         cut = cut if last is None else new
     return SummaryRequest(summarize, [messages[n] for n in cut], last, room, lead, previous, history, count)
 
 
 def _message(provider: str, text: str) -> dict[str, Any]:
-    """A user message, which every provider accepts behind the system prompt and before whatever follows."""
+    """A user message, which every provider accepts directly after the system prompt."""
     return {"role": "user", "parts": [{"text": text}]} if provider == "gemini" else {"role": "user", "content": text}
 
 
@@ -170,4 +168,4 @@ def _failed(error: Exception) -> str:
 
 
 def _without(selection: MessageSelection, problem: str) -> MessageSelection:
-    return replace(selection, notes=(*selection.notes, f"there is no summary: {problem}"))
+    return replace(selection, notes=(*selection.notes, f"no summary: {problem}"))

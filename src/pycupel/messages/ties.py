@@ -1,4 +1,4 @@
-"""Ties: what cannot stay without something else, followed by index."""
+"""Follow dependencies between units, by index."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["with_needs"]
 
 
 def with_needs(start: Iterable[int], needs: Callable[[int], Iterable[int]], done: Container[int] = ()) -> list[int]:
-    """The indices in `start` with all that they need, directly or through others; without what is `done` already.
+    """The indices in `start` with everything they need, directly or indirectly, except what is already `done`.
 
     `needs` gives the indices that an index needs.
     """

@@ -1,4 +1,4 @@
-"""What belongs together in a history: a unit is kept whole, or dropped whole."""
+"""Units: messages of a history that are kept or dropped together."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _UNTIED = frozenset({"system", "reminder", "user"})
 
 
 class Unit(NamedTuple):
-    """Messages that only go together.
+    """Messages that the provider accepts only together.
 
     A selection of units is accepted by the provider if none of them is broken and each has what it needs.
 
     Attributes:
         indices: The indices of the messages.
-        role: "system", "reminder" for a system message behind other messages, "user", "assistant", or "exchange" for
+        role: "system", "reminder" for a system message after other messages, "user", "assistant", or "exchange" for
             calls with their results.
         anchor: The index of the unit with the user message that opened the turn.
         state: "complete", "open" (calls at the end of the history that are not all answered yet) or "broken".
-        problem: Why the provider would refuse a broken unit.
-        needs: The indices of the units without which the provider would refuse this one: its anchor, and others.
+        problem: Why the provider would reject a broken unit.
+        needs: The indices of the units without which the provider would reject this one: its anchor, and others.
         remark: Whether the user says something beside the results of an exchange.
     """
 
@@ -81,7 +81,7 @@ def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Uni
 def turns(units: Sequence[Unit]) -> list[list[int]]:
     """The indices of the units of each turn: a user message and everything up to the next one.
 
-    What is said before the first user message is a turn, too. Units that are broken or system messages are in none.
+    Messages before the first user message form a turn, too. Broken units and system messages are in none.
     """
     grouped: list[list[int]] = []
     for unit_index, unit in enumerate(units):
@@ -96,7 +96,7 @@ def turns(units: Sequence[Unit]) -> list[list[int]]:
 def _problems(
     views: Sequence[MessageView], findings: Iterable[Finding], provider: Provider, unit_of: Mapping[int, int]
 ) -> dict[int, str]:
-    """Why each broken unit is broken. A rule looks only at what the ones before it have left whole."""
+    """Why each broken unit is broken. Each rule sees only the units that earlier rules accepted."""
     problems: dict[int, str] = {}
     _note(problems, findings, unit_of)
     for rule in provider.rules:

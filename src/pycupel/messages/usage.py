@@ -29,17 +29,17 @@ _COUNTED = itemgetter(*map(MessageView._fields.index, ("role", "tokens", "shares
 @sealed
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Where a window goes, in tokens. All but the window itself add up to it.
+    """Where a window goes, in tokens. The other fields add up to `window`.
 
     Attributes:
         window: The `max_tokens` of the budget.
         system: The system prompts: the one beside the messages, and those among them.
         tools: The definitions of tools.
         history: The other messages by kind: "user", "assistant", "thinking", "tool_calls" and "tool_results". Kinds
-            that do not occur are left out. What a message itself costs belongs to its speaker.
+            that do not occur are left out. The overhead of a message counts for its speaker.
         documents: The selected documents.
-        reply: What is kept for the reply: its start, and the `output_reserve` of the budget.
-        free: What is left, with what the margin of an estimate keeps free.
+        reply: The tokens reserved for the reply: its start, and the `output_reserve` of the budget.
+        free: The rest, including the margin of an estimate.
     """
 
     window: int
@@ -58,17 +58,17 @@ def tokens_by_kind(
     *,
     model: str | None = None,
 ) -> dict[str, int]:
-    """What messages cost, by kind: "system", "user", "assistant", "thinking", "tool_calls" and "tool_results".
+    """The tokens of messages by kind: "system", "user", "assistant", "thinking", "tool_calls" and "tool_results".
 
     Args:
         messages: The history: dicts or the SDK's objects, which are only read.
-        provider: openai, responses, anthropic, gemini or mistral; auto tells them apart by their fields.
+        provider: openai, responses, anthropic, gemini or mistral; auto detects it.
         counter: What `get_counter` takes: a name, or a function from str to int. With "auto", the model and the
             provider decide.
         model: The model's name, as `get_counter` takes it.
 
     Returns:
-        The tokens of the kinds that occur. Their sum is what the messages cost.
+        The tokens of the kinds that occur; they add up to the tokens of the messages.
 
     Raises:
         MessageShapeError: a message has a shape that the provider does not know.
@@ -84,9 +84,9 @@ def usage_of(budget: ContextBudget | int, beside: Beside, views: Iterable[Messag
 
     Args:
         budget: The caller's budget.
-        beside: What travels beside the messages.
+        beside: What is sent beside the messages.
         views: The selected messages.
-        documents: What the selected documents cost.
+        documents: The tokens of the selected documents.
     """
     limits = ContextBudget.of(budget)
     history = _by_kind(views)

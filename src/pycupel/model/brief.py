@@ -15,7 +15,7 @@ __all__ = ["brief_repr", "record_repr", "shown"]
 
 
 def shown(value: Any) -> str:
-    """The repr of an option: of a very long number the number of its digits, of a very long name its beginning."""
+    """The repr of an option: the number of digits of a very long number, the beginning of a very long name."""
     if type(value) is int:
         return digits(value)
     if type(value) is str:
@@ -36,7 +36,7 @@ def record_repr(self: object) -> str:
 
 
 def brief_repr(self: object) -> str:
-    """The call that builds a dataclass, without the options that have their default."""
+    """The call that builds a dataclass, without options at their defaults."""
     value: Any = self
     parameters = signature(type(self)).parameters
     options = {field.name: getattr(value, field.name) for field in fields(value) if field.repr}

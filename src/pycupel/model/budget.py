@@ -33,7 +33,7 @@ class ContextBudget:
 
     Attributes:
         max_tokens: The hard limit: the size of the model's context window.
-        target_tokens: How much the slicer tries to select. Left out, it is `max_tokens - output_reserve`.
+        target_tokens: How much the slicer tries to select; by default `max_tokens - output_reserve`.
         output_reserve: Tokens kept free for the model's answer.
         reserved_slots: Tokens kept free, by kind, for content that you add outside the pipeline. Nothing fills them:
             to guarantee that a kind is represented, use `QuotaSlice` or `CountQuotaSlice`.
@@ -107,7 +107,7 @@ class ContextBudget:
 
     @property
     def available_tokens(self) -> int:
-        """What the output reserve leaves of the window: the most that a selection may use."""
+        """The window without the output reserve: the most that a selection may use."""
         return self.max_tokens - self.output_reserve
 
     @property
@@ -117,7 +117,7 @@ class ContextBudget:
         return min(available, target)
 
     def effective(self, pinned_tokens: int = 0) -> ContextBudget:
-        """What pinned items, output reserve, reserved slots and safety margin leave to the slicer, as a budget."""
+        """The budget of the slicer, without pinned items, output reserve, reserved slots and safety margin."""
         margin = self.estimation_safety_margin_percent
         if not (pinned_tokens or self.output_reserve or self.reserved_slots or margin):
             return self
@@ -136,7 +136,7 @@ class ContextBudget:
 
         Args:
             max_tokens: The new size of the window.
-            target_tokens: The new target; `max_tokens` if left out.
+            target_tokens: The new target; by default `max_tokens`.
         """
         return ContextBudget(
             max_tokens,
@@ -148,17 +148,17 @@ class ContextBudget:
 
     @property
     def total_reserved(self) -> int:
-        """What the output reserve and the reserved slots take together."""
+        """The sum of the output reserve and the reserved slots."""
         return self.output_reserve + sum(self.reserved_slots.values())
 
     @property
     def unreserved_capacity(self) -> int:
-        """What the reserves leave of the window; negative if they exceed it."""
+        """The window without the reserves; negative if they exceed it."""
         return self.max_tokens - self.total_reserved
 
     @property
     def has_capacity(self) -> bool:
-        """Whether the reserves leave anything of the window."""
+        """Whether the reserves leave any tokens of the window."""
         return self.unreserved_capacity > 0
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""The checks that the constructors share: one sentence for each kind of mistake, and the argument's name in the error.
+"""Checks shared by the constructors: one sentence for each kind of mistake, and the argument's name in the error.
 
 `name` is what an error calls the value. It begins with the parameter that the user passed, as in `tokens`, `tags[3]` or
 `entries[0]: weight`; that parameter becomes the error's `argument`.
@@ -69,7 +69,7 @@ def wrong_type(name: str, expected: str, value: object) -> TypeError:
 
 
 def refuse_class(name: str, value: object) -> None:
-    """Refuse a class where an instance is expected."""
+    """Reject a class where an instance is expected."""
     if isinstance(value, type):
         raise _type_error(name, f"{name} must be an instance; did you mean {plain(value.__name__)}()?")
 
@@ -133,7 +133,7 @@ def checked_bool(name: str, value: Any) -> bool:
 
 
 def checked_int(name: str, value: Any) -> int:
-    """Any integer by `__index__`, numpy's included, but no bool and no float."""
+    """Any integer by `__index__`, including numpy's, but not a bool or a float."""
     # DM-02
     if isinstance(value, bool):
         raise wrong_type(name, "an int", value)
@@ -195,7 +195,7 @@ def checked_choice(name: str, value: Any, choices: type[_Choice], error: _Error)
 
 
 def is_aware(value: Any) -> bool:
-    """Whether a value is a datetime with a time zone: without one, it is not known which instant is meant."""
+    """Whether a value is a datetime with a time zone: without one, the instant is unknown."""
     # DM-07
     return isinstance(value, datetime) and value.utcoffset() is not None
 
@@ -214,7 +214,7 @@ def checked_aware(name: str, value: Any, error: _Error) -> datetime:
 
 
 def duplicate_kind(name: str, kind: str, error: _Error) -> ValueError:
-    """The error for an option that lists a kind twice, in whatever case."""
+    """The error for an option that lists a kind twice, in any case."""
     return error(
         f"{name}: duplicate kind {quoted(kind)} (kinds are case-insensitive)", argument=argument_of(name), value=kind
     )

@@ -1,4 +1,4 @@
-"""What makes values immutable: `FrozenDict`, the one immutable mapping, and `sealed` for frozen dataclasses."""
+"""Immutable values: `FrozenDict`, an immutable mapping, and `sealed` for frozen dataclasses."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _Class = TypeVar("_Class", bound=type[Any])
 class FrozenDict(dict[_Key, _Value]):
     """A dict that cannot be changed: as fast to read, and equal to a dict with the same members.
 
-    It is hashable if its values are. `copy()` and `|` give a plain dict.
+    It is hashable if its values are. `copy()` and `|` return a plain dict.
     """
 
-    # types.MappingProxyType can be neither pickled nor copied, and is no dict to json.
+    # types.MappingProxyType can be neither pickled nor copied, and json does not accept it as a dict.
 
     __slots__ = ()
 
@@ -38,10 +38,10 @@ class FrozenDict(dict[_Key, _Value]):
 
 
 def sealed(cls: _Class) -> _Class:
-    """Close what `@dataclass(frozen=True, slots=True)` leaves open.
+    """Close the gaps that `@dataclass(frozen=True, slots=True)` leaves.
 
-    Assigning an attribute that is no field is a `FrozenInstanceError`, too, where Python raises a confusing
-    `TypeError`. And `__setstate__`, which would change a value, is gone: copies and pickles are built anew.
+    Assigning an attribute that is not a field is also a `FrozenInstanceError`, where Python raises a confusing
+    `TypeError`. And there is no `__setstate__`, which would change a value: copies and pickles are rebuilt.
     """
     methods = {"__setattr__": _refuse_assignment, "__delattr__": _refuse_deletion, "__reduce__": _reduce}
     for name, method in methods.items():

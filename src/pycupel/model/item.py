@@ -47,9 +47,9 @@ class ContextItem:
         tokens: The size of the item in tokens, as counted by you. A pipeline excludes items with a negative size.
         kind: What the item is. A plain string is accepted, such as `"Document"`.
         source: Where the item comes from. A plain string is accepted, such as `"Rag"`.
-        priority: How important the item is, the higher the more, for `PriorityScorer`.
+        priority: How important the item is, higher is more, for `PriorityScorer`.
         tags: Labels, for `TagScorer` and `FrequencyScorer`.
-        metadata: Additional data of your own, as a read-only mapping with str keys.
+        metadata: Your own additional data, as a read-only mapping with str keys.
         timestamp: When the item was made, for `RecencyScorer`, `DecayScorer` and `ChronologicalPlacer`. It must have a
             time zone, and is converted to UTC.
         future_relevance_hint: How relevant the item will be, conventionally from 0 to 1, for `ReflexiveScorer`.
@@ -121,7 +121,7 @@ class ContextItem:
         return f"ContextItem({content}, {shortened(self.tokens)}{''.join(options)})"
 
 
-# A class with the same slots, not frozen: an instance of one can become an instance of the other.
+# A class with the same slots, but not frozen: its instances can become ContextItems.
 _Draft: Any = type("_Draft", (), {"__slots__": ContextItem.__slots__})
 
 
@@ -181,7 +181,7 @@ def split_scored(scored_items: Any) -> tuple[list[ContextItem], list[float]]:
 
 
 def _as_tags(value: Any) -> tuple[str, ...]:
-    # `isinstance` with an abstract base class would cost more than all the rest.
+    # `isinstance` with an abstract base class would cost more than everything else here.
     given: Iterable[Any] = value
     if type(value) is not tuple and type(value) is not list:
         given = checked_iterable("tags", "an iterable of str", value)

@@ -16,7 +16,7 @@ from pycupel.model.names import fold
 
 __all__ = ["ContextKind", "ContextSource"]
 
-# Programs use a handful of short names; the limits are for programs that generate them.
+# Programs use a few short names; the limits are for programs that generate them.
 _REMEMBERED = 1_000
 _REMEMBERED_LENGTH = 64
 _MAX_LENGTH = 1_000
@@ -43,7 +43,7 @@ class _FoldedName:
 
     @classmethod
     def of(cls, value: Any, name: str = "value") -> Self:
-        """The value itself if it is one already, or a string wrapped in one.
+        """The value itself, or a string converted to this class.
 
         Args:
             value: A name, or a str.

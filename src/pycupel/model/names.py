@@ -1,4 +1,4 @@
-"""Names of strategies, presets, formats and enumerations: one rule for when two spellings mean the same."""
+"""Names of strategies, presets, formats and enumerations: one rule for equal spellings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 __all__ = ["fold", "name_key", "suggestion"]
 
-# Comparing takes time in proportion to the product of two lengths, and no name of ours is longer.
+# Comparing takes time proportional to the product of both lengths, and no name of ours is longer.
 _SHORT = 100
 
 _ASCII_FOLD = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}

@@ -1,4 +1,4 @@
-"""The base of strategies that have no options, and how those with some are shown."""
+"""The base of strategies without options, and the repr of those with options."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def percent_of(tokens: int, percent: float) -> int:
 
 
 def without_percent(tokens: int, percent: float) -> int:
-    """What a margin leaves: the specification's formula in floats (EB-01); beyond their range in exact arithmetic."""
+    """The rest after a margin: the specification's formula in floats (EB-01), or exact beyond their range."""
     try:
         return floor(tokens * (1.0 - percent / 100.0))
     except OverflowError:

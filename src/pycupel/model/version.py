@@ -12,7 +12,7 @@ from pycupel.model.item import ContextItem
 __all__ = ["VERSION_KEY", "Shortened", "is_version_of", "make_version", "origin_key", "stated_units", "version_mark"]
 
 VERSION_KEY = "pycupel.version"
-"""The key of the metadata under which a version says what it is: `of`, `maker`, and `units` if they are stated."""
+"""The metadata key for the mark of a version: `of`, `maker`, and `units` if they are stated."""
 
 _DIGITS = 16
 
@@ -24,7 +24,7 @@ class Shortened(NamedTuple):
     """The whole item."""
 
     version: ContextItem
-    """What was selected in its place."""
+    """The version that was selected instead."""
 
 
 def make_version(item: ContextItem, content: str, tokens: int, maker: str, units: float | None = None) -> ContextItem:
@@ -35,7 +35,7 @@ def make_version(item: ContextItem, content: str, tokens: int, maker: str, units
         content: The text of the version.
         tokens: Its tokens.
         maker: How it was made, as a human-readable name.
-        units: How much of what the item alone holds is in the version, in the units of its maker. Without it, the
+        units: How much of the item's unique information the version has, in the units of its maker. Without it, the
             share of the tokens decides.
     """
     mark: dict[str, Any] = {"of": _content_key(item.content), "maker": maker}
@@ -58,13 +58,13 @@ def is_version_of(version: ContextItem, item: ContextItem) -> bool:
 
 
 def origin_key(item: ContextItem) -> str:
-    """The same for an item and all its versions, and for no other content."""
+    """A key that an item shares with all its versions, and with no other content."""
     mark = version_mark(item)
     return _content_key(item.content) if mark is None else str(mark.get("of"))
 
 
 def stated_units(version: ContextItem) -> float | None:
-    """The units that the maker of a version states, if it does."""
+    """The units that the maker of a version states, or None."""
     mark = version_mark(version)
     units = None if mark is None else mark.get("units")
     return float(units) if isinstance(units, (int, float)) else None

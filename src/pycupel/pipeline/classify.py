@@ -47,13 +47,13 @@ def classify_items(items: Iterable[ContextItem], first: int = 0) -> Classified:
     others = [(i, item) for i, item in enumerate(candidates) if item.pinned or item.tokens < 0]
     pinned = [item for _, item in others if item.tokens >= 0]
     invalid = [item for _, item in others if item.tokens < 0]
-    # Of the items before it in the input, those that are not among the others are scoreable.
+    # The items before it that are neither pinned nor invalid are scoreable.
     after = [i - k for k, (i, item) in enumerate(others) if item.tokens >= 0]
     return _classified((pinned, tuple(scoreable), invalid, sum([item.tokens for item in pinned]), after))
 
 
 def check_pinned_budget(pinned_tokens: int, budget: ContextBudget) -> None:
-    """Pinned items cannot be dropped: they have to fit into what the output reserve leaves of the window (EB-03)."""
+    """Pinned items cannot be dropped, so they must fit into the window without the output reserve (EB-03)."""
     if pinned_tokens > budget.available_tokens:
         raise PinnedExceedsBudgetError(pinned_tokens, budget.available_tokens)
 

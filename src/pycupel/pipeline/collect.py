@@ -60,7 +60,7 @@ def trace_for(sources: NoteSources, budget: ContextBudget, collector: Any) -> Tr
 
 
 class DeferredTrace(TimedTrace):
-    """For a `DiagnosticTraceCollector` at Stage detail without a callback, which needs nothing before the end."""
+    """For a `DiagnosticTraceCollector` at Stage detail without a callback, which is only notified at the end."""
 
     __slots__ = ("_budget", "_collector")
 
@@ -83,7 +83,7 @@ class DeferredTrace(TimedTrace):
 
 
 class CollectorTrace(TimedTrace):
-    """A trace that notifies a collector. What no hook of the collector receives is not made."""
+    """A trace that notifies a collector. It makes only what some hook of the collector receives."""
 
     __slots__ = (
         "_budget",
@@ -165,7 +165,7 @@ class CollectorTrace(TimedTrace):
         self._complete(_PLACE, len(placement.items), excluded, lambda: place_messages(excluded, included))
 
     def completed(self, selection: Selection) -> None:
-        """Hand over the report, which takes over what was made for the collector."""
+        """Hand over the report, with everything already made for the collector."""
         selection.keep("events", tuple(self._events))
         if self._with_excluded:
             selection.keep("excluded_by_stage", self._excluded)
@@ -186,7 +186,7 @@ class CollectorTrace(TimedTrace):
         excluded: Sequence[ExcludedItem] | None,
         messages: Callable[[], list[str]],
     ) -> None:
-        """Report the stage's exclusions, its decisions and its completion. Then the next stage's time begins."""
+        """Report the stage's exclusions, decisions and completion, then start timing the next stage."""
         seconds, count_out = self.laps[-1]
         duration = seconds * 1e3
         if excluded is not None:
@@ -217,13 +217,13 @@ class CollectorTrace(TimedTrace):
                 self._notify(hook, value)
 
     def _overrides(self, hook: str) -> bool:
-        """Whether the collector has a hook of its own, not the inherited one that does nothing."""
+        """Whether the collector overrides the inherited hook, which does nothing."""
         return hook not in self._idle and hasattr(self._collector, hook)
 
 
 @lru_cache(maxsize=512)
 def _idle_hooks(cls: type[object]) -> frozenset[str]:
-    """The inherited hooks of a class that do nothing; or its snapshots, `on_pipeline_completed`."""
+    """The hooks that a class does not override: they do nothing, or ignore the snapshots."""
     idle = {name: function for name, function in vars(TraceCollector).items() if callable(function)}
     kept = DiagnosticTraceCollector.on_pipeline_completed
     return frozenset(name for name in idle if getattr(cls, name, None) in (idle[name], kept))

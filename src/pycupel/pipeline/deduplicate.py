@@ -24,9 +24,9 @@ _deduplicated = maker(Deduplicated)
 def deduplicate_items(
     items: Sequence[ContextItem], scores: Sequence[float], *, enabled: bool, taken: Collection[str] = ()
 ) -> Deduplicated:
-    """Contents are equal if every character is.
+    """Contents are equal if all their characters are.
 
-    The highest score stays, at equal scores the first; `taken` contents do not stay at all.
+    The highest score stays, or the first of equal scores. Items whose content is in `taken` never stay.
     """
     everything = range(len(items))
     if not enabled:
@@ -50,5 +50,5 @@ def deduplicate_items(
 
 
 def beats(challenger: float, holder: float) -> bool:
-    """Strictly more; and any number beats NaN (DD-02)."""
+    """Strictly greater; any number beats NaN (DD-02)."""
     return challenger > holder or (holder != holder and challenger == challenger)  # noqa: PLR0124

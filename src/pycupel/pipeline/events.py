@@ -1,6 +1,6 @@
 """The events of a run: for each stage its decisions about items, then the stage itself.
 
-Messages hold numbers, and never content, because events go to logs (EV-01).
+Messages contain numbers, but never content, because events are logged (EV-01).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def item_events(stage: PipelineStage, messages: Iterable[str]) -> list[TraceEven
 
 def stage_events(trace: Trace) -> tuple[TraceEvent, ...]:
     """An event for each stage that has completed."""
-    # A run that failed has fewer laps than there are stages.
+    # A failed run has fewer laps than stages.
     laps = zip(_STAGES, trace.laps)  # noqa: B905
     return tuple([_event((stage, seconds * 1e3, count, None)) for stage, (seconds, count) in laps])
 
@@ -87,7 +87,7 @@ def exclusion_messages(excluded: Iterable[ExcludedItem]) -> list[str]:
 def slice_messages(
     excluded: Iterable[ExcludedItem], notes: Iterable[str], shortfalls: Iterable[CountRequirementShortfall]
 ) -> list[str]:
-    """What was excluded, with the true cause where there is a note, and the requirements that were not met."""
+    """The exclusions, with the true cause if there is a note, and the requirements that were not met."""
     texts = exclusion_messages(excluded)
     messages = [f"{text} ({note})" if note else text for text, note in zip(texts, notes, strict=True)]
     messages += [
@@ -99,7 +99,7 @@ def slice_messages(
 
 
 def place_messages(excluded: Iterable[ExcludedItem], included: Iterable[IncludedItem]) -> list[str]:
-    """What was truncated, and the selection."""
+    """The truncated items, and the selection."""
     messages = exclusion_messages(excluded)
     messages += ["%s: %.6g" % (reason, score) for _, score, reason in included]  # noqa: UP031 - as above
     return messages

@@ -1,4 +1,4 @@
-"""Why every item is in or out, from what the stages left behind. Nothing here runs before it is read."""
+"""Why every item is in or out, from the results of the stages. Nothing here runs before it is read."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = [
     "slice_notes",
 ]
 
-# Looking up a member of an enumeration takes longer than all the rest of an included item.
+# Looking up an enum member takes longer than the rest of an included item.
 _SCORED, _PINNED, _ZERO_TOKEN = InclusionReason.SCORED, InclusionReason.PINNED, InclusionReason.ZERO_TOKEN
 
 
@@ -59,7 +59,7 @@ def included(classified: Classified, placement: Placement) -> tuple[IncludedItem
 
 
 def excluded_by_classify(classified: Classified) -> list[ExcludedItem]:
-    """What was never scored has a score of 0.0 (SR-02)."""
+    """Items that were never scored have a score of 0.0 (SR-02)."""
     return [ExcludedItem(item, 0.0, NegativeTokens(item.tokens)) for item in classified.invalid]
 
 
@@ -71,7 +71,7 @@ def excluded_by_deduplicate(
 
 
 def excluded_by_slice(ranking: Ranking, sliced: Sliced, budget: ContextBudget, available: int) -> list[ExcludedItem]:
-    """In sorted order. `available` is what the selected items leave of the target."""
+    """In sorted order. `available` are the tokens of the target that the selected items leave."""
     is_out = _is_out(sliced)
     left_out = compress(zip(ranking.items, ranking.scores, strict=True), is_out)
     pinned_tokens, capped = ranking.classified.pinned_tokens, sliced.cap_excluded
@@ -87,7 +87,7 @@ def excluded_by_slice(ranking: Ranking, sliced: Sliced, budget: ContextBudget, a
         # A cap comes before everything else (ER-03).
         reason = capped.get(i)
         if reason is None and target < item.tokens <= whole_target:
-            # What would fit if nothing were pinned was displaced by the pinned items (PL-04).
+            # Items that would fit without the pinned ones were displaced by them (PL-04).
             reason = displaced
         if reason is None:
             reason = _exceeded((item.tokens, available))
@@ -96,7 +96,7 @@ def excluded_by_slice(ranking: Ranking, sliced: Sliced, budget: ContextBudget, a
 
 
 def excluded_by_place(classified: Classified, placement: Placement, budget: ContextBudget) -> list[ExcludedItem]:
-    """What truncation removed, in merged order."""
+    """The items that truncation removed, in merged order."""
     if len(placement.kept) == len(placement.items):
         return []
     kept = set(placement.kept)
@@ -104,7 +104,7 @@ def excluded_by_place(classified: Classified, placement: Placement, budget: Cont
     limit = budget.selection_limit
     tokens = [item.tokens for item in placement.items]
     available = limit - sum([tokens[i] for i in kept])
-    # What would have been kept, had the pinned items cost nothing (PL-04).
+    # Items that would have been kept without the tokens of the pinned ones (PL-04).
     without_pins = set(truncate([0] * len(pinned) + tokens[len(pinned) :], len(pinned), limit))
     excluded: list[ExcludedItem] = []
     for i, item in enumerate(placement.items):
@@ -135,6 +135,6 @@ def _is_out(sliced: Sliced) -> bytearray:
 
 
 def available_tokens(ranking: Ranking, sliced: Sliced) -> int:
-    """What the selected items leave of the target."""
+    """The tokens of the target that the selected items leave."""
     items, versions = ranking.items, sliced.versions
     return sliced.effective.target_tokens - sum([versions.get(i, items[i]).tokens for i in sliced.selected])

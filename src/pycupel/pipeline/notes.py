@@ -1,6 +1,6 @@
-"""Advisory notes about a run: a sentence for each surprise, with its remedy. Made when first read.
+"""Advisory notes about a run: one sentence for each likely mistake, with a remedy. Made when first read.
 
-A note on a run where nothing is wrong would be a defect, so a case that is not certain is left out.
+A note on a run where nothing is wrong would be a defect, so uncertain cases are left out.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MOST_KINDS = 3
 
 
 def ranking_notes(ranking: Ranking, *, fields: bool = True) -> tuple[str, ...]:
-    """What does not depend on the budget: fields, hints, the query, and duplicates.
+    """Notes that do not depend on the budget: fields, hints, the query, and duplicates.
 
     Args:
         ranking: The ranking.
@@ -56,7 +56,7 @@ def ranking_notes(ranking: Ranking, *, fields: bool = True) -> tuple[str, ...]:
 
 
 def selection_notes(selection: Selection) -> tuple[str, ...]:
-    """What the selection for one budget adds to the notes about its ranking."""
+    """Notes about the selection for one budget, besides those about its ranking."""
     notes = [*selection.ranking.notes, *_slice_notes(selection)]
     if not any("timestamp" in note for note in notes):
         notes += _undated(selection)
@@ -102,7 +102,7 @@ def _slice_notes(selection: Selection) -> Iterator[str]:
 
 
 def _best_left_out(selection: Selection, slicer: Any) -> Iterator[str]:
-    """The best item that would fit alone is out, and something with a lower score is in."""
+    """The best item that fits alone is out, and one with a lower score is in."""
     ranking, sliced = selection.ranking, selection.sliced
     cause = _CAUSES.get(slicer.__class__)
     target = sliced.effective.target_tokens
@@ -126,7 +126,7 @@ _CAUSES: dict[type[object], str] = {
 
 
 def _equal_hints(ranking: Ranking, parts: Parts) -> Iterator[str]:
-    """Hints that decide nothing, although they have most of the weight."""
+    """Hints that have most of the weight but decide nothing."""
     if len(ranking.all_scores) < _SEVERAL:
         return
     for scorer, _, column in parts:
@@ -136,7 +136,7 @@ def _equal_hints(ranking: Ranking, parts: Parts) -> Iterator[str]:
         shares = (ranking.trace.traits or ranking.trace.sources.traits).shares
         own = sum([share for each, share in shares if each is scorer])
         decides = 2.0 * own >= sum([share for _, share in shares])
-        # Alone, hints that differ at all are an order.
+        # As the only scorer, hints that differ at all give an order.
         if decides and 0.0 < low < 1.0 and high - low <= _HARDLY and (len(shares) > 1 or low == high):
             yield (
                 f"all hints lie between {low:.3g} and {high:.3g}, so other scores and the tokens decide; "
@@ -145,7 +145,7 @@ def _equal_hints(ranking: Ranking, parts: Parts) -> Iterator[str]:
 
 
 def _unknown_kinds(selection: Selection, parts: Parts) -> Iterator[str]:
-    """Items that were left out, and whose kind has no weight."""
+    """Excluded items whose kind has no weight."""
     ranking = selection.ranking
     for scorer, weight, column in parts:
         if type(scorer) is not KindScorer or 0.0 not in column:
@@ -161,7 +161,7 @@ def _unknown_kinds(selection: Selection, parts: Parts) -> Iterator[str]:
 
 
 def _undated(selection: Selection) -> Iterator[str]:
-    """Items without a timestamp that a chronological order has put behind all others, perhaps a system prompt."""
+    """Items without a timestamp that chronological order puts last, perhaps a system prompt."""
     placer: Any = selection.trace.sources.placer
     framed: set[str] = set()
     while type(placer) is FramedPlacer:

@@ -40,11 +40,11 @@ __all__ = ["Pipeline", "select_untimed"]
 class Pipeline(Policy):
     """Selects and orders context items: a scorer ranks, a slicer drops, a placer positions.
 
-    A pipeline is immutable and holds nothing of a run, so it may be shared between threads.
+    A pipeline is immutable and keeps no state of a run, so it may be shared between threads.
 
     Attributes:
-        on_overflow: Called with an `OverflowEvent` after a run that went over the budget; for
-            `OverflowStrategy.PROCEED` only.
+        on_overflow: Called with an `OverflowEvent` after a run that exceeds the budget; only for
+            `OverflowStrategy.PROCEED`.
     """
 
     _: KW_ONLY
@@ -97,7 +97,7 @@ class Pipeline(Policy):
             budget: The limits of this run, or just a number of tokens.
             query: The question that the selection should be relevant to, for scorers that take one.
             collector: Observer of the run: a `TraceCollector`, or any object with some of its methods. If one of them
-                raises, that is logged, and the run goes on.
+                raises, that is logged, and the run continues.
 
         Raises:
             TypeError: an argument has a wrong type.
@@ -137,8 +137,8 @@ class Pipeline(Policy):
             PipelineConfigError: the slicer has quotas.
             PinnedExceedsBudgetError: the pinned items alone do not fit.
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
-            BaseException: what the source raises, unchanged. Every error has what was selected until then as its
-                attribute `selected_so_far`.
+            BaseException: what the source raises, unchanged. The attribute `selected_so_far` of every error has what
+                was selected until then.
         """
         from pycupel.pipeline.pull import pull_async  # noqa: PLC0415 - most programs have no streams
 
@@ -175,7 +175,7 @@ class Pipeline(Policy):
     ) -> SelectionReport:
         """What `run` would do, and why, with an event for every decision. Does not call `on_overflow`.
 
-        The report makes its lists when they are first read, so it costs what is read of it.
+        The report is lazy: it builds its lists when they are first read.
 
         Args:
             items: The candidates, in any iterable.
@@ -213,7 +213,7 @@ class Pipeline(Policy):
         return Pipeline.from_policy(policy).dry_run(items, budget, query=query)
 
     def rank(self, items: Iterable[ContextItem], *, query: str | None = None) -> Ranking:
-        """The stages that do not depend on the budget. The ranking may be given to `select` many times.
+        """Run the stages that do not depend on the budget. The ranking may be passed to `select` many times.
 
         Args:
             items: The candidates, in any iterable.
@@ -229,7 +229,7 @@ class Pipeline(Policy):
         return self._rank(classified, sources.scorer, trace)
 
     def select(self, ranking: Ranking, budget: ContextBudget | int) -> Selection:
-        """The stages that depend on the budget. Does not call `on_overflow`.
+        """Run the stages that depend on the budget. Does not call `on_overflow`.
 
         Args:
             ranking: What `rank` returned.

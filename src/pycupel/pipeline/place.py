@@ -18,7 +18,7 @@ PINNED_SCORE = 1.0
 
 
 class Placement(NamedTuple):
-    """The merged list, pinned items first, the indices in it that are kept, and the order that they are placed in."""
+    """The merged list, pinned items first; the indices in it that are kept; and their placed order."""
 
     items: list[ContextItem]
     scores: list[float]
@@ -40,7 +40,7 @@ def place_items(
     placer: Placer,
     positions: Sequence[int] | None = None,
 ) -> Placement:
-    """Merge, handle overflow, and let the placer decide about the order.
+    """Merge, handle overflow, and let the placer order the items.
 
     `positions` are numbers that sort pinned and sliced items as in the input, for a placer that reads them.
     """
@@ -59,7 +59,7 @@ def place_items(
             kept = truncate(tokens, len(pinned), limit)
         else:
             overflow = OverflowEvent(merged_tokens - limit, tuple(merged), budget)
-    # Step 3: let the placer decide about the order.
+    # Step 3: let the placer order the items.
     if len(kept) == len(merged):
         order = place_by_index(placer, merged, merged_scores, positions)
         return _placement((merged, merged_scores, tokens, kept, order, overflow))
@@ -69,7 +69,7 @@ def place_items(
 
 
 def truncate(tokens: Sequence[int], pinned: int, limit: int) -> list[int]:
-    """Keep the pinned ones, then from the front whatever still fits: a smaller item may stay after a larger went."""
+    """Keep the pinned items, then from the front whatever fits: a smaller item may stay after a larger was dropped."""
     kept = list(range(pinned))
     current = sum(tokens[:pinned])
     for i in range(pinned, len(tokens)):

@@ -1,4 +1,4 @@
-"""`Policy`: the choices that make a selection, as a value. It carries no budget."""
+"""`Policy`: how to select, as a value without a budget."""
 
 from __future__ import annotations
 
@@ -29,32 +29,32 @@ __all__ = ["Policy", "PresetName", "as_policy"]
 PresetName = Literal["chat", "code-review", "rag", "document-qa", "tool-use", "long-running", "debugging"]
 
 
-# What a field may take of the representation of a policy.
+# The most characters of a field in the repr of a policy.
 _REPR_WIDTH = 60
 
 
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class Policy:
-    """The choices that make a selection: comparable, and what a policy file holds. A `Pipeline` is one that can run.
+    """How to select, as a comparable value; policy files hold one. A `Pipeline` is a policy that can run.
 
     Attributes:
         scorer: Ranks the items.
         slicer: Decides which items are selected, by their scores, tokens and the budget.
         placer: Orders the selection.
-        deduplication: Whether only the best of several items with the same content stays. Pinned items are not
+        deduplication: Whether only the best of several items with the same content is kept. Pinned items are not
             compared, unless `dedupe_against_pinned` is set.
         overflow_strategy: What happens if pinned and selected items together exceed the target: raise, drop the
             lowest scores, or accept.
         dedupe_against_pinned: Whether an item is dropped if a pinned one has the same content.
-        shorten: Makes shorter versions of the items, for the selection to choose from; None to select whole items
-            only. It takes the place of `GreedySlice` or `KnapsackSlice`, also inside quotas.
+        shorten: Makes shorter versions of the items, for the selection to choose from; None to select only whole
+            items. It replaces `GreedySlice` or `KnapsackSlice`, also inside quotas.
         name: A display name.
         description: What the policy is for.
 
     Raises:
         TypeError: an argument has a wrong type.
-        PipelineConfigError: the choices do not go together.
+        PipelineConfigError: the options are incompatible.
     """
 
     scorer: Scorer
@@ -88,7 +88,7 @@ class Policy:
                 checked_str(field, getattr(self, field))
 
     def for_query(self, query: str) -> Self:
-        """The same policy for one question, which is passed to every scorer inside that takes one.
+        """The same policy for one question, which is passed to every scorer in it that takes one.
 
         `query=` does this for a single call. Returns the policy itself if no scorer takes a question.
 
@@ -125,7 +125,7 @@ def as_policy(policy: Any, name: str = "policy") -> Policy:
     if isinstance(policy, Policy):
         return policy
     if isinstance(policy, str):
-        # Presets are built of everything below, and most programs name one.
+        # Presets import everything below, and most programs use one.
         from pycupel.policies.presets import preset  # noqa: PLC0415
 
         return preset(policy)

@@ -1,4 +1,4 @@
-"""What the first four stages produce: a value that does not depend on the budget and can be sliced many times."""
+"""The result of the first four stages, which does not depend on the budget and can be sliced many times."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Ranking:
     Attributes:
         items: The items that compete for the budget, best score first; without duplicates and pinned items.
         scores: Their scores.
-        classified: What the Classify stage left: the `pinned`, `scoreable` and `invalid` items.
+        classified: The result of the Classify stage: the `pinned`, `scoreable` and `invalid` items.
         all_scores: The scores of `classified.scoreable`, in that order.
         order: The index in `classified.scoreable` of each of the items.
         duplicates: The indices in `classified.scoreable` of the items that Deduplicate dropped.
@@ -56,7 +56,7 @@ class Ranking:
 
     @property
     def parts(self) -> list[tuple[Scorer, float, Sequence[float]]]:
-        """What the scores are made of: each scorer, its weight, and its scores of `classified.scoreable`."""
+        """The parts of the scores: each scorer, its weight, and its scores of `classified.scoreable`."""
         columns = self.trace.columns
         if not columns:
             return []

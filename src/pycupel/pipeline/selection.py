@@ -1,4 +1,4 @@
-"""What a run selected. Reasons, events and the report are made when they are first read."""
+"""The selection of a run. Reasons, events and the report are made when they are first read."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _score = itemgetter(1)
 
 
 class Selection:
-    """What `Pipeline.select` chose from a ranking for one budget, and why.
+    """The result of `Pipeline.select` for one budget, with reasons.
 
-    Reasons and the report are made when they are first looked at, from what the stages left behind: that calls no
-    scorer, slicer or placer again, and several threads may do it together. Selections are compared by identity.
+    Reasons and the report are made when they are first read, from the results of the stages: no scorer, slicer or
+    placer is called again, and several threads may read them at once. Selections are compared by identity.
 
     Attributes:
         budget: The budget in force.
-        ranking: What the selection was made from.
-        sliced: What the Slice stage left: the `selected` indices in `ranking.items`, and the `shortfalls`.
-        placement: What the Place stage left.
+        ranking: The ranking that was sliced.
+        sliced: The result of the Slice stage: the `selected` indices in `ranking.items`, and the `shortfalls`.
+        placement: The result of the Place stage.
     """
 
-    __slots__ = ("_made", "budget", "placement", "ranking", "sliced", "trace")
+    __slots__ = ("_parts", "budget", "placement", "ranking", "sliced", "trace")
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Selection:
         self.placement: Final = placement
         self.budget: Final = budget
         self.trace: Final = trace
-        self._made: Final[dict[str, Any]] = {}
+        self._parts: Final[dict[str, Any]] = {}
 
     @property
     def items(self) -> list[ContextItem]:
@@ -102,14 +102,14 @@ class Selection:
     def part(self, name: str) -> Any:
         """A part of the report, by the name of its field.
 
-        Threads that get here at the same time may both make it, but one of the two is kept, and both get that.
+        Two threads may both make it, but only one result is kept, and both get that.
         """
-        made = self._made
-        return made[name] if name in made else made.setdefault(name, _MAKERS[name](self))
+        parts = self._parts
+        return parts[name] if name in parts else parts.setdefault(name, _MAKERS[name](self))
 
     def keep(self, name: str, part: object) -> None:
         """Keep a part that was made during the run, for a collector."""
-        self._made[name] = part
+        self._parts[name] = part
 
     def __repr__(self) -> str:
         selected, candidates = len(self.placement.order), self.part("total_candidates")
@@ -129,7 +129,7 @@ def _excluded_by_stage(selection: Selection) -> list[Sequence[ExcludedItem]]:
 
 
 def _excluded(selection: Selection) -> tuple[ExcludedItem, ...]:
-    """The highest score first; at equal scores, what was excluded earlier (SR-07)."""
+    """The highest score first; of equal scores, what was excluded earlier (SR-07)."""
     invalid, duplicates, unselected, truncated = selection.part("excluded_by_stage")
     if not (invalid or duplicates or truncated):
         return tuple(unselected)

@@ -19,8 +19,8 @@ class Sliced(NamedTuple):
     """What the slicer decided.
 
     `selected` are indices in the sorted list, ascending: the selection stays sorted, whatever the slicer does (SL-01).
-    `is_selected` has a 1 for each of them, and a 0 for every other item. `versions` are the shorter versions that take
-    the place of selected items.
+    `is_selected` has a 1 for each of them, and a 0 for every other item. `versions` are the shorter versions that
+    replace selected items.
     """
 
     effective: ContextBudget

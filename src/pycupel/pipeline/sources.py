@@ -29,7 +29,7 @@ def merge_sources(*sources: Source, timeout: float | None = None, source_timeout
 
     Args:
         sources: Async iterables of items, plain ones, or awaitables of plain ones, such as calls of a retriever.
-        timeout: How many seconds to wait for all of them together; without it, until all have ended.
+        timeout: How many seconds to wait for all of them; without it, until all have ended.
         source_timeout: How many seconds to wait for the next item of a source.
 
     Returns:
@@ -46,9 +46,9 @@ class MergedSources:
     """Several sources as one async iterable. Made by `merge_sources`.
 
     Attributes:
-        late: The sources that were not waited for any longer: the caller's own objects, in the order of the arguments.
+        late: The sources that timed out: the caller's own objects, in the order of the arguments.
         failed: The sources that raised, likewise.
-        errors: What each of those in `failed` raised.
+        errors: The exception of each source in `failed`.
     """
 
     def __init__(self, sources: tuple[Source, ...], timeout: float | None, source_timeout: float | None) -> None:
@@ -66,7 +66,7 @@ class MergedSources:
 
     @property
     def late(self) -> list[Source]:
-        """The sources that were not waited for any longer."""
+        """The sources that timed out."""
         return [self._sources[i] for i in sorted(self._late)]
 
     @property
@@ -76,11 +76,11 @@ class MergedSources:
 
     @property
     def errors(self) -> list[BaseException]:
-        """What each of those in `failed` raised."""
+        """The exception of each source in `failed`."""
         return [self._errors[i] for i in sorted(self._errors)]
 
     def __aiter__(self) -> AsyncIterator[ContextItem]:
-        """Start all sources. What has started ends when the iteration does.
+        """Start all sources. They are closed when the iteration ends.
 
         Raises:
             RuntimeError: they have been started before.
@@ -93,7 +93,7 @@ class MergedSources:
     async def _merged(self) -> AsyncIterator[ContextItem]:
         import asyncio  # noqa: PLC0415 - it takes longer to load than pycupel, and its users have loaded it
 
-        # One waiting item for each source: a slow consumer holds the sources back.
+        # At most one waiting item per source, so that a slow consumer slows the sources down.
         arrived: asyncio.Queue[ContextItem] = asyncio.Queue(max(1, len(self._sources)))
         tasks = {asyncio.ensure_future(self._read(i, arrived)): i for i in range(len(self._sources))}
         clock = asyncio.get_running_loop().time

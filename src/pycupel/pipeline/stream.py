@@ -59,16 +59,16 @@ def streaming_sources(sources: NoteSources) -> NoteSources:
     if isinstance(slicer, StreamSlice):
         return replace(sources, scorer=scorer)
     note = (
-        f"{type(slicer).__name__} has to see all items, so the stream was selected with StreamSlice(); "
+        f"{type(slicer).__name__} must see all items, so the stream was selected with StreamSlice(); "
         "pass a StreamSlice, with replace=True if the selection is only needed at the end"
     )
     return replace(sources, scorer=scorer, slicer=StreamSlice(), remarks=(*sources.remarks, note))
 
 
 class Stream:
-    """What is selected so far. Without a collector, nothing else is kept.
+    """The selection so far. Without a collector, nothing else is kept.
 
-    Scoreable items are known by their index: how many of them came before.
+    Scoreable items are identified by their index among all scoreable items.
     """
 
     def __init__(self, policy: Policy, budget: ContextBudget, trace: Trace, sources: NoteSources) -> None:
@@ -166,7 +166,7 @@ class Stream:
         return scores
 
     def _deduplicate(self, scoreable: Sequence[ContextItem], scores: Sequence[float]) -> list[Rank]:
-        """The ranks of the items that compete: not what is pinned, selected, or better in the same batch."""
+        """The ranks of the competing items: not those equal to pinned, selected, or better ones of the batch."""
         unique = deduplicate_items(scoreable, scores, enabled=self._policy.deduplication, taken=self._pinned_contents)
         candidates: list[Rank] = []
         duplicates = list(unique.dropped)
@@ -230,7 +230,7 @@ class Stream:
             self._mark = now
 
     def finish(self) -> Selection:
-        """The last stage, and what the others left behind, as if all items had come at once."""
+        """Run the last stage, and return all results as if the items had come at once."""
         trace = self._trace
         classified = self._classified(tuple(self._items.values()))
         trace.resume(self._seconds[_CLASSIFY])
@@ -283,6 +283,6 @@ class Stream:
     def failed(self, error: BaseException) -> None:
         """Notify the collector, and attach what was selected so far to the error."""
         self._trace.failed(error)
-        # Some exceptions take no attributes.
+        # Some exceptions do not accept attributes.
         with suppress(AttributeError, TypeError):
             error.selected_so_far = self.selected_so_far  # type: ignore[attr-defined]

@@ -1,6 +1,6 @@
-"""What is gathered while the stages run, because it cannot be made later: times, and what custom code contributes.
+"""What must be recorded while the stages run: times, and the notes of custom code.
 
-The stages know nothing of this, and a plain `Pipeline.run` reads no clock.
+The stages do not know about this, and a plain `Pipeline.run` reads no clock.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ __all__ = ["UNTRACED", "NoteSources", "TimedTrace", "Trace"]
 
 @dataclass(slots=True, eq=False)
 class NoteSources:
-    """What notes about a run are made from. Those of custom code are gathered during it, ours made at any time.
+    """The sources of notes about a run. Custom code makes its notes during the run; built-in notes are made later.
 
-    A pipeline keeps one for all its runs; `dataclasses.replace` makes that of a run with a question.
+    A pipeline keeps one for all its runs; for a run with a question, `dataclasses.replace` makes a copy.
 
     Attributes:
         scorer: The scorer, with the question if there is one.
@@ -58,7 +58,7 @@ class NoteSources:
 
     @property
     def traits(self) -> ScorerTraits:
-        """What notes need to know about the scorer; computed when first read."""
+        """The traits of the scorer, for notes; computed when first read."""
         if self._traits is None:
             self._traits = traits_of(self.scorer)
         return self._traits
@@ -77,8 +77,8 @@ class Trace:
     Attributes:
         sources: The scorer and the slicer.
         laps: For each stage its duration in seconds, and how many items came out.
-        traits: What notes need to know about a custom scorer, which may change.
-        columns: Where the scores that each scorer gives are kept, by the id of the scorer.
+        traits: The traits of a custom scorer, for notes; they may change.
+        columns: The scores of each scorer, by its id.
         scorer_notes: The scorer's notes; None if they can be made later.
         slice_notes: The slicer's notes about each item that it left out, likewise.
         with_items: Whether a report should have events for items, too.
@@ -175,7 +175,7 @@ class TimedTrace(Trace):
 
 
 def _is_built_in(strategy: Any) -> bool:
-    """Whether a scorer or slicer and all inside it are built-in, so that their notes can be made at any time."""
+    """Whether a scorer or slicer and everything in it is built in, so that its notes can be made at any time."""
     known = {id(strategy)}
     pending = [strategy]
     while pending:

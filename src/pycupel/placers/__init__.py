@@ -1,4 +1,4 @@
-"""The placers: they put the selected items into order, and do nothing else.
+"""The placers: they order the selected items.
 
 | placer | order |
 |---|---|

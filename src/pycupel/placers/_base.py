@@ -1,4 +1,4 @@
-"""What the placers share. Internally, items are indices; what a custom placer returns is mapped back to them."""
+"""The base of the placers. Internally, items are indices; the items that a custom placer returns are mapped back."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def reads_positions(placer: Any) -> bool:
 def place_by_index(
     placer: Any, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int] | None = None
 ) -> list[int]:
-    """The order that any placer gives to the items, as indices.
+    """The order of the items by any placer, as indices.
 
-    A custom placer has to return the objects that it was given, all of them, in any order (SL-04).
+    A custom placer must return all the objects that it was given, in any order (SL-04).
     """
     if _is_indexed(placer.__class__):
         order: list[int] = (

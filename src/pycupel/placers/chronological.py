@@ -22,9 +22,9 @@ class ChronologicalPlacer(IndexedPlacer):
     """Oldest first, items without a timestamp last. Equal timestamps keep their order; scores do not matter.
 
     Attributes:
-        undated: What to do if no item has a timestamp. "received" keeps the order in which the placer gets them, which
-            is pinned items and then by score, as the specification says. "position" puts them into the order of the
-            input; in a pipeline, because a call of `place` does not know that order.
+        undated: What to do if no item has a timestamp. "received" keeps the order in which the placer gets them, pinned
+            items and then by score, as the specification says. "position" restores the order of the input; only in a
+            pipeline, because `place` does not know that order.
 
     Raises:
         InvalidArgumentError: `undated` is neither "received" nor "position".

@@ -29,7 +29,7 @@ class FramedPlacer(IndexedPlacer):
     Attributes:
         inner: The placer for the rest.
         first: The kinds at the start, or a function that says whether an item belongs there.
-        last: The kinds at the end, or a function that says whether an item belongs there. `first` comes before it.
+        last: The kinds at the end, or a function that says whether an item belongs there. `first` takes precedence.
 
     Raises:
         TypeError: an argument has a wrong type.
@@ -71,7 +71,7 @@ class FramedPlacer(IndexedPlacer):
     def place_positioned(
         self, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int], /
     ) -> list[int]:
-        """The same, where the inner placer knows the order of the input."""
+        """The same, with the positions of the input for the inner placer."""
         return self._place(items, scores, positions)
 
     def _place(
@@ -106,7 +106,7 @@ def _kinds(picks: tuple[ContextKind, ...] | Picks) -> tuple[ContextKind, ...]:
 def _picked(
     picks: frozenset[str] | Picks, items: Sequence[ContextItem], among: Sequence[int]
 ) -> tuple[list[int], Sequence[int]]:
-    """Which of the indices are those of picked items, and which are not."""
+    """Split the indices into picked and other items."""
     if callable(picks):
         picked = [i for i in among if picks(items[i])]
     else:

@@ -1,6 +1,6 @@
-"""A report as plain data for the page: names, numbers and columns of rows, all of which JSON can hold.
+"""A report as JSON data for the page: names, numbers and columns of rows.
 
-What would make the page too large is cut, and the page says so.
+Data that would make the page too large is cut, and the page says so.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _INCLUDED_TITLES: Mapping[str, str] = {
 
 
 def plain(value: float) -> float | str:
-    """A number as JavaScript can read it; what is no number there, or too large for one, is a text."""
+    """A number as JavaScript can read it; a text if it is too large or not finite."""
     if isinstance(value, int):
         return value if value.bit_length() < 64 else count(value)
     return value if isfinite(value) else str(value)
@@ -97,7 +97,7 @@ def budget_data(budget: ContextBudget) -> Data:
 
 
 def use_data(items: Sequence[ContextItem], pinned: int, budget: ContextBudget | None, kinds: Kinds) -> Data:
-    """What a selection uses of its budget."""
+    """How much of its budget a selection uses."""
     used = sum([item.tokens for item in items])
     return {
         "items": len(items),
@@ -112,7 +112,7 @@ def use_data(items: Sequence[ContextItem], pinned: int, budget: ContextBudget | 
 def report_data(
     report: SelectionReport, other: SelectionReport | None, table: Table, kinds: Kinds, *, text: bool
 ) -> Data:
-    """Everything about one report, and in the rows also what a second one says of the same items."""
+    """Everything about one report; the rows also have the entries of a second one."""
     reasons = _Reasons(table, text=text)
     columns = _columns(table, kinds, text=text)
     columns |= reasons.columns(table.entries, "")
@@ -174,7 +174,7 @@ def _metadata(metadata: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _parts(report: SelectionReport, items: Sequence[ContextItem]) -> tuple[list[list[Any]], list[Any]]:
-    """The scorers with their weights, and for each row what they gave; nothing if the report does not know."""
+    """The scorers with their weights, and their scores for each row; empty if the report has none."""
     parts = score_parts(report)
     if parts is None:
         return [], []
@@ -191,7 +191,7 @@ class _Reasons:
         self.titles: list[str] = []
         self._indices: dict[str, int] = {}
         self._text = text
-        # What a duplicate is a copy of is the row that is no duplicate itself.
+        # A duplicate refers to the row that is not itself a duplicate.
         self._numbers: dict[str, int] = {}
         for row, (item, entry) in enumerate(zip(table.items, table.entries, strict=True)):
             if entry is None or not isinstance(entry.reason, Deduplicated):
@@ -226,7 +226,7 @@ class _Reasons:
         return self._indices[title]
 
     def _without_text(self, reason: ExclusionReason) -> ExclusionReason:
-        """The reason without the content that it is about, unless that has a row and is named by its number."""
+        """The reason without its content, which is named by its row number if it has one."""
         match reason:
             case Deduplicated(deduplicated_against=content) if content not in self._numbers:
                 return Deduplicated(_UNNAMED)

@@ -42,9 +42,9 @@ _GAP = "  "
 _MARK = "..."
 # A no-break space. Clipped texts contain none: their white space has become plain spaces.
 _GLUE = "\xa0"
-# With less room than this beside the other columns, a text gets a line of its own.
+# With less room than this beside the other columns, a text gets its own line.
 _LEAST_TEXT = 16
-# Whatever a terminal might interpret, or not show in exactly one column.
+# Characters that a terminal might interpret, or not show in exactly one column.
 _UNSAFE = re.compile("[^ -~]")
 
 
@@ -70,7 +70,7 @@ class Row(NamedTuple):
 
 def count(value: int, room: int = 13) -> str:
     """An integer in at most `room` characters: exactly if it fits, else by its magnitude."""
-    # Python refuses to write out integers of thousands of digits.
+    # Python does not print integers of thousands of digits.
     text = f"{value:,}" if value.bit_length() < 64 else ""
     return text if 0 < len(text) <= room else f"{Decimal(value):.1e}"
 

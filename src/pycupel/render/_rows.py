@@ -22,7 +22,7 @@ _MOST_ROWS = 10_000
 
 
 def entries_of(report: SelectionReport) -> list[Entry]:
-    """What was selected, then what was left out."""
+    """The selected items, then the excluded ones."""
     return [*report.included, *report.excluded]
 
 
@@ -46,7 +46,7 @@ class RowIndex:
         return rows
 
     def find(self, items: Iterable[ContextItem]) -> list[int | None]:
-        """A row for each item, None if there is no other than those of the items before it."""
+        """A row for each item; None if no unused row matches."""
         used: dict[int, int] = {}
         found: list[int | None] = []
         for item in items:
@@ -89,7 +89,7 @@ class Table(NamedTuple):
 
 
 def _shown(report: SelectionReport) -> tuple[list[Entry], int]:
-    """The entries that get a row, and how many do not. A quarter of the rows is for what was left out."""
+    """The entries that get a row, and how many do not. A quarter of the rows is for excluded items."""
     included, excluded = report.included, report.excluded
     left_out = min(len(excluded), max(_MOST_ROWS - len(included), _MOST_ROWS // 4))
     shown: list[Entry] = [*included[: _MOST_ROWS - left_out], *excluded[:left_out]]

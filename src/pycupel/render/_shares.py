@@ -63,7 +63,7 @@ def _used(report: SelectionReport, page: Page) -> list[_Part]:
 
 
 def _unused(report: SelectionReport) -> list[_Part]:
-    """What is left of the target: held back from the slicer, or free. Or by how much the target is exceeded."""
+    """The rest of the target, held back from the slicer or free; or by how much the target is exceeded."""
     budget = report.budget
     if budget is None:
         return []
@@ -78,7 +78,7 @@ def _unused(report: SelectionReport) -> list[_Part]:
 
 
 def held_tokens(budget: ContextBudget, used: int, pinned: int) -> int:
-    """What is left of the target, but held back from the slicer by reserves and margin."""
+    """The unused tokens of the target that reserves and margin hold back from the slicer."""
     withheld = budget.target_tokens - pinned - budget.effective(pinned).target_tokens
     return max(0, min(budget.target_tokens - used, withheld))
 

@@ -1,4 +1,4 @@
-"""What other budgets would select, compact enough to be part of a page."""
+"""The selections of other budgets, compact enough to be part of a page."""
 
 from __future__ import annotations
 

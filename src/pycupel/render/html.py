@@ -47,9 +47,9 @@ def render_html(
 
     Args:
         report: The report.
-        pipeline: What selected, to show what other budgets would select: a `Pipeline`, a `Policy` or the name of a
-            preset. For a run with a question, pass `pipeline.for_query(query)`.
-        items: The candidates of the run, for the same.
+        pipeline: The `Pipeline`, `Policy` or preset name that selected, to show what other budgets would select.
+            For a run with a question, pass `pipeline.for_query(query)`.
+        items: The candidates of the run, also for other budgets.
         other: A second report, shown beside the first.
         text: Whether contents, tags and metadata are part of the page. Without them it may be shared.
         title: The title of the page.
@@ -57,7 +57,7 @@ def render_html(
 
     Raises:
         TypeError: an argument has the wrong type.
-        InvalidArgumentError: `items` are not as many as the report's candidates, or there is no such preset.
+        InvalidArgumentError: `items` and the report differ in number, or there is no such preset.
     """
     data = page_data(report, pipeline=pipeline, items=items, other=other, text=text)
     return render_page(title, {**data, "names": [*names]}, summary=render_summary(report))
@@ -71,7 +71,7 @@ def page_data(
     other: SelectionReport | None = None,
     text: bool = True,
 ) -> Data:
-    """What the page of a report shows, as JSON holds it; the arguments are those of `render_html`."""
+    """The data of the page as JSON values; the arguments are those of `render_html`."""
     for name, value in (("report", report), ("other", other)):
         if not isinstance(value, SelectionReport) and (name == "report" or value is not None):
             raise wrong_type(name, "a SelectionReport", value)
@@ -106,7 +106,7 @@ def render_panels(title: str, panels: Iterable[Panel], *, subtitle: str = "", qu
         title: The title of the page.
         panels: What it shows, in order.
         subtitle: A sentence below the title.
-        quiet: Groups of bars and lives that are grey, such as what is not known.
+        quiet: Groups of bars and lives that are grey, such as unknown parts.
     """
     shown = [panel_data(panel) for panel in panels]
     return render_page(title, {"subtitle": subtitle, "quiet": [*quiet], "panels": shown})
@@ -119,14 +119,14 @@ def render_page(title: str, data: Mapping[str, Any], *, summary: str = "", conne
         title: The title of the page.
         data: What the script shows.
         summary: What a browser without scripts shows.
-        connect: Where the script may send requests, in the words of a Content-Security-Policy.
+        connect: Where the script may send requests, as in a Content-Security-Policy.
     """
     style, script = _asset("page.css"), _asset("page.js")
     policy = (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; connect-src {connect}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    # ASCII only, so that no character can change the meaning of the page, whatever its encoding is taken for.
+    # ASCII only, so that a wrong encoding cannot change the page.
     text = json.dumps({"title": title, **data}, separators=(",", ":"), allow_nan=False)
     values = {
         "title": escape(title),
@@ -140,7 +140,7 @@ def render_page(title: str, data: Mapping[str, Any], *, summary: str = "", conne
 
 
 def render_frame(page: str) -> str:
-    """A page inside another one, such as a notebook: in a frame of its own, cut off from what is around it."""
+    """A page inside another one, such as a notebook, in an isolated frame."""
     return (
         f'<iframe srcdoc="{escape(page)}" sandbox="allow-scripts" title="{_TITLE}" '
         'style="width: 100%; height: 640px; border: 1px solid #8884; border-radius: 8px"></iframe>'

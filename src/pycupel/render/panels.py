@@ -1,6 +1,6 @@
 """Panels of a page, made from plain rows: figures, bars, a picture of growth, and tables.
 
-Nothing here knows what the rows are about. Every text is shown as text.
+This module does not depend on what the rows mean. Every text is shown as text.
 """
 
 from __future__ import annotations
@@ -76,13 +76,13 @@ class Bars:
 
 
 class Life(NamedTuple):
-    """Something that is part of the whole for a while.
+    """A part of the whole that exists from one point to another.
 
     Attributes:
         label: What it is.
         group: What it belongs to; one colour for each group.
-        start: The index of the first point at which it is there.
-        end: The index of the last one.
+        start: The index of its first point.
+        end: The index of its last point.
         size: How much it contributes.
     """
 
@@ -108,13 +108,13 @@ class Mark(NamedTuple):
 @sealed
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """A picture of how something grew from point to point, and of what it consisted.
+    """A chart of how something grew from point to point, with its parts.
 
     Attributes:
         title: The heading.
-        totals: The whole at each point, or None where it is not known.
-        lives: What it consisted of, in the order in which it is stacked.
-        marks: What happened on the way.
+        totals: The total at each point, or None if it is unknown.
+        lives: Its parts, in stacking order.
+        marks: Events at points.
         point: What a point is called, such as `call`.
         unit: What the sizes count.
         note: A sentence below the heading.
@@ -166,7 +166,7 @@ Panel: TypeAlias = Figures | Bars | Growth | Rows | Notes
 
 
 def panel_data(panel: Panel) -> dict[str, Any]:
-    """A panel as JSON holds it."""
+    """A panel as JSON values."""
     return {"type": type(panel).__name__.lower(), **{name: _plain(value) for name, value in asdict(panel).items()}}
 
 

@@ -28,7 +28,7 @@ _REST = 34
 
 
 class _Verdict(NamedTuple):
-    """What one variant does with a content, and the reason if it is left out."""
+    """Whether a variant selects a content, and the reason if not."""
 
     word: Span
     reason: str = ""
@@ -114,7 +114,7 @@ def _differences(report: PolicySensitivityReport, grid: _Grid, page: Page) -> li
 
 
 def _variants(report: PolicySensitivityReport, names: Sequence[str], page: Page) -> list[Line]:
-    """The variants in numbers. Where the columns above are numbered, the labels are here."""
+    """The totals of the variants, with their labels if the columns above are numbered."""
     rows = [
         Row((Span(name), *_totals(each, page)), "" if name == label else label)
         for name, (label, each) in zip(names, report.variants, strict=True)
@@ -129,7 +129,7 @@ def _totals(report: SelectionReport, page: Page) -> tuple[Span, Span, Span]:
 
 
 def _grid(report: PolicySensitivityReport, page: Page) -> _Grid:
-    """The most detailed one that leaves room for the contents."""
+    """The most detailed grid that leaves room for the contents."""
     labels = [label for label, _ in report.variants]
     numbers = [f"#{i}" for i in range(1, len(labels) + 1)]
     names = (labels, numbers) if _are_titles(labels, page.width // 4) else (numbers,)
@@ -156,7 +156,7 @@ def _verdicts(diff: PolicySensitivityDiffEntry, causes: Sequence[Mapping[str, _V
 
 
 def _causes(report: SelectionReport, contents: Container[str], page: Page) -> dict[str, _Verdict]:
-    """Why contents are out. Of several items with one content, the best counts, but not a mere copy of another."""
+    """Why contents are out. Of several items with the same content, the best counts, but not a duplicate."""
     asked = [excluded for excluded in report.excluded if excluded.item.content in contents]
     by_weight = sorted(asked, key=lambda excluded: isinstance(excluded.reason, Deduplicated))
     return {

@@ -179,7 +179,7 @@ def _groups(included: Sequence[IncludedItem], excluded: Sequence[ExcludedItem], 
 
 
 def _parts(report: SelectionReport, page: Page) -> list[Line]:
-    """The best items with what each scorer gave them."""
+    """The best items with their scores by scorer."""
     everything: list[IncludedItem | ExcludedItem] = [*report.included, *report.excluded]
     entries = [each for each in everything if each.reason != InclusionReason.PINNED]
     best = [report.why(entries[i].item) for i in descending([each.score for each in entries])[:_BEST]]

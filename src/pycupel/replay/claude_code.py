@@ -1,7 +1,7 @@
 """Claude Code's transcripts: a JSON object for each event of a session, messages among them.
 
-What a row of `type` "user" or "assistant" says is in its `message`. A reply comes in several rows of one `message.id`,
-a block each, and the results of its first calls may stand between them.
+A row of `type` "user" or "assistant" has a `message`. A reply is split into several rows with one `message.id`, one
+block each, and the results of its first calls may come between them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ClaudeCode:
         self._sidechain_of: dict[object, str] = {}
 
     def add(self, row: Mapping[str, Any]) -> bool:
-        """Add a row. Returns whether it was one of a transcript."""
+        """Add a row. Returns whether it belongs to a transcript."""
         inner = as_dict(as_dict(row.get("data")).get("message"))
         if row.get("type") == "progress" and inner:
             # The rows of a subagent, as newer versions write them.
@@ -79,7 +79,7 @@ class _Conversation:
     seen: set[object] = field(default_factory=set[object])
 
     def add(self, uuid: object, role: str, message: Mapping[str, Any]) -> None:
-        """Add what a row says, once: resumed sessions repeat rows."""
+        """Add the message of a row, once: resumed sessions repeat rows."""
         if uuid is not None and uuid in self.seen:
             return
         self.seen.add(uuid)
@@ -93,11 +93,11 @@ class _Conversation:
             return
         reply = self._reply(message.get("id"))
         reply.blocks += blocks
-        # The last row of a reply has the whole count of its tokens.
+        # The last row of a reply has the final token count.
         reply.model, reply.usage = message.get("model"), message.get("usage")
 
     def _reply(self, name: object) -> _Message:
-        """The message that a row of a reply belongs to: the last one, unless another one has started."""
+        """The message that a row of a reply belongs to: the last one, unless a new one has started."""
         last = next((message for message in reversed(self.messages) if message.role == "assistant"), None)
         if last is None or name is None or last.id != name:
             last = _Message("assistant", [], name)
@@ -108,7 +108,7 @@ class _Conversation:
         self.summaries.append((len(self.messages), summary))
 
     def history(self) -> History:
-        """What the provider accepts of the messages."""
+        """The history, with only what the provider accepts."""
         before = sum(len(message.blocks) for message in self.messages)
         kept, calls, compactions = list[dict[str, Any]](), list[Call](), list[Compaction]()
         summaries = deque(self.summaries)
@@ -135,7 +135,7 @@ class _Conversation:
 
 
 def _accepted(messages: list[_Message]) -> Iterator[list[_Block]]:
-    """The blocks of each message that the provider accepts; results first. Calls at the very end may be open."""
+    """The blocks of each message that the provider accepts, results first. Calls at the very end may be open."""
     called: set[object] = set()
     for index, message in enumerate(messages):
         blocks = list(filter(_is_sound, message.blocks))
@@ -150,7 +150,7 @@ def _accepted(messages: list[_Message]) -> Iterator[list[_Block]]:
 
 
 def _results(blocks: list[_Block], called: set[object]) -> Iterator[_Block]:
-    """The results of the calls in the message before: the first of each."""
+    """The first result of each call in the previous message."""
     open_calls = set(called)
     for block in blocks:
         if block["type"] == "tool_result" and as_name(block.get("tool_use_id")) in open_calls:

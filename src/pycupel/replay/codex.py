@@ -27,7 +27,7 @@ class Codex:
         self._session = _Session()
 
     def add(self, row: Mapping[str, Any]) -> bool:
-        """Add a row. Returns whether it was one of a rollout."""
+        """Add a row. Returns whether it belongs to a rollout."""
         kind = as_name(row.get("type"))
         if kind in _ROWS and "payload" in row:
             self._session.add(str(kind), as_dict(row["payload"]))
@@ -38,7 +38,7 @@ class Codex:
         return True
 
     def histories(self) -> Iterator[History]:
-        """The session, if there were rows of one."""
+        """The session, if it has any rows."""
         yield self._session.history()
 
 
@@ -50,7 +50,7 @@ class _Session:
     items: list[_Item] = field(default_factory=list[_Item])
     calls: list[Call] = field(default_factory=list[Call])
     compactions: list[Compaction] = field(default_factory=list[Compaction])
-    # Where the reply starts that has not been counted yet.
+    # Where the reply that has not been counted yet starts.
     reply: int | None = None
     counted: object = None
 
@@ -79,7 +79,7 @@ class _Session:
         self.items.append(item)
 
     def _count(self, info: Mapping[str, Any]) -> None:
-        """The counts of the last call. They come again with every change of the limits."""
+        """Record the counts of the last call. They are repeated with every change of the limits."""
         usage, total = info.get("last_token_usage"), info.get("total_token_usage")
         if self.reply is None or not usage or (total is not None and total == self.counted):
             return
@@ -87,9 +87,9 @@ class _Session:
         self.reply, self.counted = None, total
 
     def history(self) -> History:
-        """What the provider accepts of the items."""
+        """The history, with only what the provider accepts."""
         keep = _accepted(self.items)
-        # Where each item is among those that are kept.
+        # The index of each item among the kept ones.
         places = [0]
         for kept in keep:
             places.append(places[-1] + kept)
@@ -106,7 +106,7 @@ class _Session:
 
 
 def _accepted(items: list[_Item]) -> list[bool]:
-    """Whether each item may stay: results with their calls, calls with their results unless they are the last."""
+    """Whether each item may stay: results with their calls, and calls with their results unless they are the last."""
     called = {as_name(item["call_id"]): n for n, item in enumerate(items) if _is_call(item) and "call_id" in item}
     answered = {
         as_name(item["call_id"]): n
@@ -116,7 +116,7 @@ def _accepted(items: list[_Item]) -> list[bool]:
     last = max((n for n, item in enumerate(items) if not _is_call(item)), default=-1)
     keep = [_is_whole(n, item, answered, last) for n, item in enumerate(items)]
     for n in range(len(items) - 1, -1, -1):
-        # Thoughts belong to what follows them.
+        # Reasoning belongs to what follows it.
         if items[n].get("type") == "reasoning" and n + 1 < len(items) and not keep[n + 1]:
             keep[n] = False
     return keep

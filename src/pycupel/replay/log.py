@@ -1,4 +1,4 @@
-"""What a log holds: histories, the model calls in them, and the provider's own counts."""
+"""The contents of a log: histories, the model calls in them, and the provider's own counts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Call:
         index: The prompt was `messages[:index]` of the history (since the last compaction, its summary and what
             follows); the reply, if it was logged, is `messages[index]`.
         model: The model's name, or None.
-        prompt_tokens: The provider's count of the whole prompt, with what came from its cache.
+        prompt_tokens: The provider's count of the whole prompt, cached tokens included.
         output_tokens: The provider's count of the reply.
         cache_read_tokens: The part of the prompt that came from the cache.
         cache_write_tokens: The part of the prompt that was written to the cache.
@@ -46,7 +46,7 @@ class Call:
         written = _number(numbers.get("cache_creation_input_tokens"))
         prompt = _first(numbers, "prompt_tokens", "input_tokens", "promptTokenCount", "prompt_token_count")
         if prompt is not None:
-            # Anthropic counts what concerns its cache apart from the rest.
+            # Anthropic counts cached tokens separately.
             prompt += (read or 0) + (written or 0)
         cached = _first(numbers, "cached_input_tokens", "cachedContentTokenCount", "cached_content_token_count")
         return cls(
@@ -93,7 +93,7 @@ class History:
         calls: The model calls, in order.
         compactions: Where the conversation was compacted, in order. The messages before stay in `messages`.
         id: The log's name of the conversation, or an empty string.
-        is_sidechain: Whether another agent held it on behalf of the main conversation.
+        is_sidechain: Whether it belongs to a subagent of the main conversation.
         dropped_blocks: The number of blocks left out because the provider would refuse the history with them: a call
             without its result, a result without its call, empty text, thinking without a signature.
         system: The system prompt that was sent beside the messages, or None.

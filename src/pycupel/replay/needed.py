@@ -1,4 +1,4 @@
-"""What an agent needed later, and only tool results held: the measure of what a cut loses.
+"""What an agent needed later and only tool results had: the measure of what a cut loses.
 
 An identifier, path or command is needed at a cut if tool results before the cut have it, no other message before the
 cut has it, and the agent writes it after the cut before any message shows it again. So each one is needed at the cuts
@@ -16,7 +16,7 @@ from pycupel.replay.parts import ASSISTANT, RESULTS, SYSTEM, USER, Part
 __all__ = ["Needed", "identifiers", "needed_of"]
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_./:\-]{5,}")
-# What distinguishes an identifier from a word: an underscore, a path, a digit, or a capital inside.
+# An identifier differs from a word by an underscore, a path, a digit, or a capital inside.
 _TELLING = re.compile(r"[_/.\d:]|[a-z][A-Z]")
 _SPOKEN = frozenset({SYSTEM, USER, ASSISTANT})
 
@@ -44,7 +44,7 @@ class Needed(NamedTuple):
 
 
 def needed_of(messages: int, parts: Iterable[Part]) -> Needed:
-    """What was needed later in a history of that many messages, made of these parts."""
+    """What was needed later in a history with this many messages and these parts."""
     spoken, results, by_agent = ([set[str]() for _ in range(messages)] for _ in range(3))
     for part in parts:
         if part.kind == RESULTS:

@@ -11,11 +11,11 @@ __all__ = ["DEFAULT_RATES", "CacheRates", "PolicyReplay"]
 
 
 class CacheRates(NamedTuple):
-    """What tokens of a prompt cost, in multiples of the usual price of a token.
+    """The price of prompt tokens, in multiples of the usual price.
 
     Attributes:
-        read: A token that the provider's cache has.
-        write: A token that it has not, and keeps.
+        read: A token in the provider's cache.
+        write: A token that is written to it.
     """
 
     read: float = 0.1
@@ -23,7 +23,7 @@ class CacheRates(NamedTuple):
 
 
 DEFAULT_RATES = CacheRates()
-"""The rates that apply unless others are given."""
+"""The default rates."""
 
 
 @sealed
@@ -34,12 +34,12 @@ class PolicyReplay:
     Attributes:
         policy: Its label.
         calls: How many calls were replayed.
-        cuts: At how many of them something was dropped that the call before had sent.
+        cuts: How many of them dropped something that the previous call had sent.
         tokens: The tokens that it would have sent, in all calls.
-        reused_tokens: How many of them began the prompt just as in the call before.
+        reused_tokens: How many of them are in the prefix shared with the previous call.
         largest: The tokens of its largest prompt.
-        invalid: At how many calls the provider would have refused what was sent.
-        too_large: At how many calls what must stay was larger than the budget, and nothing could be sent.
+        invalid: How many calls the provider would have refused.
+        too_large: How many calls could not be sent, because what must stay was larger than the budget.
         needed: What was needed later, summed up over the calls at which the history did not fit. It is the same for
             every policy.
         kept: How much of it the model got: none of it at a refused call.
@@ -60,12 +60,12 @@ class PolicyReplay:
 
     @property
     def reused_share(self) -> float:
-        """The share of the tokens that began the prompt just as in the call before."""
+        """The share of tokens in the prefix shared with the previous call."""
         return self.reused_tokens / self.tokens if self.tokens else 0.0
 
     @property
     def refused(self) -> int:
-        """At how many calls the model got nothing: those that are invalid or too large."""
+        """How many calls failed: those that are invalid or too large."""
         return self.invalid + self.too_large
 
     @property

@@ -1,6 +1,6 @@
-"""What a history is made of: its messages split by author and kind, and the results by tool.
+"""The parts of a history: its messages split by author and kind, and the results by tool.
 
-Messages are JSON, as logs have them. What a part costs is what `pycupel.messages` counts for it.
+Messages are JSON, as in logs. Parts are counted by `pycupel.messages`.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Part(NamedTuple):
         message: The index of the message.
         kind: What it is: "system", "user", "assistant", "tool results", "thinking" or "images".
         tool: The name of the tool, for calls and results.
-        text: What it says; for a call, its arguments.
-        tokens: What it costs, with what the message itself costs on the first part.
+        text: Its text; for a call, its arguments.
+        tokens: Its tokens; the overhead of the message counts for the first part.
         call: For calls and results, what was called: equal for equal calls.
     """
 
@@ -85,7 +85,7 @@ class Splitter:
             overhead = 0
 
     def text(self, kind: str, value: Any) -> Part:
-        """A part that is no message, such as a system prompt beside them."""
+        """A part that is not a message, such as a system prompt beside them."""
         return Part(-1, kind, "", *self._priced(value, 0))
 
     def _priced(self, node: Any, index: int) -> tuple[str, int]:
@@ -111,7 +111,7 @@ class Splitter:
             for part in content if content.__class__ is list else [content] if content else ():
                 yield from self._part(part, speaker)
             for call in as_dicts(message.get("tool_calls")):
-                # As in the message, where providers charge for calls.
+                # As in the message, because providers charge for calls.
                 piece = self._call(as_dict(call.get("function")) or call, call)
                 yield piece._replace(node={"tool_calls": [call]})
             if as_dict(message.get("function_call")):
@@ -137,13 +137,13 @@ class Splitter:
             yield _Piece(IMAGES if _is_picture(fields) else speaker, part)
 
     def _call(self, called: dict[str, Any], node: dict[str, Any]) -> _Piece:
-        """A call; `called` has its name and arguments, `node` its id and all that it costs."""
+        """A call; `called` has its name and arguments, `node` its id and everything that costs tokens."""
         names = ("arguments", "input", "args", "action")
         arguments = next((called[name] for name in names if called.get(name) is not None), "")
         text = arguments if isinstance(arguments, str) else json.dumps(arguments, sort_keys=True)
         tool = str(called.get("name") or called.get("type") or "")
         for name in (_id(node), tool):
-            # Gemini's results may have nothing but the name.
+            # Gemini's results may have only the name.
             self._calls[name] = (tool, text)
         return _Piece(ASSISTANT, node, tool, f"{tool} {text}", text)
 

@@ -1,7 +1,6 @@
-"""Reading a log of unknown origin: finds out what wrote each line.
+"""Reading a log of unknown origin: detects the format of each line.
 
-Each line is read on its own, and only what belongs to a conversation is kept, so a file of any size needs the memory of
-its conversations.
+Each line is read on its own, and only conversations are kept, so memory depends on them, not on the size of the file.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ def read_log(source: str | os.PathLike[str] | Iterable[str] | Iterable[bytes]) -
     - Claude Code's transcripts. Rows of one message are merged, results go into the next user message, sidechains
       become histories of their own, and a compacted session stays one history. Rows that were not part of the
       conversation (`isMeta`, summaries, errors of the API) are left out.
-    - Codex's rollouts: the items of the Responses API, with the counts in its events. What it compacted stays in the
+    - Codex's rollouts: the items of the Responses API, with the counts in its events. Compacted items stay in the
       history.
     - Requests of OpenAI's, Anthropic's, Gemini's and Mistral's APIs: objects with `messages`, `input` or `contents`, at
       the top or under `request` or `body`, with the `response` and its `usage` if there is one. A request that begins
@@ -59,7 +58,7 @@ def _read(lines: Iterable[Any]) -> Log:
             skipped += 1
             continue
         try:
-            # The first that understands a row reads it.
+            # The first reader that accepts a row gets it.
             any(reader.add(row) for reader in readers)
         except RecursionError:
             skipped += 1
@@ -73,7 +72,7 @@ def _rows(lines: Iterator[Any]) -> Iterator[Any]:
         return
     value = _parsed(first)
     if value is _NOT_JSON and first.lstrip()[:1] in {"{", "[", b"{", b"["}:
-        # A document takes more than a line. If it is none, the line is torn, and those after it are still good.
+        # A document may span lines. If it does not, the line is incomplete, but the following ones are still good.
         held = [first, *lines]
         value, lines = _parsed(first[:0].join(held)), iter(())
         if value is _NOT_JSON:

@@ -22,12 +22,12 @@ _RESPONSES: ProviderName = "responses"
 _GEMINI: ProviderName = "gemini"
 _ANTHROPIC: ProviderName = "anthropic"
 _MISTRAL: ProviderName = "mistral"
-# What only Anthropic's messages have.
+# Only Anthropic's messages have these.
 _ANTHROPIC_BLOCKS = {"tool_use", "tool_result", "thinking", "redacted_thinking"}
-# The fields in which requests have their system prompt, and responses their counts.
+# The fields of requests with the system prompt, and of responses with the counts.
 _SYSTEM = ("system", "instructions", "systemInstruction", "system_instruction")
 _USAGE = ("usage", "usageMetadata", "usage_metadata")
-# What a reply has that may be sent again.
+# The fields of a reply that may be sent again.
 _REPLY_KEYS = ("role", "content", "tool_calls", "function_call", "refusal")
 
 
@@ -124,7 +124,7 @@ def system_and_tools(request: Mapping[str, Any]) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _digests(provider: ProviderName, sent: list[_Message]) -> Iterator[bytes]:
-    """A digest of the first message, one of the first two, and so on: two are equal if the messages are."""
+    """A digest of the first message, of the first two, and so on: equal if the messages are."""
     hashed = sha256(provider.encode())
     for message in sent:
         hashed.update(json.dumps(message, sort_keys=True).encode())

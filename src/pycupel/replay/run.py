@@ -35,16 +35,16 @@ def replay(
 ) -> tuple[PolicyReplay, ...]:
     """What policies would have sent at every point where a model was called.
 
-    Compactions by the agent are ignored: a policy is given all the messages before a call. With a policy that has a
-    shortener, results of tools become shorter before they are dropped.
+    Compactions by the agent are ignored: a policy gets all the messages before a call. A policy with a shortener
+    shortens tool results before it drops them.
 
     Args:
         log: What `read_log` returns, or one history of it.
         budget: The limits for the messages of a prompt, or just a number of tokens.
-        policies: By label, or alone: a policy, the name of a preset, "newest-first" for the usual way, or "as-logged"
-            for what was sent.
+        policies: By label, or alone: a policy, the name of a preset, "newest-first" for the usual approach, or
+            "as-logged" for what was sent.
         counter: Counts tokens: a function from str to int, or what `get_counter` takes.
-        rates: What tokens cost.
+        rates: The price of tokens.
         progress: Is called with the number of calls done and of all calls.
 
     Returns:
@@ -72,7 +72,7 @@ def replay(
 
 
 def counter_for(history: History, like: CounterLike) -> Counter:
-    """What counts a history, each text only once: at every call, it is almost what it was before."""
+    """A counter that caches each text, because a history hardly changes from call to call."""
     counter = resolve_counter(like, PROVIDERS[history.provider], history.model)
     known: dict[str, int] = {}
 
@@ -94,7 +94,7 @@ def _histories(log: Any) -> tuple[History, ...]:
 
 
 def _labelled(policies: Any) -> dict[str, Policy | str]:
-    """The policies by label, and the names of what is none."""
+    """The policies by label, and the names of the baselines."""
     listed = checked_iterable("policies", "a mapping or an iterable of policies", policies)
     named: list[tuple[str, Any]] = [(_label(each), each) for each in listed]
     if isinstance(policies, Mapping):

@@ -1,4 +1,4 @@
-"""One logged session, replayed call by call with a policy or in one of the usual ways."""
+"""One logged session, replayed call by call with a policy or a baseline."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from pycupel.replay.shapes import as_name
 __all__ = ["AS_LOGGED", "BASELINES", "NEWEST_FIRST", "Session", "call_indices"]
 
 NEWEST_FIRST = "newest-first"
-"""The name of the usual way, to compare with: the system prompt, and the newest whole messages that fit."""
+"""The name of the usual approach: the system prompt, and the newest whole messages that fit."""
 AS_LOGGED = "as-logged"
-"""The name of what was sent, to compare with: everything, since the last compaction behind its summary."""
+"""The name of what was sent: all messages since the last compaction, after its summary."""
 
 
 def call_indices(history: History) -> list[int]:
-    """Where a model was called: as logged, or else before each of its replies and behind what has none yet."""
+    """Where a model was called: as logged, or else before each reply and at the end if it has no reply yet."""
     if history.calls:
         return [call.index for call in history.calls if call.index]
     replies = [*map(_is_reply, history.messages), True]
@@ -95,7 +95,7 @@ class Session:
         return lost
 
     def _held_by(self, message: Any) -> frozenset[str]:
-        """The identifiers in a message that is not the history's own, such as a shortened one."""
+        """The identifiers in a message that is not from the history, such as a shortened one."""
         return needed_of(1, Splitter(self._history.provider, len).split(0, message)).held[0]
 
     def _selected(self, policy: Policy) -> Callable[[int], _Sent | None]:
@@ -123,7 +123,7 @@ class Session:
         return send
 
     def _baseline(self, choose: Callable[[Session, int], list[int]]) -> Callable[[int], _Sent | None]:
-        """What is sent without a policy: messages by index; the summary of the n-th compaction is ~n."""
+        """What a baseline sends: messages by index; the summary of the n-th compaction is ~n."""
         before: list[int] = []
 
         def send(index: int) -> _Sent | None:
@@ -161,7 +161,7 @@ class Session:
         return [*systems, *reversed(newest)] if newest else []
 
     def as_logged(self, index: int) -> list[int]:
-        """All messages since the last compaction, behind its summary."""
+        """All messages since the last compaction, after its summary."""
         passed = [n for n, each in enumerate(self._history.compactions) if each.index <= index]
         if not passed:
             return [*range(index)]

@@ -1,4 +1,4 @@
-"""Values of parsed JSON whose types are not known: what is of another type counts as empty."""
+"""Values of parsed JSON with unknown types: a value of the wrong type counts as empty."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def as_dict(value: object) -> dict[str, Any]:
 
 
 def as_dicts(value: Any) -> list[dict[str, Any]]:
-    """The objects in an array; none if the value is no array."""
+    """The objects in an array; none if the value is not an array."""
     items: list[Any] = value if value.__class__ is list else []
     return [item for item in items if item.__class__ is dict]
 
 
 def as_name(value: object) -> str | None:
-    """The value if it is a string, or else None. What looks like an id may be a list, which no set can hold."""
+    """The value if it is a string, else None: an id may be a list, which is not hashable."""
     return value if isinstance(value, str) else None
 
 

@@ -22,7 +22,7 @@ __all__ = ["ContextUsage", "Growth", "Waste", "WindowShare", "context_usage"]
 NOT_IN_FILE = "not in the file"
 _ORDER = (SYSTEM, TOOLS, SUMMARY, USER, ASSISTANT, THINKING, RESULTS, IMAGES)
 _LARGEST = 10
-# Calls with less appended text are ignored, and with fewer calls than this the counter is not corrected.
+# Calls with less appended text are ignored; with fewer calls than this, the counter is not corrected.
 _LEAST_TOKENS, _LEAST_PAIRS = 40, 5
 # Texts shorter than this repeat by chance.
 _LEAST_REPEATED = 20
@@ -36,7 +36,7 @@ class WindowShare(NamedTuple):
             file" for what the provider counted and the log does not show.
         tool: For results, the name of the tool.
         parts: How many parts there are.
-        tokens: What they cost.
+        tokens: Their tokens.
     """
 
     kind: str
@@ -78,13 +78,13 @@ class ContextUsage:
         history: The session.
         call: Which of its calls had the largest prompt, from 1; 0 if no call was logged.
         total: The tokens of that prompt.
-        rows: What they are, by kind; results by tool.
+        rows: The tokens by kind; results by tool.
         largest: The ten largest parts.
-        superseded: Results of calls that were made again later, with the same arguments.
-        repeated: Other parts whose text comes again later.
+        superseded: Results of calls that were repeated later, with the same arguments.
+        repeated: Other parts whose text is repeated later.
         findings: What the provider would refuse in the session as logged.
         growth: The prompts from call to call.
-        counter: What counted the parts.
+        counter: The counter of the parts.
         counted_by: The model whose provider counted the prompts; None if the counter did.
     """
 
@@ -109,11 +109,11 @@ class ContextUsage:
 def context_usage(log: Log | History, *, counter: CounterLike = "auto") -> ContextUsage:
     """Where the window of a logged session goes, at its largest prompt.
 
-    Where the log has the provider's counts, they are used: for the size of each prompt, and to correct the counter by
-    what the prompts grew from call to call.
+    If the log has the provider's counts, they are used for the size of each prompt, and to correct the counter by how
+    much the prompts grew from call to call.
 
     Args:
-        log: What `read_log` returns, of which the largest history is looked at; or one history of it.
+        log: What `read_log` returns, of which the largest history is used; or one history of it.
         counter: Counts tokens: a function from str to int, or what `get_counter` takes.
 
     Raises:
@@ -158,7 +158,7 @@ def _history(log: Any) -> History:
 
 
 def _calibrated(history: History, count: Counter) -> Counter:
-    """The counter, corrected by what was appended between two calls and what the prompts grew by."""
+    """The counter, corrected by comparing the text appended between calls with the growth of the prompts."""
     sizes = _sizes(history, Splitter(history.provider, count).parts(history.messages))
     pairs: list[tuple[float, int, int]] = []
     for before, after in pairwise(history.calls):
@@ -177,7 +177,7 @@ def _calibrated(history: History, count: Counter) -> Counter:
 
 
 def _median(pairs: Iterable[tuple[float, int, int]]) -> tuple[float, int, int]:
-    """The pair in the middle by its ratio, weighted by size: what a log does not show inflates small ones most."""
+    """The weighted median pair by ratio: weighted by size, because hidden tokens inflate small pairs most."""
     ordered = sorted(pairs)
     half = sum(counted for _, counted, _ in ordered) / 2
     sums = accumulate(counted for _, counted, _ in ordered)
@@ -202,7 +202,7 @@ def _start(history: History, index: int) -> tuple[int, str]:
 
 
 def _prompts(history: History, sizes: Sequence[int], count: Counter) -> list[tuple[int, int]]:
-    """For each call its index and the size of its prompt, as the provider counted it or as we do."""
+    """For each call, its index and the size of its prompt, counted by the provider or else by pycupel."""
     sums = [0]
     for size in sizes:
         sums.append(sums[-1] + size)
@@ -224,7 +224,7 @@ def _largest_prompt(history: History, prompts: Sequence[tuple[int, int]]) -> tup
 
 
 def _window(history: History, parts: Iterable[Part], index: int, splitter: Splitter, count: Counter) -> list[Part]:
-    """What the prompt at an index was made of."""
+    """The parts of the prompt at an index."""
     start, summary = _start(history, index)
     window = [part for part in parts if start <= part.message < index]
     if summary:
@@ -249,7 +249,7 @@ def _rows(window: Iterable[Part]) -> list[WindowShare]:
 
 
 def _wasted(window: Iterable[Part]) -> tuple[Waste, Waste]:
-    """What is superseded, and what is repeated besides. The newest of each counts as the one that is needed."""
+    """Superseded results, and other repeated parts. The newest of each counts as needed."""
     superseded, repeated = list[int](), list[int]()
     calls, texts = set[str](), set[str]()
     for part in reversed(list(window)):

@@ -1,4 +1,4 @@
-"""The scorers: they give every item a score, and do nothing else.
+"""The scorers: they give every item a score.
 
 | scorer | reads | score |
 |---|---|---|

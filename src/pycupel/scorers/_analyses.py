@@ -1,4 +1,4 @@
-"""A cache of analysed contents, so that a second question about them need not read them again.
+"""A cache of analysed contents, so that a second question does not read them again.
 
 One cache serves the process, because scorers are immutable values. Its keys are the
 texts themselves, so it never affects a score.
@@ -19,7 +19,7 @@ __all__ = ["MAX_BYTES", "analyse", "cached_bytes", "clear_caches"]
 
 MAX_BYTES = 64 * 1024 * 1024
 
-# What an entry takes beside what getsizeof says: slots in dictionaries, headers, a tuple, small integers.
+# The memory of an entry that getsizeof does not count: slots in dictionaries, headers, a tuple, small integers.
 _OVERHEAD = 200
 
 
@@ -74,7 +74,7 @@ class _Cache:
     def _keep(self, fresh: dict[str, Analysis]) -> None:
         with self._lock:
             if self.vocabulary.bytes > self.max_bytes // 2:
-                # Analyses share their strings with the vocabulary, so neither is counted right without the other.
+                # Analyses share their strings with the vocabulary, so both must be counted together.
                 self._clear()
                 return
             for content, analysis in fresh.items():
@@ -87,7 +87,7 @@ class _Cache:
         most = self.max_bytes // 2
         if self.bytes > most:
             for content, analysis in list(self.analyses.items()):
-                # Some more than necessary, so that not every call has to drop some.
+                # More than necessary, so that not every call has to drop entries.
                 if self.bytes <= most * 3 // 4:
                     break
                 del self.analyses[content]

@@ -1,4 +1,4 @@
-"""What the scorers share: all scores of any scorer at once, and the nesting of scorers that wrap others."""
+"""The base of the scorers: batch scoring with any scorer, and scorers that wrap others."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _as_score(scorer: Scorer, value: Any) -> float:
 
 
 def check_nesting(root: WrappingScorer) -> None:
-    """Refuse a scorer that contains itself, or that nests too deeply to be shown, compared or run (CS-01, PY-08).
+    """Reject a scorer that contains itself, or is nested too deeply to be shown, compared or run (CS-01, PY-08).
 
     A depth-first search by identity, iterative so that it cannot hit the recursion limit itself. A scorer may occur
     several times.

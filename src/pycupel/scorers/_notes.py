@@ -1,4 +1,4 @@
-"""Advisory notes about scorers that find no data, or less than it seems."""
+"""Advisory notes about scorers that find little or no data."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class ScorerTraits(NamedTuple):
     """What notes need to know about a scorer and those inside it.
 
     Attributes:
-        shares: The innermost scorers that have a share of the weight, without those that wait for a question.
-        fields: The field that each of these reads, if any.
+        shares: The innermost scorers with a share of the weight, except those that lack a question.
+        fields: The field that each of them reads, if any.
         awaits_query: Whether a scorer would read a question, but has none.
-        has_query: Whether one of those in `shares` has a question.
-        clamps: Whether a scorer cuts hints off that lie outside its range.
-        is_conversational: Whether the order of the items is the order of a conversation to a scorer.
+        has_query: Whether a scorer in `shares` has a question.
+        clamps: Whether a scorer clamps hints outside its range.
+        is_conversational: Whether a scorer reads the order of the items as that of a conversation.
     """
 
     shares: Shares
@@ -38,7 +38,7 @@ class ScorerTraits(NamedTuple):
 
 
 def traits_of(scorer: Any) -> ScorerTraits:
-    """Look into a scorer."""
+    """Inspect a scorer."""
     leaves = leaves_of(scorer)
     shares = [(each, share) for each, share in leaves if share > 0.0 and not _awaits_query(each)]
     return ScorerTraits(
@@ -60,7 +60,7 @@ def scorer_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[st
     for (each, share), field in zip(traits.shares, traits.fields, strict=True):
         if field is None or _sets_any(field, each, items):
             total += share
-        elif not traits.has_query or field != _HINT:  # relevance is measured by the question where there are no hints
+        elif not traits.has_query or field != _HINT:  # Without hints, the question measures relevance.
             silent.append(each)
             total += share
             missing += share
@@ -71,7 +71,7 @@ def scorer_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[st
 
 
 def clamping_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[str, ...]:
-    """One sentence if a scorer takes hints that lie outside its range."""
+    """One sentence if hints are outside the range of a scorer."""
     if not traits.clamps:
         return ()
     hints = [item.future_relevance_hint for item in items]

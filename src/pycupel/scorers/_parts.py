@@ -1,4 +1,4 @@
-"""What a score is made of: the scorers inside, each with its share of the weight."""
+"""The parts of a score: the inner scorers, each with its share of the weight."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Shares = list[tuple[Any, float]]
 
 
 def parts_of(scorer: Any) -> Shares:
-    """The scorers whose weighted sum the score is: those of composites, inner ones included. Any other is one part."""
+    """The scorers whose weighted sum is the score: composites are taken apart, any other scorer is one part."""
     return _resolved(scorer, lambda each: _weights(each) if type(each) is CompositeScorer else ())
 
 
 def leaves_of(scorer: Any) -> Shares:
-    """The innermost scorers. What a `BoostedScorer` multiplies by has no share."""
+    """The innermost scorers. The boosts of a `BoostedScorer` have no share."""
     return _resolved(scorer, lambda each: _weights(each) if isinstance(each, WrappingScorer) else ())
 
 
@@ -43,7 +43,7 @@ def _weights(scorer: WrappingScorer) -> Sequence[float]:
 
 
 def _resolved(root: Any, weights_of: Callable[[Any], Sequence[float]]) -> Shares:
-    """Shares are passed on from parents to children. A scorer in several positions has the sum of its shares."""
+    """Parents pass their shares on to their children. A scorer that occurs several times has the sum of its shares."""
     order: list[tuple[Any, Sequence[float]]] = []
     shares: dict[int, float] = {}
 

@@ -33,13 +33,13 @@ def bound_query(scorer: Any) -> str:
 
 
 def bind_query(scorer: Scorer, query: str) -> tuple[Scorer, int]:
-    """Give the question to every scorer inside that takes one.
+    """Pass the question to every inner scorer that takes one.
 
-    A scorer takes one by having a method `for_query(query)` that returns a copy with the question. A scorer in several
-    places is bound once and stays shared. Scorers that take none stay the same objects.
+    A scorer takes one by having a method `for_query(query)` that returns a copy with the question. A scorer that
+    occurs several times is bound once and stays shared. Scorers that take none stay the same objects.
 
     Returns:
-        The scorer with the question, and how many scorers were given it.
+        The scorer with the question, and how many scorers received it.
 
     Raises:
         TypeError: the query is not a str, or a `for_query` does not return a scorer.
@@ -49,7 +49,7 @@ def bind_query(scorer: Scorer, query: str) -> tuple[Scorer, int]:
 
 
 def bind_stream(scorer: Scorer) -> Scorer:
-    """Prepare every scorer inside for items that come in batches, if it has a method `for_stream()`."""
+    """Prepare every inner scorer for items that come in batches, if it has a method `for_stream()`."""
     return _Binding("for_stream").bind(scorer)
 
 

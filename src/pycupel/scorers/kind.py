@@ -31,7 +31,7 @@ class KindScorer:
     """The weight of the item's kind; 0.0 for a kind without a weight.
 
     Attributes:
-        weights: A weight of 0 or more for each kind; it may exceed 1. Kinds may be plain strings. Left out: system
+        weights: A weight of 0 or more for each kind; it may exceed 1. Kinds may be plain strings. Default: system
             prompt 1.0, memory 0.8, tool output 0.6, document 0.4, message 0.2.
 
     Raises:

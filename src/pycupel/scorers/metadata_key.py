@@ -27,7 +27,7 @@ class MetadataKeyScorer:
 
     Attributes:
         key: The metadata key.
-        value: The value to match. Other values than strings are compared by their `str`.
+        value: The value to match. Values other than strings are compared by their `str`.
         boost: The score of items that match, greater than 0.
 
     Raises:

@@ -26,8 +26,8 @@ class RecencyScorer:
 
     Attributes:
         undated: What to do if no item has a timestamp. "oldest" gives all of them 0.0, as the specification says.
-            "position" takes messages and tool outputs for a conversation in order: the last one scores 1.0, the
-            first one 0.0; other items have no order and score 0.0.
+            "position" treats messages and tool outputs as a conversation in order: the last scores 1.0, the first 0.0;
+            other items have no order and score 0.0.
 
     Raises:
         ScorerConfigError: `undated` is neither "oldest" nor "position".

@@ -21,7 +21,7 @@ __all__ = ["ReflexiveScorer", "rescale_hints"]
 class ReflexiveScorer:
     """The item's `future_relevance_hint`, limited to the range from 0 to 1; 0.0 if it is absent or not finite.
 
-    Use it for scores that you have already: those of a retriever or a reranker, or a model's opinion.
+    Use it for scores that you already have: those of a retriever or a reranker, or a model's opinion.
 
     Attributes:
         rescale: "never" clamps, as the specification says. "auto" is for hints of any scale, such as raw BM25, cosines
@@ -99,7 +99,7 @@ def _rescaled(hints: list[float | None]) -> list[float | None]:
 def _share(hint: float, smallest: float, largest: float) -> float:
     if smallest == largest:
         return 0.5
-    # Halves, because the difference of two floats can be beyond the range of floats.
+    # Halves, because the difference of two floats can overflow.
     return (hint / 2 - smallest / 2) / (largest / 2 - smallest / 2)
 
 

@@ -34,7 +34,7 @@ class SimilarityScorer:
 
     Raises:
         TypeError: an argument has a wrong type.
-        ScorerConfigError: when it has to score: there is no query, or `embed` returned something other than a finite
+        ScorerConfigError: on scoring, there is no query, or `embed` returned something other than a finite
             vector of the same length for each text.
     """
 
@@ -74,7 +74,7 @@ class SimilarityScorer:
         returned: Any = self.embed(list(texts))
         name = getattr(self.embed, "__name__", "embed")
         try:
-            # Python's floats are faster here than an array's own numbers.
+            # Python floats are faster here than array scalars.
             rows = list(checked_iterable(f"what {name} returns", "a vector for each text", _as_list(returned)))
             vectors = [_vector(f"vector {i} of what {name} returns", row) for i, row in enumerate(rows)]
         except TypeError as error:
@@ -109,7 +109,7 @@ def _unit(vector: list[float]) -> list[float]:
     largest = max(map(abs, vector), default=0.0)
     if not largest:
         return vector
-    # First by the largest, so that no square is beyond the range of floats.
+    # Divide by the largest first, so that no square overflows.
     scaled = [number / largest for number in vector]
     length = sqrt(fsum(map(mul, scaled, scaled)))
     return [number / length for number in scaled]

@@ -1,4 +1,4 @@
-"""A text in pieces: its lines as they are, very long ones taken apart; and what each needs to be understood."""
+"""Split a text into pieces: its lines, or parts of very long ones; and find what each needs to be understood."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pycupel.shorten._text import is_binary, safe_index
 
 __all__ = ["Piece", "joined", "pieces_of"]
 
-# A line is taken apart if it is longer than this, into pieces of about this size.
+# Longer lines are split into pieces of about this size.
 _LONG = 1_200
 _SIZE = 240
 _BREAK = re.compile(r"[\s,;]+")
@@ -25,7 +25,7 @@ _DELIMITED = re.compile(r"[,\t]")
 
 
 class Piece(NamedTuple):
-    """A line with its end, or a part of a very long one. `needs` is the index of another piece that goes with it."""
+    """A line with its end, or a part of a very long one. `needs` is the index of another piece to keep with it."""
 
     text: str
     needs: int | None = None
@@ -40,13 +40,13 @@ def pieces_of(text: str) -> list[Piece]:
 
 
 def joined(pieces: Sequence[Piece], chosen: Iterable[int]) -> str:
-    """The chosen pieces in their order, with what is left out between them. The text ends as the original does."""
+    """The chosen pieces in order, with a note for each gap between them. The text ends as the original does."""
     shown: list[str] = []
     after = 0
     for i in [*sorted(chosen), len(pieces)]:
         gap = "".join([piece.text for piece in pieces[after:i]])
         if gap:
-            # What is shorter than the note about it stays.
+            # A gap that is shorter than its note is kept.
             note = _left_out(gap, starts_line=not shown or shown[-1].endswith(("\n", "\r")))
             shown.append(gap if len(gap) <= len(note) else note)
         if i < len(pieces):
@@ -67,7 +67,7 @@ def _left_out(gap: str, *, starts_line: bool) -> str:
 
 
 def _parts(line: str) -> list[str]:
-    """A very long line in pieces between words. One with marks of direction would read differently, and stays."""
+    """Split a very long line between words, unless it has direction marks: parts of it would read differently."""
     if len(line) <= _LONG or _DIRECTION.search(line):
         return [line]
     parts: list[str] = []
@@ -81,7 +81,7 @@ def _parts(line: str) -> list[str]:
 
 
 def _needs(texts: Sequence[str]) -> list[int | None]:
-    """For each piece, another one without which it would not be understood."""
+    """For each piece, the piece that it needs to be understood."""
     needs: list[int | None] = [None] * len(texts)
     if texts and texts[0].lstrip()[:1] in ("{", "["):
         _need_enclosing(texts, needs)
@@ -135,7 +135,7 @@ def _need_frames(texts: Sequence[str], needs: list[int | None]) -> None:
             continue
         start = i
         frames = [i]
-        # Between the frames of Python are lines of code, with more indentation.
+        # Between Python's frames are lines of code, with more indentation.
         while i < len(texts) and texts[i][:1] in (" ", "\t"):
             if _FRAME.match(texts[i]):
                 frames.append(i)
@@ -144,7 +144,7 @@ def _need_frames(texts: Sequence[str], needs: list[int | None]) -> None:
         ends = _TRACEBACK.match(texts[start - 1]) is not None if start else False
         chain = [frames[-1], frames[0], *([] if before is None else [before])]
         if ends and i < len(texts):
-            # Python tells the error last.
+            # Python prints the error last.
             chain.insert(0, i)
         chain = list(dict.fromkeys(chain))
         for first, second in pairwise(chain):

@@ -12,26 +12,26 @@ _ESCAPE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b]*\x07?|.)|\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL
 )
 _LONGEST_ESCAPE = 64
-# What joins with the character before it: variation selectors, skin tones, tags, and the joiner of emoji.
+# Characters that join with the one before: variation selectors, skin tones, tags, and the joiner of emoji.
 _JOINING = re.compile("[\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\udc00-\udfff]")
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")
-# Marks that change the direction of what follows, up to another mark.
+# Marks that change the direction of the following text, up to another mark.
 _DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
 _BINARY_SHARE = 0.05
 _SAMPLE = 65_536
-# Longer runs of joined characters are cut: no text has them.
+# Longer runs of joined characters are cut: no real text has them.
 _MOST_JOINED = 64
 
 
 def is_binary(text: str) -> bool:
-    """Whether a text is no text: it has a NUL, or many control characters at its start."""
+    """Whether a text is binary: it has a NUL, or many control characters at its start."""
     sample = text[:_SAMPLE]
     return "\x00" in text or len(_CONTROL.findall(sample)) > _BINARY_SHARE * len(sample)
 
 
 def head_end(text: str, limit: int) -> int:
-    """The last index up to `limit` at which a head may end: behind a line or a word, if there is one in its last half.
+    """The last index up to `limit` where a head may end: after a line or a word, if one ends in its last half.
 
     0 if a text with marks of direction has no such line, because a part of a line would read differently.
     """
@@ -43,7 +43,7 @@ def head_end(text: str, limit: int) -> int:
 
 
 def tail_start(text: str, start: int) -> int:
-    """The first index from `start` on at which a tail may start: a line or a word, if there is one in its first half.
+    """The first index from `start` where a tail may start: at a line or a word, if one starts in its first half.
 
     The end if a text with marks of direction has no such line.
     """
@@ -58,7 +58,7 @@ def tail_start(text: str, start: int) -> int:
 
 
 def safe_index(text: str, index: int) -> int:
-    """An index at or a little before another one that is not inside a character or an escape sequence."""
+    """The nearest index at or before this one that is not inside a character or an escape sequence."""
     return _outside_escape(text, _outside_character(text, index))
 
 

@@ -1,6 +1,6 @@
-"""What a text says, in units: identifiers, paths, numbers with a name, error messages, headings; other words a little.
+"""The information in a text, in units: identifiers, paths, named numbers, error messages, headings; words count less.
 
-An identifier counts 1. It takes time in proportion to the text.
+An identifier counts 1. The time is proportional to the text.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import re
 
 __all__ = ["units_of"]
 
-# One pass finds words with what may join them to an identifier or a path, and a number behind a name.
+# One pass finds words, identifiers and paths, and a number after a name.
 _WORD = re.compile(r"([^\W\d][\w./:-]{5,})(?:[ \t]*=?[ \t]*(-?\d[\d.,]*))?")
-# What tells an identifier or a path from a word: a mark inside it or behind it, such as the colon of a key.
+# An identifier or a path differs from a word by a mark in it or after it, such as the colon of a key.
 _TELLING = re.compile(r"[_/.\d:]|[a-z][A-Z]")
 _ERROR = re.compile(
     r"\b(?:error|fatal|panic|failed|failure|warning|exception)\b\s*[:!\]]|\b[A-Z]\w*(?:Error|Exception)\b:|Traceback",
@@ -22,13 +22,13 @@ _EDGES = "./:-"
 
 # Longer words are data, not names.
 _LONGEST = 200
-# What an ordinary word counts, and a whole line that is an error message or a heading.
+# The units of an ordinary word, and of a line that is an error message or a heading.
 _ORDINARY = 1 / 32
 _LINE = 1 / 2
 
 
 def units_of(text: str) -> dict[str, float]:
-    """What a line says, and how much each of it counts."""
+    """The units of a line, by what they are about."""
     units: dict[str, float] = {}
     for word, number in _WORD.findall(text):
         name = word.strip(_EDGES)
@@ -37,7 +37,7 @@ def units_of(text: str) -> dict[str, float]:
         if _TELLING.search(word):
             units[name] = 1.0
         else:
-            # The same word in a sentence does not say what a key or an identifier says.
+            # The same word in a sentence is not the key or identifier.
             units[f" {name}"] = _ORDINARY
         if number:
             units[f"{name} {number}"] = _ORDINARY

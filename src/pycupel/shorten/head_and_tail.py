@@ -18,13 +18,13 @@ _TRIES = 8
 
 @dataclass(frozen=True, slots=True)
 class HeadAndTail:
-    """The beginning and the end of a text, with one line between them that says how much is missing.
+    """The beginning and the end of a text, with a line between them that says how much was left out.
 
-    Cuts are made at the end of a line or word where there is one near, and never inside a character or an escape
+    Cuts are made at the end of a line or word if one is near, and never inside a character or an escape
     sequence. A text that cannot be cut, such as binary content, has no version.
 
     Attributes:
-        tokens: What the version may cost.
+        tokens: The most tokens of the version.
 
     Raises:
         TypeError: `tokens` is not an integer.
@@ -37,7 +37,7 @@ class HeadAndTail:
         object.__setattr__(self, "tokens", checked_positive("tokens", self.tokens, InvalidArgumentError))
 
     def shorten(self, item: ContextItem, context: ShortenContext, /) -> list[ContextItem]:
-        """One version, or none if the item is no larger, or cannot be cut."""
+        """One version; none if the item already fits or cannot be cut."""
         text = item.content
         if item.tokens <= self.tokens or is_binary(text):
             return []

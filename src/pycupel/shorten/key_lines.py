@@ -1,4 +1,4 @@
-"""`KeyLines`: the lines that say most of what is said nowhere else."""
+"""`KeyLines`: the lines with the most information that appears nowhere else."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from pycupel.shorten._units import units_of
 
 __all__ = ["KeyLines"]
 
-# What a line costs beside its own characters: a part of the line that says how many are left out.
+# The cost of a line besides its characters: its part of the note about left-out lines.
 _GAP = 8
 _MOST_NEEDED = 16
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class KeyLines:
-    """Versions of the lines that introduce most of what is said nowhere else in the context.
+    """Versions with the lines that have the most information that appears nowhere else in the context.
 
-    Identifiers, paths, numbers with a name, error messages and headings count, and other words a little. The newest
-    item that says something keeps it, so an older one that says the same has less to hold. Lines stay in their order
-    and as they are, with the number of lines left out between them. A table keeps its header, a diff the header of a
-    hunk, a stack trace its first and last frames, and JSON the keys around a line. Very long lines are taken apart
-    between words. Binary content and text without any place to cut have no versions.
+    Identifiers, paths, named numbers, error messages and headings count, and other words a little. Information in
+    several items counts for the newest, so repeated lines are left out of older ones. Lines keep their order and their
+    text, with the number of lines left out between them. A table keeps its header, a diff the header of a
+    hunk, a stack trace its first and last frames, and JSON the keys around a line. Very long lines are split
+    between words. Binary content and text that cannot be split have no versions.
 
     Items are newest first by timestamp; without one, a later item is newer.
 
     Attributes:
-        shares: How much of the item's tokens each version may have, at most.
+        shares: The largest share of the item's tokens that each version may have.
 
     Raises:
         TypeError: a share is not a number.
@@ -52,7 +52,7 @@ class KeyLines:
         object.__setattr__(self, "shares", tuple(sorted(set(given))))
 
     def shorten(self, item: ContextItem, context: ShortenContext, /) -> list[ContextItem]:
-        """The versions, longest first; fewer than shares if some would be equal or no shorter, or none."""
+        """The versions, longest first; fewer than `shares` if some would be equal or no shorter."""
         pieces, units = _analysis(context)[id(item)]
         if len(pieces) <= 1:
             return []
@@ -74,13 +74,13 @@ class KeyLines:
         return versions
 
     def units(self, item: ContextItem, context: ShortenContext, /) -> float:
-        """How much the whole item holds that no newer one does; 1 if there is nothing to count in it."""
+        """The units of the whole item that no newer one has; 1 if there is nothing to count."""
         pieces, units = _analysis(context)[id(item)]
         return sum(units) if pieces else 1.0
 
 
 def _analysis(context: ShortenContext) -> dict[int, tuple[Sequence[Piece], Sequence[float]]]:
-    """For each item its pieces, and what each of them says that no newer item does. Made once for a context."""
+    """The pieces of each item, with the units that no newer item has. Made once for a context."""
     made: dict[int, tuple[Sequence[Piece], Sequence[float]]] | None = context.memo.get(_analysis)
     if made is None:
         made = context.memo[_analysis] = {}
@@ -96,7 +96,7 @@ def _analysis(context: ShortenContext) -> dict[int, tuple[Sequence[Piece], Seque
 
 
 def _credited(pieces: Sequence[Piece], seen: set[str]) -> list[float]:
-    """What each piece alone says. What several say is credited to the one that says most for its length."""
+    """The units of each piece. A unit in several pieces is credited to the one with the most units for its length."""
     said = [{unit: worth for unit, worth in units_of(piece.text).items() if unit not in seen} for piece in pieces]
     density = [sum(units.values()) / (len(piece.text) + _GAP) for units, piece in zip(said, pieces, strict=True)]
     credited = [0.0] * len(pieces)
@@ -107,13 +107,13 @@ def _credited(pieces: Sequence[Piece], seen: set[str]) -> list[float]:
 
 
 def _newest_first(items: Sequence[ContextItem]) -> list[int]:
-    """Items without a timestamp, in a context where others have one, are older than those."""
+    """Items without a timestamp count as older than those with one."""
     times = [0.0 if item.timestamp is None else item.timestamp.timestamp() for item in items]
     return sorted(range(len(items)), key=lambda i: (times[i], i), reverse=True)
 
 
 def _fill(pieces: Sequence[Piece], order: Iterable[int], budget: int) -> set[int]:
-    """Take pieces in an order while they fit, each with those that it needs to be understood."""
+    """Take pieces in this order while they fit, each with those that it needs to be understood."""
     chosen: set[int] = set()
     left = budget
     for i in order:

@@ -13,7 +13,7 @@ from pycupel.shorten.superseded import main_argument
 
 __all__ = ["Stub", "call_origin", "stub_text"]
 
-# Where an item may say how to get it again, the first of them that it has.
+# Metadata keys that say how to get an item again; the first one present is used.
 _KEYS = ("key", "path", "file_path", "url", "uri", "id", "title", "name")
 _LONGEST = 120
 
@@ -22,12 +22,12 @@ _LONGEST = 120
 class Stub:
     """One line: what the item was, how large it was, and how to get it again.
 
-    That is the name and the main argument of the call that it is the result of, if the item's metadata has a `call`
+    For the result of a call, that is the name and the main argument of the call, if the item's metadata has a `call`
     with `name` and `arguments`; otherwise its `key`, `path`, `url`, `id`, `title` or `name`, if there is one.
     """
 
     def shorten(self, item: ContextItem, context: ShortenContext, /) -> list[ContextItem]:
-        """One version, or none if it would be no shorter."""
+        """One version; none if it would be no shorter."""
         text = stub_text(item.kind.value, item.content, item.tokens, _origin(item))
         tokens = context.count(item, text)
         return [make_version(item, text, tokens, "Stub()")] if tokens < item.tokens else []

@@ -1,4 +1,4 @@
-"""Which results of calls are out of date, because a later call has the same or a newer one."""
+"""Find results that are out of date because of a later call."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pycupel.model.names import name_key
 
 __all__ = ["ToolCall", "main_argument", "superseded", "superseded_by"]
 
-# What the arguments of common tools are called. A path is looked for in this order.
+# The path arguments, and all main arguments, of common tools, in order of preference.
 _PATHS = ("file_path", "path", "filename", "file", "notebook_path", "target_file", "uri")
 _MAIN = (*_PATHS, "command", "cmd", "query", "pattern", "url", "q", "code", "input", "prompt", "text", "name", "id")
-# What a tool that reads a part of a file calls the part.
+# Arguments that select a part of a file to read.
 _PARTS = ("offset", "limit", "start_line", "end_line", "start", "end", "line_start", "line_end", "view_range", "range")
-# What a tool that writes a whole file calls the content.
+# The content argument of tools that write a whole file.
 _CONTENTS = ("content", "contents", "file_text", "text", "new_source")
 _READING = ("read", "view", "cat", "open", "get")
 _WRITING = ("write", "create", "save")
@@ -33,8 +33,8 @@ class ToolCall(NamedTuple):
 def superseded(calls: Sequence[ToolCall]) -> list[bool]:
     """For each call, in order, whether its result is out of date.
 
-    It is if a later call is the same, with equal arguments; if a later call reads the same file, whole or the same
-    part; and if a later call writes that file as a whole. An edit changes a part only, so it supersedes nothing.
+    It is if a later call is the same, with equal arguments; reads the same file, whole or the same part; or writes that
+    file as a whole. An edit changes only a part, so it supersedes nothing.
 
     Args:
         calls: The calls, oldest first.

@@ -20,9 +20,9 @@ class Versions:
     """An item and shorter versions of it, for `select` to choose from: `select([Versions(item, [summary])], 8_000)`.
 
     Attributes:
-        item: The whole item. Its score decides for all versions.
-        shorter: The versions. One without `original_tokens` becomes a copy that has them and a mark in its metadata;
-            one that has them is used as it is.
+        item: The whole item. Its score counts for all versions.
+        shorter: The versions. One without `original_tokens` is copied, with them and a mark in its metadata; one that
+            has them is used as it is.
 
     Raises:
         TypeError: something is not a `ContextItem`.
@@ -52,12 +52,12 @@ class Versions:
 
 
 def unpacked(items: Sequence[Any], maker: Shortener | None) -> tuple[list[Any], Shortener | None]:
-    """The whole items, and a shortener that knows the versions of some of them and asks `maker` for the others'."""
+    """The whole items, and a shortener that returns the existing versions, and those of `maker` for other items."""
     given = {id(each.item): each.shorter for each in items if isinstance(each, Versions)}
-    return [each.item if isinstance(each, Versions) else each for each in items], _Given(given, maker)
+    return [each.item if isinstance(each, Versions) else each for each in items], _WithVersions(given, maker)
 
 
-class _Given:
+class _WithVersions:
     """Versions that exist, and a maker for the other items."""
 
     def __init__(self, versions: Mapping[int, tuple[ContextItem, ...]], maker: Any) -> None:

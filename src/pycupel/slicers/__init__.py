@@ -1,10 +1,10 @@
-"""The slicers: they select the items that fit into the budget, and do nothing else.
+"""The slicers: they select the items that fit into the budget.
 
 | slicer | selects |
 |---|---|
 | `GreedySlice` | by score per token; a long top hit can lose to many short weak ones. `cost_exponent=0`: by score |
 | `KnapsackSlice` | the combination with the highest total score; best when the budget is tight |
-| `StreamSlice` | by score, batch by batch, until the budget is full; for items that are still coming in |
+| `StreamSlice` | by score, batch by batch, until the budget is full; for items that are still arriving |
 | `QuotaSlice` | every kind, listed or not, gets a fixed share; unused share stays empty unless `redistribute=True` |
 | `CountQuotaSlice` | a minimum and a maximum number of items of a kind; another slicer selects the rest |
 | `CountConstrainedKnapsackSlice` | the same, with a knapsack for the rest |

@@ -1,4 +1,4 @@
-"""What the slicers share. Internally, items are indices; what a custom slicer returns is mapped back to them."""
+"""The base of the slicers. Internally, items are indices; the items that a custom slicer returns are mapped back."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ NO_VERSIONS: Mapping[int, ContextItem] = FrozenDict()
 
 
 class IndexSlice(NamedTuple):
-    """A `SliceOutcome` with indices in place of items. `selected` is in the slicer's own order.
+    """A `SliceOutcome` with indices instead of items. `selected` is in the slicer's own order.
 
-    `versions` are the shorter versions of selected items that take their place, and `notes` are advisory.
+    `versions` are the shorter versions that replace selected items, and `notes` are advisory.
     """
 
     selected: list[int]
@@ -54,7 +54,7 @@ class IndexSlice(NamedTuple):
         return sum([versions.get(i, items[i]).tokens for i in self.selected])
 
     def at(self, indices: Sequence[int]) -> IndexSlice:
-        """The same outcome, if what was sliced is at these indices of a longer list."""
+        """The same outcome, with the indices that the sliced items have in a longer list."""
         return IndexSlice(
             [indices[i] for i in self.selected],
             self.shortfalls,
@@ -86,7 +86,7 @@ class IndexedSlicer(ABC):
 
         Args:
             scored_items: The candidates with their scores; any `(item, score)` pairs.
-            budget: What the selection may use: `budget.target_tokens`.
+            budget: The selection may use `budget.target_tokens`.
 
         Returns:
             The selected items, in the slicer's own order.
@@ -126,7 +126,7 @@ class IndexedSlicer(ABC):
         return ()
 
     def for_kind(self, key: str) -> IndexedSlicer:  # noqa: ARG002 - most slicers have no entries
-        """This slicer with the entries of one kind only, for the partitions of `QuotaSlice` (CQ-03)."""
+        """This slicer with only the entries of one kind, for the partitions of `QuotaSlice` (CQ-03)."""
         return self
 
     def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:  # noqa: ARG002
@@ -139,7 +139,7 @@ def slice_by_index(
 ) -> IndexSlice:
     """The selection of any slicer, as indices.
 
-    What a custom slicer returns is looked up by identity, each occurrence of an object once (SL-02, SL-03).
+    The items that a custom slicer returns are looked up by identity, each occurrence once (SL-02, SL-03).
     """
     method = _method(slicer.__class__)
     if method == "slice_indices":
@@ -170,12 +170,12 @@ def delegate(inner: Slicer, items: Sequence[ContextItem], scores: Sequence[float
 
 
 def check_nesting(slicer: object) -> None:
-    """Refuse slicers that are nested too deeply to be shown, compared or run."""
+    """Reject slicers that are nested too deeply to be shown, compared or run."""
     depth = 0
     while isinstance(slicer, IndexedSlicer):
         depth += 1
         if depth > MAX_DEPTH:
-            raise SlicerConfigError(f"slicers may be nested {MAX_DEPTH} levels deep, not deeper", argument="inner")
+            raise SlicerConfigError(f"slicers may be nested at most {MAX_DEPTH} levels deep", argument="inner")
         slicer = getattr(slicer, "inner", None)
 
 
@@ -203,13 +203,13 @@ def advice_of(
 
 
 def restricted(inner: Slicer, key: str) -> Slicer:
-    """An inner slicer with the entries of one kind only, if it has any."""
+    """An inner slicer with only the entries of one kind, if it has any."""
     return inner.for_kind(key) if isinstance(inner, IndexedSlicer) else inner
 
 
 @lru_cache(maxsize=512)
 def _method(cls: type[object]) -> str:
-    """The method to call: of those that the most derived class defines, the most detailed one."""
+    """The method to call: the most detailed one that the most derived class defines."""
     for owner in cls.__mro__:
         for name in ("slice_indices", "slice_detailed", "slice"):
             if name in vars(owner) and (name != "slice_indices" or issubclass(cls, IndexedSlicer)):
@@ -228,7 +228,7 @@ def _find(slicer: Slicer, returned: Any, indices: dict[int, list[int]]) -> list[
         free = indices.get(id(item))
         if free is None:
             raise SlicerContractError(
-                f"{name} returned {describe(item)}, which is none of the objects it was given; "
+                f"{name} returned {describe(item)}, which is not among the objects it was given; "
                 "a slicer returns the items themselves, not copies"
             )
         if not free:

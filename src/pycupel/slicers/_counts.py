@@ -29,7 +29,7 @@ __all__ = ["CountingSlicer"]
 
 
 class _Committed(NamedTuple):
-    """Phase 1: the committed items, their number by kind, and the entries with too few candidates and how many."""
+    """Phase 1: the committed items, their number by kind, and the entries with too few candidates."""
 
     selected: list[int]
     counts: dict[str, int]
@@ -39,9 +39,9 @@ class _Committed(NamedTuple):
 class CountingSlicer(IndexedSlicer):
     """The base of the two count slicers.
 
-    Requirements come before the budget: they may exceed it, and then the overflow strategy decides. They are no
-    guarantee even with `ScarcityBehavior.THROW`: with no candidates at all, or nothing left of the budget, a slicer has
-    to return nothing, and the report lists every requirement as a shortfall. Pinned items are not counted.
+    Requirements come before the budget: they may exceed it, and then the overflow strategy decides. Even
+    `ScarcityBehavior.THROW` does not guarantee them: without any candidates or budget, a slicer must return nothing,
+    and the report lists every requirement as a shortfall. Pinned items are not counted.
     """
 
     # CQ-06, CQ-09, CQ-10
@@ -57,11 +57,11 @@ class CountingSlicer(IndexedSlicer):
     @property
     @abstractmethod
     def engine(self) -> Slicer:
-        """The slicer that selects what the requirements leave."""
+        """The slicer that selects the rest."""
 
     @abstractmethod
     def cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
-        """The selected indices in the order in which caps are enforced: the first ones stay."""
+        """The selected indices in the order in which caps are applied: the first ones stay."""
 
     def quota_constraints(self) -> tuple[QuotaConstraint, ...]:
         """The limits of the entries, and those of the inner slicer."""
@@ -81,7 +81,7 @@ class CountingSlicer(IndexedSlicer):
         committed = self._commit(items, scores)
         shortfalls = [self._scarce(entry, satisfied) for entry, satisfied in committed.short]
         if isinstance(self.engine, VersionSlice):
-            # What is required may be shortened, too.
+            # Required items may be shortened, too.
             inner = self.engine.slice_required(items, scores, budget, committed.selected)
         else:
             residual, left = _residual(committed.selected, items, budget)
@@ -108,14 +108,14 @@ class CountingSlicer(IndexedSlicer):
         counts = Counter([item.kind.key for item in compress(items, is_selected)])
         residual, left = _residual(self._commit(items, scores).selected, items, budget)
         given, rated = [items[i] for i in residual], [scores[i] for i in residual]
-        # Where a cap or a requirement may have changed the selection, the inner slicer's notes would be wrong.
+        # If a cap or a requirement may have changed the selection, the inner slicer's notes would be wrong.
         is_capped = any(counts[key] >= entry.cap_count for key, entry in self.by_key.items())
         if is_capped or {item.kind.key for item in given} != {item.kind.key for item in items}:
             return ()
         return advice_of(self.engine, given, rated, left, [is_selected[i] for i in residual])
 
     def for_kind(self, key: str) -> IndexedSlicer:
-        """This slicer with the entries of one kind only, by folded name."""
+        """This slicer with only the entries of one kind, by folded name."""
         return self.with_entries([self.by_key[key]] if key in self.by_key else [], key)
 
     @abstractmethod
@@ -154,7 +154,7 @@ class CountingSlicer(IndexedSlicer):
     def _enforce_caps(
         self, walk: Iterable[int], items: Sequence[ContextItem], committed: Mapping[str, int]
     ) -> tuple[list[int], list[tuple[int, ExclusionReason]]]:
-        """Phase 3. What phase 1 committed counts, but is never removed."""
+        """Phase 3. Items committed in phase 1 count, but are never removed."""
         counts = dict(committed)
         kept: list[int] = []
         capped: list[tuple[int, ExclusionReason]] = []
@@ -173,7 +173,7 @@ class CountingSlicer(IndexedSlicer):
 def _residual(
     committed: Sequence[int], items: Sequence[ContextItem], budget: ContextBudget
 ) -> tuple[list[int], ContextBudget]:
-    """What phase 1 leaves to the inner slicer: the indices of the other items, and the rest of the budget."""
+    """What is left for the inner slicer: the indices of the other items, and the rest of the budget."""
     taken = set(committed)
     left = max(0, budget.target_tokens - sum(items[i].tokens for i in taken))
     rest = [i for i in range(len(items)) if i not in taken]

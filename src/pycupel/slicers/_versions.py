@@ -1,4 +1,4 @@
-"""Selecting among versions of items, in place of each greedy or knapsack slicer."""
+"""Choosing among versions of items, instead of each greedy or knapsack slicer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HIGHEST = 1e9
 
 
 class ItemVersions(NamedTuple):
-    """The shorter versions of an item with the units that each of them holds, and those of the whole item."""
+    """The shorter versions of an item with the units of each, and those of the whole item."""
 
     shorter: Sequence[ContextItem]
     units: Sequence[float]
@@ -35,8 +35,8 @@ _WHOLE = ItemVersions((), ())
 class VersionSlice(IndexedSlicer):
     """Chooses at most one version of each item: the whole, a shorter one, or none.
 
-    A version is worth `units * (1/2 + score/2)`. If everything fits, everything stays whole. Of the item with the best
-    score that fits in some version, one is always chosen.
+    A version is worth `units * (1/2 + score/2)`. If everything fits, everything stays whole. The item
+    with the best score that fits in some version is always selected.
     """
 
     __slots__ = ("by_id",)
@@ -63,7 +63,7 @@ class VersionSlice(IndexedSlicer):
         capacity = budget.target_tokens
         if sum([item.tokens for item in items]) <= capacity:
             return IndexSlice(list(range(len(items))))
-        # Most programs shorten nothing, and import this module all the same.
+        # Most programs import this module without shortening anything.
         from pycupel.kernels.versions import choose  # noqa: PLC0415
 
         known = [self.by_id.get(id(item), _WHOLE) for item in items]
@@ -96,17 +96,15 @@ def value_of(units: float, score: float) -> int:
 def _notes(value: int, bound: int) -> tuple[str, ...]:
     if value * 1000 >= bound * 999:
         return ()
-    note = (
-        f"the versions chosen are worth at least {value / bound:.1%} of the best choice; the search for it was stopped"
-    )
+    note = f"the chosen versions are worth at least {value / bound:.1%} of the best choice; the search stopped early"
     return (note,)
 
 
 def with_versions(slicer: Any, versions: VersionSlice) -> Any:
-    """A slicer that chooses among versions wherever the given one is greedy or a knapsack.
+    """The slicer with every greedy or knapsack slicer in it replaced by a choice among versions.
 
     Raises:
-        PipelineConfigError: it is neither, and contains neither.
+        PipelineConfigError: it contains neither.
     """
     from pycupel.slicers.count_constrained_knapsack import CountConstrainedKnapsackSlice  # noqa: PLC0415 - a cycle
     from pycupel.slicers.count_quota import CountQuotaSlice  # noqa: PLC0415
@@ -126,6 +124,6 @@ def with_versions(slicer: Any, versions: VersionSlice) -> Any:
     if cls is MinScoreSlice:
         return replace(slicer, inner=with_versions(slicer.inner, versions))
     raise PipelineConfigError(
-        f"shorten takes the place of GreedySlice or KnapsackSlice, and {cls.__name__} is neither and contains neither",
+        f"shorten works only with GreedySlice or KnapsackSlice (also nested), not with {cls.__name__}",
         argument="shorten",
     )

@@ -26,7 +26,7 @@ __all__ = ["CountConstrainedKnapsackSlice"]
 class CountConstrainedKnapsackSlice(CountingSlicer):
     """Selects the best items of kinds that require some, adds more with a knapsack, then removes what exceeds a cap.
 
-    Caps keep the highest scores. The tokens of what a cap removes are not used for other items.
+    Caps keep the highest scores. The tokens of items that a cap removes are not used for others.
 
     Requirements come before the budget and may exceed it; then the overflow strategy decides. With no candidates at all
     nothing is selected, and the report lists the shortfalls. Pinned items are not counted.

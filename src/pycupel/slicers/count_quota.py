@@ -27,14 +27,14 @@ __all__ = ["CountQuotaSlice"]
 class CountQuotaSlice(CountingSlicer):
     """Selects the best items of kinds that require some, adds more with `inner`, then removes what exceeds a cap.
 
-    The tokens of what a cap removes are not used for other items.
+    The tokens of items that a cap removes are not used for others.
 
     Requirements come before the budget and may exceed it; then the overflow strategy decides. With no candidates at all
     nothing is selected, and the report lists the shortfalls. Pinned items are not counted.
 
     Attributes:
         entries: How many items of a kind are required and allowed; one entry for each kind at most.
-        inner: The slicer that selects the rest; any but a `KnapsackSlice`.
+        inner: The slicer that selects the rest; not a `KnapsackSlice`.
         scarcity: What to do when a kind has fewer candidates than required.
         cap_order: Which items of a kind a cap keeps: with `"inner"` those that the inner slicer selected first (with
             `GreedySlice` those with the most score per token), with `"score"` those with the highest scores.

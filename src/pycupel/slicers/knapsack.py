@@ -25,7 +25,7 @@ _MAX_CELLS = 50_000_000
 class KnapsackSlice(IndexedSlicer):
     """Selects the combination with the highest total score.
 
-    Two things are surprising, and as specified. An item with a score below 0.0001 is never selected, even if everything
+    Two things are surprising, but as specified. An item with a score below 0.0001 is never selected, even if everything
     fits, and `RecencyScorer` and `PriorityScorer` give the lowest of several items 0; `fill_free=True` adds what still
     fits. And tokens are counted in buckets: with the default of 100, nothing fits into a budget below 100, and an item
     of 101 tokens costs 200; `bucket_size=1` is exact.
@@ -34,8 +34,8 @@ class KnapsackSlice(IndexedSlicer):
         bucket_size: Tokens in a bucket. Items are rounded up to whole buckets, the budget is rounded down.
         max_cells: The specification's limit on candidates times buckets; None for no limit. Within it there is always
             a result, in less time than the specification's table takes. Few selections need a table, so lifting the
-            limit costs nothing for most.
-        max_states: How many partial selections may be tried where a table would have more than `max_cells` cells, or
+            limit usually costs nothing.
+        max_states: How many partial selections may be tried if a table would have more than `max_cells` cells, or
             more than 50 million if that is None.
         fill_free: Whether to add whatever still fits afterwards, in the order of the candidates.
 
@@ -130,7 +130,7 @@ def _integer_values(scores: Sequence[float]) -> list[int]:
     NaN counts as 0, and plus infinity as more than all finite scores together (SC-03).
     """
     try:
-        # NaN is not greater than 0, and int() refuses infinity.
+        # NaN is not greater than 0, and int() does not accept infinity.
         return [int(score * _UNITS) if score > 0.0 else 0 for score in scores]
     except OverflowError:
         infinity = float("inf")

@@ -83,7 +83,7 @@ class MinScoreSlice(IndexedSlicer):
         return advice_of(self.inner, given, rated, budget, [is_selected[i] for i in kept])
 
     def for_kind(self, key: str) -> IndexedSlicer:
-        """This slicer, with the inner slicer's entries of one kind only."""
+        """This slicer, with only the inner slicer's entries of one kind."""
         return replace(self, inner=restricted(self.inner, key)) if type(self) is MinScoreSlice else self
 
     def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:

@@ -23,7 +23,7 @@ from pycupel.slicers.greedy import GreedySlice
 
 __all__ = ["QuotaSlice"]
 
-# An inner QuotaSlice adds up its requirements for each kind of the outer one: N times N of them would take minutes.
+# An inner QuotaSlice adds up its requirements for each kind of the outer one, so without a limit it could take minutes.
 MAX_INNER_PERCENTAGES = 100
 
 
@@ -47,12 +47,12 @@ class QuotaSlice(IndexedSlicer):
     Attributes:
         entries: The least and the largest share of a kind in percent; one entry for each kind at most.
         inner: The slicer that selects within each share.
-        redistribute: Whether to offer what is left to the kinds once more, in order of their first item, each up to
-            its cap.
+        redistribute: Whether to offer unused tokens to the kinds again, in order of their first item, each up to its
+            cap.
 
     Raises:
         TypeError: an argument has the wrong type.
-        SlicerConfigError: a kind is listed twice, more than 100 percent are required together, or a `QuotaSlice` inside
+        SlicerConfigError: a kind is listed twice, more than 100 percent are required in total, or a `QuotaSlice` inside
             this one requires more than 100 different percentages.
     """
 
@@ -131,12 +131,12 @@ class QuotaSlice(IndexedSlicer):
     def _limits(self, mass: Mapping[str, int], target: int) -> dict[str, tuple[int, int]]:
         """The tokens of the share and of the cap of each kind, from the tokens of its candidates.
 
-        DISTRIBUTE-BUDGET: percentages become tokens, rounded down; the rest goes by token mass (QS-07, QS-08).
+        DISTRIBUTE-BUDGET: percentages become tokens, rounded down; the rest is divided by token mass (QS-07, QS-08).
         """
         required = 0
         for percent, count in self._requirements:
             tokens = percent_of(target, percent)
-            # The following percentages are no larger, so each of them is rounded down to 0 tokens, too.
+            # The remaining percentages are no larger, so they are rounded down to 0 tokens, too.
             if not tokens:
                 break
             required += count * tokens
@@ -229,7 +229,7 @@ class QuotaSlice(IndexedSlicer):
             yield from self._unused(items, budget.target_tokens, is_selected)
 
     def _unused(self, items: Sequence[ContextItem], target: int, is_selected: Sequence[int]) -> Iterator[str]:
-        """What the shares left empty, if there is a left-out item that fits into it and is allowed by its cap."""
+        """The unused tokens, if an excluded item fits into them and its cap allows it."""
         rest = target - sum([item.tokens for item in compress(items, is_selected)])
         pairs = zip(items, is_selected, strict=True)
         fitting = [item for item, taken in pairs if 0 < item.tokens <= rest and not taken]
@@ -252,7 +252,7 @@ class QuotaSlice(IndexedSlicer):
             )
 
     def for_kind(self, key: str) -> IndexedSlicer:
-        """This slicer with the entries of one kind only, by folded name."""
+        """This slicer with only the entries of one kind, by folded name."""
         inner = restricted(self.inner, key)
         return self if inner is self.inner or type(self) is not QuotaSlice else replace(self, inner=inner)
 
@@ -266,7 +266,7 @@ def _check_percentages(slicer: object) -> None:
         percentages = {entry.require for entry in slicer.entries} if isinstance(slicer, QuotaSlice) else ()
         if len(percentages) > MAX_INNER_PERCENTAGES:
             raise SlicerConfigError(
-                f"a QuotaSlice inside another may require {MAX_INNER_PERCENTAGES} different percentages at most, "
+                f"a QuotaSlice inside another may require at most {MAX_INNER_PERCENTAGES} different percentages, "
                 f"not {len(percentages)}",
                 argument="inner",
             )

@@ -18,7 +18,7 @@ from pycupel.slicers._base import IndexedSlicer, IndexSlice
 
 __all__ = ["StreamSlice", "compete"]
 
-# Up to here, walking through the selection once for each batch is faster.
+# Up to this size, walking through the selection for each batch is faster.
 _MANY_BATCHES = 64
 
 K = TypeVar("K")
@@ -27,15 +27,15 @@ K = TypeVar("K")
 @sealed
 @dataclass(frozen=True, slots=True)
 class StreamSlice(IndexedSlicer):
-    """Takes items in batches: of each batch what fits, by score and not by score per token, until the budget is full.
+    """Takes items in batches: from each batch what fits, by score, not score per token, until the budget is full.
 
     Earlier batches win over better items that come later, and once a batch has filled the budget, the rest is ignored,
     even items without tokens. (A pipeline sorts all items by score first, so nothing better comes later.)
 
     Attributes:
         batch_size: The number of items in a batch.
-        replace: Whether each batch competes with what was selected before: both are sorted by score together, and
-            whatever fits stays. A later item may then replace earlier ones with lower scores.
+        replace: Whether each batch competes with the selection so far: both are sorted by score together, and what
+            fits stays. A later item may then replace earlier ones with lower scores.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -72,7 +72,7 @@ class StreamSlice(IndexedSlicer):
         return {i: note for i, item in enumerate(items) if item.tokens == 0}
 
     def _batches(self, ranked: Sequence[int]) -> list[list[int]]:
-        """The batches in order, each sorted by score: dealing out one sorted list sorts them all."""
+        """The batches in order, each sorted by score: distributing one sorted list sorts them all."""
         batches: list[list[int]] = [[] for _ in range(0, len(ranked), self.batch_size)]
         for i in ranked:
             batches[i // self.batch_size].append(i)
@@ -108,18 +108,18 @@ def _compete(batches: Sequence[list[int]], ranked: Sequence[int], tokens: Sequen
 
 
 def compete(selected: SortedSums[K], batch: Iterable[tuple[K, int]], target: int) -> list[K]:
-    """Let a batch compete with what is selected, as if both were sorted together and filled the target again.
+    """Let a batch compete with the selection, as if both were sorted together and the target were filled again.
 
-    That walk would only find which of the new items fit behind those that rank before them, and which of the old ones
-    do not fit any more: the first one up to which the sum is above the target, and so on. So there is no walk.
+    Filling again would only find which new items fit after those ranked before them, and which old ones no longer fit:
+    the first whose running sum exceeds the target, and so on. So that is computed directly.
 
     Args:
-        selected: The tokens of what is selected, none negative, by rank. It is changed.
+        selected: The tokens of the selected items, none negative, by rank. It is changed.
         batch: Ranks and tokens of the new items, the best first.
-        target: What the selection may cost.
+        target: The most tokens of the selection.
 
     Returns:
-        The ranks that are not selected: old ones that have to go, and new ones that do not come in.
+        The ranks that are not selected: dropped old ones, and rejected new ones.
     """
     out: list[K] = []
 

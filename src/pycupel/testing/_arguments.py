@@ -1,4 +1,4 @@
-"""Checks of what assertions take: kinds, counts, predicates and reasons."""
+"""Checks of the arguments of assertions: kinds, counts, predicates and reasons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contracts of strategies, checked by calling them in every way that could show a violation."""
+"""The contracts of strategies, checked by calling them with many inputs in several ways."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ["BrokenProperty", "PlacerContract", "ScorerContract", "SlicerContract
 
 _Value = TypeVar("_Value")
 
-# One string for each score or item, so that answers can be compared and shown.
+# One string per score or item, so that answers can be compared and shown.
 _Answer = list[str]
 
 _PLAIN_FIELDS = attrgetter(*(field.name for field in fields(ContextItem) if field.name != "metadata"))
 
 _STRANGER = "an item that it was not given"
 
-# What a slicer may raise instead of answering.
+# Errors that a slicer may raise instead of answering.
 _REFUSALS = (CountRequirementError, TableTooLargeError)
 
 _ADVICE = {
@@ -96,7 +96,7 @@ class _Contract(ABC):
     def check(self, given: Sequence[Sample]) -> list[BrokenProperty]:
         fresh = _copy_of(self.strategy)
         answers = [self._ask_twice(sample) for sample in given]
-        # If two calls in a row differ, other comparisons show nothing more.
+        # If two calls in a row differ, further comparisons add nothing.
         if "repeatable" not in self.broken:
             for sample, answer in zip(reversed(given), reversed(answers), strict=True):
                 self.expect(answer, self._attempt(fresh, sample), "independent", "but after other calls", sample)
@@ -114,7 +114,7 @@ class _Contract(ABC):
         before = _state(copied)
         answer = self._attempt(self.strategy, copied)
         if _state(copied) == before:
-            # If repeated calls differ anyway, a different answer to equal arguments shows nothing more.
+            # If repeated calls differ anyway, a different answer to equal arguments adds nothing.
             if not self.broken.keys() & {"answers", "independent"}:
                 self.expect(expected, answer, "by value", "but for equal arguments", sample)
             self._compare_optional(copied, answer)
@@ -244,7 +244,7 @@ def _names(returned: Sequence[object], items: Sequence[ContextItem]) -> _Answer:
 
 
 def _state(sample: Sample) -> list[object]:
-    """All that a strategy could change about its arguments. Only metadata can be changed in place."""
+    """Everything about its arguments that a strategy could change. Only metadata can be changed in place."""
     values = [
         (*_PLAIN_FIELDS(item), repr(item.metadata) if item.metadata else "")
         for item in sample.items
@@ -254,7 +254,7 @@ def _state(sample: Sample) -> list[object]:
 
 
 def _spread(values: Sequence[_Value]) -> Sequence[_Value]:
-    """All of a few values, about eight of many: a nested scorer takes long for each of 200 scores."""
+    """All of a few values, or about eight of many, because a nested scorer is slow for 200 scores."""
     return values[:: max(1, len(values) // 8)]
 
 

@@ -26,7 +26,7 @@ _Entry: TypeAlias = IncludedItem | ExcludedItem | None
 
 
 def outline(report: SelectionReport) -> Iterator[str]:
-    """A report with a line for each entry, and no numbers that change when another entry comes or goes."""
+    """A report with a line for each entry, without numbers that depend on other entries."""
     yield "selected:"
     yield from (f"  {_label(entry.item)}, {entry.score!r}, {_reason(entry)}" for entry in report.included)
     yield "left out:"

@@ -1,4 +1,4 @@
-"""The report that a chain of assertions is about, and what they share: looking into it, and failing."""
+"""The base of the chain of assertions: its report, lookups in it, and failures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ABOUT_ITEM = 'lambda item: "refund" in item.content'
 @sealed
 @dataclass(frozen=True, slots=True)
 class ReportSubject:
-    """What assertions are about.
+    """The subject of assertions.
 
     Attributes:
         report: The report.

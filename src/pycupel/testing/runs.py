@@ -20,7 +20,7 @@ class ReportRunner:
     """Runs pipelines without side effects and keeps their reports, so that the plug-in can save them if a test fails.
 
     Args:
-        default: What runs if a call names nothing else: a pipeline, a policy, the name of a preset, or a scorer.
+        default: What to run by default: a pipeline, a policy, the name of a preset, or a scorer.
 
     Attributes:
         reports: The reports so far, in the order of the calls.
@@ -38,8 +38,8 @@ class ReportRunner:
         Args:
             items: The candidates, in any iterable.
             budget: The limits, or just a number of tokens.
-            pipeline: What runs instead of the default: a pipeline, a policy, the name of a preset, or a scorer, which
-                then is the only choice that differs from a pipeline's defaults.
+            pipeline: What to run instead of the default: a pipeline, a policy, the name of a preset, or a scorer for a
+                pipeline with defaults.
         """
         runner = _pipeline(self._default if pipeline is None else pipeline)
         report = runner.dry_run(items, budget)

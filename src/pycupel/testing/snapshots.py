@@ -23,13 +23,13 @@ from pycupel.wire import loads, to_dict
 
 __all__ = ["USED", "check_snapshot", "directory_of"]
 
-# Every snapshot that this process has used, and whether it wrote it.
+# The snapshots used by this process, and whether it wrote each.
 USED: dict[Path, bool] = {}
 
 _UPDATE = "If the selection is right, run pytest with --cupel-update-snapshots,\nor set CUPEL_UPDATE_SNAPSHOTS=1."
 _SHARED = "Another test in this run uses a snapshot of the same name: use a different name in each."
 
-# What file names may not contain on some systems, and names of devices on Windows.
+# Characters that file names may not contain on some systems, and names of devices on Windows.
 _NO_FILE_NAME = re.compile(r'[/\\<>:"|?*]|^[. ]|[. ]$|^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)', re.IGNORECASE)
 _LONGEST_NAME = 200
 _LONGEST_LINE = 72
@@ -72,7 +72,7 @@ def check_snapshot(report: SelectionReport, name: str, directory: str | os.PathL
 
 
 def _stable(report: SelectionReport) -> str:
-    """The report without what was measured, and without notes."""
+    """The report without measured times and notes."""
     document = to_dict(report, allow_nan=True)
     document["events"] = []
     document.pop("notes", None)

@@ -1,11 +1,11 @@
-"""Counting tokens, offline: an estimator that needs nothing, exact counters through extras, and what messages cost.
+"""Counting tokens offline: an estimator without dependencies, exact counters through extras, and counts of messages.
 
 | name | what it does |
 |---|---|
 | `estimate_tokens` | about how many tokens a text has, by the shapes of its characters |
 | `get_counter` | a counter by name: auto, estimator, an encoding, a model; or the caller's own function |
 | `count_messages` | what a provider will count for a chat history |
-| `reported_tokens` | what it did count, from its report of usage: for `Counter.calibrated` |
+| `reported_tokens` | what it did count, from its usage report, for `Counter.calibrated` |
 | `window_of` | the size of a model's context window |
 | `item` | a `ContextItem` with its tokens counted |
 """
@@ -45,7 +45,7 @@ def item(content: str, *, counter: CounterLike = "auto", **fields: Any) -> Conte
     return ContextItem(content, get_counter(counter)(content), **fields)
 
 
-# Hidden from type checkers, which would take any name for one of this package.
+# Hidden from type checkers, for which it would make every name valid.
 if not TYPE_CHECKING:  # pragma: no branch
 
     def __getattr__(name: str) -> Any:

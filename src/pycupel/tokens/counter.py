@@ -1,4 +1,4 @@
-"""`Counter`: what counts tokens, how exactly, and which version of it."""
+"""`Counter`: a token counter with its name, version and margin."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pycupel.model.frozen import sealed
 
 __all__ = ["Counter"]
 
-# A provider's own count differs from ours by its formatting. More than this factor, and it is about another request.
+# A provider's own count differs from ours by its formatting. Beyond this factor, it is about another request.
 _MOST = 4
 
 

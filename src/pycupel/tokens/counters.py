@@ -16,7 +16,7 @@ from pycupel.tokens.models import family_of, vocabulary_of
 __all__ = ["Counter", "CounterLike", "get_counter", "reported_tokens"]
 
 CounterLike: TypeAlias = Counter | Callable[[str], int] | str
-"""What counts tokens: a counter, a function from str to int, or a name for `get_counter`."""
+"""A token counter: a `Counter`, a function from str to int, or a name for `get_counter`."""
 
 
 def get_counter(counter: CounterLike = "auto") -> Counter:

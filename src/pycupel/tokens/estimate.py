@@ -33,7 +33,7 @@ _LOWER = b"abcdefghijklmnopqrstuvwxyz"
 _UPPER = _LOWER.upper()
 _DIGITS = b"0123456789"
 
-# In UTF-8, the first byte of a character tells its script, near enough, and the others can go.
+# In UTF-8, the first byte of a character roughly determines its script; the others are dropped.
 _OTHER_BYTES = bytes(range(0x80, 0xC0))
 _ACCENTED = bytes(range(0xC3, 0xCC))
 _GREEK_TO_KHMER = bytes(range(0xCC, 0xE2))
@@ -172,7 +172,7 @@ def _cost(numbers: bytes, costs: _Costs) -> int:
 
 
 def _splits(letters: bytes, skips: bytes) -> int:
-    """What the splits of words cost: less than their sum if it is low, because then the text is English or code."""
+    """The cost of the splits of words: less than their sum if it is low, because then the text is English or code."""
     pairs = len(letters) - letters.count(0)
     cost = _cost(letters, _LETTER_COSTS) + _cost(skips, _SKIP_COSTS)
     common = COMMON_PAIR_COST * pairs - cost

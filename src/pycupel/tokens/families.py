@@ -1,4 +1,4 @@
-"""What counts for which model: its own vocabulary if a package here has it, else an estimate that was fitted to it.
+"""The counter for a model: its own vocabulary if an installed package has it, else an estimate fitted to it.
 
 The estimator counts like `o200k_base`. For another vocabulary its counts are multiplied, and for those that make every
 digit a token of its own, the digits are counted again. `python -m benchmarks.token_families` measures the factors.
@@ -28,7 +28,7 @@ __all__ = [
     "model_counter",
 ]
 
-# What is estimated can be too low, so this much of a budget should stay free.
+# Estimates can be too low, so this much of a budget should stay free.
 MARGIN_PERCENT = 5.0
 
 # Encodings by name: OpenAI's, and Mistral's Tekken.
@@ -44,7 +44,7 @@ class FamilyEstimate:
     """The estimator, fitted to a vocabulary: `estimate(text)`.
 
     Attributes:
-        percent: What the estimate is multiplied by, in percent.
+        percent: The factor of the estimate, in percent.
         single_digits: Whether every digit is a token of its own.
         margin_percent: How much of a budget to leave free.
     """
@@ -69,7 +69,7 @@ _CLAUDE = FamilyEstimate(119, margin_percent=10.0)
 # Since Opus 4.7, Claude has a tokenizer that makes 1.0 to 1.35 times as many tokens, as Anthropic says.
 _CLAUDE_SINCE_4_7 = FamilyEstimate(160, margin_percent=10.0)
 _SINCE_4_7 = r"claude-(?:(?:[a-z]+-)?(?:4-(?:[7-9]|[1-9]\d)|[5-9]|[1-9]\d)(?!\d)|mythos)"
-# The tokenizer is not known: as the most demanding of those that are.
+# The tokenizer is unknown, so this is a cautious guess.
 _UNKNOWN = FamilyEstimate(119, single_digits=True, margin_percent=10.0)
 
 ESTIMATES = {
@@ -89,7 +89,7 @@ ESTIMATES = {
     "phi": FamilyEstimate(102),
 }
 
-# Where the provider is known and the model is not. OpenAI's messages are used for other models, too.
+# For a known provider and an unknown model. OpenAI's messages are used for other models, too.
 _TYPICAL = {"anthropic": "claude", "gemini": "gemini", "mistral": "mistral"}
 
 # Google publishes no vocabulary of Gemini; that of Gemma is the nearest.
@@ -113,7 +113,7 @@ def model_counter(model: str) -> Counter | None:
         if family in _STAND_INS:
             return _stand_in(family)
     except CupelError:
-        # Nothing that has the vocabulary is installed.
+        # No installed package has the vocabulary.
         pass
     return _estimate(family, model)
 
@@ -122,8 +122,8 @@ def model_counter(model: str) -> Counter | None:
 def counter_for(provider: str, model: str | None) -> Counter:
     """The counter for a model; without one, or for one that is unknown, for the models of a provider.
 
-    Many models that are not OpenAI's take messages of its shape, so an unknown name says nothing about the tokenizer,
-    and what counts is an estimate.
+    Many other models accept messages in OpenAI's format, so an unknown name does not determine the tokenizer, and the
+    count is an estimate.
 
     Args:
         provider: The provider whose messages are counted.
@@ -135,7 +135,7 @@ def counter_for(provider: str, model: str | None) -> Counter:
 
 
 def _estimate(family: str, model: str) -> Counter:
-    """The estimate for a family, or for a model of it with a tokenizer of its own."""
+    """The estimate for a family, or for a model of it with its own tokenizer."""
     estimate = ESTIMATES.get(vocabulary_of(model) or "", ESTIMATES.get(family, _UNKNOWN))
     if family == "anthropic" and re.match(_SINCE_4_7, normalized_model(model)):
         estimate = _CLAUDE_SINCE_4_7
@@ -179,7 +179,7 @@ def _stand_in(family: str) -> Counter:
 
 
 def best_counter() -> Counter:
-    """The best that is installed where no model is named: exact for OpenAI's, or else the estimator."""
+    """The best installed counter if no model is named: exact for OpenAI's models, or else the estimator."""
     try:
         return exact_counter("o200k_base")
     except CupelError:

@@ -41,7 +41,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "olmo": ("olmo",),
 }
 
-# What stands before a colon and is no model.
+# Prefixes before a colon that are not models.
 _PROVIDERS = (
     *("anthropic", "azure", "azure-openai", "azure_openai", "bedrock", "bedrock-converse", "bedrock_converse"),
     *("cerebras", "cohere", "databricks", "deepseek", "fireworks", "gateway", "google", "google-genai", "google-gla"),
@@ -83,7 +83,7 @@ def normalized_model(model: str) -> str:
         name = name.removeprefix("ft:")
     head, colon, tail = name.partition(":")
     if colon:
-        # Behind a model's name there are the tag of a fine-tuned one, a size, or the version of an id.
+        # A model's name may be followed by the tag of a fine-tuned model, a size, or the version of an id.
         name = tail.partition(":")[0] if head in _PROVIDERS else head
     name = re.sub(_COMPANY_PREFIX, "", name.partition("@")[0].partition(".ft-")[0].replace("_", "-"))
     from_bedrock = re.match(_COMPANY, re.sub(_REGIONS, "", name, count=1))

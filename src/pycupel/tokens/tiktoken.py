@@ -41,7 +41,7 @@ class _Count:
     encoding: Any
 
     def __call__(self, text: str, /) -> int:
-        """What looks like a special token is text here, as it is for a provider."""
+        """Count text that looks like a special token as plain text, as providers do."""
         return len(self.encoding.encode_ordinary(text))
 
 

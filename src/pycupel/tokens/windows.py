@@ -12,7 +12,7 @@ __all__ = ["window_of"]
 _M = 1_000_000
 _MI = 1_048_576
 
-# By how a model's name starts; the longest start that fits counts. Checked in November 2026 against the table of
+# By the start of a model's name; the longest match counts. Checked in November 2026 against the table of
 # litellm 1.106, which has the prompt's part alone for some of OpenAI's. Where sources differ, the smaller one counts.
 _WINDOWS = {
     "gpt-3.5-turbo": 16_385,
@@ -182,7 +182,7 @@ def window_of(model: str) -> int:
         InvalidArgumentError: the model is unknown.
     """
     name = normalized_model(model)
-    # A name goes on with a version or a variant, not in the middle of a word: `gpt-44o` is no `gpt-4`.
+    # A name may continue with a version or a variant, but not within a word: `gpt-44o` is not a `gpt-4`.
     known = [start for start in _WINDOWS if name.startswith(start) and not name[len(start) : len(start) + 1].isalnum()]
     if known:
         return _WINDOWS[max(known, key=len)]

@@ -1,4 +1,4 @@
-"""The playground: the page of a report with the engine behind it, on this machine only.
+"""The playground: the page of a report with live settings, only on this machine.
 
 | name | what it is |
 |---|---|

@@ -21,7 +21,7 @@ from pycupel.wire import read_items
 
 __all__ = ["Bench"]
 
-# What the page offers by name; everything else can be written as JSON.
+# The choices that the page offers by name; everything else can be written as JSON.
 _SLICERS = {
     "best score first": {"type": "greedy", "costExponent": 0, "bestFirst": True},
     "best score per token": {"type": "greedy"},
@@ -47,11 +47,11 @@ class Bench:
 
     Args:
         items: The candidates.
-        policy: What the page begins with: a policy, a pipeline, or the name of a preset.
-        budget: The budget that it begins with; half of all tokens, unless given.
-        query: The question that it begins with.
+        policy: The initial policy: a policy, a pipeline, or the name of a preset.
+        budget: The initial budget; by default half of all tokens.
+        query: The initial question.
         name: What the page calls the items, such as the name of their file.
-        read: Reads the text of a file that was dropped onto the page; JSON lines, unless given.
+        read: Reads the text of a file that was dropped onto the page; by default as JSON lines.
 
     Raises:
         InvalidArgumentError: there is no such preset.
@@ -77,7 +77,7 @@ class Bench:
         self._lock = Lock()
 
     def page(self) -> str:
-        """The page, with the first selection and everything that the settings may be."""
+        """The page, with the first selection and all possible settings."""
         with self._lock:
             data = _response_of(lambda: self._selection(self._first, None))
             offer = self._offer()

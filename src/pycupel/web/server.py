@@ -41,7 +41,7 @@ _HEADERS = {
 
 
 class Limits(NamedTuple):
-    """What a request may cost.
+    """The limits of a request.
 
     Attributes:
         body: The most bytes of a request's body.
@@ -72,14 +72,14 @@ class _Handler(BaseHTTPRequestHandler):
         super().setup()
         seconds = self._playground.limits.seconds
         self.connection.settimeout(seconds)
-        # That is for each read: a client that sends a byte now and then would never reach it.
+        # This timeout is for each read: a client that sends a byte now and then would never reach it.
         self._deadline = threading.Timer(seconds, self._expire)
         self._deadline.daemon = True
         self._deadline.start()
 
     def _expire(self) -> None:
         self.close_connection = True
-        # It may be closed by now.
+        # It may already be closed.
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_RD)
 
@@ -111,7 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._drain()
 
     def _drain(self) -> None:
-        """Read what a refused client goes on to send: closing now would reset the connection and lose the response."""
+        """Read the rest of a rejected request: closing now would reset the connection and lose the response."""
         left = self._playground.limits.body
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_WR)
@@ -173,7 +173,7 @@ class Playground(ThreadingHTTPServer):
     Args:
         bench: What it serves.
         port: The port; a free one, unless given.
-        limits: What a request may cost.
+        limits: The limits of a request.
 
     Raises:
         OSError: the port is in use.
@@ -200,7 +200,7 @@ class Playground(ThreadingHTTPServer):
         self.server_name, self.server_port = _LOOPBACK, self.server_address[1]
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Serve a request in a thread of its own, or hang up if there are too many."""
+        """Serve a request in its own thread, or hang up if there are too many."""
         if not self._places.acquire(blocking=False):
             self.shutdown_request(request)
             return
@@ -231,7 +231,7 @@ def play(bench: Bench, port: int = 0, *, browser: bool = True, tell: Callable[[s
         bench: What to serve.
         port: The port; a free one, unless given.
         browser: Whether to open the page in a browser.
-        tell: Is called with the address.
+        tell: Called with the address.
 
     Raises:
         OSError: the port is in use.

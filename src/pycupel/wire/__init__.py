@@ -3,9 +3,9 @@
     text = wire.dumps(report)
     report = wire.loads(SelectionReport, text)
 
-What is written is read back equal, except for NaN, which equals nothing; a value for which that is impossible is
-refused. Of a second's digits six are read. Unknown stages and reasons are kept as they are, unknown keys are ignored,
-unless `strict` is set; a key that an object has twice is refused.
+Values are read back equal to what was written, except NaN, which equals nothing; a value for which that is impossible
+is rejected. Six decimals of a second are read. Unknown stages and reasons are kept as they are, unknown keys are
+ignored, unless `strict` is set; duplicate keys in an object are rejected.
 
 | module      | holds                                                    |
 |-------------|----------------------------------------------------------|

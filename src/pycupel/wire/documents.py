@@ -23,7 +23,7 @@ def to_dict(value: object, *, allow_nan: bool = False) -> dict[str, Any]:
 
     Args:
         value: An item, a budget, a report, a part of a report, or a selection from a chat history.
-        allow_nan: Write NaN and infinities, which are not JSON, instead of refusing them.
+        allow_nan: Write NaN and infinities, which are not JSON, instead of rejecting them.
 
     Raises:
         TypeError: values of that type have no wire format.
@@ -42,7 +42,7 @@ def from_dict(cls: type[_Value], data: Mapping[str, Any], *, strict: bool = Fals
     Args:
         cls: What the dictionary describes; `ExclusionReason` stands for any of them.
         data: The dictionary. Fields may be spelled `maxTokens` or `max_tokens`; null means absent.
-        strict: Refuse unknown keys instead of ignoring them.
+        strict: Reject unknown keys instead of ignoring them.
         allow_nan: Accept NaN and infinities as numbers.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What Anthropic demands besides calls with results, and which units need others because of it."""
+"""Anthropic's rules besides calls with results, and the units that need others because of them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ faults = faults_by_mark(_FAULTS)
 
 
 def excess_cache_control(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """The messages behind the fourth block with cache_control that have one, too."""
+    """Messages with cache_control after the fourth block that has it."""
     count = 0
     for view in views:
         cached = view.marks.count(CACHED)
@@ -117,7 +117,7 @@ def thinking_not_first(views: Sequence[MessageView]) -> Iterator[Finding]:
 
 
 def needs(units: Mapping[int, Sequence[MessageView]]) -> dict[int, tuple[int, ...]]:
-    """A system message needs its neighbours, and an answer without thoughts the last thoughts before it in its turn."""
+    """A system message needs its neighbours, and an answer without thinking the last thinking before it in its turn."""
     indices = list(units)
     needed: dict[int, tuple[int, ...]] = {}
     for n, before, after in system_neighbours([units[index][0].role for index in indices]):

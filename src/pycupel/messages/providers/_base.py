@@ -1,4 +1,4 @@
-"""What all providers share: the records they read into, and the checks of a message's shape."""
+"""Shared by all providers: the records they read into, and the checks of a message's shape."""
 
 from __future__ import annotations
 
@@ -45,12 +45,11 @@ _PRICES = Prices()
 class MessageView(NamedTuple):
     """What pycupel needs to know about one message of any provider.
 
-    `role` is "system", "user", "assistant" or "tool"; a user message that holds nothing but tool results is "tool".
-    `text` is what a reader would read, thoughts and the arguments of calls included, pictures and files not; `tokens`
-    is what the whole message costs. `calls` and `results` are ids. A message with results never opens a turn, even if
-    the user says something in it, too. `reasoning` says that the message starts with thoughts that belong to what
-    follows. `marks` are for the rules of one provider. `shares` are the parts of the tokens that are calls, results or
-    thoughts, each with its kind.
+    `role` is "system", "user", "assistant" or "tool"; a user message with only tool results is "tool".
+    `text` is everything readable, with reasoning and the arguments of calls, without images and files; `tokens` is the
+    cost of the whole message. `calls` and `results` are ids. A message with results never opens a turn, even if it also
+    has text of the user. `reasoning` says that the message starts with reasoning for what follows. `marks` are for the
+    rules of one provider. `shares` are the tokens of calls, results and reasoning, each with its kind.
     """
 
     index: int  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -68,15 +67,15 @@ class MessageView(NamedTuple):
 @sealed
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something in a history that the provider refuses.
+    """A problem in a history that the provider rejects.
 
     Attributes:
-        index: The index of the message; -1 for what travels beside the messages.
+        index: The index of the message; -1 for what is sent beside the messages.
         rule: The name of the rule, such as "orphan-tool-result".
         message: What is wrong.
         remedy: What to do about it.
-        severity: "error" if the provider refuses it whatever is appended to the history; "warning" if that depends on
-            what cannot be seen here: the messages that follow, the model, or the options of the request.
+        severity: "error" if the provider rejects it whatever is appended to the history; "warning" if that depends on
+            later messages, the model, or the options of the request.
     """
 
     index: int
@@ -87,25 +86,25 @@ class Finding:
 
 
 class Pairing(NamedTuple):
-    """The messages that only go together, by index and in order of the first of each group, and what is wrong there."""
+    """The groups of messages that belong together, by index, in order of their first message; and the findings."""
 
     groups: list[list[int]]
     findings: list[Finding]
 
 
 class Provider(NamedTuple):
-    """How one provider writes messages, what it demands of a history, and what it charges.
+    """The message format of a provider, its rules for a history, and its prices.
 
     Attributes:
-        name: The name by which users ask for it.
+        name: Its name.
         reader: Reads the messages from an index on into views.
         pair: Groups calls with their results.
-        rules: What else it demands. Each rule looks at what the ones before it have left.
-        needs: Which units a unit cannot do without, besides the one that opens its turn. It is given the views of each
-            unit that is not broken, by unit index. None if there are no such ties.
+        rules: Its other rules. Each sees only what earlier rules accepted.
+        needs: Finds the units that a unit needs, besides the one that opens its turn, from the views of each unit that
+            is not broken, by unit index. None if there are none.
         prices: What it adds to the tokens of the text.
-        request_rules: What it demands of the whole history, so that no single message is to blame: the linter reports
-            it, and the selection drops nothing for it.
+        request_rules: Rules for the whole history, which no single message breaks: the linter reports them, but the
+            selection drops nothing because of them.
     """
 
     name: ProviderName
@@ -121,8 +120,8 @@ class Provider(NamedTuple):
 
         Args:
             messages: The whole history.
-            count: Counts the tokens of a text. Where they do not matter, they are just the length.
-            start: The index of the first message to read. Those before it have been read already.
+            count: Counts the tokens of a text. Use the default if they do not matter.
+            start: The index of the first message to read. Earlier ones have been read already.
 
         Raises:
             MessageShapeError: a message has a shape that the provider does not know.
@@ -133,11 +132,11 @@ class Provider(NamedTuple):
             raise self._located(error, messages) from error
 
     def check(self, views: Sequence[MessageView], beside: Sequence[MessageView] = ()) -> list[Finding]:
-        """Everything that the provider would refuse, in order of the messages.
+        """Everything that the provider would reject, in message order.
 
         Args:
             views: The messages.
-            beside: Views of what travels beside them, for the rules about the whole request.
+            beside: Views of what is sent beside them, for the rules about the whole request.
         """
         findings = self.pair(views).findings
         for rule in self.rules:
@@ -147,7 +146,7 @@ class Provider(NamedTuple):
         return sorted(findings, key=lambda finding: finding.index)
 
     def price(self, messages: Sequence[Any], count: Callable[[str], int]) -> int:
-        """What the messages cost. Any shape will do: what is not known costs nothing.
+        """The tokens of the messages, which may have any shape: unknown fields cost nothing.
 
         Raises:
             MessageShapeError: a field has a type that cannot be counted.
@@ -159,7 +158,7 @@ class Provider(NamedTuple):
             raise self._located(error, messages) from error
 
     def _located(self, error: ContentError, messages: Sequence[Any]) -> MessageShapeError:
-        """The error with the index of the message: it is the first that cannot be read."""
+        """The error with the index of the first message that cannot be read."""
         index = next(n for n, message in enumerate(messages) if not self._is_readable(message))
         return MessageShapeError(str(error), index, error.key)
 
@@ -172,12 +171,12 @@ class Provider(NamedTuple):
 
 
 def role_of(message: Any, index: int, roles: Mapping[str, str], hint: str | None = None) -> str:
-    """The role, by one of the names that a provider has for it."""
+    """The role, from the provider's name for it."""
     role = field(message, "role")
     if isinstance(role, str) and role in roles:
         return roles[role]
     if role is None:
-        raise MessageShapeError(f"every message needs a role, and this is {describe(message)}", index, "role")
+        raise MessageShapeError(f"every message needs a role, but this is {describe(message)}", index, "role")
     raise MessageShapeError(f"must be one of {', '.join(roles)}, not {describe(role)}", index, "role", hint=hint)
 
 
@@ -190,11 +189,11 @@ def entries(value: Any, index: int, key: str) -> Sequence[Any]:
 def id_of(value: Any, index: int, key: str) -> str:
     if isinstance(value, str) and value:
         return value
-    raise MessageShapeError(f"must be a string that is not empty, not {describe(value)}", index, key)
+    raise MessageShapeError(f"must be a non-empty string, not {describe(value)}", index, key)
 
 
 def check_content(content: Any, index: int, key: str = "content", *, required: bool = False) -> None:
-    """Refuses a content that is neither a text nor a list of parts."""
+    """Reject content that is neither a text nor a list of parts."""
     if isinstance(content, str):
         return
     if content is None:
@@ -206,7 +205,7 @@ def check_content(content: Any, index: int, key: str = "content", *, required: b
             continue
         kind = field(part, "type")
         if kind is None and not _is_text(part):
-            raise MessageShapeError(f"every part needs a type, and this is {describe(part)}", index, f"{key}[{n}].type")
+            raise MessageShapeError(f"every part needs a type, but this is {describe(part)}", index, f"{key}[{n}].type")
         if kind is not None and not isinstance(kind, str):
             raise MessageShapeError(f"must be the type of a part, not {describe(kind)}", index, f"{key}[{n}].type")
 

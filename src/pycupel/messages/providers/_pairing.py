@@ -1,4 +1,4 @@
-"""Calls and the results that have to follow them directly, which every provider but Responses demands."""
+"""Pair calls with the results that must directly follow them, as every provider except Responses requires."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["orphan", "pair_adjacent", "repeated", "repeated_calls", "unanswered"
 
 
 def pair_adjacent(views: Sequence[MessageView], *, one_message: bool = False, ids_once: bool = False) -> Pairing:
-    """Groups each message that makes calls with the results that follow it.
+    """Group each message that makes calls with the results that follow it.
 
     With `one_message`, only the very next message may hold results. With `ids_once`, no id may be used again later.
     """
@@ -33,7 +33,7 @@ def pair_adjacent(views: Sequence[MessageView], *, one_message: bool = False, id
             findings += repeated_calls(view, used)
         if not ids_once:
             used.clear()
-        # The run of results behind the calls. A message that says more than results ends it.
+        # The run of results after the calls. A message with more than results ends it.
         end = position + 1
         answers: list[int] = []
         answered: list[str] = []
@@ -56,7 +56,7 @@ def pair_adjacent(views: Sequence[MessageView], *, one_message: bool = False, id
 def _pair(
     view: MessageView, answers: Sequence[MessageView], groups: list[list[int]], *, one_message: bool, is_open: bool
 ) -> Iterator[Finding]:
-    """Adds the answers to the group of their call, which is the last one, or as new groups after it."""
+    """Add the answers to the group of their call, which is the last one, or as new groups after it."""
     group = groups[-1]
     pending = dict.fromkeys(view.calls)
     made = frozenset(pending)
@@ -78,7 +78,7 @@ def _pair(
 
 
 def repeated_calls(view: MessageView, used: set[str]) -> Iterator[Finding]:
-    """The calls whose id was used before; afterwards, theirs are used, too."""
+    """Report the calls whose id was used before, and mark all ids as used."""
     for each in view.calls:
         if each in used:
             yield repeated(view.index, each)

@@ -1,4 +1,4 @@
-"""Rules about the order of messages that more than one provider has."""
+"""Rules that several providers share."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PREFIX = "prefix"
 
 
 def faults_by_mark(faults: Mapping[str, Fault]) -> Callable[[Sequence[MessageView]], Iterator[Finding]]:
-    """A rule that reports the marks of the views that it knows."""
+    """A rule that reports every view with one of these marks."""
 
     def rule(views: Sequence[MessageView]) -> Iterator[Finding]:
         for view in views:
@@ -47,12 +47,12 @@ def faults_by_mark(faults: Mapping[str, Fault]) -> Callable[[Sequence[MessageVie
 
 
 def empty_message(parts: str) -> Fault:
-    """A message that holds nothing at all is refused."""
+    """An empty message is rejected."""
     return f"the message has neither {parts}", "Drop the message.", ERROR
 
 
 def empty_text() -> Fault:
-    """A warning, because an empty text is accepted by some models and servers, and refused by others."""
+    """A warning, because only some models and servers reject empty texts."""
     return "the message has an empty text, which not every model accepts", "Drop the text, or the message.", WARNING
 
 
@@ -81,7 +81,7 @@ def system_neighbours(roles: Sequence[str]) -> Iterator[tuple[int, int | None, i
 
 
 def first_not_user(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """Assistant messages before the first user message, one with results of its own calls aside."""
+    """Assistant messages before the first user message, except one with the results of its own calls."""
     for view in views:
         if view.opens_turn:
             return
@@ -95,7 +95,7 @@ def first_not_user(views: Sequence[MessageView]) -> Iterator[Finding]:
 
 
 def ends_with_assistant(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """Not an error, because a user message may still be appended, and some models continue what they are given."""
+    """A warning, because a user message may still be appended, and some models continue the last message."""
     if views and views[-1].role == "assistant" and not views[-1].calls and PREFIX not in views[-1].marks:
         yield Finding(
             views[-1].index,

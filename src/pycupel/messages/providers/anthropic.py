@@ -1,4 +1,4 @@
-"""Anthropic Messages: blocks inside messages, results in the next user message, thoughts with a signature."""
+"""Anthropic Messages: blocks inside messages, results in the next user message, signed thinking."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _read_message(message: Any, index: int, content: ContentReader) -> MessageVi
         marks = () if blocks.strip() else (EMPTY_TEXT,)
         return MessageView(index, role, *content(message), (), (), role == "user", False, marks)
     if blocks is None and role == "system":
-        # It may hold options alone.
+        # It may have only options.
         return MessageView(index, role, *content(message))
     blocks = entries(blocks, index, "content")
     kinds = [_kind(block, role, index, n) for n, block in enumerate(blocks)]
@@ -68,7 +68,7 @@ def _read_message(message: Any, index: int, content: ContentReader) -> MessageVi
 def _kind(block: Any, role: str, index: int, n: int) -> str:
     kind = field(block, "type")
     if not isinstance(kind, str):
-        raise MessageShapeError(f"every block needs a type, and this is {describe(block)}", index, f"content[{n}].type")
+        raise MessageShapeError(f"every block needs a type, but this is {describe(block)}", index, f"content[{n}].type")
     speaker = _SPEAKERS.get(kind, role)
     if speaker != role:
         raise MessageShapeError(f"a {kind} block belongs in a message of the {speaker}", index, f"content[{n}].type")
@@ -105,7 +105,7 @@ def _is_blank(text: Any) -> bool:
 
 
 def _server_marks(blocks: Sequence[Any], kinds: Sequence[str]) -> Iterator[str]:
-    """The calls of server tools that a message leaves unanswered, and the results of such calls in earlier ones."""
+    """The calls of server tools that a message leaves unanswered, and the results of such calls from earlier ones."""
     pairs = list(zip(kinds, blocks, strict=True))
     uses = [text_of(block, "id") for kind, block in pairs if kind.endswith("_tool_use")]
     ends = [text_of(block, "tool_use_id") for kind, block in pairs if kind.endswith("_tool_result")]
@@ -115,7 +115,7 @@ def _server_marks(blocks: Sequence[Any], kinds: Sequence[str]) -> Iterator[str]:
 
 
 def _pair(views: Sequence[MessageView]) -> Pairing:
-    """Calls with their results. Where a server tool waits for the caller's, everything up to its own result, too."""
+    """Calls with their results. If a server tool waits for the caller's results, also everything up to its own."""
     groups, findings = pair_adjacent(views, ids_once=True)
     begun: dict[str, int] = {}
     spans: dict[int, int] = {}
@@ -133,7 +133,7 @@ def _pair(views: Sequence[MessageView]) -> Pairing:
 
 
 def _merge_spans(groups: list[list[int]], spans: Mapping[int, int]) -> list[list[int]]:
-    """Makes one group of those that share a span of messages, from one index to another."""
+    """Merge the groups that share a span of messages, from one index to another."""
     whole: list[list[int]] = []
     end = -1
     for group in groups:

@@ -1,4 +1,4 @@
-"""Gemini: contents with parts, the model's and the user's in turn, and calls that need no ids."""
+"""Gemini: contents with parts, alternating between model and user, and calls that need no ids."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pycupel.model.checks import describe
 __all__ = ["GEMINI"]
 
 _ROLES = {"user": "user", "model": "assistant", "function": "user", "tool": "user"}
-# Fields of a part that say something about its data, and are none.
+# Fields of a part that describe its data, but are not data.
 _SIGNED = ("thought_signature", "thoughtSignature")
 _SIDE = frozenset({"thought", *_SIGNED, "video_metadata", "videoMetadata", "media_resolution", "mediaResolution"})
 _EMPTY_PART = "empty-part"
@@ -47,7 +47,7 @@ class _Pending:
     def __init__(self, calls: Sequence[_Call] = ()) -> None:
         self._calls = calls
         self._answered: set[int] = set()
-        # A name is not an id, and calls with an id are answered by name only if the result has no id.
+        # Names are not ids: a call with an id is answered by name only if the result has no id.
         self._queues: dict[tuple[str, str], deque[int]] = {}
         for n, call in enumerate(calls):
             if call.has_id:
@@ -55,7 +55,7 @@ class _Pending:
             self._queues.setdefault(("named" if call.has_id else "nameless", call.name), deque()).append(n)
 
     def answer(self, result: Any) -> _Call | None:
-        """The first call that this result answers, which is no longer pending; None if there is none."""
+        """Remove and return the first pending call that this result answers; None if there is none."""
         result_id, name = (_text(field(result, key)) for key in ("id", "name"))
         keys = (("id", result_id) if result_id else ("named", name), ("nameless", name))
         found = min((n for n in map(self._first, keys) if n is not None), default=None)
@@ -72,14 +72,14 @@ class _Pending:
 
 
 def _text(value: Any) -> str:
-    """An id or a name; what is neither is left out."""
+    """An id or a name; empty if it is not a text."""
     return value if isinstance(value, str) else ""
 
 
 def _read(messages: Sequence[Any], content: ContentReader, start: int) -> list[MessageView]:
     views: list[MessageView] = []
     pending = _Pending()
-    # Results are read with the calls that they answer, so those before the start are read again.
+    # Results are matched to their calls, so calls before the start are read again.
     first = _last_calls(messages, start)
     for index, message in enumerate(messages[first:], first):
         role = _role(message, index)
@@ -122,7 +122,7 @@ def _parts(message: Any, role: str, index: int) -> Sequence[Any]:
     if isinstance(parts, str):
         return (parts,)
     if parts is None and role == "assistant" and field(message, "content") is None:
-        # The model may have had nothing to say.
+        # The model may return no parts.
         return ()
     parts = entries(parts, index, "parts")
     for n, part in enumerate(parts):
@@ -141,13 +141,13 @@ def _marks(parts: Sequence[Any]) -> Iterator[str]:
 
 
 def _is_empty(part: Any) -> bool:
-    """Whether no field holds data. What is neither a dict nor an object with a dict of its own is not looked into."""
+    """Whether no field has data. Only dicts and objects with a `__dict__` are inspected."""
     members = part if is_mapping(part) else getattr(part, "__dict__", None)
     return members is not None and all(value is None or name in _SIDE for name, value in members.items())
 
 
 def _has_empty_text(part: Any) -> bool:
-    """The model itself sends empty texts that carry a signature, and wants them back."""
+    """Empty texts with a signature do not count: the model sends them, and requires them back."""
     if isinstance(part, str):
         return not part
     text = field(part, "text")
@@ -178,7 +178,7 @@ def _calls(parts: Sequence[Any], index: int) -> Iterator[_Call]:
 
 
 def _results(parts: Sequence[Any], pending: _Pending, index: int) -> Iterator[str]:
-    """The ids of the calls that are answered, which are no longer pending."""
+    """The ids of the calls that are answered; they are no longer pending."""
     for n, part in enumerate(parts):
         result = _result_of(part)
         if result is None:
@@ -193,7 +193,7 @@ def _results(parts: Sequence[Any], pending: _Pending, index: int) -> Iterator[st
 
 
 def _call_after_model(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """A call follows a user message or results directly: a message of the model in between is refused."""
+    """A call must directly follow a user message or results; no model message may come between."""
     run: list[MessageView] = []
     for view in views:
         if view.role == "assistant" and not view.calls:
@@ -216,7 +216,7 @@ def _spoken_before_call(view: MessageView) -> Finding:
 _FAULTS: dict[str, Fault] = {
     EMPTY_MESSAGE: empty_message("text nor other parts"),
     EMPTY_TEXT: empty_text(),
-    _EMPTY_PART: ("the message has a part that holds nothing", "Drop the part, or the message.", ERROR),
+    _EMPTY_PART: ("the message has an empty part", "Drop the part, or the message.", ERROR),
 }
 
 GEMINI = Provider(

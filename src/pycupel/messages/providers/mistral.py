@@ -29,7 +29,7 @@ def _read_message(message: Any, index: int, content: ContentReader) -> MessageVi
 
 
 def _starts_with_call(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """The validator ignores calls in the very first message, so that their results match none."""
+    """The validator ignores calls in the very first message, so their results match no call."""
     for view in views:
         if not view.calls and not view.results:
             return
@@ -73,7 +73,7 @@ def _odd_ids(views: Sequence[MessageView]) -> Iterator[Finding]:
                 yield Finding(
                     view.index,
                     "odd-id",
-                    f"the tool call id {quoted(each)} is not nine letters and digits, which many models demand",
+                    f"the tool call id {quoted(each)} is not nine letters and digits, which many models require",
                     "Give the call and its result the same id of nine letters and digits.",
                     WARNING,
                 )
@@ -100,6 +100,6 @@ MISTRAL = Provider(
     pair_adjacent,
     (empty_faults, _odd_ids, _starts_with_call, _misplaced_prefix, _misplaced_system, ends_with_assistant),
     _needs,
-    # As tokenizers of version 3 write calls and results: as JSON, with ids. Later ones need less.
+    # For version 3 tokenizers, which write calls and results as JSON with ids. Later ones need less.
     Prices(call=60, tools=2, image=1406, small_image=1406, audio=1250, escapes=True),
 )

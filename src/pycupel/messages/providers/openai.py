@@ -24,7 +24,7 @@ __all__ = ["LANGCHAIN_ROLES", "OPENAI", "PRICES", "empty_faults", "read_message"
 _SPOKEN = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _ROLES = {**_SPOKEN, "tool": "tool", "function": "function"}
 
-# LangChain's messages have a type in place of a role, and their chunks the name of their class.
+# LangChain's messages have a type instead of a role; its chunks have their class name.
 LANGCHAIN_ROLES = {
     "system": "system",
     "SystemMessageChunk": "system",
@@ -37,7 +37,7 @@ LANGCHAIN_ROLES = {
     "function": "function",
     "FunctionMessageChunk": "function",
 }
-# What a message may hold besides its content.
+# What a message may have besides its content.
 _BESIDE = ("tool_calls", "invalid_tool_calls", "function_call", "refusal", "audio", "additional_kwargs")
 _EMPTY = (EMPTY_TEXT,)
 
@@ -56,7 +56,7 @@ def read_openai(messages: Sequence[Any], content: ContentReader, start: int) -> 
 
 
 def _read_plain(message: Any, index: int, content: ContentReader) -> MessageView | None:
-    """What most messages are: a role and a text, calls, or a result. Reading them here takes a quarter of the time."""
+    """The fast path for most messages: a role and a text, calls, or a result. It takes a quarter of the time."""
     role, text = message.get("role"), message.get("content")
     if role.__class__ is not str:
         return None
@@ -97,7 +97,7 @@ def _read_plain_calls(calls: list[Any], text: str | None, index: int, content: C
 
 
 def read_message(message: Any, index: int, content: ContentReader) -> MessageView:
-    """A view of a message of any make."""
+    """A view of any message."""
     role = _role(message, index)
     check_content(field(message, "content"), index, required=role in ("system", "user"))
     calls: tuple[str, ...] = ()
@@ -134,7 +134,7 @@ def _role(message: Any, index: int) -> str:
 
 
 def _call_ids(message: Any, index: int) -> Iterator[str]:
-    """LangChain keeps calls that it could not parse apart, but sends them, too."""
+    """LangChain keeps calls that it could not parse separately, but sends them, too."""
     for key in ("tool_calls", "invalid_tool_calls"):
         calls = filled(message, key)
         for n, call in enumerate(() if calls is None else entries(calls, index, key)):
@@ -145,7 +145,7 @@ def _call_ids(message: Any, index: int) -> Iterator[str]:
 
 
 def _function_id(value: Any, index: int, key: str) -> str:
-    """The old function calls have no ids: the function's name stands in for one."""
+    """Old function calls have no ids, so the function's name is used."""
     return "function " + id_of(field(value, "name"), index, key)
 
 

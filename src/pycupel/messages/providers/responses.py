@@ -1,7 +1,7 @@
-"""OpenAI Responses: a list of items, where reasoning, calls and results each are one, tied together by call ids.
+"""OpenAI Responses: a list of items; reasoning, calls and results are items of their own, linked by call ids.
 
-Results may come anywhere after their call. What the model says in one go, and everything it says until its calls are
-answered, stays together with its reasoning, because the API wants an item and its reasoning both or neither.
+Results may come anywhere after their call. Consecutive output of the model, and all its output until its calls are
+answered, stays together with its reasoning, because the API requires an item and its reasoning both or neither.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _read_item(item: Any, index: int, content: ContentReader) -> MessageView:
 
 
 def _result_id(item: Any, kind: str, index: int) -> Iterator[str]:
-    """The id of the call. If the API searched for tools by itself, call and result are both its own, without one."""
+    """The id of the call. If the API searched for tools itself, call and result are its own and have no id."""
     name = "approval_request_id" if kind == "mcp_approval_response" else "call_id"
     call_id = field(item, name)
     if kind == "local_shell_call_output" and call_id is None:

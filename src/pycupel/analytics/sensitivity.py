@@ -23,6 +23,7 @@ class ItemStatus(StrEnum):
 
     INCLUDED = "Included"
     """At least one item with the content was selected."""
+
     EXCLUDED = "Excluded"
     """No item with the content was selected."""
 

@@ -16,15 +16,13 @@ __all__ = ["OverflowEvent", "StageTraceSnapshot", "TraceDetailLevel", "TraceEven
 
 
 class TraceDetailLevel(StrEnum):
-    """How much a collector records. `ITEM` is more than `STAGE`, and includes it.
-
-    Attributes:
-        STAGE: One event for each stage.
-        ITEM: Also one event for each decision about an item.
-    """
+    """How much a collector records. `ITEM` is more than `STAGE`, and includes it."""
 
     STAGE = "Stage"
+    """One event for each stage."""
+
     ITEM = "Item"
+    """Also one event for each decision about an item."""
 
     @property
     def ordinal(self) -> int:

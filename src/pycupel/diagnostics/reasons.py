@@ -35,17 +35,16 @@ __all__ = [
 
 
 class InclusionReason(StrEnum):
-    """Why an item was selected.
-
-    Attributes:
-        SCORED: It was selected by its score and size.
-        PINNED: It is pinned.
-        ZERO_TOKEN: It costs nothing.
-    """
+    """Why an item was selected."""
 
     SCORED = "Scored"
+    """It was selected by its score and size."""
+
     PINNED = "Pinned"
+    """It is pinned."""
+
     ZERO_TOKEN = "ZeroToken"  # noqa: S105 - a reason, not a password
+    """It costs nothing."""
 
 
 class ExclusionReason:

@@ -60,17 +60,16 @@ SOURCE_NAME = "cupel"
 
 
 class CupelVerbosity(StrEnum):
-    """How much of a run is recorded.
-
-    Attributes:
-        STAGE_ONLY: A span for the run and for each stage, with counts.
-        STAGE_AND_EXCLUSIONS: Also a span event for each excluded item.
-        FULL: Also a span event for each selected item.
-    """
+    """How much of a run is recorded."""
 
     STAGE_ONLY = "StageOnly"
+    """A span for the run and for each stage, with counts."""
+
     STAGE_AND_EXCLUSIONS = "StageAndExclusions"
+    """Also a span event for each excluded item."""
+
     FULL = "Full"
+    """Also a span event for each selected item."""
 
 
 class _Run:

@@ -328,6 +328,26 @@ def test_a_class_instead_of_a_collector_is_a_type_error() -> None:
         PIPELINE.run(ITEMS, BUDGET, collector=DiagnosticTraceCollector)
 
 
+@pytest.mark.parametrize("given", [3, False, "x", object()])
+def test_what_has_none_of_the_hooks_is_no_collector(given: object) -> None:
+    for run in (PIPELINE.run, Pipeline(PIPELINE.scorer).run_stream_sync):
+        with pytest.raises(TypeError, match=r"^collector must be a TraceCollector, or an object with ") as caught:
+            run(ITEMS, BUDGET, collector=given)
+        assert caught.value.argument == "collector"  # type: ignore[attr-defined]
+
+
+class Unreadable:
+    """Raises whatever is asked of it."""
+
+    def __getattr__(self, name: str) -> object:
+        raise RuntimeError(name)
+
+
+def test_a_collector_whose_attributes_raise_does_not_end_the_run(caplog: pytest.LogCaptureFixture) -> None:
+    assert PIPELINE.run(ITEMS, BUDGET, collector=Unreadable()) == PIPELINE.run(ITEMS, BUDGET)
+    assert "is_enabled or detail_level of Unreadable raised" in caplog.text
+
+
 @pytest.mark.parametrize("level", ["verbose", "", "items"])
 def test_an_unknown_detail_level_is_refused(level: str) -> None:
     with pytest.raises(InvalidArgumentError, match="detail_level"):

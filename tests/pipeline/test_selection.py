@@ -145,6 +145,13 @@ def test_selections_and_rankings_cannot_be_changed() -> None:
     assert dataclasses.replace(selection).items == selection.items
 
 
+@pytest.mark.parametrize("given", ["x", ITEMS, None])
+def test_only_a_ranking_can_be_selected_from(given: Any) -> None:
+    with pytest.raises(TypeError, match=r"^ranking must be a Ranking, which Pipeline.rank returns, not ") as caught:
+        PIPELINE.select(given, BUDGET)
+    assert caught.value.argument == "ranking"  # type: ignore[attr-defined]
+
+
 def test_later_changes_of_the_callers_list_have_no_effect() -> None:
     given = list(ITEMS)
     expected = PIPELINE.dry_run(ITEMS, BUDGET)

@@ -75,9 +75,9 @@ Build = Callable[[], object]
         (lambda: QuotaSlice([QuotaEntry("a"), QuotaEntry("A")]), "entries", "A"),
         (lambda: CountQuotaSlice([CountQuotaEntry("a", cap_count=1)] * 2), "entries", "a"),
         (lambda: CountQuotaSlice([], KnapsackSlice()), "inner", KnapsackSlice()),
-        (lambda: CountQuotaSlice([], scarcity="x"), "scarcity", "x"),
+        (lambda: CountQuotaSlice([], scarcity=WRONG), "scarcity", "x"),
         (lambda: CountQuotaSlice([], cap_order=WRONG), "cap_order", "x"),
-        (lambda: CountConstrainedKnapsackSlice([], scarcity="x"), "scarcity", "x"),
+        (lambda: CountConstrainedKnapsackSlice([], scarcity=WRONG), "scarcity", "x"),
         (lambda: Pipeline(RECENCY, overflow_strategy=WRONG), "overflow_strategy", "x"),
     ],
 )

@@ -157,7 +157,7 @@ def test_stage_events_count_what_comes_out() -> None:
 
 def test_item_events_are_discarded_at_stage_detail() -> None:
     """TC-02: the lists are complete at any level; only the events differ."""
-    stage, both = DiagnosticTraceCollector("stage"), DiagnosticTraceCollector("Item")
+    stage, both = DiagnosticTraceCollector("Stage"), DiagnosticTraceCollector("Item")
     for collector in (stage, both):
         PIPELINE.run(ITEMS, BUDGET, collector=collector)
     assert len(stage.events) == 5 < len(both.events)
@@ -267,9 +267,7 @@ def test_overflow_reaches_collector_and_observer_for_proceed_only() -> None:
     proceed.dry_run(ITEMS, BUDGET)
     assert len(events) == 1
     listener = Listener()
-    Pipeline(ReflexiveScorer(), slicer, overflow_strategy="truncate").run(  # type: ignore[arg-type]
-        ITEMS, BUDGET, collector=listener
-    )
+    Pipeline(ReflexiveScorer(), slicer, overflow_strategy="truncate").run(ITEMS, BUDGET, collector=listener)
     assert not listener.heard("overflow")
 
 
@@ -349,7 +347,7 @@ def test_a_collector_whose_attributes_raise_does_not_end_the_run(caplog: pytest.
 
 
 @pytest.mark.parametrize("level", ["verbose", "", "items"])
-def test_an_unknown_detail_level_is_refused(level: str) -> None:
+def test_an_unknown_detail_level_is_refused(level: Any) -> None:
     with pytest.raises(InvalidArgumentError, match="detail_level"):
         DiagnosticTraceCollector(level)
 

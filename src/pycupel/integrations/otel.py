@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from enum import StrEnum
 from time import perf_counter_ns, time_ns
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from pycupel import __version__
 from pycupel.diagnostics import (
@@ -116,7 +116,7 @@ class CupelOtelTraceCollector(TraceCollector):
 
     def __init__(
         self,
-        verbosity: CupelVerbosity | str,
+        verbosity: CupelVerbosity | Literal["StageOnly", "StageAndExclusions", "Full"],
         tracer_provider: TracerProvider | None = None,
         tracer_name: str = SOURCE_NAME,
     ) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Literal, TypeAlias
 
-__all__ = ["OverflowStrategy", "ScarcityBehavior"]
+__all__ = ["OverflowStrategy", "ScarcityBehavior", "ScarcityLike"]
 
 
 class OverflowStrategy(StrEnum):
@@ -28,3 +29,6 @@ class ScarcityBehavior(StrEnum):
 
     THROW = "throw"
     """Raise `CountRequirementError`."""
+
+
+ScarcityLike: TypeAlias = ScarcityBehavior | Literal["degrade", "throw"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pycupel.errors import SlicerConfigError, plain
 from pycupel.model.brief import brief_repr, record_repr
@@ -112,7 +112,13 @@ class QuotaConstraint:
 
     __repr__ = record_repr
 
-    def __init__(self, kind: ContextKind | str, mode: QuotaConstraintMode | str, require: float, cap: float) -> None:
+    def __init__(
+        self,
+        kind: ContextKind | str,
+        mode: QuotaConstraintMode | Literal["Percentage", "Count"],
+        require: float,
+        cap: float,
+    ) -> None:
         chosen = checked_choice("mode", mode, QuotaConstraintMode, SlicerConfigError)
         named = ContextKind.of(kind, "kind")
         check = _percent if chosen is QuotaConstraintMode.PERCENTAGE else _count

@@ -16,7 +16,7 @@ from pycupel.pipeline.classify import Classified, check_pinned_budget, classify_
 from pycupel.pipeline.collect import trace_for
 from pycupel.pipeline.deduplicate import deduplicate_items
 from pycupel.pipeline.place import place_items
-from pycupel.pipeline.policy import Policy, PresetName, as_policy
+from pycupel.pipeline.policy import OverflowField, Policy, PresetName, as_policy
 from pycupel.pipeline.rank import Ranking, input_positions
 from pycupel.pipeline.score import score_items
 from pycupel.pipeline.selection import Selection
@@ -48,6 +48,8 @@ class Pipeline(Policy):
     """
 
     _: KW_ONLY
+    # Inherited; mypy reads the type of such a field from the class itself.
+    overflow_strategy: OverflowField = cast("OverflowField", OverflowStrategy.THROW)  # noqa: RUF009 - a constant
     on_overflow: Callable[[OverflowEvent], object] | None = None
     _note_sources: NoteSources = field(init=False, repr=False, compare=False)
     _reads_positions: bool = field(init=False, repr=False, compare=False)

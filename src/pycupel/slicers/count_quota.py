@@ -11,6 +11,7 @@ from pycupel.kernels.order import descending
 from pycupel.model import CountQuotaEntry, ScarcityBehavior
 from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_choice, shortened
+from pycupel.model.enums import ScarcityLike
 from pycupel.model.frozen import sealed
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import IndexedSlicer, check_nesting, restricted
@@ -58,7 +59,7 @@ class CountQuotaSlice(CountingSlicer):
         self,
         entries: Iterable[CountQuotaEntry],
         inner: Slicer = GreedySlice(),
-        scarcity: ScarcityBehavior | str = ScarcityBehavior.DEGRADE,
+        scarcity: ScarcityLike = ScarcityBehavior.DEGRADE,
         *,
         cap_order: Literal["inner", "score"] = "inner",
     ) -> None:

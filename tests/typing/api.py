@@ -43,7 +43,7 @@ from pycupel.analytics import (
 from pycupel.conformance import SuiteResult, run_suite
 from pycupel.diagnostics import BudgetExceeded, Deduplicated, TraceEvent
 from pycupel.integrations.otel import CupelOtelTraceCollector, CupelVerbosity
-from pycupel.messages import MessageSelection, lint_messages, select_messages
+from pycupel.messages import ExplainedSelection, MessageSelection, aselect_messages, lint_messages, select_messages
 from pycupel.policies import CHAT, RAG, preset
 from pycupel.testing import ReportRunner, check_scorer, check_slicer
 
@@ -148,6 +148,13 @@ def messages() -> None:
     assert_type(again.report, SelectionReport)
     for finding in lint_messages(history, provider="anthropic"):
         print(finding)
+
+
+async def waiting(explain: bool) -> None:
+    """The same for programs with an event loop."""
+    assert_type(await aselect_messages(history, 8_000, unit="turn", explain=True), ExplainedSelection)
+    assert_type(await aselect_messages(history, 8_000, policy="chat"), MessageSelection)
+    assert_type(await aselect_messages(history, 8_000, explain=explain), MessageSelection)
 
 
 def testing() -> None:

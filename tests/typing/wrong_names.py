@@ -15,7 +15,7 @@ from pycupel.messages import select_message as select_message  # error
 from pycupel.policies import RAGG as RAGG  # error
 from pycupel.analytics import policy_sensitivity, sweep_budgets
 from pycupel.integrations.otel import CupelOtelTraceCollector
-from pycupel.messages import lint_messages, select_messages
+from pycupel.messages import aselect_messages, lint_messages, select_messages
 from pycupel.model import QuotaConstraint
 
 items = [ContextItem("text", 1)]
@@ -39,6 +39,8 @@ select_messages(history, 1, policy="chatt")  # error
 select_messages(history, 1, unit="turns")  # error
 select_messages(history, 1, too_large="raise")  # error
 lint_messages(history, provider="opnai")  # error
+aselect_messages(history, 1, unit="turns")  # error
+aselect_messages(history, 1, unit="turns", explain=True)  # error
 CountQuotaSlice([], scarcity="thro")  # error
 CountConstrainedKnapsackSlice([], scarcity="thro")  # error
 DiagnosticTraceCollector("itemm")  # error

@@ -7,13 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_mapping, checked_str
 from pycupel.model.frozen import FrozenDict
+from pycupel.model.names import NamedEnum
 
 __all__ = [
     "EXCLUSION_REASONS",
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-class InclusionReason(StrEnum):
+class InclusionReason(NamedEnum):
     """Why an item was selected."""
 
     SCORED = "Scored"

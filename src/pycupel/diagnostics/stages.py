@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from pycupel.model.names import NamedEnum
 
 __all__ = ["PipelineStage"]
 
 
-class PipelineStage(StrEnum):
+class PipelineStage(NamedEnum):
     """The stages that events and snapshots are about. Sorting happens between two of them and has no name here."""
 
     # META-07: Sort is not observable.

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from enum import StrEnum
 from time import perf_counter_ns, time_ns
 from typing import Any, Literal, cast
 
@@ -33,6 +32,7 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.extras import missing_extra
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_choice, checked_str, wrong_type
+from pycupel.model.names import NamedEnum
 from pycupel.model.version import version_mark
 
 try:
@@ -59,7 +59,7 @@ SOURCE_NAME = "cupel"
 """The name of the instrumentation scope, unless the collector is given another."""
 
 
-class CupelVerbosity(StrEnum):
+class CupelVerbosity(NamedEnum):
     """How much of a run is recorded."""
 
     STAGE_ONLY = "StageOnly"

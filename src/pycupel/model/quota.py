@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Literal, TypeVar
 
 from pycupel.errors import SlicerConfigError, plain
@@ -12,6 +11,7 @@ from pycupel.model.brief import brief_repr, record_repr
 from pycupel.model.checks import checked_choice, checked_count, checked_float, shortened
 from pycupel.model.frozen import sealed
 from pycupel.model.kind import ContextKind
+from pycupel.model.names import NamedEnum
 
 __all__ = ["CountQuotaEntry", "QuotaConstraint", "QuotaConstraintMode", "QuotaEntry"]
 
@@ -78,7 +78,7 @@ class CountQuotaEntry:
         object.__setattr__(self, "require_count", least)
 
 
-class QuotaConstraintMode(StrEnum):
+class QuotaConstraintMode(NamedEnum):
     """What the numbers of a `QuotaConstraint` mean."""
 
     PERCENTAGE = "Percentage"

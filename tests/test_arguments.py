@@ -4,35 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from enum import StrEnum
 from typing import Any
 
 import pytest
 
 from pycupel import (
     BoostedScorer,
+    ChronologicalPlacer,
     CompositeScorer,
     CountConstrainedKnapsackSlice,
     CountQuotaEntry,
     CountQuotaSlice,
     CupelError,
     DecayScorer,
+    DiagnosticTraceCollector,
     Exponential,
     GreedySlice,
     KindScorer,
     KnapsackSlice,
     MetadataKeyScorer,
     MetadataTrustScorer,
+    OverflowStrategy,
     Pipeline,
     QuotaEntry,
     QuotaSlice,
     RecencyScorer,
+    ReflexiveScorer,
     ScaledScorer,
+    ScarcityBehavior,
     Step,
     StreamSlice,
     SystemTimeProvider,
     TagScorer,
+    TraceDetailLevel,
     Window,
 )
+from pycupel.analytics import ItemStatus
+from pycupel.diagnostics import InclusionReason, PipelineStage
+from pycupel.model import QuotaConstraintMode
 
 RECENCY = RecencyScorer()
 CLOCK = SystemTimeProvider()
@@ -75,9 +85,9 @@ Build = Callable[[], object]
         (lambda: QuotaSlice([QuotaEntry("a"), QuotaEntry("A")]), "entries", "A"),
         (lambda: CountQuotaSlice([CountQuotaEntry("a", cap_count=1)] * 2), "entries", "a"),
         (lambda: CountQuotaSlice([], KnapsackSlice()), "inner", KnapsackSlice()),
-        (lambda: CountQuotaSlice([], scarcity="x"), "scarcity", "x"),
+        (lambda: CountQuotaSlice([], scarcity=WRONG), "scarcity", "x"),
         (lambda: CountQuotaSlice([], cap_order=WRONG), "cap_order", "x"),
-        (lambda: CountConstrainedKnapsackSlice([], scarcity="x"), "scarcity", "x"),
+        (lambda: CountConstrainedKnapsackSlice([], scarcity=WRONG), "scarcity", "x"),
         (lambda: Pipeline(RECENCY, overflow_strategy=WRONG), "overflow_strategy", "x"),
     ],
 )
@@ -137,3 +147,41 @@ def test_a_wrong_type(build: Build, argument: str) -> None:
     with pytest.raises(TypeError) as caught:
         build()
     assert getattr(caught.value, "argument", None) == argument
+
+
+@pytest.mark.parametrize(
+    ("build", "spelling", "attribute", "kept"),
+    [
+        (lambda name: RecencyScorer(undated=name), "Position", "undated", "position"),
+        (lambda name: ReflexiveScorer(rescale=name), "AUTO", "rescale", "auto"),
+        (lambda name: CountQuotaSlice([], cap_order=name), "Score", "cap_order", "score"),
+        (lambda name: CountQuotaSlice([], scarcity=name), "Throw", "scarcity", "throw"),
+        (lambda name: ChronologicalPlacer(undated=name), "posi_tion", "undated", "position"),
+        (DiagnosticTraceCollector, "stage", "detail_level", "Stage"),
+        (lambda name: Pipeline(RECENCY, overflow_strategy=name), "-PROCEED", "overflow_strategy", "proceed"),
+    ],
+)
+def test_an_option_takes_any_spelling_and_keeps_the_usual_one(
+    build: Callable[[Any], object], spelling: str, attribute: str, kept: str
+) -> None:
+    assert getattr(build(spelling), attribute) == kept
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        OverflowStrategy,
+        ScarcityBehavior,
+        QuotaConstraintMode,
+        PipelineStage,
+        InclusionReason,
+        TraceDetailLevel,
+        ItemStatus,
+    ],
+)
+def test_an_enumeration_finds_its_members_in_any_spelling(choices: type[StrEnum]) -> None:
+    for member in choices:
+        assert choices(member.value.swapcase()) is choices(f"_{member.value}") is member
+    for unknown in ("", "x", None):
+        with pytest.raises(ValueError, match=f"is not a valid {choices.__name__}"):
+            choices(unknown)  # type: ignore[arg-type]

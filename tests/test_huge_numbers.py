@@ -162,7 +162,7 @@ def values_with(number: int) -> list[object]:
         CountConstrainedKnapsackSlice([], KnapsackSlice(number)),
         QuotaSlice([], KnapsackSlice(number)),
         MinScoreSlice(KnapsackSlice(number), 0.5),
-        QuotaConstraint("a", "count", number, number),
+        QuotaConstraint("a", "Count", number, number),
         RelevanceScorer(window=number),
         Policy(PriorityScorer(), KnapsackSlice(number)),
         Pipeline(PriorityScorer(), KnapsackSlice(number)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.metadata
 import importlib.resources
@@ -10,7 +11,9 @@ import json
 import pkgutil
 import subprocess
 import sys
+from itertools import pairwise
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -257,6 +260,28 @@ def test_the_package_is_typed() -> None:
 
 def test_every_module_says_what_it_is_for() -> None:
     assert [name for name in MODULES if not (importlib.import_module(name).__doc__ or "").strip()] == []
+
+
+def enumerations() -> list[ast.ClassDef]:
+    """Every enumeration in the source, also those whose optional packages are not installed."""
+    files = sorted(Path(pycupel.__path__[0]).rglob("*.py"))
+    nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
+    classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
+    return [each for each in classes if any(ast.unparse(base).endswith("Enum") for base in each.bases)]
+
+
+@pytest.mark.parametrize("enumeration", enumerations(), ids=lambda node: node.name)
+def test_every_member_of_an_enumeration_says_what_it_means(enumeration: ast.ClassDef) -> None:
+    """Editors show the string after a member."""
+    following = [*pairwise(enumeration.body), (enumeration.body[-1], None)]
+    members = {ast.unparse(node): after for node, after in following if isinstance(node, ast.Assign)}
+    assert members
+    bare = [
+        member
+        for member, after in members.items()
+        if not (isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and after.value.value)
+    ]
+    assert bare == []
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ from pycupel import (
     TagScorer,
     Window,
 )
+from pycupel.model import ScarcityBehavior
 from tests.samples import DAY, NOW, PLACERS, SCORERS, SLICERS
 
 STRATEGIES: list[Any] = [*SCORERS, *SLICERS, *PLACERS]
@@ -93,7 +94,10 @@ def test_options_cannot_be_changed(strategy: Any) -> None:
         (TagScorer({"a": 1, "b": 2}), TagScorer({"b": 2.0, "a": 1.0})),
         (BoostedScorer(RecencyScorer(), KindScorer()), BoostedScorer(RecencyScorer(), boosts=[KindScorer()])),
         (QuotaSlice([QuotaEntry("A", 10)]), QuotaSlice([QuotaEntry("a", 10.0)], GreedySlice(), redistribute=False)),
-        (CountQuotaSlice([], scarcity="throw"), CountQuotaSlice((), scarcity="Throw", cap_order="inner")),
+        (
+            CountQuotaSlice([], scarcity="throw"),
+            CountQuotaSlice((), scarcity=ScarcityBehavior.THROW, cap_order="inner"),
+        ),
         (Step([(DAY, 1)]), Step(((dt.timedelta(hours=24), 1.0),))),
     ],
 )

@@ -253,7 +253,7 @@ def test_a_policy_may_be_a_preset_and_a_budget_a_number() -> None:
 
 
 def test_a_constraint_is_a_value() -> None:
-    constraint = QuotaConstraint("Note", "count", 1, 2)
+    constraint = QuotaConstraint("Note", "Count", 1, 2)
     assert constraint == QuotaConstraint(ContextKind("NOTE"), COUNT, 1, 2)
     assert constraint != QuotaConstraint("Note", PERCENTAGE, 1, 2)
     assert copy.deepcopy(constraint) == pickle.loads(pickle.dumps(constraint)) == replace(constraint) == constraint

@@ -268,6 +268,7 @@ def test_wrong_arguments(log: Path, tmp_path: Path) -> None:
 
     refused("inputs must name at least one file")
     refused("engine must be 'local' or 'dask', not 'spark'", log, engine="spark")
+    refused("scheduler is for the engine dask only", log, engine="Local", scheduler="tcp://127.0.0.1:1")
     refused("workers must be greater than 0", log, workers=0)
     refused("scheduler is for the engine dask only", log, scheduler="tcp://127.0.0.1:1")
     with pytest.raises(FileNotFoundError):

@@ -157,7 +157,7 @@ def test_stage_events_count_what_comes_out() -> None:
 
 def test_item_events_are_discarded_at_stage_detail() -> None:
     """TC-02: the lists are complete at any level; only the events differ."""
-    stage, both = DiagnosticTraceCollector("stage"), DiagnosticTraceCollector("Item")
+    stage, both = DiagnosticTraceCollector("Stage"), DiagnosticTraceCollector("Item")
     for collector in (stage, both):
         PIPELINE.run(ITEMS, BUDGET, collector=collector)
     assert len(stage.events) == 5 < len(both.events)
@@ -267,9 +267,7 @@ def test_overflow_reaches_collector_and_observer_for_proceed_only() -> None:
     proceed.dry_run(ITEMS, BUDGET)
     assert len(events) == 1
     listener = Listener()
-    Pipeline(ReflexiveScorer(), slicer, overflow_strategy="truncate").run(  # type: ignore[arg-type]
-        ITEMS, BUDGET, collector=listener
-    )
+    Pipeline(ReflexiveScorer(), slicer, overflow_strategy="truncate").run(ITEMS, BUDGET, collector=listener)
     assert not listener.heard("overflow")
 
 
@@ -328,8 +326,28 @@ def test_a_class_instead_of_a_collector_is_a_type_error() -> None:
         PIPELINE.run(ITEMS, BUDGET, collector=DiagnosticTraceCollector)
 
 
+@pytest.mark.parametrize("given", [3, False, "x", object()])
+def test_what_has_none_of_the_hooks_is_no_collector(given: object) -> None:
+    for run in (PIPELINE.run, Pipeline(PIPELINE.scorer).run_stream_sync):
+        with pytest.raises(TypeError, match=r"^collector must be a TraceCollector, or an object with ") as caught:
+            run(ITEMS, BUDGET, collector=given)
+        assert caught.value.argument == "collector"  # type: ignore[attr-defined]
+
+
+class Unreadable:
+    """Raises whatever is asked of it."""
+
+    def __getattr__(self, name: str) -> object:
+        raise RuntimeError(name)
+
+
+def test_a_collector_whose_attributes_raise_does_not_end_the_run(caplog: pytest.LogCaptureFixture) -> None:
+    assert PIPELINE.run(ITEMS, BUDGET, collector=Unreadable()) == PIPELINE.run(ITEMS, BUDGET)
+    assert "is_enabled or detail_level of Unreadable raised" in caplog.text
+
+
 @pytest.mark.parametrize("level", ["verbose", "", "items"])
-def test_an_unknown_detail_level_is_refused(level: str) -> None:
+def test_an_unknown_detail_level_is_refused(level: Any) -> None:
     with pytest.raises(InvalidArgumentError, match="detail_level"):
         DiagnosticTraceCollector(level)
 

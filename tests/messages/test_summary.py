@@ -172,7 +172,8 @@ def test_options_that_make_no_sense(options: dict[str, Any], error: type[Excepti
 
 
 def aselect(messages: Any, budget: Any, **options: Any) -> MessageSelection:
-    return asyncio.run(aselect_messages(messages, budget, counter=len, **options))
+    selection: MessageSelection = asyncio.run(aselect_messages(messages, budget, counter=len, **options))
+    return selection
 
 
 async def fail_later(dropped: list[Any], last: str | None) -> str:

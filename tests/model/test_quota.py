@@ -209,7 +209,7 @@ def test_the_reprs_leave_defaults_out() -> None:
         (lambda: QuotaEntry("a", 2, 1), "require", 2.0),
         (lambda: CountQuotaEntry("a", cap_count=-1), "cap_count", -1),
         (lambda: CountQuotaEntry("a", cap_count=1, require_count=2), "require_count", 2),
-        (lambda: QuotaConstraint("a", "shares", 0, 1), "mode", "shares"),
+        (lambda: QuotaConstraint("a", "shares", 0, 1), "mode", "shares"),  # type: ignore[arg-type]
         (lambda: QuotaConstraint("a", "Count", -1, 1), "require", -1),
         (lambda: QuotaConstraint("a", "Count", 2, 1), "require", 2),
         (lambda: QuotaConstraint("a", "Percentage", 2, 101), "cap", 101.0),

@@ -133,6 +133,25 @@ def test_selections_and_rankings_are_compared_by_identity_and_have_a_short_repre
     assert isinstance(ranking, Ranking)
 
 
+def test_selections_and_rankings_cannot_be_changed() -> None:
+    """A report is read later, from what the ranking holds."""
+    ranking: Any = PIPELINE.rank(ITEMS)
+    selection: Any = PIPELINE.select(ranking, BUDGET)
+    for value, name in ((ranking, "items"), (ranking, "trace"), (selection, "ranking"), (selection, "items")):
+        with pytest.raises(dataclasses.FrozenInstanceError, match=f"cannot assign to '{name}' of "):
+            setattr(value, name, [])
+    assert selection.report.excluded == PIPELINE.dry_run(ITEMS, BUDGET).excluded
+    assert dataclasses.replace(ranking).items is ranking.items
+    assert dataclasses.replace(selection).items == selection.items
+
+
+@pytest.mark.parametrize("given", ["x", ITEMS, None])
+def test_only_a_ranking_can_be_selected_from(given: Any) -> None:
+    with pytest.raises(TypeError, match=r"^ranking must be a Ranking, which Pipeline.rank returns, not ") as caught:
+        PIPELINE.select(given, BUDGET)
+    assert caught.value.argument == "ranking"  # type: ignore[attr-defined]
+
+
 def test_later_changes_of_the_callers_list_have_no_effect() -> None:
     given = list(ITEMS)
     expected = PIPELINE.dry_run(ITEMS, BUDGET)

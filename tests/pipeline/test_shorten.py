@@ -113,7 +113,7 @@ def test_what_a_count_requires_may_be_shortened() -> None:
 def test_what_a_count_requires_comes_before_the_budget_in_its_shortest_version() -> None:
     slicer = CountQuotaSlice([CountQuotaEntry("Document", cap_count=2, require_count=2)])
     given = items(400, 400, kind="Document")
-    runner = Pipeline(ReflexiveScorer(), slicer, shorten=Halves(), overflow_strategy="proceed")  # type: ignore[arg-type]
+    runner = Pipeline(ReflexiveScorer(), slicer, shorten=Halves(), overflow_strategy="proceed")
     assert tokens(runner.run(given, 150)) == [100, 100]
     assert tokens(runner.run(given, 50)) == [100, 100]
 
@@ -125,7 +125,7 @@ class Untouched:
 
 def test_what_is_required_and_has_no_versions_stays_whole() -> None:
     slicer = CountQuotaSlice([CountQuotaEntry("Document", cap_count=2, require_count=1)])
-    runner = Pipeline(ReflexiveScorer(), slicer, shorten=Untouched(), overflow_strategy="proceed")  # type: ignore[arg-type]
+    runner = Pipeline(ReflexiveScorer(), slicer, shorten=Untouched(), overflow_strategy="proceed")
     assert tokens(runner.run(items(400, kind="Document"), 50)) == [400]
 
 
@@ -267,7 +267,7 @@ def test_a_collector_sees_what_versions_leave_of_the_budget() -> None:
 
 def test_truncated_versions_are_not_listed() -> None:
     slicer = CountQuotaSlice([CountQuotaEntry("Document", cap_count=2, require_count=2)])
-    runner = Pipeline(ReflexiveScorer(), slicer, shorten=Halves(), overflow_strategy="truncate")  # type: ignore[arg-type]
+    runner = Pipeline(ReflexiveScorer(), slicer, shorten=Halves(), overflow_strategy="truncate")
     given = [ContextItem("pin", 10, pinned=True), *items(400, 400, kind="Document")]
     selection = runner.select(runner.rank(given), 160)
     assert tokens(selection.items) == [10, 100]

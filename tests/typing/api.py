@@ -16,13 +16,17 @@ from pycupel import (
     ContextResult,
     CountQuotaEntry,
     CountQuotaSlice,
+    DiagnosticTraceCollector,
+    OverflowStrategy,
     Pipeline,
     Policy,
     QuotaEntry,
     QuotaSlice,
     RecencyScorer,
     ReflexiveScorer,
+    ScarcityBehavior,
     SelectionReport,
+    TraceDetailLevel,
     UShapedPlacer,
     select,
 )
@@ -37,8 +41,9 @@ from pycupel.analytics import (
     sweep_budgets,
 )
 from pycupel.conformance import SuiteResult, run_suite
-from pycupel.diagnostics import BudgetExceeded, Deduplicated
-from pycupel.messages import MessageSelection, lint_messages, select_messages
+from pycupel.diagnostics import BudgetExceeded, Deduplicated, TraceEvent
+from pycupel.integrations.otel import CupelOtelTraceCollector, CupelVerbosity
+from pycupel.messages import ExplainedSelection, MessageSelection, aselect_messages, lint_messages, select_messages
 from pycupel.policies import CHAT, RAG, preset
 from pycupel.testing import ReportRunner, check_scorer, check_slicer
 
@@ -81,8 +86,29 @@ def pipelines() -> None:
         UShapedPlacer(),
         name="mine",
     )
+    assert_type(Pipeline(RecencyScorer(), overflow_strategy="throw").overflow_strategy, OverflowStrategy)
+    assert_type(Policy(RecencyScorer(), overflow_strategy=OverflowStrategy.PROCEED).overflow_strategy, OverflowStrategy)
     for policy in (own, Pipeline.from_policy(own), CHAT, preset("code_review")):
         select(items, 100, policy)
+
+
+class StageCounter:
+    """A collector of one's own, without a base class."""
+
+    def record_stage_event(self, event: TraceEvent) -> None:
+        """Count it."""
+
+
+def collectors() -> None:
+    """Levels are given by member or by name."""
+    pipeline = Pipeline(RecencyScorer(), CountQuotaSlice([], scarcity="throw"))
+    pipeline = Pipeline(RecencyScorer(), CountQuotaSlice([], scarcity=ScarcityBehavior.DEGRADE))
+    for level in (TraceDetailLevel.ITEM, TraceDetailLevel.STAGE):
+        pipeline.run(items, 100, collector=DiagnosticTraceCollector(level))
+    pipeline.run(items, 100, collector=DiagnosticTraceCollector("Item"))
+    pipeline.run(items, 100, collector=CupelOtelTraceCollector("StageOnly"))
+    pipeline.run(items, 100, collector=CupelOtelTraceCollector(CupelVerbosity.FULL))
+    pipeline.run(items, 100, collector=StageCounter())
 
 
 def reports(report: SelectionReport) -> None:
@@ -122,6 +148,13 @@ def messages() -> None:
     assert_type(again.report, SelectionReport)
     for finding in lint_messages(history, provider="anthropic"):
         print(finding)
+
+
+async def waiting(explain: bool) -> None:
+    """The same for programs with an event loop."""
+    assert_type(await aselect_messages(history, 8_000, unit="turn", explain=True), ExplainedSelection)
+    assert_type(await aselect_messages(history, 8_000, policy="chat"), MessageSelection)
+    assert_type(await aselect_messages(history, 8_000, explain=explain), MessageSelection)
 
 
 def testing() -> None:

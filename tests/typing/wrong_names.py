@@ -7,13 +7,16 @@ It is never run. `test_typing.py` compares the marks with what the checkers say.
 from __future__ import annotations
 
 import pycupel
-from pycupel import ContextItem, Pipeline, select
+from pycupel import ContextItem, CountConstrainedKnapsackSlice, CountQuotaSlice, DiagnosticTraceCollector, Pipeline
+from pycupel import Policy, RecencyScorer, select
 from pycupel import GreedySlicer as GreedySlicer  # error
 from pycupel.analytics import find_minimum_budget as find_minimum_budget  # error
 from pycupel.messages import select_message as select_message  # error
 from pycupel.policies import RAGG as RAGG  # error
 from pycupel.analytics import policy_sensitivity, sweep_budgets
-from pycupel.messages import lint_messages, select_messages
+from pycupel.integrations.otel import CupelOtelTraceCollector
+from pycupel.messages import aselect_messages, lint_messages, select_messages
+from pycupel.model import QuotaConstraint
 
 items = [ContextItem("text", 1)]
 history = [{"role": "user", "content": "Hello"}]
@@ -36,6 +39,15 @@ select_messages(history, 1, policy="chatt")  # error
 select_messages(history, 1, unit="turns")  # error
 select_messages(history, 1, too_large="raise")  # error
 lint_messages(history, provider="opnai")  # error
+aselect_messages(history, 1, unit="turns")  # error
+aselect_messages(history, 1, unit="turns", explain=True)  # error
+CountQuotaSlice([], scarcity="thro")  # error
+CountConstrainedKnapsackSlice([], scarcity="thro")  # error
+DiagnosticTraceCollector("itemm")  # error
+CupelOtelTraceCollector(verbosity="Everything")  # error
+Policy(RecencyScorer(), overflow_strategy="thro")  # error
+Pipeline(RecencyScorer(), overflow_strategy="thro")  # error
+QuotaConstraint("Document", "percent", 0, 1)  # error
 
 # Arguments, fields and types that do not exist.
 ContextItem("text", 1, knid="Document")  # error

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, NamedTuple, cast, overload
 
 from pycupel.diagnostics import SelectionReport
@@ -12,17 +11,19 @@ from pycupel.errors import CupelError, InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_iterable, checked_pairs, checked_str, quoted
 from pycupel.model.frozen import sealed
+from pycupel.model.names import NamedEnum
 from pycupel.pipeline import Pipeline, Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 
 __all__ = ["ItemStatus", "PolicySensitivityDiffEntry", "PolicySensitivityReport", "policy_sensitivity"]
 
 
-class ItemStatus(StrEnum):
+class ItemStatus(NamedEnum):
     """Whether a variant selects a content."""
 
     INCLUDED = "Included"
     """At least one item with the content was selected."""
+
     EXCLUDED = "Excluded"
     """No item with the content was selected."""
 

@@ -12,7 +12,7 @@ from pycupel.batch.chunks import Chunk, Job, Part, read_chunks
 from pycupel.batch.output import Output
 from pycupel.batch.tally import BatchSummary, Tally
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import checked_positive
+from pycupel.model.checks import checked_name, checked_positive
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 
@@ -122,12 +122,11 @@ class _Remaining:
 
 def _engine(name: str, scheduler: str | None, workers: int | None) -> Callable[[Iterable[Chunk], Job], Iterator[Part]]:
     """The engine of that name, ready to run."""
-    if name not in ("local", "dask"):
-        raise InvalidArgumentError(f"engine must be 'local' or 'dask', not {name!r}", argument="engine", value=name)
+    chosen = checked_name("engine", name, ("local", "dask"), InvalidArgumentError)
     from pycupel.batch.local import available_workers, run_local  # noqa: PLC0415 - processes are loaded when needed
 
     count = available_workers() if workers is None else checked_positive("workers", workers, InvalidArgumentError)
-    if name == "local":
+    if chosen == "local":
         if scheduler is not None:
             raise InvalidArgumentError("scheduler is for the engine dask only", argument="scheduler")
         return lambda chunks, job: run_local(chunks, job, count)

@@ -6,6 +6,7 @@ A collector needs no base class. A method that it lacks is not called.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 from pycupel.diagnostics.entries import ExcludedItem, IncludedItem
 from pycupel.diagnostics.events import OverflowEvent, StageTraceSnapshot, TraceDetailLevel, TraceEvent
@@ -98,7 +99,7 @@ class DiagnosticTraceCollector(TraceCollector):
 
     def __init__(
         self,
-        detail_level: TraceDetailLevel | str = TraceDetailLevel.STAGE,
+        detail_level: TraceDetailLevel | Literal["Stage", "Item"] = TraceDetailLevel.STAGE,
         callback: Callable[[TraceEvent], object] | None = None,
     ) -> None:
         self.detail_level = checked_choice("detail_level", detail_level, TraceDetailLevel, InvalidArgumentError)

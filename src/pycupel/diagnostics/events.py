@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from pycupel.diagnostics.stages import PipelineStage
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.brief import record_repr
+from pycupel.model.names import NamedEnum
 
 if TYPE_CHECKING:
     from pycupel.diagnostics.entries import ExcludedItem
@@ -15,16 +15,14 @@ if TYPE_CHECKING:
 __all__ = ["OverflowEvent", "StageTraceSnapshot", "TraceDetailLevel", "TraceEvent"]
 
 
-class TraceDetailLevel(StrEnum):
-    """How much a collector records. `ITEM` is more than `STAGE`, and includes it.
-
-    Attributes:
-        STAGE: One event for each stage.
-        ITEM: Also one event for each decision about an item.
-    """
+class TraceDetailLevel(NamedEnum):
+    """How much a collector records. `ITEM` is more than `STAGE`, and includes it."""
 
     STAGE = "Stage"
+    """One event for each stage."""
+
     ITEM = "Item"
+    """Also one event for each decision about an item."""
 
     @property
     def ordinal(self) -> int:

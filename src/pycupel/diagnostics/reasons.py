@@ -7,13 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_mapping, checked_str
 from pycupel.model.frozen import FrozenDict
+from pycupel.model.names import NamedEnum
 
 __all__ = [
     "EXCLUSION_REASONS",
@@ -34,18 +34,17 @@ __all__ = [
 ]
 
 
-class InclusionReason(StrEnum):
-    """Why an item was selected.
-
-    Attributes:
-        SCORED: It was selected by its score and size.
-        PINNED: It is pinned.
-        ZERO_TOKEN: It costs nothing.
-    """
+class InclusionReason(NamedEnum):
+    """Why an item was selected."""
 
     SCORED = "Scored"
+    """It was selected by its score and size."""
+
     PINNED = "Pinned"
+    """It is pinned."""
+
     ZERO_TOKEN = "ZeroToken"  # noqa: S105 - a reason, not a password
+    """It costs nothing."""
 
 
 class ExclusionReason:

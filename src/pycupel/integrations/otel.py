@@ -14,9 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from enum import StrEnum
 from time import perf_counter_ns, time_ns
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from pycupel import __version__
 from pycupel.diagnostics import (
@@ -33,6 +32,7 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.extras import missing_extra
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_choice, checked_str, wrong_type
+from pycupel.model.names import NamedEnum
 from pycupel.model.version import version_mark
 
 try:
@@ -59,18 +59,17 @@ SOURCE_NAME = "cupel"
 """The default name of the instrumentation scope."""
 
 
-class CupelVerbosity(StrEnum):
-    """How much of a run is recorded.
-
-    Attributes:
-        STAGE_ONLY: A span for the run and for each stage, with counts.
-        STAGE_AND_EXCLUSIONS: Also a span event for each excluded item.
-        FULL: Also a span event for each selected item.
-    """
+class CupelVerbosity(NamedEnum):
+    """How much of a run is recorded."""
 
     STAGE_ONLY = "StageOnly"
+    """A span for the run and for each stage, with counts."""
+
     STAGE_AND_EXCLUSIONS = "StageAndExclusions"
+    """Also a span event for each excluded item."""
+
     FULL = "Full"
+    """Also a span event for each selected item."""
 
 
 class _Run:
@@ -117,7 +116,7 @@ class CupelOtelTraceCollector(TraceCollector):
 
     def __init__(
         self,
-        verbosity: CupelVerbosity | str,
+        verbosity: CupelVerbosity | Literal["StageOnly", "StageAndExclusions", "Full"],
         tracer_provider: TracerProvider | None = None,
         tracer_name: str = SOURCE_NAME,
     ) -> None:

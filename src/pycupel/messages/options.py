@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_iterable, checked_str, wrong_type
-from pycupel.model.names import name_key, suggestion
+from pycupel.model.names import find_name, suggestion
 from pycupel.model.percent import percent_of
 from pycupel.tokens.windows import window_of
 
@@ -63,13 +63,12 @@ def as_budget(budget: BudgetLike, model: str | None) -> ContextBudget | int:
 
 def checked_name(argument: str, value: Any, known: Iterable[_Name]) -> _Name:
     """The known name that `value` spells, in any case and with or without `-` and `_`."""
-    names = {name_key(each): each for each in known}
-    name = names.get(name_key(checked_str(argument, value)))
+    names = list(known)
+    name = find_name(checked_str(argument, value), names)
     if name is not None:
         return name
-    expected = ", ".join(names.values())
     raise InvalidArgumentError(
-        f"{argument} must be one of {expected}, not {value!r}{suggestion(value, names.values())}",
+        f"{argument} must be one of {', '.join(names)}, not {value!r}{suggestion(value, names)}",
         argument=argument,
         value=value,
     )

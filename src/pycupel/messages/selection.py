@@ -47,8 +47,8 @@ __all__ = ["SelectOptions", "aselect_messages", "select_messages"]
 _IGNORED = "previous was ignored: it was made with other arguments, or not from the start of this history"
 
 
-class SelectOptions(TypedDict, total=False):
-    """The options of `select_messages`, which explains them."""
+class _Options(TypedDict, total=False):
+    """The options of `select_messages` except `explain`, which decides what it returns."""
 
     provider: ProviderName
     model: str | None
@@ -68,7 +68,16 @@ class SelectOptions(TypedDict, total=False):
     summarize: Summarize | None
     summary_tokens: int | None
     too_large: TooLarge | None
+
+
+class SelectOptions(_Options, total=False):
+    """The options of `select_messages`, which explains them."""
+
     explain: bool
+
+
+class _ExplainedOptions(_Options):
+    explain: Literal[True]
 
 
 @overload
@@ -221,6 +230,14 @@ def select_messages(
     return selection if request is None else request.answer(selection)
 
 
+@overload
+async def aselect_messages(
+    messages: Iterable[Any], budget: BudgetLike, **options: Unpack[_ExplainedOptions]
+) -> ExplainedSelection: ...
+@overload
+async def aselect_messages(
+    messages: Iterable[Any], budget: BudgetLike, **options: Unpack[SelectOptions]
+) -> MessageSelection: ...
 async def aselect_messages(
     messages: Iterable[Any], budget: BudgetLike, **options: Unpack[SelectOptions]
 ) -> MessageSelection:

@@ -7,14 +7,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from operator import index
 from typing import Any, TypeVar
 
 from pycupel.errors import digits, escaped, plain
-from pycupel.model.names import name_key
+from pycupel.model.names import find_name
 
 __all__ = [
     "argument_of",
@@ -27,6 +27,7 @@ __all__ = [
     "checked_int",
     "checked_iterable",
     "checked_mapping",
+    "checked_name",
     "checked_pairs",
     "checked_positive",
     "checked_str",
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
+_Name = TypeVar("_Name", bound=str)
 _Error = Callable[..., ValueError]
 _LONGEST_NAME = 200
 
@@ -186,12 +188,20 @@ def checked_choice(name: str, value: Any, choices: type[_Choice], error: _Error)
     """A member of a StrEnum, or its value in any spelling of the same name."""
     if isinstance(value, choices):
         return value
-    key = name_key(checked_str(name, value))
-    for choice in choices:
-        if name_key(choice.value) == key:
-            return choice
+    found = find_name(checked_str(name, value), choices)
+    if found is not None:
+        return found
     known = ", ".join(repr(choice.value) for choice in choices)
     raise error(f"{name} must be one of {known}, not {quoted(value)}", argument=argument_of(name), value=value)
+
+
+def checked_name(name: str, value: Any, known: Sequence[_Name], error: _Error) -> _Name:
+    """One of a few names, in any spelling."""
+    found = find_name(value, known)
+    if found is None:
+        expected = " or ".join(map(repr, known))
+        raise error(f"{name} must be {expected}, not {shortened(value, 200)}", argument=argument_of(name), value=value)
+    return found
 
 
 def is_aware(value: Any) -> bool:

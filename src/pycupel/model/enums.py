@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from typing import Literal, TypeAlias
 
-__all__ = ["OverflowStrategy", "ScarcityBehavior"]
+from pycupel.model.names import NamedEnum
+
+__all__ = ["OverflowStrategy", "ScarcityBehavior", "ScarcityLike"]
 
 
-class OverflowStrategy(StrEnum):
+class OverflowStrategy(NamedEnum):
     """What to do when pinned and selected items together exceed the budget."""
 
     THROW = "throw"
@@ -20,7 +22,7 @@ class OverflowStrategy(StrEnum):
     """Keep everything, and call `on_overflow` with an `OverflowEvent`."""
 
 
-class ScarcityBehavior(StrEnum):
+class ScarcityBehavior(NamedEnum):
     """What a count slicer does when a kind has fewer candidates than its entry requires."""
 
     DEGRADE = "degrade"
@@ -28,3 +30,6 @@ class ScarcityBehavior(StrEnum):
 
     THROW = "throw"
     """Raise `CountRequirementError`."""
+
+
+ScarcityLike: TypeAlias = ScarcityBehavior | Literal["degrade", "throw"]

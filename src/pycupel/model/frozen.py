@@ -1,11 +1,11 @@
-"""Immutable values: `FrozenDict`, an immutable mapping, and `sealed` for frozen dataclasses."""
+"""Immutable values: `FrozenDict`, an immutable mapping; `sealed` and `draft_of` for frozen dataclasses."""
 
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError, fields
 from typing import Any, Never, Self, TypeVar
 
-__all__ = ["FrozenDict", "sealed"]
+__all__ = ["FrozenDict", "draft_of", "sealed"]
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -50,6 +50,14 @@ def sealed(cls: _Class) -> _Class:
         if name in vars(cls):
             delattr(cls, name)
     return cls
+
+
+def draft_of(cls: type[Any]) -> Any:
+    """A class with the same slots, not frozen: `draft.__class__ = cls` makes a value of one of its instances.
+
+    Writing attributes past a frozen class takes several times as long.
+    """
+    return type("_Draft", (), {"__slots__": cls.__slots__})
 
 
 def _refuse_assignment(self: object, name: str, _: object) -> Never:

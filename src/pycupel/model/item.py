@@ -20,7 +20,7 @@ from pycupel.model.checks import (
     shortened,
     wrong_type,
 )
-from pycupel.model.frozen import FrozenDict, sealed
+from pycupel.model.frozen import FrozenDict, draft_of, sealed
 from pycupel.model.kind import ContextKind, ContextSource
 
 __all__ = ["ContextItem", "ScoredItem", "split_scored", "trusted_item"]
@@ -121,8 +121,7 @@ class ContextItem:
         return f"ContextItem({content}, {shortened(self.tokens)}{''.join(options)})"
 
 
-# A class with the same slots, but not frozen: its instances can become ContextItems.
-_Draft: Any = type("_Draft", (), {"__slots__": ContextItem.__slots__})
+_Draft: Any = draft_of(ContextItem)
 
 
 def trusted_item(
@@ -139,8 +138,7 @@ def trusted_item(
     original_tokens: int | None,
 ) -> ContextItem:
     """An item whose fields have all been checked and converted."""
-    # Writing eleven attributes past a frozen class costs more than validating them, and items are built by the
-    # thousand on every request. So they are written to a draft, which then becomes a ContextItem.
+    # Items are built by the thousand on every request, so the fields are written to a draft, which becomes an item.
     draft = _Draft()
     draft.content = content
     draft.tokens = tokens

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import StrEnum
+from typing import Self, TypeVar
 
-__all__ = ["fold", "name_key", "suggestion"]
+__all__ = ["NamedEnum", "find_name", "fold", "name_key", "suggestion"]
+
+_Name = TypeVar("_Name", bound=str)
 
 # Comparing takes time proportional to the product of both lengths, and no name of ours is longer.
 _SHORT = 100
@@ -24,6 +28,22 @@ def name_key(name: str) -> str:
     names, and are not compared like this.
     """
     return fold(name).replace("-", "").replace("_", "")
+
+
+def find_name(value: object, known: Iterable[_Name]) -> _Name | None:
+    """The known name that a value spells, or None."""
+    if not isinstance(value, str):
+        return None
+    key = name_key(value)
+    return next((name for name in known if name_key(name) == key), None)
+
+
+class NamedEnum(StrEnum):
+    """A `StrEnum` whose members are found by their values in any spelling: `OverflowStrategy("THROW")`."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> Self | None:
+        return find_name(value, cls)
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

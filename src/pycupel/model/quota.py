@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pycupel.errors import SlicerConfigError, plain
 from pycupel.model.brief import brief_repr, record_repr
 from pycupel.model.checks import checked_choice, checked_count, checked_float, shortened
 from pycupel.model.frozen import sealed
 from pycupel.model.kind import ContextKind
+from pycupel.model.names import NamedEnum
 
 __all__ = ["CountQuotaEntry", "QuotaConstraint", "QuotaConstraintMode", "QuotaEntry"]
 
@@ -78,7 +78,7 @@ class CountQuotaEntry:
         object.__setattr__(self, "require_count", least)
 
 
-class QuotaConstraintMode(StrEnum):
+class QuotaConstraintMode(NamedEnum):
     """What the numbers of a `QuotaConstraint` mean."""
 
     PERCENTAGE = "Percentage"
@@ -112,7 +112,13 @@ class QuotaConstraint:
 
     __repr__ = record_repr
 
-    def __init__(self, kind: ContextKind | str, mode: QuotaConstraintMode | str, require: float, cap: float) -> None:
+    def __init__(
+        self,
+        kind: ContextKind | str,
+        mode: QuotaConstraintMode | Literal["Percentage", "Count"],
+        require: float,
+        cap: float,
+    ) -> None:
         chosen = checked_choice("mode", mode, QuotaConstraintMode, SlicerConfigError)
         named = ContextKind.of(kind, "kind")
         check = _percent if chosen is QuotaConstraintMode.PERCENTAGE else _count

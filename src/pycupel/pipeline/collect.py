@@ -20,6 +20,7 @@ from pycupel.diagnostics import (
 )
 from pycupel.diagnostics.collector import log_exception
 from pycupel.model import ContextBudget
+from pycupel.model.checks import refuse_class, wrong_type
 from pycupel.pipeline import explain
 from pycupel.pipeline.classify import Classified
 from pycupel.pipeline.events import (
@@ -39,24 +40,38 @@ from pycupel.pipeline.trace import UNTRACED, NoteSources, TimedTrace, Trace
 __all__ = ["CollectorTrace", "trace_for"]
 
 _STAGE = TraceDetailLevel.STAGE
+_HOOKS = [name for name, hook in vars(TraceCollector).items() if name[0] != "_" and callable(hook)]
 _CLASSIFY, _SCORE, _DEDUPLICATE, _SLICE, _PLACE = PipelineStage
 
 
 def trace_for(sources: NoteSources, budget: ContextBudget, collector: Any) -> Trace:
-    """A trace for the collector, if it is enabled (TC-04)."""
+    """A trace for the collector, if it is enabled (TC-04).
+
+    Raises:
+        TypeError: it is a class, or has none of the hooks.
+    """
     cls = collector.__class__
     if cls is NullTraceCollector:
         return UNTRACED
     if cls is DiagnosticTraceCollector and collector.callback is None and collector.detail_level is _STAGE:
         return DeferredTrace(sources, budget, collector)
-    if isinstance(collector, type):
-        raise TypeError(f"collector must be an instance; did you mean {collector.__name__}()?")
+    refuse_class("collector", collector)
+    if not _has_hooks(collector):
+        raise wrong_type("collector", "a TraceCollector, or an object with some of its methods", collector)
     try:
         enabled = getattr(collector, "is_enabled", True)
         return CollectorTrace(sources, budget, collector) if (enabled() if callable(enabled) else enabled) else UNTRACED
     except Exception:  # noqa: BLE001 - an observer must not end the run
         log_exception(f"is_enabled or detail_level of {cls.__name__}")
         return UNTRACED
+
+
+def _has_hooks(collector: object) -> bool:
+    """Whether an object has one of the methods of a collector, at least."""
+    try:
+        return any(hasattr(collector, hook) for hook in _HOOKS)
+    except Exception:  # noqa: BLE001 - an attribute that raises is logged when it is needed
+        return True
 
 
 class DeferredTrace(TimedTrace):

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from pycupel.diagnostics import OverflowEvent, SelectionReport
+from pycupel.diagnostics import OverflowEvent, SelectionReport, TraceCollector
 from pycupel.errors import PipelineConfigError
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
 from pycupel.model.checks import wrong_type
@@ -16,7 +16,7 @@ from pycupel.pipeline.classify import Classified, check_pinned_budget, classify_
 from pycupel.pipeline.collect import trace_for
 from pycupel.pipeline.deduplicate import deduplicate_items
 from pycupel.pipeline.place import place_items
-from pycupel.pipeline.policy import Policy, PresetName, as_policy
+from pycupel.pipeline.policy import OverflowField, Policy, PresetName, as_policy
 from pycupel.pipeline.rank import Ranking, input_positions
 from pycupel.pipeline.score import score_items
 from pycupel.pipeline.selection import Selection
@@ -48,6 +48,8 @@ class Pipeline(Policy):
     """
 
     _: KW_ONLY
+    # Inherited; mypy reads the type of such a field from the class itself.
+    overflow_strategy: OverflowField = cast("OverflowField", OverflowStrategy.THROW)  # noqa: RUF009 - a constant
     on_overflow: Callable[[OverflowEvent], object] | None = None
     _note_sources: NoteSources = field(init=False, repr=False, compare=False)
     _reads_positions: bool = field(init=False, repr=False, compare=False)
@@ -88,7 +90,7 @@ class Pipeline(Policy):
         budget: ContextBudget | int,
         *,
         query: str | None = None,
-        collector: Any = None,
+        collector: TraceCollector | object | None = None,
     ) -> list[ContextItem]:
         """The selected items, in the order in which the model should see them.
 
@@ -115,7 +117,7 @@ class Pipeline(Policy):
         budget: ContextBudget | int,
         *,
         query: str | None = None,
-        collector: Any = None,
+        collector: TraceCollector | object | None = None,
     ) -> list[ContextItem]:
         """Select from items while they arrive, without waiting for all of them.
 
@@ -150,7 +152,7 @@ class Pipeline(Policy):
         budget: ContextBudget | int,
         *,
         query: str | None = None,
-        collector: Any = None,
+        collector: TraceCollector | object | None = None,
     ) -> list[ContextItem]:
         """Select from a plain iterable, such as a generator, as `run_stream` does from an async one.
 
@@ -240,11 +242,13 @@ class Pipeline(Policy):
             PinnedExceedsBudgetError: the pinned items alone do not fit.
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
         """
+        if not isinstance(ranking, Ranking):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise wrong_type("ranking", "a Ranking, which Pipeline.rank returns", ranking)
         limits = ContextBudget.of(budget)
         check_pinned_budget(ranking.classified.pinned_tokens, limits)
         return self._select(ranking, limits, TimedTrace(self._note_sources, ranking.trace))
 
-    def _stream(self, budget: ContextBudget | int, query: str | None, collector: Any) -> Stream:
+    def _stream(self, budget: ContextBudget | int, query: str | None, collector: object) -> Stream:
         from pycupel.pipeline.stream import Stream, streaming_sources  # noqa: PLC0415 - see above
 
         if self.shorten is not None:

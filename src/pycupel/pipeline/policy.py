@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, Field, dataclass, fields, replace
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from pycupel.errors import PipelineConfigError
 from pycupel.model import OverflowStrategy
@@ -24,13 +24,28 @@ from pycupel.scorers._query import bind_query
 from pycupel.slicers import GreedySlice
 from pycupel.slicers._versions import VersionSlice, with_versions
 
-__all__ = ["Policy", "PresetName", "as_policy"]
+__all__ = ["OverflowField", "Policy", "PresetName", "as_policy"]
 
 PresetName = Literal["chat", "code-review", "rag", "document-qa", "tool-use", "long-running", "debugging"]
 
 
 # The most characters of a field in the repr of a policy.
 _REPR_WIDTH = 60
+
+
+if TYPE_CHECKING:
+
+    class OverflowField:
+        """A field that may be given as a literal, and is a member when it is read. Checkers understand descriptors."""
+
+        def __get__(self, policy: object, cls: object = None) -> OverflowStrategy: ...
+
+        def __set__(
+            self, policy: object, value: OverflowStrategy | Literal["throw", "truncate", "proceed"]
+        ) -> None: ...
+
+else:
+    OverflowField = OverflowStrategy
 
 
 @sealed
@@ -62,7 +77,7 @@ class Policy:
     placer: Placer = ChronologicalPlacer()
     _: KW_ONLY
     deduplication: bool = True
-    overflow_strategy: OverflowStrategy = OverflowStrategy.THROW
+    overflow_strategy: OverflowField = cast("OverflowField", OverflowStrategy.THROW)  # noqa: RUF009 - a constant
     dedupe_against_pinned: bool = False
     shorten: Shortener | None = None
     name: str | None = None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Self
 
 from pycupel.model import ContextItem
+from pycupel.model.frozen import draft_of, sealed
 from pycupel.pipeline.classify import Classified
 from pycupel.pipeline.notes import ranking_notes
 from pycupel.pipeline.trace import Trace
@@ -14,6 +16,8 @@ from pycupel.protocols import Scorer
 __all__ = ["Ranking", "input_positions"]
 
 
+@sealed
+@dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
 class Ranking:
     """The candidates, ranked: what `Pipeline.rank` returns and `Pipeline.select` takes, for as many budgets as needed.
 
@@ -28,10 +32,16 @@ class Ranking:
         duplicates: The indices in `classified.scoreable` of the items that Deduplicate dropped.
     """
 
-    __slots__ = ("all_scores", "classified", "duplicates", "items", "order", "scores", "trace")
+    classified: Classified
+    items: Sequence[ContextItem]
+    scores: Sequence[float]
+    all_scores: Sequence[float]
+    order: Sequence[int]
+    duplicates: Sequence[int]
+    trace: Trace
 
-    def __init__(
-        self,
+    def __new__(  # noqa: D102 - editors then show the docstring of the class
+        cls,
         classified: Classified,
         items: Sequence[ContextItem],
         scores: Sequence[float],
@@ -39,15 +49,19 @@ class Ranking:
         order: Sequence[int],
         duplicates: Sequence[int],
         trace: Trace,
-    ) -> None:
-        # Every run makes one of these, and a frozen dataclass would take five times as long.
-        self.classified: Final = classified
-        self.items: Final = items
-        self.scores: Final = scores
-        self.all_scores: Final = all_scores
-        self.order: Final = order
-        self.duplicates: Final = duplicates
-        self.trace: Final = trace
+    ) -> Self:
+        # Every run makes one of these.
+        draft = _Draft()
+        draft.classified = classified
+        draft.items = items
+        draft.scores = scores
+        draft.all_scores = all_scores
+        draft.order = order
+        draft.duplicates = duplicates
+        draft.trace = trace
+        draft.__class__ = cls
+        ranking: Self = draft
+        return ranking
 
     @property
     def pinned(self) -> Sequence[ContextItem]:
@@ -69,6 +83,9 @@ class Ranking:
 
     def __repr__(self) -> str:
         return f"<Ranking: {len(self.items)} items, {len(self.pinned)} pinned>"
+
+
+_Draft: Any = draft_of(Ranking)
 
 
 def input_positions(ranking: Ranking, chosen: Sequence[int]) -> list[int]:

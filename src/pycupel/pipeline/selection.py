@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from math import isnan
 from operator import attrgetter, itemgetter
-from typing import Any, Final
+from typing import Any, Self
 
 from pycupel.diagnostics import ExcludedItem, IncludedItem, SelectionReport, TraceEvent
 from pycupel.diagnostics.explanation import ScoreParts
@@ -13,6 +14,7 @@ from pycupel.diagnostics.report import deferred_report
 from pycupel.errors import digits
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.frozen import draft_of, sealed
 from pycupel.model.version import Shortened
 from pycupel.pipeline import events, explain
 from pycupel.pipeline.notes import selection_notes
@@ -27,6 +29,8 @@ __all__ = ["Selection"]
 _score = itemgetter(1)
 
 
+@sealed
+@dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
 class Selection:
     """The result of `Pipeline.select` for one budget, with reasons.
 
@@ -40,23 +44,32 @@ class Selection:
         placement: The result of the Place stage.
     """
 
-    __slots__ = ("_parts", "budget", "placement", "ranking", "sliced", "trace")
+    ranking: Ranking
+    sliced: Sliced
+    placement: Placement
+    budget: ContextBudget
+    trace: Trace
+    _parts: dict[str, Any] = field(init=False)
 
-    def __init__(
-        self,
+    def __new__(  # noqa: D102 - editors then show the docstring of the class
+        cls,
         ranking: Ranking,
         sliced: Sliced,
         placement: Placement,
         budget: ContextBudget,
         trace: Trace,
-    ) -> None:
-        # Every run makes one of these, and a frozen dataclass would take five times as long.
-        self.ranking: Final = ranking
-        self.sliced: Final = sliced
-        self.placement: Final = placement
-        self.budget: Final = budget
-        self.trace: Final = trace
-        self._parts: Final[dict[str, Any]] = {}
+    ) -> Self:
+        # Every run makes one of these.
+        draft = _Draft()
+        draft.ranking = ranking
+        draft.sliced = sliced
+        draft.placement = placement
+        draft.budget = budget
+        draft.trace = trace
+        draft._parts = {}  # noqa: SLF001 - its own
+        draft.__class__ = cls
+        selection: Self = draft
+        return selection
 
     @property
     def items(self) -> list[ContextItem]:
@@ -114,6 +127,9 @@ class Selection:
     def __repr__(self) -> str:
         selected, candidates = len(self.placement.order), self.part("total_candidates")
         return f"<Selection: {selected} of {candidates} items, {digits(self.total_tokens)} tokens>"
+
+
+_Draft: Any = draft_of(Selection)
 
 
 def _excluded_by_stage(selection: Selection) -> list[Sequence[ExcludedItem]]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem
-from pycupel.model.checks import shortened
+from pycupel.model.checks import checked_name
 from pycupel.model.frozen import sealed
 from pycupel.model.optionless import short_repr
 from pycupel.placers._base import IndexedPlacer
@@ -33,12 +33,8 @@ class ChronologicalPlacer(IndexedPlacer):
     undated: Literal["received", "position"] = "received"
 
     def __post_init__(self) -> None:
-        if self.undated not in ("received", "position"):
-            raise InvalidArgumentError(
-                f"undated must be 'received' or 'position', not {shortened(self.undated, 200)}",
-                argument="undated",
-                value=self.undated,
-            )
+        undated = checked_name("undated", self.undated, ("received", "position"), InvalidArgumentError)
+        object.__setattr__(self, "undated", undated)
 
     def __repr__(self) -> str:
         return short_repr(self)

@@ -9,7 +9,7 @@ from typing import Literal
 from pycupel.errors import ScorerConfigError
 from pycupel.kernels.ranks import rank_shares
 from pycupel.model import ContextItem
-from pycupel.model.checks import shortened
+from pycupel.model.checks import checked_name
 from pycupel.model.frozen import sealed
 from pycupel.model.optionless import short_repr
 from pycupel.scorers._base import CONVERSATION
@@ -39,12 +39,8 @@ class RecencyScorer:
         return short_repr(self)
 
     def __post_init__(self) -> None:
-        if self.undated not in ("oldest", "position"):
-            raise ScorerConfigError(
-                f"undated must be 'oldest' or 'position', not {shortened(self.undated, 200)}",
-                argument="undated",
-                value=self.undated,
-            )
+        undated = checked_name("undated", self.undated, ("oldest", "position"), ScorerConfigError)
+        object.__setattr__(self, "undated", undated)
 
     @property
     def reads(self) -> str | None:

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.checks import checked_iterable, shortened, wrong_type
+from pycupel.model.checks import checked_iterable, checked_name, wrong_type
 from pycupel.model.frozen import sealed
 from pycupel.model.optionless import short_repr
 
@@ -37,12 +37,8 @@ class ReflexiveScorer:
     rescale: Literal["never", "auto"] = "never"
 
     def __post_init__(self) -> None:
-        if self.rescale not in ("never", "auto"):
-            raise ScorerConfigError(
-                f"rescale must be 'never' or 'auto', not {shortened(self.rescale, 200)}",
-                argument="rescale",
-                value=self.rescale,
-            )
+        rescale = checked_name("rescale", self.rescale, ("never", "auto"), ScorerConfigError)
+        object.__setattr__(self, "rescale", rescale)
 
     def __repr__(self) -> str:
         return short_repr(self)

@@ -11,6 +11,7 @@ from pycupel.kernels.order import descending
 from pycupel.model import CountQuotaEntry, ScarcityBehavior
 from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_choice, wrong_type
+from pycupel.model.enums import ScarcityLike
 from pycupel.model.frozen import sealed
 from pycupel.protocols import Slicer
 from pycupel.slicers._base import IndexedSlicer
@@ -52,7 +53,7 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
         self,
         entries: Iterable[CountQuotaEntry],
         knapsack: KnapsackSlice = KnapsackSlice(),
-        scarcity: ScarcityBehavior | str = ScarcityBehavior.DEGRADE,
+        scarcity: ScarcityLike = ScarcityBehavior.DEGRADE,
     ) -> None:
         by_key = checked_entries(entries, CountQuotaEntry)
         object.__setattr__(self, "entries", tuple(by_key.values()))

@@ -10,7 +10,8 @@ from pycupel.errors import SlicerConfigError
 from pycupel.kernels.order import descending
 from pycupel.model import CountQuotaEntry, ScarcityBehavior
 from pycupel.model.brief import brief_repr
-from pycupel.model.checks import checked_choice, shortened
+from pycupel.model.checks import checked_choice, checked_name
+from pycupel.model.enums import ScarcityLike
 from pycupel.model.frozen import sealed
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import IndexedSlicer, check_nesting, restricted
@@ -58,7 +59,7 @@ class CountQuotaSlice(CountingSlicer):
         self,
         entries: Iterable[CountQuotaEntry],
         inner: Slicer = GreedySlice(),
-        scarcity: ScarcityBehavior | str = ScarcityBehavior.DEGRADE,
+        scarcity: ScarcityLike = ScarcityBehavior.DEGRADE,
         *,
         cap_order: Literal["inner", "score"] = "inner",
     ) -> None:
@@ -75,13 +76,8 @@ class CountQuotaSlice(CountingSlicer):
         object.__setattr__(self, "inner", checked_slicer("inner", inner))
         check_nesting(self)
         object.__setattr__(self, "scarcity", checked_choice("scarcity", scarcity, ScarcityBehavior, SlicerConfigError))
-        if cap_order not in ("inner", "score"):
-            raise SlicerConfigError(
-                f"cap_order must be 'inner' or 'score', not {shortened(cap_order, 200)}",
-                argument="cap_order",
-                value=cap_order,
-            )
-        object.__setattr__(self, "cap_order", cap_order)
+        order = checked_name("cap_order", cap_order, ("inner", "score"), SlicerConfigError)
+        object.__setattr__(self, "cap_order", order)
 
     @property
     def engine(self) -> Slicer:

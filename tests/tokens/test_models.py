@@ -162,7 +162,7 @@ def test_an_unknown_model_is_an_error_with_a_suggestion(name: str, sentence: str
         window_of(name)
     assert str(caught.value) == sentence
     assert (caught.value.argument, caught.value.value) == ("model", name)
-    assert caught.value.__notes__ == ["Pass the number of tokens instead."]
+    assert caught.value.__notes__ == ["Its context window is not known: pass a number of tokens instead."]
 
 
 @pytest.mark.parametrize("value", [None, 4, b"gpt-4o"])

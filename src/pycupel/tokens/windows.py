@@ -193,5 +193,5 @@ def window_of(model: str) -> int:
         f"unknown model {quoted(model)}{suggestion(name, names)}",
         argument="model",
         value=model,
-        hint="Pass the number of tokens instead.",
+        hint="Its context window is not known: pass a number of tokens instead.",
     )

@@ -12,9 +12,12 @@ import pytest
 
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.integrations._history import HistorySelector, HookOptions, Request
-from pycupel.integrations._models import ModelInUse
+from pycupel.integrations._models import ModelInUse, model_in_use
 from pycupel.integrations._said import Call, Said, text, thought
-from pycupel.messages import MessageSelection
+from pycupel.messages import MessageSelection, select_messages
+
+
+SONAR = model_in_use(["ChatOpenAI"], "sonar-pro")
 
 
 def count_words(text: str) -> int:
@@ -397,6 +400,18 @@ def test_a_budget_may_be_a_share_of_the_window_of_the_model_in_use() -> None:
     assert selections[0].usage.window == 64_000
     one = HistorySelector("50%", {"model": "gpt-4o"})
     assert numbers_of(one, request(conversation("Ann", 1))) == [[0], [0]]
+    with pytest.raises(InvalidArgumentError, match="unknown model 'sonar-pro'") as caught:
+        HistorySelector("50%", {}).select(request(conversation("Ann", 1), model=SONAR))
+    assert caught.value.__notes__ == ["Its context window is not known: pass a number of tokens instead."]
+
+
+def test_a_hook_counts_for_an_unknown_model_like_select_messages() -> None:
+    """The tokenizer may be any, so OpenAI's would not be exact."""
+    selections: list[MessageSelection] = []
+    one = HistorySelector(8_000, {"on_selection": selections.append})
+    one.select(request(conversation("Ann", 2), model=SONAR))
+    assert selections[0].counter == select_messages([], 8_000, model="sonar-pro").counter
+    assert selections[0].counter.startswith("estimator for an unknown model")
 
 
 @pytest.mark.parametrize(

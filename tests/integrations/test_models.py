@@ -30,9 +30,10 @@ def test_the_provider_is_that_of_the_server_and_claude_is_claude_everywhere(
     assert model_in_use(kinds, name).provider == provider
 
 
-def test_a_model_is_named_only_if_its_tokens_can_be_counted() -> None:
+def test_a_model_has_the_name_that_its_framework_gives_it_known_or_not() -> None:
     assert model_in_use(["ChatOpenAI"], "gpt-4o") == ModelInUse("openai", "gpt-4o")
-    assert model_in_use(["ChatOpenAI"], "my-own-model") == ModelInUse("openai", None)
+    assert model_in_use(["ChatOpenAI"], "sonar-pro") == ModelInUse("openai", "sonar-pro")
+    assert model_in_use(["ChatOpenAI"], "") == ModelInUse("openai", None)
 
 
 def test_the_names_of_an_object() -> None:

@@ -124,6 +124,16 @@ def test_stable_is_false_to_fill_the_window() -> None:
         assert selection.kept == select(history[:end], ContextBudget(500)).kept
 
 
+def test_a_large_message_does_not_keep_a_window_empty_that_should_be_filled() -> None:
+    history = small_talk(40)
+    history += [question("H" * 600), answer("ok"), question("x" * 300), answer("y" * 250), question("z")]
+    selection = select(history, 1_000, stable=False)
+    assert 997 - 2 * cost(history[1:2]) < selection.total_tokens <= 997
+    assert selection.kept == select(history, ContextBudget(1_000)).kept
+    # With room to grow, what is older than the first that does not fit goes, too.
+    assert selection.kept != select(history, ContextBudget(1_000, 990)).kept == (0, *range(len(history) - 3, len(history)))
+
+
 def test_documents_of_which_there_are_few_do_not_keep_a_window_empty_that_should_be_filled() -> None:
     history = small_talk(60)
     filled = select(history, 500, stable=False, documents=["x" * 40])

@@ -146,6 +146,14 @@ def test_one_that_failed_is_tried_again_at_the_next_cut_with_everything() -> Non
     assert selection.summary is not None
 
 
+def test_a_previous_selection_that_was_made_without_a_summary_does_not_keep_one_from_being_made() -> None:
+    history = small_talk(60)
+    without = select(history, 600, summary_tokens=60)
+    selection = select(history, 600, summary_tokens=60, summarize=Summarizer("So far."), previous=without)
+    assert selection.summary == "So far."
+    assert [note.partition(":")[0] for note in selection.notes] == ["previous was not used"]
+
+
 def test_five_percent_are_kept_free_unless_the_caller_says_how_much() -> None:
     history = small_talk(60)
     free = 5 * 997 // 100

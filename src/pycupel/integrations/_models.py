@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any, NamedTuple
 
-from pycupel.errors import CupelError
 from pycupel.messages.options import ProviderName
-from pycupel.tokens import get_counter
 
 __all__ = ["UNKNOWN_MODEL", "ModelInUse", "class_names", "model_in_use", "model_name_of"]
 
@@ -30,7 +27,7 @@ class ModelInUse(NamedTuple):
 
     Attributes:
         provider: The provider whose rules apply; None if it is unknown.
-        name: Its name, if there is a counter for it.
+        name: Its name, known or not; None if it has none.
     """
 
     provider: ProviderName | None = None
@@ -47,15 +44,15 @@ def model_in_use(kinds: Iterable[object], name: object) -> ModelInUse:
         kinds: Names of its class, its system, or its kind, the most specific first.
         name: Its own name. Claude's rules apply wherever it runs; other models obey those of their server.
     """
-    called = name if isinstance(name, str) else ""
-    if "claude" in called.lower():
-        return ModelInUse("anthropic", _countable(called))
+    called = name if isinstance(name, str) and name else None
+    if called is not None and "claude" in called.lower():
+        return ModelInUse("anthropic", called)
     for kind in kinds:
         text = str(kind).lower()
         for mark, provider in _MARKS:
             if mark in text:
-                return ModelInUse(provider, _countable(called))
-    return ModelInUse(None, _countable(called))
+                return ModelInUse(provider, called)
+    return ModelInUse(None, called)
 
 
 def class_names(model: Any) -> list[str]:
@@ -67,13 +64,3 @@ def model_name_of(model: Any) -> str | None:
     """The model's own name, in the first of the attributes that usually hold it."""
     found = (getattr(model, name, None) for name in _NAME_FIELDS)
     return next((each for each in found if isinstance(each, str)), None)
-
-
-@lru_cache(maxsize=256)
-def _countable(name: str) -> str | None:
-    """The name, if there is a counter for it. An unknown model must not stop an agent."""
-    try:
-        get_counter(name)
-    except CupelError:
-        return None
-    return name

@@ -80,7 +80,9 @@ class HistoryCutter:
             outcome = slice_by_index(self.inner, ranked_items, [scores[n] for n in order], ContextBudget(room))
             wanted = [ranked[n] for n in sorted(outcome.selected)]
             capped = {ranked[n]: reason for n, reason in outcome.cap_excluded}
-        taken = fill(wanted, sizes, ties, room - reserve, in_one_piece=self.inner is None)
+        # Without room to grow, the window is to be filled, whatever stays without what was said around it.
+        in_one_piece = self.inner is None and self._plan.is_stable
+        taken = fill(wanted, sizes, ties, room - reserve, in_one_piece=in_one_piece)
         taken = without_lone_questions(taken, ties, self.answers, candidates.begun)
         left = room - sum([sizes[i] for i in taken])
         gone = [i for i in ranked if i not in taken]

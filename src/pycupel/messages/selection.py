@@ -311,6 +311,9 @@ def _select(
         summary_room=room,
     )
     facts = (*plan.facts, unit_name, repr(ranking_policy.scorer), repr(ranking_policy.slicer))
+    if summarize is not None:
+        # Where nothing was to be summarised, that there is no summary does not mean that it failed.
+        facts = (*facts, "summarize")
     record = Record(history, fingerprints, facts if shortening is None else (*facts, *shortening.facts))
     known = previous if previous is not None and record.continues(previous) else None
     start = record.state_of(known) if plan.is_stable else START

@@ -6,6 +6,7 @@ us.anthropic.claude-sonnet-4-5-20250929-v1:0              claude-sonnet-4-5
 anthropic/claude-sonnet-4.5, claude-sonnet-4-5@20250929   claude-sonnet-4-5
 models/gemini-2.5-pro, google-gla:gemini-2.5-pro          gemini-2.5-pro
 meta-llama/Llama-3.3-70B-Instruct, llama3.3:70b           llama-3.3-70b-instruct, llama-3.3
+mistral:mistral-large-latest, mistral:7b                  mistral-large, mistral-7b
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ _PROVIDERS = (
     *("moonshotai", "nvidia", "ollama", "openai", "openai-chat", "openai-responses", "openrouter", "together"),
     *("vertexai", "vercel", "xai"),
 )
+# Ollama's `mistral`, whatever its tag, is Mistral 7B. Others put Mistral's name before those of its models.
+_OLLAMA_MISTRAL = r"^mistral:(?=\d|v\d|latest|instruct|text)"
 # Patterns are compiled when they are first used: most programs that count tokens never name a model.
 # Bedrock's ids start with a group of regions, sometimes, and the name of a company.
 _REGIONS = r"(?:apac|au|ca|eu|global|jp|us|us-gov)\.(?=[a-z0-9-]+\.)"
@@ -79,12 +82,13 @@ def normalized_model(model: str) -> str:
         TypeError: model is not a str.
     """
     name = fold(checked_str("model", model)).strip().rpartition("/")[2]
-    if name.startswith("ft:"):
-        name = name.removeprefix("ft:")
+    name = re.sub(_OLLAMA_MISTRAL, "mistral-7b:", name.removeprefix("ft:").removeprefix("ollama:"))
     head, colon, tail = name.partition(":")
     if colon:
-        # A model's name may be followed by the tag of a fine-tuned model, a size, or the version of an id.
-        name = tail.partition(":")[0] if head in _PROVIDERS else head
+        # A model's name may be followed by the tag of a fine-tuned model, a size, or the version of an id. Some names
+        # of providers are also names of models.
+        is_provider = head in _PROVIDERS and (_starts_in(tail) is not None or _starts_in(head) is None)
+        name = tail.partition(":")[0] if is_provider else head
     name = re.sub(_COMPANY_PREFIX, "", name.partition("@")[0].partition(".ft-")[0].replace("_", "-"))
     from_bedrock = re.match(_COMPANY, re.sub(_REGIONS, "", name, count=1))
     if from_bedrock:
@@ -104,7 +108,11 @@ def family_of(model: str) -> str | None:
     Models distilled into another one (`deepseek-r1-distill-llama-70b`) belong to the other's family: it has its
     tokenizer.
     """
-    name = normalized_model(model).rpartition("-distill-")[2]
+    return _starts_in(normalized_model(model).rpartition("-distill-")[2])
+
+
+def _starts_in(name: str) -> str | None:
+    """The family whose models' names start like this one."""
     return next((family for family, starts in FAMILIES.items() if name.startswith(starts)), None)
 
 

@@ -60,7 +60,7 @@ def test_context_of_a_request(call: Call, provider: str) -> None:
 def test_context_of_a_rollout(call: Call) -> None:
     done = call("context", "-", text="\n".join(lines(*ROLLOUT)))
     assert "stdin: gpt-5-codex, 4 calls, 11 messages" in done.out
-    assert "What is not in the file is larger than that: give a larger --budget." in done.out
+    assert "What is not in the file is larger than that: pass a larger --budget." in done.out
     assert "1 compaction (C)" in done.out
 
 
@@ -131,7 +131,7 @@ def test_what_is_no_log(call: Call, text: bytes, message: str) -> None:
 def test_replay(call: Call, session: str) -> None:
     done = call("replay", session, session, "-b", "12000", "--counter", "estimator", "-p", "chat")
     assert done.out.startswith("48 calls in 2 conversations, at 12,000 tokens each\n")
-    assert "0.1 for a reused one, 1.25 for others" in done.out
+    assert "0.1 if reused, 1.25 otherwise" in done.out
     one, two = (
         json.loads(call("replay", *files, "-b", "12000", "--counter", "estimator", "-p", "chat", "--json").out)
         for files in ([session], [session, session])

@@ -32,7 +32,7 @@ def guarded(run: Callable[[_Argument], int], argument: _Argument) -> int:
         return FINE
     except KeyboardInterrupt:
         if sys.stderr.isatty():
-            # The terminal has shown ^C, and the shell writes its prompt right behind it.
+            # The terminal has shown ^C, and the shell writes its prompt right after it.
             sys.stderr.write("\n")
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - what is no mistake of the user is raised again
@@ -61,7 +61,7 @@ def report(error: Exception) -> int:
 
 
 def _prepare_streams() -> None:
-    """Let streams write the code of a character that they cannot encode. One that is closed takes everything."""
+    """Let streams escape characters that they cannot encode. A closed stream discards everything."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - until the end

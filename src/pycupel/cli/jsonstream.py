@@ -129,7 +129,7 @@ class _Text:
             return value
 
     def _read_on(self, size: int = 1) -> bool:
-        """Forget what is behind, and read at least one line more. False if there is none."""
+        """Discard what has been read, and read at least one more line. False if there is none."""
         passed = self._held[: self._at]
         self._line, breaks = self._line + passed.count("\n"), passed.rfind("\n")
         self._column = len(passed) - breaks if breaks >= 0 else self._column + len(passed)

@@ -51,7 +51,7 @@ def read(path: str, screen: Screen) -> Log:
 
 def add_policies(parser: Parser) -> None:
     """`--policy`, as often as policies are compared."""
-    more = f", `{_SHORTENED}` behind it to shorten old results; repeat it; default: {', '.join(USUAL)}"
+    more = f", with `{_SHORTENED}` to shorten old results; repeat it; default: {', '.join(USUAL)}"
     add_policy(parser, many=True, more=more)
 
 

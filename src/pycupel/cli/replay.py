@@ -20,8 +20,8 @@ _LEGEND = """
 reused   share of tokens in the prefix shared with the previous call
 cost     in tokens at the usual price: {read:g} if reused, {write:g} otherwise
 refused  calls that the provider would have refused, or that could not be sent
-lost     the share of what the agent needed later that the model did not get, of
-         {needed:,}; at a refused call, all of it is lost
+lost     share of the {needed:,} names, paths and commands needed later that the
+         model did not get; at a refused call, all of them are lost
 """
 
 

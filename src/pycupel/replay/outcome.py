@@ -40,10 +40,10 @@ class PolicyReplay:
         largest: The tokens of its largest prompt.
         invalid: How many calls the provider would have refused.
         too_large: How many calls could not be sent, because what must stay was larger than the budget.
-        needed: What was needed later, summed up over the calls at which the history did not fit. It is the same for
+        needed: How many things were needed later, over all calls where the history did not fit. It is the same for
             every policy.
-        kept: How much of it the model got: none of it at a refused call.
-        rates: What tokens cost.
+        kept: How many of them the model got: none at a refused call.
+        rates: The price of tokens.
     """
 
     policy: str
@@ -65,7 +65,7 @@ class PolicyReplay:
 
     @property
     def refused(self) -> int:
-        """How many calls failed: those that are invalid or too large."""
+        """How many calls failed, because they were invalid or too large."""
         return self.invalid + self.too_large
 
     @property

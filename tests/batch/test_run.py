@@ -232,6 +232,39 @@ def test_the_standard_library_reads_what_the_fastest_reader_does_not(monkeypatch
     assert len(fast) == 2
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"id": 340282366920938463463374607431768211455, "items": [], "budget": 1}',
+        '{"id": [-9223372036854775809, 18446744073709551616], "items": [], "budget": 1}',
+        '{"id": 1, "items": [], "budget": {"maxTokens": 18446744073709551617, "targetTokens": 1}}',
+        '{"id": 0.1234567890123456789, "items": [], "budget": 1}',
+        '{"id": NaN, "id": 2, "items": [], "budget": 1}',
+        '{"id": "\\ud800", "items": [], "budget": 1}',
+        '{"id": 1' + "0" * 5000 + "}",
+    ],
+)
+def test_rows_do_not_depend_on_the_reader(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large integers keep their digits, wherever they are in a chunk."""
+    log = tmp_path / "log.jsonl"
+    for shift in range(4):
+        log.write_text(json.dumps(request(0)) + "\n" + " " * shift + line + "\n", encoding="utf-8")
+        fast, standard = tmp_path / f"fast{shift}", tmp_path / f"standard{shift}"
+        run_batch([log], "rag", fast, workers=1)
+        with monkeypatch.context() as patch:
+            patch.setattr(chunks, "fastest_loads", lambda: json.loads)
+            run_batch([log], "rag", standard, workers=1)
+        assert content_of(fast) == content_of(standard)
+
+
+def test_large_ids_are_not_rounded(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    ids = [2**128 - 1, 2**128 - 2]
+    log.write_text("".join(json.dumps({**request(0), "id": each}) + "\n" for each in ids), encoding="utf-8")
+    run_batch([log], "rag", tmp_path / "out", workers=1)
+    assert [row["id"] for row in rows_in(tmp_path / "out")] == ids
+
+
 def test_without_the_extra_the_standard_library_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     chunks.fastest_loads.cache_clear()
     monkeypatch.setitem(sys.modules, "orjson", None)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pycupel import KnapsackSlice, Policy, ReflexiveScorer
+from pycupel import ContextItem, KnapsackSlice, Policy, ReflexiveScorer
 from pycupel.batch import BatchSummary, chunks, run_batch, select_request
 from pycupel.batch.output import Output
 from pycupel.errors import InvalidArgumentError, MissingExtraError
@@ -135,6 +135,29 @@ def test_another_job_cannot_be_resumed(log: Path, tmp_path: Path) -> None:
     write_log(log, 41)
     with pytest.raises(InvalidArgumentError, match="was made with other inputs"):
         run_batch([log], "rag", tmp_path / "out", resume=True)
+
+
+class Custom:
+    """A scorer that has no name in a file."""
+
+    def score(self, item: ContextItem, all_items: object, /) -> float:
+        return 0.5
+
+
+def test_a_policy_that_cannot_be_written_to_a_file_cannot_be_resumed(log: Path, tmp_path: Path) -> None:
+    """Two of them have no hash that tells them apart, so their rows could mix."""
+    unknown = Policy(Custom())
+    run_batch([log], unknown, tmp_path / "new", workers=1, resume=True)
+    with pytest.raises(
+        InvalidArgumentError, match=r"whether it was made with the same policy: .*register it"
+    ) as caught:
+        run_batch([log], Policy(Custom()), tmp_path / "new", workers=1, resume=True)
+    assert caught.value.argument == "policy"
+    run_batch([log], "rag", tmp_path / "compared", workers=1, compare=unknown)
+    with pytest.raises(InvalidArgumentError, match=r"the same compare: .*register it"):
+        run_batch([log], "rag", tmp_path / "compared", workers=1, compare=unknown, resume=True)
+    with pytest.raises(InvalidArgumentError, match="was made with other compared_with"):
+        run_batch([log], "rag", tmp_path / "compared", workers=1, resume=True)
 
 
 KILLED = """

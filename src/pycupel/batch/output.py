@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from pycupel.batch.chunks import Job, Part
-from pycupel.batch.request import policy_hash
+from pycupel.batch.request import policy_hash, policy_text
 from pycupel.batch.tally import BatchSummary, Tally
-from pycupel.errors import InvalidArgumentError
+from pycupel.errors import CupelError, InvalidArgumentError
+from pycupel.pipeline import Policy
 
 __all__ = ["Output"]
 
@@ -30,10 +31,11 @@ class Output:
     def __init__(self, directory: Path, inputs: Sequence[Path], job: Job) -> None:
         self._directory = directory
         self._suffix = "parquet" if job.to_parquet else "jsonl"
+        self._policies = {"policy": job.policy} if job.other is None else {"policy": job.policy, "compare": job.other}
         self._job = {
             "format": self._suffix,
             "policy_hash": policy_hash(job.policy),
-            "compared_with": None if job.other is None else policy_hash(job.other),
+            "compared_with": None if job.other is None else {"policy_hash": policy_hash(job.other)},
             "inputs": [_fingerprint(path) for path in inputs],
         }
 
@@ -41,7 +43,8 @@ class Output:
         """Begin, or go on: the numbers of the parts that are there, each with its tally.
 
         Raises:
-            InvalidArgumentError: the directory has files and is not to be resumed, or they are of another job.
+            InvalidArgumentError: the directory has files and is not to be resumed, they are of another job, or whether
+                they are cannot be told.
         """
         self._directory.mkdir(parents=True, exist_ok=True)
         manifest = self._directory / _MANIFEST
@@ -61,6 +64,8 @@ class Output:
                     f"{self._directory} was made with other {' and '.join(different)}, so it cannot be resumed",
                     argument="output",
                 )
+            for argument, policy in self._policies.items():
+                _check_is_known_again(argument, policy, self._directory)
         for unfinished in self._directory.glob("*.tmp"):
             unfinished.unlink()
         self._write(_MANIFEST, _text({**self._job, "complete": False}))
@@ -104,6 +109,18 @@ class Output:
         unfinished = self._directory / f"{name}.tmp"
         unfinished.write_bytes(data)
         unfinished.replace(self._directory / name)
+
+
+def _check_is_known_again(argument: str, policy: Policy, directory: Path) -> None:
+    """Two policies that cannot be written to a file may differ, and nothing would tell."""
+    try:
+        policy_text(policy)
+    except CupelError as error:
+        raise InvalidArgumentError(
+            f"{directory} cannot be resumed: nothing tells whether it was made with the same {argument}: {error}",
+            argument=argument,
+            hint="Begin again in another directory.",
+        ) from None
 
 
 def _text(document: Any) -> bytes:

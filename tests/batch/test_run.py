@@ -123,6 +123,35 @@ def test_a_killed_job_resumes_without_losing_or_repeating(log: Path, tmp_path: P
     assert (out / "part-000002.jsonl").stat().st_mtime_ns == before, "it was not done again"
 
 
+def test_resuming_leaves_the_files_of_others_alone(log: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "notes.tmp").write_text("mine")
+    with pytest.raises(InvalidArgumentError, match="is not empty and has no manifest, so there is nothing to resume"):
+        run_batch([log], "rag", out, workers=1, resume=True)
+    assert content_of(out) == {"notes.tmp": b"mine"}
+    (out / "notes.tmp").unlink()
+    (out / "manifest.json.tmp").write_text("half a manife")
+    run_batch([log], "rag", out, workers=1, resume=True)
+    whole = content_of(out)
+    others = dict.fromkeys(("notes.tmp", "part-of-me.jsonl", "part-of-me.jsonl.tmp", "manifest.tmp"), b"mine")
+    for name, content in others.items():
+        (out / name).write_bytes(content)
+    for name in ("part-000001.jsonl.tmp", "tally-000001.json.tmp"):
+        (out / name).write_text("half a li")
+    run_batch([log], "rag", out, workers=1, resume=True)
+    assert content_of(out) == {**whole, **others}
+
+
+@pytest.mark.parametrize("manifest", ["[]", "not json", "{}"])
+def test_a_manifest_of_something_else_is_not_resumed(manifest: str, log: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "manifest.json").write_text(manifest)
+    with pytest.raises(InvalidArgumentError, match="was made with other format and policy_hash"):
+        run_batch([log], "rag", tmp_path / "out", resume=True)
+    assert content_of(tmp_path / "out") == {"manifest.json": manifest.encode()}
+
+
 def test_resuming_nothing_begins(log: Path, tmp_path: Path) -> None:
     run_batch([log], "rag", tmp_path / "out", workers=1, resume=True)
     assert len(rows_in(tmp_path / "out")) == 40

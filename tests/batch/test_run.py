@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pycupel import KnapsackSlice, Policy, ReflexiveScorer
+from pycupel import ContextItem, KnapsackSlice, Policy, ReflexiveScorer
 from pycupel.batch import BatchSummary, chunks, local, run_batch, select_request
 from pycupel.batch.chunks import Chunk, Job, Part, process
 from pycupel.batch.output import Output
@@ -144,6 +144,35 @@ def test_a_killed_job_resumes_without_losing_or_repeating(log: Path, tmp_path: P
     assert (out / "part-000002.jsonl").stat().st_mtime_ns == before, "it was not done again"
 
 
+def test_resuming_leaves_the_files_of_others_alone(log: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "notes.tmp").write_text("mine")
+    with pytest.raises(InvalidArgumentError, match="is not empty and has no manifest, so there is nothing to resume"):
+        run_batch([log], "rag", out, workers=1, resume=True)
+    assert content_of(out) == {"notes.tmp": b"mine"}
+    (out / "notes.tmp").unlink()
+    (out / "manifest.json.tmp").write_text("half a manife")
+    run_batch([log], "rag", out, workers=1, resume=True)
+    whole = content_of(out)
+    others = dict.fromkeys(("notes.tmp", "part-of-me.jsonl", "part-of-me.jsonl.tmp", "manifest.tmp"), b"mine")
+    for name, content in others.items():
+        (out / name).write_bytes(content)
+    for name in ("part-000001.jsonl.tmp", "tally-000001.json.tmp"):
+        (out / name).write_text("half a li")
+    run_batch([log], "rag", out, workers=1, resume=True)
+    assert content_of(out) == {**whole, **others}
+
+
+@pytest.mark.parametrize("manifest", ["[]", "not json", "{}"])
+def test_a_manifest_of_something_else_is_not_resumed(manifest: str, log: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "manifest.json").write_text(manifest)
+    with pytest.raises(InvalidArgumentError, match="was made with other format and policy_hash"):
+        run_batch([log], "rag", tmp_path / "out", resume=True)
+    assert content_of(tmp_path / "out") == {"manifest.json": manifest.encode()}
+
+
 def test_resuming_nothing_begins(log: Path, tmp_path: Path) -> None:
     run_batch([log], "rag", tmp_path / "out", workers=1, resume=True)
     assert len(rows_in(tmp_path / "out")) == 40
@@ -156,6 +185,29 @@ def test_another_job_cannot_be_resumed(log: Path, tmp_path: Path) -> None:
     write_log(log, 41)
     with pytest.raises(InvalidArgumentError, match="was made with other inputs"):
         run_batch([log], "rag", tmp_path / "out", resume=True)
+
+
+class Custom:
+    """A scorer that has no name in a file."""
+
+    def score(self, item: ContextItem, all_items: object, /) -> float:
+        return 0.5
+
+
+def test_a_policy_that_cannot_be_written_to_a_file_cannot_be_resumed(log: Path, tmp_path: Path) -> None:
+    """Two of them have no hash that tells them apart, so their rows could mix."""
+    unknown = Policy(Custom())
+    run_batch([log], unknown, tmp_path / "new", workers=1, resume=True)
+    with pytest.raises(
+        InvalidArgumentError, match=r"whether it was made with the same policy: .*register it"
+    ) as caught:
+        run_batch([log], Policy(Custom()), tmp_path / "new", workers=1, resume=True)
+    assert caught.value.argument == "policy"
+    run_batch([log], "rag", tmp_path / "compared", workers=1, compare=unknown)
+    with pytest.raises(InvalidArgumentError, match=r"the same compare: .*register it"):
+        run_batch([log], "rag", tmp_path / "compared", workers=1, compare=unknown, resume=True)
+    with pytest.raises(InvalidArgumentError, match="was made with other compared_with"):
+        run_batch([log], "rag", tmp_path / "compared", workers=1, resume=True)
 
 
 # A job that kills itself and its workers, as soon as four of its parts are done.
@@ -251,6 +303,39 @@ def test_the_standard_library_reads_what_the_fastest_reader_does_not(monkeypatch
     monkeypatch.setattr(chunks, "fastest_loads", lambda: json.loads)
     assert repr(list(chunks._requests(chunk))) == repr(fast)
     assert len(fast) == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"id": 340282366920938463463374607431768211455, "items": [], "budget": 1}',
+        '{"id": [-9223372036854775809, 18446744073709551616], "items": [], "budget": 1}',
+        '{"id": 1, "items": [], "budget": {"maxTokens": 18446744073709551617, "targetTokens": 1}}',
+        '{"id": 0.1234567890123456789, "items": [], "budget": 1}',
+        '{"id": NaN, "id": 2, "items": [], "budget": 1}',
+        '{"id": "\\ud800", "items": [], "budget": 1}',
+        '{"id": 1' + "0" * 5000 + "}",
+    ],
+)
+def test_rows_do_not_depend_on_the_reader(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large integers keep their digits, wherever they are in a chunk."""
+    log = tmp_path / "log.jsonl"
+    for shift in range(4):
+        log.write_text(json.dumps(request(0)) + "\n" + " " * shift + line + "\n", encoding="utf-8")
+        fast, standard = tmp_path / f"fast{shift}", tmp_path / f"standard{shift}"
+        run_batch([log], "rag", fast, workers=1)
+        with monkeypatch.context() as patch:
+            patch.setattr(chunks, "fastest_loads", lambda: json.loads)
+            run_batch([log], "rag", standard, workers=1)
+        assert content_of(fast) == content_of(standard)
+
+
+def test_large_ids_are_not_rounded(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    ids = [2**128 - 1, 2**128 - 2]
+    log.write_text("".join(json.dumps({**request(0), "id": each}) + "\n" for each in ids), encoding="utf-8")
+    run_batch([log], "rag", tmp_path / "out", workers=1)
+    assert [row["id"] for row in rows_in(tmp_path / "out")] == ids
 
 
 def test_without_the_extra_the_standard_library_reads(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
@@ -77,6 +77,67 @@ def test_late_sources_are_not_waited_for() -> None:
     assert (collect(merged), merged.late, closed) == (["fast0"], [late], ["yes"])
 
 
+async def endless_async() -> AsyncIterator[ContextItem]:
+    while True:
+        await asyncio.sleep(0)
+        yield ContextItem("again", 1)
+
+
+def endless_plain() -> Iterator[ContextItem]:
+    while True:
+        yield ContextItem("again", 1)
+
+
+@pytest.mark.parametrize("endless", [endless_async, endless_plain])
+def test_the_timeout_ends_sources_whose_items_keep_coming(endless: Any) -> None:
+    source = endless()
+    merged = merge_sources(source, [ContextItem("known", 1)], timeout=0.1)
+
+    async def read() -> set[str]:
+        return {item.content async for item in merged}
+
+    found = asyncio.run(asyncio.wait_for(read(), 20))
+    assert (found, merged.late) == ({"again", "known"}, [source])
+
+
+def test_what_has_arrived_when_the_time_is_over_is_passed_on() -> None:
+    sources = [[ContextItem(name, 1)] for name in "abc"]
+    merged = merge_sources(*sources, timeout=0.05)
+
+    async def read_slowly() -> list[str]:
+        found: list[str] = []
+        async for item in merged:
+            found.append(item.content)
+            await asyncio.sleep(0.06)
+        return found
+
+    assert (asyncio.run(read_slowly()), merged.late) == (["a", "b", "c"], [])
+
+
+def test_a_source_that_is_cancelled_has_failed() -> None:
+    """Issue: what fails is in `.failed`; a source that somebody else cancels is not late and has not ended."""
+
+    async def search() -> list[ContextItem]:
+        await asyncio.sleep(60)
+        return []
+
+    async def awaiting(task: asyncio.Task[Any]) -> AsyncIterator[ContextItem]:
+        yield ContextItem("first", 1)
+        await task
+
+    async def read() -> None:
+        task, inner = asyncio.ensure_future(search()), asyncio.ensure_future(search())
+        source = awaiting(inner)
+        merged = merge_sources(task, [ContextItem("known", 1)], source, source_timeout=30)
+        task.cancel()
+        inner.cancel()
+        assert sorted([item.content async for item in merged]) == ["first", "known"]
+        assert (merged.failed, merged.late) == ([task, source], [])
+        assert all(isinstance(error, asyncio.CancelledError) for error in merged.errors)
+
+    asyncio.run(read())
+
+
 def test_one_source_may_be_late_before_the_others() -> None:
     """`source_timeout` is about the next item of one source."""
     slow, steady = retriever("slow", 0.0, 60.0), retriever("steady", *[0.06] * 4)
@@ -126,6 +187,33 @@ def test_a_full_budget_ends_all_sources() -> None:
     merged = merge_sources(endless("a"), endless("b"))
     selected = asyncio.run(Pipeline(ReflexiveScorer(), StreamSlice(4)).run_stream(merged, 8))
     assert (len(selected), sorted(closed), merged.late) == (8, ["a", "b"], [])
+
+
+def test_a_full_budget_closes_plain_generators_and_waits_for_slow_ones() -> None:
+    closed: list[str] = []
+
+    def plain() -> Iterator[ContextItem]:
+        try:
+            yield from endless_plain()
+        finally:
+            closed.append("plain")
+
+    async def slow(name: str) -> AsyncIterator[ContextItem]:
+        try:
+            async for item in endless_async():
+                yield item
+        finally:
+            await asyncio.sleep(0.3)
+            closed.append(name)
+
+    async def found() -> Any:
+        return awaited
+
+    known, awaited = plain(), plain()
+    pipeline = Pipeline(ReflexiveScorer(), StreamSlice(4), deduplication=False)
+    asyncio.run(pipeline.run_stream(merge_sources(known, slow("slow"), found()), 8))
+    asyncio.run(pipeline.run_stream(merge_sources(slow("in time"), timeout=20), 8))
+    assert closed == ["plain", "plain", "slow", "in time"]
 
 
 def test_a_slow_consumer_holds_the_sources_back() -> None:

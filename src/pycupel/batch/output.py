@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from hashlib import sha256
@@ -10,13 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from pycupel.batch.chunks import Job, Part
-from pycupel.batch.request import policy_hash
+from pycupel.batch.request import is_object, policy_hash, policy_text
 from pycupel.batch.tally import BatchSummary, Tally
-from pycupel.errors import InvalidArgumentError
+from pycupel.errors import CupelError, InvalidArgumentError
+from pycupel.pipeline import Policy
 
 __all__ = ["Output"]
 
 _MANIFEST = "manifest.json"
+_UNFINISHED = ".tmp"
 _SAMPLE = 64 * 1024
 
 
@@ -30,10 +33,11 @@ class Output:
     def __init__(self, directory: Path, inputs: Sequence[Path], job: Job) -> None:
         self._directory = directory
         self._suffix = "parquet" if job.to_parquet else "jsonl"
+        self._policies = {"policy": job.policy} if job.other is None else {"policy": job.policy, "compare": job.other}
         self._job = {
             "format": self._suffix,
             "policy_hash": policy_hash(job.policy),
-            "compared_with": None if job.other is None else policy_hash(job.other),
+            "compared_with": None if job.other is None else {"policy_hash": policy_hash(job.other)},
             "inputs": [_fingerprint(path) for path in inputs],
         }
 
@@ -41,33 +45,49 @@ class Output:
         """Begin, or go on: the numbers of the parts that are there, each with its tally.
 
         Raises:
-            InvalidArgumentError: the directory has files and is not to be resumed, or they are of another job.
+            InvalidArgumentError: the directory has files and is not to be resumed, they are of another job, or whether
+                they are cannot be told.
         """
         self._directory.mkdir(parents=True, exist_ok=True)
-        manifest = self._directory / _MANIFEST
-        if not resume:
-            if any(self._directory.iterdir()):
-                raise InvalidArgumentError(
-                    f"{self._directory} is not empty; choose another directory, or resume what is there",
-                    argument="output",
-                )
-            self._write(_MANIFEST, _text({**self._job, "complete": False}))
-            return {}
-        if manifest.exists():
-            begun = json.loads(manifest.read_text(encoding="utf-8"))
-            different = [key for key in self._job if begun.get(key) != self._job[key]]
-            if different:
-                raise InvalidArgumentError(
-                    f"{self._directory} was made with other {' and '.join(different)}, so it cannot be resumed",
-                    argument="output",
-                )
-        for unfinished in self._directory.glob("*.tmp"):
-            unfinished.unlink()
+        if resume and (self._directory / _MANIFEST).exists():
+            self._check_is_same_job()
+        elif any(path.name != f"{_MANIFEST}{_UNFINISHED}" for path in self._directory.iterdir()):
+            wrong = (
+                "is not empty and has no manifest, so there is nothing to resume; choose another directory"
+                if resume
+                else "is not empty; choose another directory, or resume what is there"
+            )
+            raise InvalidArgumentError(f"{self._directory} {wrong}", argument="output")
         self._write(_MANIFEST, _text({**self._job, "complete": False}))
+        return self._done()
+
+    def _check_is_same_job(self) -> None:
+        try:
+            begun = json.loads((self._directory / _MANIFEST).read_bytes())
+        except ValueError:
+            # Other programs have manifests, too.
+            begun = None
+        different = [key for key, value in self._job.items() if not is_object(begun) or begun.get(key) != value]
+        if different:
+            raise InvalidArgumentError(
+                f"{self._directory} was made with other {' and '.join(different)}, so it cannot be resumed",
+                argument="output",
+            )
+        for argument, policy in self._policies.items():
+            _check_is_known_again(argument, policy, self._directory)
+
+    def _done(self) -> dict[int, Tally]:
+        """The complete parts. What was being written is removed; files of others are left alone."""
         done: dict[int, Tally] = {}
-        for path in self._directory.glob(f"part-*.{self._suffix}"):
-            number = int(path.stem.removeprefix("part-"))
-            if (self._directory / self._tally_name(number)).exists():
+        made = re.compile(rf"(?:part|tally)-([0-9]{{6,}})\.(?:{self._suffix}|json)({re.escape(_UNFINISHED)})?")
+        for path in sorted(self._directory.iterdir()):
+            found = made.fullmatch(path.name)
+            if found is None:
+                continue
+            number = int(found[1])
+            if found[2]:
+                path.unlink()
+            elif path.name == self._part_name(number) and (self._directory / self._tally_name(number)).exists():
                 done[number] = self._tally(number)
         return done
 
@@ -101,9 +121,21 @@ class Output:
         return f"tally-{number:06}.json"
 
     def _write(self, name: str, data: bytes) -> None:
-        unfinished = self._directory / f"{name}.tmp"
+        unfinished = self._directory / f"{name}{_UNFINISHED}"
         unfinished.write_bytes(data)
         unfinished.replace(self._directory / name)
+
+
+def _check_is_known_again(argument: str, policy: Policy, directory: Path) -> None:
+    """Two policies that cannot be written to a file may differ, and nothing would tell."""
+    try:
+        policy_text(policy)
+    except CupelError as error:
+        raise InvalidArgumentError(
+            f"{directory} cannot be resumed: nothing tells whether it was made with the same {argument}: {error}",
+            argument=argument,
+            hint="Begin again in another directory.",
+        ) from None
 
 
 def _text(document: Any) -> bytes:

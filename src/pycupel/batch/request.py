@@ -20,7 +20,7 @@ from pycupel.pipeline.policy import as_policy
 from pycupel.policies import policy_to_dict
 from pycupel.wire.items import BUDGET, ITEM, usual_item
 
-__all__ = ["RequestSelector", "error_row", "is_array", "is_object", "policy_hash", "select_request"]
+__all__ = ["RequestSelector", "error_row", "is_array", "is_object", "policy_hash", "policy_text", "select_request"]
 
 _CONTEXT = Context()
 
@@ -155,10 +155,19 @@ def error_row(name: Any, policy: str | None, error: Exception) -> dict[str, Any]
 def policy_hash(policy: Policy | PresetName) -> str | None:
     """A short text that equal policies have in common; None for one that cannot be written to a file."""
     try:
-        document = format_json(policy_to_dict(as_policy(policy)))
+        document = policy_text(policy)
     except CupelError:
         return None
     return sha256(document.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def policy_text(policy: Policy | PresetName) -> str:
+    """A policy as it is written to a file.
+
+    Raises:
+        CupelError: it cannot be, and why.
+    """
+    return format_json(policy_to_dict(as_policy(policy)))
 
 
 def is_object(value: Any) -> TypeGuard[Mapping[str, Any]]:

@@ -12,7 +12,7 @@ from pycupel.model.checks import checked_iterable, wrong_type
 from pycupel.pipeline.selection import Selection
 from pycupel.pipeline.stream import Stream
 
-__all__ = ["close_async", "pull", "pull_async"]
+__all__ = ["close", "close_async", "pull", "pull_async"]
 
 
 def pull(stream: Stream, source: Iterable[ContextItem]) -> Selection:
@@ -25,9 +25,9 @@ def pull(stream: Stream, source: Iterable[ContextItem]) -> Selection:
     except BaseException as error:
         stream.failed(error)
         with suppress(Exception):
-            _close(iterator)
+            close(iterator)
         raise
-    _close(iterator)
+    close(iterator)
     return selection
 
 
@@ -59,14 +59,15 @@ async def _batch(iterator: AsyncIterator[ContextItem], size: int) -> list[Contex
     return batch
 
 
-def _close(iterator: Any) -> None:
-    close = getattr(iterator, "close", None)
-    if close is not None:
-        close()
+def close(iterator: Any) -> None:
+    """Close an iterator, if it can be closed."""
+    method = getattr(iterator, "close", None)
+    if method is not None:
+        method()
 
 
 async def close_async(iterator: Any) -> None:
     """Close an async iterator, if it can be closed."""
-    close = getattr(iterator, "aclose", None)
-    if close is not None:
-        await close()
+    method = getattr(iterator, "aclose", None)
+    if method is not None:
+        await method()

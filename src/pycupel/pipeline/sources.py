@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem
 from pycupel.model.checks import as_float, wrong_type
-from pycupel.pipeline.pull import close_async
+from pycupel.pipeline.pull import close, close_async
 
 if TYPE_CHECKING:
     import asyncio
@@ -18,7 +18,7 @@ __all__ = ["MergedSources", "Source", "merge_sources"]
 
 Source: TypeAlias = "AsyncIterable[ContextItem] | Iterable[ContextItem] | Awaitable[Iterable[ContextItem]]"
 
-# How long abandoned sources may take to close what they have opened.
+# How long sources may take at least to close what they have opened, when the timeout is over.
 _GRACE_SECONDS = 0.1
 
 
@@ -29,7 +29,8 @@ def merge_sources(*sources: Source, timeout: float | None = None, source_timeout
 
     Args:
         sources: Async iterables of items, plain ones, or awaitables of plain ones, such as calls of a retriever.
-        timeout: How many seconds to wait for all of them; without it, until all have ended.
+        timeout: How many seconds to wait for all of them together; without it, until all have ended. Sources that are
+            no longer needed are closed in that time, too, or in a tenth of a second if it is over.
         source_timeout: How many seconds to wait for the next item of a source.
 
     Returns:
@@ -103,27 +104,31 @@ class MergedSources:
             while running or not arrived.empty():
                 if not arrived.empty():
                     yield arrived.get_nowait()
-                    continue
-                item = asyncio.ensure_future(arrived.get())
-                remaining = None if end is None else max(0.0, end - clock())
-                try:
-                    done, _ = await asyncio.wait(
-                        {item, *running}, timeout=remaining, return_when=asyncio.FIRST_COMPLETED
-                    )
-                finally:
-                    if not item.done():
-                        item.cancel()
-                running -= done
-                if item in done:
-                    yield item.result()
-                elif not done:
-                    self._late.update(tasks[task] for task in running)
+                else:
+                    item = asyncio.ensure_future(arrived.get())
+                    remaining = None if end is None else max(0.0, end - clock())
+                    try:
+                        done, _ = await asyncio.wait(
+                            {item, *running}, timeout=remaining, return_when=asyncio.FIRST_COMPLETED
+                        )
+                    finally:
+                        if not item.done():
+                            item.cancel()
+                    running -= done
+                    if item in done:
+                        yield item.result()
+                # Items that keep coming must not hold the end off.
+                if end is not None and clock() >= end:
+                    self._late.update(tasks[task] for task in running if not task.done())
+                    for waiting in [arrived.get_nowait() for _ in range(arrived.qsize())]:
+                        yield waiting
                     break
         finally:
             for task in running:
                 task.cancel()
             if running:
-                await asyncio.wait(running, timeout=_GRACE_SECONDS)
+                remaining = None if end is None else max(_GRACE_SECONDS, end - clock())
+                await asyncio.wait(running, timeout=remaining)
 
     async def _read(self, i: int, arrived: asyncio.Queue[ContextItem]) -> None:
         """Pass on the items of one source."""
@@ -148,6 +153,11 @@ class MergedSources:
                     await close_async(iterator)
         except StopAsyncIteration:
             return
+        except asyncio.CancelledError as error:
+            if cast("asyncio.Task[None]", asyncio.current_task()).cancelling():
+                raise
+            # Nobody has cancelled the reading, so the source was: it has failed.
+            self._errors[i] = error
         except Exception as error:  # noqa: BLE001 - one source must not end the others
             self._errors[i] = error
 
@@ -155,8 +165,12 @@ class MergedSources:
 async def _iterate_plain(
     source: Iterable[ContextItem] | Awaitable[Iterable[ContextItem]],
 ) -> AsyncIterator[ContextItem]:
-    for item in (await source) if isinstance(source, Awaitable) else source:
-        yield item
+    iterator = iter((await source) if isinstance(source, Awaitable) else source)
+    try:
+        for item in iterator:
+            yield item
+    finally:
+        close(iterator)
 
 
 def _iterate(source: Any) -> AsyncIterator[ContextItem]:

@@ -56,6 +56,9 @@ def test_a_shorter_version_stands_for_the_whole_item() -> None:
     shortening = Policy(ReflexiveScorer(), shorten=HeadAndTail(100))
     row = select_request({"id": 1, "items": items, "budget": 700}, shortening)
     assert (row["error"], row["selected"], row["tokens"]) == (None, [3, 2, 1, 0], 700)
+    pinned = {"content": "pin", "tokens": 100, "pinned": True}
+    beside = select_request({"id": 1, "items": [pinned, *items], "budget": 800}, shortening)
+    assert (beside["error"], beside["selected"], beside["tokens"]) == (None, [0, 4, 3, 2, 1], 800)
 
 
 class Everything:
@@ -143,6 +146,7 @@ def test_items_without_tokens_are_counted() -> None:
         ({"items": [{"content": "a", "tokens": 1}, {"tokens": 1}]}, "DocumentError: items[1].content: is missing"),
         ({"items": [7]}, "DocumentError: items[0]: must be an object"),
         ({"messages": []}, "DocumentError: a request must have either items or messages, not both"),
+        ({"items": [{"content": "a", "tokens": 5, "kind": " "}]}, "DocumentError: items[0].kind: "),
         ({"items": [{"content": "a", "tokens": 500, "pinned": True}]}, "PinnedExceedsBudgetError"),
         ({"query": 3}, "TypeError: query must be"),
     ],

@@ -71,6 +71,11 @@ def test_the_marks_of_two_ask_for_the_provider() -> None:
     assert "provider='anthropic' or provider='openai'" in str(caught.value)
 
 
+def test_a_provider_that_was_found_before_is_taken_as_it_is() -> None:
+    found = resolve_provider([CALL], "auto", "claude-sonnet-4-5")
+    assert resolve_provider([TOOL_USE], found) is found
+
+
 def test_a_provider_that_is_named_is_taken_at_its_word() -> None:
     assert resolve_provider([CALL], "anthropic").name == "anthropic"
     assert resolve_provider([CALL], "auto").name == "openai"

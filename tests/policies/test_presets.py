@@ -130,7 +130,7 @@ def test_an_unknown_preset_is_refused_with_a_suggestion(name: str, near: str) ->
         f"unknown preset {name!r}; choose from chat, code-review, rag, document-qa, tool-use, long-running, "
         f"debugging{near}"
     )
-    assert (caught.value.argument, caught.value.value) == ("policy", name)
+    assert (caught.value.argument, caught.value.value) == ("name", name)
 
 
 def test_the_name_of_a_preset_is_a_string() -> None:

@@ -16,7 +16,6 @@ from pycupel.integrations._models import ModelInUse, model_in_use
 from pycupel.integrations._said import Call, Said, text, thought
 from pycupel.messages import MessageSelection, select_messages
 
-
 SONAR = model_in_use(["ChatOpenAI"], "sonar-pro")
 
 

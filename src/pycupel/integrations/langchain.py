@@ -22,6 +22,7 @@ from pycupel.messages.options import BudgetLike
 
 try:
     from langchain.agents.middleware import AgentMiddleware, ModelRequest
+    from langchain.agents.structured_output import AutoStrategy, ProviderStrategy, ToolStrategy
     from langchain_core.documents import BaseDocumentCompressor, Document
     from langchain_core.messages import BaseMessage
     from langchain_core.utils.function_calling import convert_to_openai_tool
@@ -44,8 +45,8 @@ _CALLS = frozenset({"tool_use", "tool_call", "tool_call_chunk", "invalid_tool_ca
 class CupelMiddleware(AgentMiddleware):
     """Trims the messages sent to the model. The agent's state keeps all of them.
 
-    The system prompt and the definitions of tools count. The rules are those of the agent's model, unless `provider` is
-    given.
+    The system prompt, the definitions of tools and the schema of the response count. The rules are those of the agent's
+    model, unless `provider` is given.
 
     Args:
         budget: The limits, or a number of tokens, as for `select_messages`.
@@ -75,11 +76,34 @@ class CupelMiddleware(AgentMiddleware):
                 said=[[_said(message)] for message in messages],
                 model=_model(request.model),
                 system=request.system_prompt or "",
-                tools=[tool if isinstance(tool, dict) else convert_to_openai_tool(tool) for tool in request.tools],
+                tools=[*_tools(request.tools), *_outputs(request.response_format)],
                 conversation=getattr(execution, "thread_id", None),
             )
         )
         return request.override(messages=[message for message, numbers in selected if numbers])
+
+
+def _tools(tools: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    for tool in tools:
+        yield tool if isinstance(tool, dict) else convert_to_openai_tool(tool)
+
+
+def _outputs(response_format: Any) -> Iterator[dict[str, Any]]:
+    """What the response must look like: a tool for each schema, or a schema beside the tools that costs as much."""
+    if response_format is None:
+        return
+    if isinstance(response_format, ProviderStrategy):
+        specs = [response_format.schema_spec]
+    elif isinstance(response_format, ToolStrategy):
+        specs = response_format.schema_specs
+    else:
+        is_auto = isinstance(response_format, AutoStrategy)
+        specs = ToolStrategy(response_format.schema if is_auto else response_format).schema_specs
+    for spec in specs:
+        # A schema without a title gets another name whenever it is read, and cuts would move with that.
+        name = spec.json_schema.get("title", "response_format")
+        function = {"name": name, "description": spec.description, "parameters": spec.json_schema}
+        yield {"type": "function", "function": function}
 
 
 def _model(model: Any) -> ModelInUse:

@@ -22,7 +22,7 @@ from pycupel.messages.providers._base import MessageView
 from pycupel.messages.providers.responses import RESPONSES
 
 try:
-    from agents import Agent
+    from agents import Agent, AgentOutputSchema, AgentOutputSchemaBase
     from agents.run import CallModelData, ModelInputData
 except ModuleNotFoundError as error:
     raise missing_extra(
@@ -43,9 +43,9 @@ _FIXED = ("apply_patch_call", "computer_call", "local_shell_call", "shell_call",
 class CupelInputFilter:
     """Trims the items sent to the model. The run's result and its session keep all of them.
 
-    Instructions, function tools and handoffs count; the tools of MCP servers do not: leave room for them. The rules are
-    those of the agent's model, unless `provider` is given. If the server keeps the conversation (`conversation_id`,
-    `previous_response_id`), nothing is dropped.
+    Instructions, function tools, handoffs and the schema of the output count; the tools of MCP servers do not: leave
+    room for them. The rules are those of the agent's model, unless `provider` is given. If the server keeps the
+    conversation (`conversation_id`, `previous_response_id`), nothing is dropped.
 
     Args:
         budget: The limits, or a number of tokens, as for `select_messages`.
@@ -97,6 +97,11 @@ def _tools(agent: Agent[Any]) -> Iterator[dict[str, Any]]:
         else:
             schema = handoff.input_json_schema
             yield {"name": handoff.tool_name, "description": handoff.tool_description, "parameters": schema}
+    output = agent.output_type
+    if output is not None:
+        given = output if isinstance(output, AgentOutputSchemaBase) else AgentOutputSchema(output)
+        if not given.is_plain_text():
+            yield {"name": given.name(), "schema": given.json_schema()}
 
 
 def _said(item: Any, view: MessageView) -> Said:

@@ -68,8 +68,8 @@ class CupelHistory(AbstractCapability[Any]):
     Before version 2.54, Pydantic AI stored what it sent, so there the history is cut, too.
 
     A request may hold a system prompt, results of tools and a user prompt at once. Each is kept or dropped on its own,
-    and the request is copied if only some of it stays. Instructions and the definitions of tools count. The rules are
-    those of the agent's model, unless `provider` is given.
+    and the request is copied if only some of it stays. Instructions, the definitions of tools and the schema of the
+    output count. The rules are those of the agent's model, unless `provider` is given.
 
     Args:
         budget: The limits, or a number of tokens, as for `select_messages`.
@@ -141,10 +141,15 @@ def _instructions(parameters: ModelRequestParameters) -> str:
 
 
 def _tools(parameters: ModelRequestParameters) -> list[dict[str, Any]]:
-    return [
+    tools = [
         {"name": tool.name, "description": tool.description, "input_schema": tool.parameters_json_schema}
         for tool in (*parameters.function_tools, *parameters.output_tools)
     ]
+    output = parameters.output_object
+    # As long as it is open which of them is sent, the output has both tools and a schema.
+    if output is not None and not parameters.output_tools:
+        tools.append({"name": output.name, "description": output.description, "input_schema": output.json_schema})
+    return tools
 
 
 def _several(pieces: Sequence[Sequence[Any]]) -> list[int]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import ModelRequest
+from langchain.agents.structured_output import AutoStrategy, ProviderStrategy, ToolStrategy
 from langchain.chat_models import init_chat_model
 from langchain_anthropic import ChatAnthropic
 from langchain_core.documents import Document
@@ -31,6 +33,7 @@ from langchain_core.tools import tool
 from langchain_mistralai import ChatMistralAI
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import BaseModel, Field
 
 from pycupel import ContextBudget
 from pycupel.errors import InvalidArgumentError
@@ -151,6 +154,38 @@ def test_the_system_prompt_and_the_tools_count() -> None:
     assert selections[0].usage.tools > 0
 
 
+class Big(BaseModel):
+    """A response that takes many words to describe."""
+
+    answer: str = Field(description="word " * 200)
+
+
+class Small(BaseModel):
+    answer: str
+
+
+def tokens_of_tools(response_format: Any) -> int:
+    selections: list[MessageSelection] = []
+    middleware = CupelMiddleware(BUDGET, counter=count_words, on_selection=selections.append)
+    model: Any = FakeModel(seen=[], calls=0)
+    request = ModelRequest(model=model, messages=[HumanMessage("Hello!")], response_format=response_format)
+    middleware.wrap_model_call(request, lambda _: None)
+    return selections[0].usage.tools
+
+
+@pytest.mark.parametrize("wrap", [ToolStrategy, ProviderStrategy, AutoStrategy, lambda schema: schema])
+def test_the_schema_of_the_response_counts(wrap: Callable[[Any], Any]) -> None:
+    assert tokens_of_tools(None) == 0
+    assert 200 < tokens_of_tools(wrap(Big)) < 300
+    untitled = {"type": "object", "properties": {"answer": {"type": "string", "description": "word " * 200}}}
+    assert 200 < tokens_of_tools(wrap(untitled)) < 300
+
+
+def test_each_of_several_schemas_counts() -> None:
+    several = tokens_of_tools(ToolStrategy(Big | Small))
+    assert several > tokens_of_tools(ToolStrategy(Big)) + tokens_of_tools(ToolStrategy(Small)) - 30
+
+
 def test_an_agent_without_a_system_prompt_is_served_as_well() -> None:
     model = FakeModel(seen=[], calls=0)
     create_agent(model, middleware=[CupelMiddleware(BUDGET, counter=count_words)]).invoke({"messages": history()})
@@ -188,6 +223,7 @@ def sent_to(model: Any, messages: list[BaseMessage], **options: Any) -> tuple[li
 
 CLAUDE: Any = ChatAnthropic(model="claude-haiku-4-5", api_key="none")  # type: ignore[call-arg, arg-type]
 GPT: Any = ChatOpenAI(model="gpt-4o", api_key="none")  # type: ignore[arg-type]
+SONAR: Any = ChatOpenAI(model="sonar-pro", api_key="none")  # type: ignore[arg-type]
 MISTRAL: Any = ChatMistralAI(model="mistral-large-latest", api_key="none")  # type: ignore[call-arg, arg-type]
 LATER: Any = init_chat_model("claude-haiku-4-5", model_provider="anthropic", configurable_fields="any")
 
@@ -197,6 +233,7 @@ LATER: Any = init_chat_model("claude-haiku-4-5", model_provider="anthropic", con
     [
         (CLAUDE, "anthropic", "estimator for anthropic"),
         (GPT, "openai", "o200k_base"),
+        (SONAR, "openai", "estimator for an unknown model"),
         (MISTRAL, "mistral", "tekken"),
         (LATER, "anthropic", "estimator for anthropic"),
         (FakeModel(), "openai", "o200k_base"),

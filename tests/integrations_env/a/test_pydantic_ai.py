@@ -33,13 +33,15 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
-from pydantic_ai.models import Model
+from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.models.test import TestModel
+from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.tools import ToolDefinition
 
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.integrations.pydantic_ai import CupelHistory
@@ -244,6 +246,22 @@ def test_instructions_and_tools_count() -> None:
     run(agent_with(capability, Recorder(calls=0), instructions=SYSTEM), "Hello!")
     assert selections[0].usage.system >= count_words(SYSTEM)
     assert selections[0].usage.tools > 0
+
+
+def test_the_schema_of_the_output_counts_once() -> None:
+    schema = {"type": "object", "properties": {"answer": {"type": "string", "description": "word " * 200}}}
+    described = OutputObjectDefinition(schema, "Answer")
+    tool = ToolDefinition(name="final_result", parameters_json_schema=schema)
+    for parameters in (
+        ModelRequestParameters(output_mode="native", output_object=described),
+        ModelRequestParameters(output_mode="prompted", output_object=described),
+        ModelRequestParameters(output_mode="auto", output_object=described, output_tools=[tool]),
+        ModelRequestParameters(output_mode="tool", output_tools=[tool]),
+    ):
+        selections: list[MessageSelection] = []
+        capability = CupelHistory(BUDGET, counter=count_words, on_selection=selections.append)
+        capability.select([ModelRequest([UserPromptPart("Well?")])], parameters=parameters)
+        assert 200 < selections[0].usage.tools < 300
 
 
 def test_a_selection_tells_the_places_of_the_messages_that_were_dropped() -> None:

@@ -9,7 +9,18 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from agents import Agent, Model, ModelResponse, RunConfig, Runner, SQLiteSession, Usage, function_tool, handoff
+from agents import (
+    Agent,
+    AgentOutputSchema,
+    Model,
+    ModelResponse,
+    RunConfig,
+    Runner,
+    SQLiteSession,
+    Usage,
+    function_tool,
+    handoff,
+)
 from agents.run import CallModelData, ModelInputData
 from openai.types.responses import (
     Response,
@@ -19,6 +30,7 @@ from openai.types.responses import (
     ResponseOutputText,
     ResponseReasoningItem,
 )
+from pydantic import BaseModel, Field
 
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.integrations.openai_agents import CupelInputFilter
@@ -291,6 +303,18 @@ def test_handoffs_count() -> None:
     ]
     assert sizes[0] == 0
     assert min(sizes[1:]) > 20
+
+
+class Big(BaseModel):
+    answer: str = Field(description="word " * 200)
+
+
+def test_the_schema_of_the_output_counts() -> None:
+    given = items(turns=1)
+    for plain in (None, str, AgentOutputSchema(str)):
+        assert selection_for(Agent(name="Helper", output_type=plain), given).usage.tools == 0
+    for schema in (Big, list[Big], AgentOutputSchema(Big, strict_json_schema=False)):
+        assert 200 < selection_for(Agent(name="Helper", output_type=schema), given).usage.tools < 300
 
 
 def test_an_orphan_in_a_history_of_ones_own_is_left_out() -> None:

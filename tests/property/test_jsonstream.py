@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import given, settings, strategies as st
 
-from tests.codecs.test_jsonstream import values
+from tests.cli.test_jsonstream import values
 
 TEXTS = st.text(max_size=5)
 JSON = st.recursive(

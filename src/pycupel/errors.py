@@ -93,13 +93,10 @@ _LONGEST_NAME = 200
 
 
 class CupelError(Exception):
-    """The base class of all errors of pycupel, except `TypeError`.
-
-    Attributes:
-        where: Which of several selections failed, such as a request of a batch; empty if there was only one.
-    """
+    """The base class of all errors of pycupel, except `TypeError`."""
 
     where: str = ""
+    """Which of several selections failed, such as a request of a batch; empty if there was only one."""
 
     def __str__(self) -> str:
         return f"{self.where}: {self._text()}" if self.where else self._text()

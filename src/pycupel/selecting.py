@@ -27,19 +27,19 @@ _ITEMS_ONLY = frozenset({ContextItem})
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class ContextResult:
-    """The result of `select`. It holds a list, so it is not hashable.
-
-    Attributes:
-        items: The selected items, in the order in which the model should see them.
-        notes: Advisory notes, for example that no item sets the field that a scorer reads.
-        report: What was left out and why, with `explain=True`; else None.
-        shortened: The items that were selected in a shorter version, each with that version, in the order of `items`.
-    """
+    """The result of `select`. It holds a list, so it is not hashable."""
 
     items: list[ContextItem]
+    """The selected items, in the order in which the model should see them."""
+
     notes: tuple[str, ...] = ()
+    """Advisory notes, for example that no item sets the field that a scorer reads."""
+
     report: SelectionReport | None = None
+    """What was left out and why, with `explain=True`; else None."""
+
     shortened: tuple[Shortened, ...] = ()
+    """The items that were selected in a shorter version, each with that version, in the order of `items`."""
 
     __hash__: ClassVar[None] = None  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
 
@@ -57,13 +57,10 @@ class ContextResult:
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class ExplainedResult(ContextResult):
-    """The result of `select` with `explain=True`.
-
-    Attributes:
-        report: What was left out and why.
-    """
+    """The result of `select` with `explain=True`."""
 
     report: SelectionReport = field(kw_only=True)
+    """What was left out and why."""
 
     __hash__: ClassVar[None] = None
 

@@ -18,23 +18,25 @@ __all__ = ["KindQuotaUtilization", "quota_utilization"]
 
 
 class KindQuotaUtilization(NamedTuple):
-    """How a selection uses the quota for one kind.
-
-    Attributes:
-        kind: The kind that the quota is for.
-        mode: Whether the quota is a percentage of the target or a number of items.
-        require: The minimum that the quota requires.
-        cap: The maximum that it allows.
-        actual: What was selected, in the same unit as `require` and `cap`.
-        utilization: `actual` as a share of `cap`, at most 1.0; 0.0 if the cap is 0.
-    """
+    """How a selection uses the quota for one kind."""
 
     kind: ContextKind
+    """The kind that the quota is for."""
+
     mode: QuotaConstraintMode
+    """Whether the quota is a percentage of the target or a number of items."""
+
     require: float
+    """The minimum that the quota requires."""
+
     cap: float
+    """The maximum that it allows."""
+
     actual: float
+    """What was selected, in the same unit as `require` and `cap`."""
+
     utilization: float
+    """`actual` as a share of `cap`, at most 1.0; 0.0 if the cap is 0."""
 
     def __repr__(self) -> str:
         return record_repr(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast, overload
@@ -30,30 +30,26 @@ class ItemStatus(NamedEnum):
 
 
 class PolicySensitivityDiffEntry(NamedTuple):
-    """A content that some variants select and others do not.
-
-    Attributes:
-        content: The content of the items.
-        statuses: The label of each variant and what it does, in the order of the variants.
-    """
+    """A content that some variants select and others do not."""
 
     content: str
+    """The content of the items."""
+
     statuses: tuple[tuple[str, ItemStatus], ...]
+    """The label of each variant and what it does, in the order of the variants."""
 
 
 @sealed
 @dataclass(frozen=True, slots=True)
 class PolicySensitivityReport:
-    """What each variant selects, and where they differ. `print` shows it as a table.
-
-    Attributes:
-        variants: The label and the report of each variant, in the order given.
-        diffs: The contents that some variants select and others do not, in the order in which they first appear in
-            the items.
-    """
+    """What each variant selects, and where they differ. `print` shows it as a table."""
 
     variants: tuple[tuple[str, SelectionReport], ...]
+    """The label and the report of each variant, in the order given."""
+
     diffs: tuple[PolicySensitivityDiffEntry, ...]
+    """The contents that some variants select and others do not, in the order in which they first appear in the items.
+    """
 
     def __post_init__(self) -> None:
         _check_number(self.variants)
@@ -145,7 +141,7 @@ def _report(
 
 
 @contextmanager
-def _named(label: str) -> Iterator[None]:
+def _named(label: str) -> Generator[None]:
     """Have errors name the variant."""
     try:
         yield

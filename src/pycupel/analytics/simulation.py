@@ -174,23 +174,25 @@ def _smallest_size(is_selected: Callable[[int], bool], smallest: int, ceiling: i
 
 
 class BudgetPoint(NamedTuple):
-    """What one budget selects.
-
-    Attributes:
-        budget: The budget.
-        feasible: Whether the budget is large enough for what is pinned or required. If not, nothing is selected.
-        items: The selected items, in placed order.
-        tokens: Their tokens.
-        utilization: Their tokens as a share of `max_tokens`.
-        score: The sum of the scores of those that are not pinned.
-    """
+    """What one budget selects."""
 
     budget: ContextBudget
+    """The budget."""
+
     feasible: bool
+    """Whether the budget is large enough for what is pinned or required. If not, nothing is selected."""
+
     items: tuple[ContextItem, ...] = ()
+    """The selected items, in placed order."""
+
     tokens: int = 0
+    """Their tokens."""
+
     utilization: float = 0.0
+    """Their tokens as a share of `max_tokens`."""
+
     score: float = 0.0
+    """The sum of the scores of those that are not pinned."""
 
     def __repr__(self) -> str:
         return record_repr(self)

@@ -33,53 +33,54 @@ _LONG_NUMBER, _FOUR_DIGITS = b"0" * 19, b"0" * 4
 
 
 class Chunk(NamedTuple):
-    """Some requests of an input file.
-
-    Attributes:
-        number: Which chunk of the whole input it is, from 0.
-        source: The name of the file.
-        first: The line number of the first request, or its row in a Parquet file.
-        payload: JSON lines, or an Arrow stream.
-        is_arrow: Which of the two.
-        share: How much of the whole input has been read with it, from 0 to 1.
-    """
+    """Some requests of an input file."""
 
     number: int
+    """Which chunk of the whole input it is, from 0."""
+
     source: str
+    """The name of the file."""
+
     first: int
+    """The line number of the first request, or its row in a Parquet file."""
+
     payload: bytes
+    """JSON lines, or an Arrow stream."""
+
     is_arrow: bool
+    """Which of the two."""
+
     share: float
+    """How much of the whole input has been read with it, from 0 to 1."""
 
 
 class Job(NamedTuple):
-    """What is done with each chunk.
-
-    Attributes:
-        policy: The policy.
-        other: A second policy to compare with, or None.
-        to_parquet: Whether parts are Parquet files instead of JSON lines.
-    """
+    """What is done with each chunk."""
 
     policy: Policy
+    """The policy."""
+
     other: Policy | None
+    """A second policy to compare with, or None."""
+
     to_parquet: bool
+    """Whether parts are Parquet files instead of JSON lines."""
 
 
 class Part(NamedTuple):
-    """What came of a chunk.
-
-    Attributes:
-        number: The number of the chunk.
-        rows: How many rows it has.
-        payload: The rows, as they are written.
-        tally: What was counted.
-    """
+    """What came of a chunk."""
 
     number: int
+    """The number of the chunk."""
+
     rows: int
+    """How many rows it has."""
+
     payload: bytes
+    """The rows, as they are written."""
+
     tally: Tally
+    """What was counted."""
 
 
 def read_chunks(inputs: Sequence[Path]) -> Iterator[Chunk]:

@@ -21,17 +21,16 @@ _TENTHS = 10
 
 
 class Swing(NamedTuple):
-    """An item that two policies judge differently.
-
-    Attributes:
-        content: The beginning of its content.
-        only_first: How many requests select it under the first policy only.
-        only_second: How many requests select it under the second policy only.
-    """
+    """An item that two policies judge differently."""
 
     content: str
+    """The beginning of its content."""
+
     only_first: int
+    """How many requests select it under the first policy only."""
+
     only_second: int
+    """How many requests select it under the second policy only."""
 
 
 class Tally:
@@ -118,31 +117,37 @@ class Tally:
 @sealed
 @dataclass(frozen=True, slots=True)
 class BatchSummary:
-    """What a batch did.
-
-    Attributes:
-        requests: How many requests there were.
-        errors: How many of them have a row with an error.
-        tokens: The tokens of everything selected.
-        utilization: The mean share of `max_tokens` that is used, over the requests without an error.
-        tenths: How many requests use less than a tenth of it, less than two tenths, and so on.
-        reasons: How many items were excluded for each reason, the most frequent first.
-        slowest: Ids and seconds of the slowest requests of this run.
-        differing: With a second policy: how many requests select something else under it.
-        other_tokens: With a second policy: the tokens that it selects.
-        swings: With a second policy: the items that it judges differently most often.
-    """
+    """What a batch did."""
 
     requests: int
+    """How many requests there were."""
+
     errors: int
+    """How many of them have a row with an error."""
+
     tokens: int
+    """The tokens of everything selected."""
+
     utilization: float
+    """The mean share of `max_tokens` that is used, over the requests without an error."""
+
     tenths: tuple[int, ...]
+    """How many requests use less than a tenth of it, less than two tenths, and so on."""
+
     reasons: dict[str, int]
+    """How many items were excluded for each reason, the most frequent first."""
+
     slowest: tuple[tuple[str, float], ...] = field(default=(), compare=False)
+    """Ids and seconds of the slowest requests of this run."""
+
     differing: int = 0
+    """With a second policy: how many requests select something else under it."""
+
     other_tokens: int = 0
+    """With a second policy: the tokens that it selects."""
+
     swings: tuple[Swing, ...] = ()
+    """With a second policy: the items that it judges differently most often."""
 
 
 def _most_swinging(swings: Mapping[str, list[int]], count: int) -> Iterable[tuple[str, list[int]]]:

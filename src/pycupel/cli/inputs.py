@@ -164,21 +164,22 @@ def _place(number: int, located: Located) -> str:
 
 
 class Conversation(NamedTuple):
-    """The messages of a request, or a history alone.
-
-    Attributes:
-        messages: The messages, as they are in the file.
-        request: The request that they are in, or None.
-        key: Where in the request they are.
-        is_lines: Whether the file has a message on each line.
-        number: Which record of the file it is, from 1.
-    """
+    """The messages of a request, or a history alone."""
 
     messages: list[Any]
+    """The messages, as they are in the file."""
+
     request: dict[str, Any] | None = None
+    """The request that they are in, or None."""
+
     key: str = ""
+    """Where in the request they are."""
+
     is_lines: bool = False
+    """Whether the file has a message on each line."""
+
     number: int = 1
+    """Which record of the file it is, from 1."""
 
     @property
     def beside(self) -> dict[str, Any]:

@@ -18,17 +18,16 @@ _SPACE = " \t\r\n"
 
 
 class Located(NamedTuple):
-    """A value of a JSON text.
-
-    Attributes:
-        value: The value.
-        line: The line on which it starts, from 1.
-        is_element: Whether it is an element of an array.
-    """
+    """A value of a JSON text."""
 
     value: Any
+    """The value."""
+
     line: int
+    """The line on which it starts, from 1."""
+
     is_element: bool = False
+    """Whether it is an element of an array."""
 
 
 def read_values(lines: Iterable[str]) -> Iterator[Located]:

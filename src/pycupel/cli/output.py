@@ -20,23 +20,25 @@ _COLUMNS = " ▁▂▃▄▅▆▇█"
 @sealed
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """Where a verb writes: data to `out`, everything else to `err`.
-
-    Attributes:
-        out: stdout.
-        err: stderr.
-        width: The number of columns; 80 for a pipe, unless COLUMNS is set.
-        color: Whether `out` is a terminal that shows colours.
-        unicode: Whether `out` can show more than ASCII.
-        quiet: Whether notes are left out.
-    """
+    """Where a verb writes: data to `out`, everything else to `err`."""
 
     out: TextIO
+    """stdout."""
+
     err: TextIO
+    """stderr."""
+
     width: int = 80
+    """The number of columns; 80 for a pipe, unless COLUMNS is set."""
+
     color: bool = False
+    """Whether `out` is a terminal that shows colours."""
+
     unicode: bool = False
+    """Whether `out` can show more than ASCII."""
+
     quiet: bool = False
+    """Whether notes are left out."""
 
     @classmethod
     def of_process(cls, *, quiet: bool = False) -> Screen:

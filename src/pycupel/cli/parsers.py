@@ -35,13 +35,10 @@ _POLICY_FILE = re.compile(r"\.(json|toml|ya?ml)$", re.IGNORECASE)
 
 
 class Verb(Protocol):
-    """A module with a verb.
-
-    Attributes:
-        EXAMPLE: A command line that can be pasted.
-    """
+    """A module with a verb."""
 
     EXAMPLE: str
+    """A command line that can be pasted."""
 
     def add_arguments(self, parser: Parser, /) -> None:
         """Add the arguments of the verb."""

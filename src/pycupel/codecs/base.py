@@ -50,19 +50,19 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Context(NamedTuple):
-    """How a document is read or written.
-
-    Attributes:
-        strict: Refuse unknown fields instead of ignoring them.
-        allow_nan: Accept NaN and infinities as numbers.
-        collect: Report all mistakes, not only the first.
-        suggest: Refuse an unknown field that is probably a known one, misspelt.
-    """
+    """How a document is read or written."""
 
     strict: bool = False
+    """Refuse unknown fields instead of ignoring them."""
+
     allow_nan: bool = False
+    """Accept NaN and infinities as numbers."""
+
     collect: bool = False
+    """Report all mistakes, not only the first."""
+
     suggest: bool = False
+    """Refuse an unknown field that is probably a known one, misspelt."""
 
 
 Convert = Callable[[Any, Context], Any]

@@ -48,23 +48,25 @@ def camel(name: str) -> str:
 @sealed
 @dataclasses.dataclass(frozen=True, slots=True)
 class Field:
-    """A field of an object.
-
-    Attributes:
-        name: Its name in the document, as it is written. The other one of camelCase and snake_case is read, too.
-        codec: What it holds.
-        default: REQUIRED, OPTIONAL, or a value: then it may be absent, and is not written if it holds that value.
-        description: What it is for, for the schema.
-        attribute: The parameter and attribute that it stands for; its name in snake_case, unless given.
-        other: The other spelling of its name, or an empty string.
-    """
+    """A field of an object."""
 
     name: str
+    """Its name in the document, as it is written. The other one of camelCase and snake_case is read, too."""
+
     codec: Codec
+    """What it holds."""
+
     default: Any = REQUIRED
+    """REQUIRED, OPTIONAL, or a value: then it may be absent, and is not written if it holds that value."""
+
     description: str = ""
+    """What it is for, for the schema."""
+
     attribute: str = ""
+    """The parameter and attribute that it stands for; its name in snake_case, unless given."""
+
     other: str = dataclasses.field(init=False)
+    """The other spelling of its name, or an empty string."""
 
     def __post_init__(self) -> None:
         other = snake(self.name)

@@ -28,19 +28,19 @@ _UPSTREAM_REQUIRED = "ebe0c811df6725074abe9c410ca545302d5642f68ea7ee682af8aae2e1
 @sealed
 @dataclass(frozen=True, slots=True)
 class VectorResult:
-    """The result of one vector.
-
-    Attributes:
-        path: The vector's file, relative to the directory that was run.
-        tier: `required`, `optional` or `extended`, by the folder that the file is in; otherwise `other`.
-        name: The vector's own name for what it tests.
-        problem: Why it failed; empty if it passed.
-    """
+    """The result of one vector."""
 
     path: Path
+    """The vector's file, relative to the directory that was run."""
+
     tier: str
+    """`required`, `optional` or `extended`, by the folder that the file is in; otherwise `other`."""
+
     name: str
+    """The vector's own name for what it tests."""
+
     problem: str = ""
+    """Why it failed; empty if it passed."""
 
     @property
     def passed(self) -> bool:
@@ -51,18 +51,18 @@ class VectorResult:
 @sealed
 @dataclass(frozen=True, slots=True)
 class SuiteResult:
-    """The results of all vectors in a directory.
-
-    Attributes:
-        results: One for each vector, in the order of their paths.
-        suite: The suite that the vectors are: the name that the caller gave, or the upstream suite's if the contents
-            of the required vectors are known to be that; None otherwise.
-        required_only: Whether the suite was recognised by its required vectors alone.
-    """
+    """The results of all vectors in a directory."""
 
     results: tuple[VectorResult, ...]
+    """One for each vector, in the order of their paths."""
+
     suite: str | None = None
+    """The suite that the vectors are: the name that the caller gave, or the upstream suite's if the contents of the
+    required vectors are known to be that; None otherwise.
+    """
+
     required_only: bool = False
+    """Whether the suite was recognised by its required vectors alone."""
 
     @property
     def failures(self) -> tuple[VectorResult, ...]:

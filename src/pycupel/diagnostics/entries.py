@@ -12,46 +12,45 @@ __all__ = ["CountRequirementShortfall", "ExcludedItem", "IncludedItem"]
 
 
 class IncludedItem(NamedTuple):
-    """A selected item.
-
-    Attributes:
-        item: The caller's own object.
-        score: Its score; 1.0 for a pinned item.
-        reason: Why it was selected. A reason that pycupel does not know, read from another implementation's report, is
-            a plain string.
-    """
+    """A selected item."""
 
     item: ContextItem
+    """The caller's own object."""
+
     score: float
+    """Its score; 1.0 for a pinned item."""
+
     reason: InclusionReason | str
+    """Why it was selected.
+
+    A reason that pycupel does not know, read from another implementation's report, is a plain string.
+    """
 
 
 class ExcludedItem(NamedTuple):
-    """An item that was left out.
-
-    Attributes:
-        item: The caller's own object.
-        score: Its score; 0.0 if it was never scored.
-        reason: Why it was left out, as a record with the numbers that matter.
-    """
+    """An item that was left out."""
 
     item: ContextItem
+    """The caller's own object."""
+
     score: float
+    """Its score; 0.0 if it was never scored."""
+
     reason: ExclusionReason
+    """Why it was left out, as a record with the numbers that matter."""
 
 
 class CountRequirementShortfall(NamedTuple):
-    """A kind with fewer candidates than a count slicer requires.
-
-    Attributes:
-        kind: The kind, as the slicer's entry spells it.
-        required_count: How many items of the kind the entry requires.
-        satisfied_count: How many there were.
-    """
+    """A kind with fewer candidates than a count slicer requires."""
 
     kind: ContextKind
+    """The kind, as the slicer's entry spells it."""
+
     required_count: int
+    """How many items of the kind the entry requires."""
+
     satisfied_count: int
+    """How many there were."""
 
     def __repr__(self) -> str:
         return record_repr(self)

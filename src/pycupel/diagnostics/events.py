@@ -43,57 +43,57 @@ class TraceDetailLevel(NamedEnum):
 
 
 class TraceEvent(NamedTuple):
-    """One observation: a completed stage with its duration, or a decision about one item with a message.
-
-    Attributes:
-        stage: The stage. One that pycupel does not know, read from another implementation's report, is a plain string.
-        duration_ms: How long the stage took, in milliseconds; 0.0 for an item.
-        item_count: How many items came out of the stage; 1 for an item.
-        message: The decision about an item, in numbers and without its content; None for a stage.
-    """
+    """One observation: a completed stage with its duration, or a decision about one item with a message."""
 
     stage: PipelineStage | str
+    """The stage. One that pycupel does not know, read from another implementation's report, is a plain string."""
+
     duration_ms: float
+    """How long the stage took, in milliseconds; 0.0 for an item."""
+
     item_count: int
+    """How many items came out of the stage; 1 for an item."""
+
     message: str | None = None
+    """The decision about an item, in numbers and without its content; None for a stage."""
 
     def __repr__(self) -> str:
         return record_repr(self)
 
 
 class OverflowEvent(NamedTuple):
-    """The selection exceeds the budget and is accepted, because the strategy is `OverflowStrategy.PROCEED`.
-
-    Attributes:
-        tokens_over_budget: By how many tokens.
-        overflowing_items: The whole selection, pinned items first.
-        budget: The budget in force.
-    """
+    """The selection exceeds the budget and is accepted, because the strategy is `OverflowStrategy.PROCEED`."""
 
     tokens_over_budget: int
+    """By how many tokens."""
+
     overflowing_items: tuple[ContextItem, ...]
+    """The whole selection, pinned items first."""
+
     budget: ContextBudget
+    """The budget in force."""
 
     def __repr__(self) -> str:
         return record_repr(self)
 
 
 class StageTraceSnapshot(NamedTuple):
-    """What went into a stage, what came out, and what it excluded.
-
-    Attributes:
-        stage: The stage.
-        item_count_in: How many items went in.
-        item_count_out: How many came out.
-        duration_ms: How long it took, in milliseconds.
-        excluded: The items that it excluded, in the order in which it did.
-    """
+    """What went into a stage, what came out, and what it excluded."""
 
     stage: PipelineStage
+    """The stage."""
+
     item_count_in: int
+    """How many items went in."""
+
     item_count_out: int
+    """How many came out."""
+
     duration_ms: float
+    """How long it took, in milliseconds."""
+
     excluded: tuple[ExcludedItem, ...]
+    """The items that it excluded, in the order in which it did."""
 
     def __repr__(self) -> str:
         return record_repr(self)

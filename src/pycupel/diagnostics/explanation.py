@@ -36,29 +36,26 @@ _MOST_LISTED = 5
 
 
 class ScorePart(NamedTuple):
-    """What one scorer contributed to a score: `weight * score`.
-
-    Attributes:
-        scorer: The name of the scorer's class.
-        weight: Its share of the total; the weights of all parts add up to 1.
-        score: Its score for the item.
-    """
+    """What one scorer contributed to a score: `weight * score`."""
 
     scorer: str
+    """The name of the scorer's class."""
+
     weight: float
+    """Its share of the total; the weights of all parts add up to 1."""
+
     score: float
+    """Its score for the item."""
 
 
 class ScoreParts(NamedTuple):
-    """The scores that a run kept, by scorer.
-
-    Attributes:
-        items: The scored items.
-        columns: Each scorer with its weight and its score for each item.
-    """
+    """The scores that a run kept, by scorer."""
 
     items: Sequence[ContextItem]
+    """The scored items."""
+
     columns: Sequence[tuple[object, float, Sequence[float]]]
+    """Each scorer with its weight and its score for each item."""
 
     def of(self, item: ContextItem) -> tuple[ScorePart, ...]:
         """The parts of one item's score; none if it was not scored."""
@@ -73,32 +70,44 @@ class ScoreParts(NamedTuple):
 @sealed
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why one item was selected or left out, as `SelectionReport.why` returns it. `str` shows it in a few lines.
-
-    Attributes:
-        item: The item; its shorter version if that was selected.
-        included: Whether it was selected.
-        reason: Why, as in the report.
-        score: Its score, as in the report.
-        rank: Its position by score among the items that competed, from 1; equal scores have equal ranks. None for an
-            item that did not compete: pinned, a duplicate, invalid, or filtered.
-        parts: The score by scorer and weight; the sum of `weight * score` is the score. A scorer other than
-            `CompositeScorer` is one part. Empty if the item was not scored, or the report comes from JSON or a pickle.
-        instead: For an item that did not fit, at most three selected items that would have to be dropped for it, lowest
-            score first, never pinned ones. Empty if the item would still not fit, or if there was room and other rules
-            of the slicer kept it out.
-        min_budget: The smallest budget that selects the item, as `find_min_budget_for` finds it. None if no budget
-            does, if `why` was not given the pipeline and the items, and for slicers with quotas.
-    """
+    """Why one item was selected or left out, as `SelectionReport.why` returns it. `str` shows it in a few lines."""
 
     item: ContextItem
+    """The item; its shorter version if that was selected."""
+
     included: bool
+    """Whether it was selected."""
+
     reason: InclusionReason | ExclusionReason | str
+    """Why, as in the report."""
+
     score: float
+    """Its score, as in the report."""
+
     rank: int | None
+    """Its position by score among the items that competed, from 1; equal scores have equal ranks.
+
+    None for an item that did not compete: pinned, a duplicate, invalid, or filtered.
+    """
+
     parts: tuple[ScorePart, ...]
+    """The score by scorer and weight; the sum of `weight * score` is the score.
+
+    A scorer other than `CompositeScorer` is one part. Empty if the item was not scored, or the report comes from JSON
+    or a pickle.
+    """
+
     instead: tuple[ContextItem, ...]
+    """For an item that did not fit, at most three selected items that would have to be dropped for it, lowest score
+    first, never pinned ones. Empty if the item would still not fit, or if there was room and other rules of the slicer
+    kept it out.
+    """
+
     min_budget: int | None
+    """The smallest budget that selects the item, as `find_min_budget_for` finds it.
+
+    None if no budget does, if `why` was not given the pipeline and the items, and for slicers with quotas.
+    """
 
     __repr__ = record_repr
 

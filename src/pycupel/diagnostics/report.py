@@ -56,28 +56,33 @@ class SelectionReport:
     The report of a run is lazy: it builds its lists when they are first read. It is still immutable: comparable,
     hashable, picklable, and safe to share between threads.
 
-    Attributes:
-        events: What was recorded, in order.
-        included: The selection, in the order in which it was placed.
-        excluded: The rest, best score first; of equal scores, what was excluded earlier comes first.
-        total_candidates: How many items there were.
-        total_tokens_considered: Their tokens, negative counts included.
-        count_requirement_shortfalls: The count requirements that could not be met.
-        budget: The budget in force, if it is known.
-        notes: Advisory notes, for example that no item sets the field that a scorer reads.
-
     Raises:
         InvalidArgumentError: the totals do not match the items.
     """
 
     events: tuple[TraceEvent, ...]
+    """What was recorded, in order."""
+
     included: tuple[IncludedItem, ...]
+    """The selection, in the order in which it was placed."""
+
     excluded: tuple[ExcludedItem, ...]
+    """The rest, best score first; of equal scores, what was excluded earlier comes first."""
+
     total_candidates: int
+    """How many items there were."""
+
     total_tokens_considered: int
+    """Their tokens, negative counts included."""
+
     count_requirement_shortfalls: tuple[CountRequirementShortfall, ...]
+    """The count requirements that could not be met."""
+
     budget: ContextBudget | None
+    """The budget in force, if it is known."""
+
     notes: tuple[str, ...]
+    """Advisory notes, for example that no item sets the field that a scorer reads."""
 
     def __init__(
         self,

@@ -27,78 +27,92 @@ _SOME_MODEL = "gpt-4o"
 
 
 class HookOptions(TypedDict, total=False):
-    """The options of every hook for histories, besides its budget: those of `select_messages`, and `on_selection`.
-
-    Attributes:
-        provider: The provider whose rules apply. By default, that of the model in use.
-        model: The model's name, for counting tokens. By default, that of the model in use.
-        policy: How to rank the history: a policy, a pipeline, or the name of a preset.
-        unit: "auto" drops exchanges and messages one by one, "turn" whole turns.
-        counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes.
-        pin: Called with each of the library's own messages; says whether it must stay.
-        shorten: "results" shortens tool results before they are dropped; or your own shortener.
-        keep: How many of the newest results stay whole while they fit.
-        exclude: The names of tools whose results are never shortened.
-        too_large: What to do with units larger than the budget. "shorten", the default in hooks, shortens results that
-            must stay and drops anything else. With "drop" and "error", what must stay raises.
-        explain: Whether selections should have a report.
-        on_selection: Called with each selection, for a log or a test. Its messages and indices are the library's.
-    """
+    """The options of every hook for histories, besides its budget: those of `select_messages`, and `on_selection`."""
 
     provider: ProviderName
+    """The provider whose rules apply. By default, that of the model in use."""
+
     model: str
+    """The model's name, for counting tokens. By default, that of the model in use."""
+
     policy: Policy | PresetName
+    """How to rank the history: a policy, a pipeline, or the name of a preset."""
+
     unit: UnitName
+    """"auto" drops exchanges and messages one by one, "turn" whole turns."""
+
     counter: CounterLike
+    """Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes."""
+
     pin: Callable[[Any], bool]
+    """Called with each of the library's own messages; says whether it must stay."""
+
     shorten: Literal["results"] | Shortener | None
+    """"results" shortens tool results before they are dropped; or your own shortener."""
+
     keep: int
+    """How many of the newest results stay whole while they fit."""
+
     exclude: Collection[str]
+    """The names of tools whose results are never shortened."""
+
     too_large: TooLarge
+    """What to do with units larger than the budget.
+
+    "shorten", the default in hooks, shortens results that must stay and drops anything else. With "drop" and "error",
+    what must stay raises.
+    """
+
     explain: bool
+    """Whether selections should have a report."""
+
     on_selection: Callable[[MessageSelection], object]
+    """Called with each selection, for a log or a test. Its messages and indices are the library's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A request to a model.
-
-    Attributes:
-        messages: The library's own messages.
-        said: The content of each, results first. A message without anything that can be dropped has no entries, and
-            stays.
-        model: The model in use.
-        system: The system prompt that is sent beside the messages.
-        tools: The definitions of tools.
-        pinned: The indices of messages that must stay.
-        exclude: The names of more tools whose results are never shortened.
-        conversation: The library's id of the thread or session, if it has one.
-        items: The messages themselves, if they have the shape of Responses. OpenAI's models get them as they are.
-        with_texts: Makes a copy of a message in which some results, by their number, say something else.
-    """
+    """A request to a model."""
 
     messages: Sequence[Any]
+    """The library's own messages."""
+
     said: Sequence[Sequence[Said]]
+    """The content of each, results first. A message without anything that can be dropped has no entries, and stays."""
+
     model: ModelInUse = UNKNOWN_MODEL
+    """The model in use."""
+
     system: str = ""
+    """The system prompt that is sent beside the messages."""
+
     tools: Sequence[Any] = ()
+    """The definitions of tools."""
+
     pinned: Iterable[int] = ()
+    """The indices of messages that must stay."""
+
     exclude: Collection[str] = ()
+    """The names of more tools whose results are never shortened."""
+
     conversation: str | None = None
+    """The library's id of the thread or session, if it has one."""
+
     items: Sequence[Any] | None = None
+    """The messages themselves, if they have the shape of Responses. OpenAI's models get them as they are."""
+
     with_texts: Callable[[Any, Mapping[int, str]], Any] = with_result_texts
+    """Makes a copy of a message in which some results, by their number, say something else."""
 
 
 class Selected(NamedTuple):
-    """The kept part of a message.
-
-    Attributes:
-        message: The library's message, or a copy with shorter results.
-        numbers: Which of the things that it says should be sent.
-    """
+    """The kept part of a message."""
 
     message: Any
+    """The library's message, or a copy with shorter results."""
+
     numbers: list[int]
+    """Which of the things that it says should be sent."""
 
 
 class HistorySelector:

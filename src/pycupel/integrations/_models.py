@@ -23,15 +23,13 @@ _NAME_FIELDS = ("model_name", "model", "model_id")
 
 
 class ModelInUse(NamedTuple):
-    """A model, as far as a framework's object shows it.
-
-    Attributes:
-        provider: The provider whose rules apply; None if it is unknown.
-        name: Its name, known or not; None if it has none.
-    """
+    """A model, as far as a framework's object shows it."""
 
     provider: ProviderName | None = None
+    """The provider whose rules apply; None if it is unknown."""
+
     name: str | None = None
+    """Its name, known or not; None if it has none."""
 
 
 UNKNOWN_MODEL = ModelInUse()

@@ -29,25 +29,28 @@ class Call(NamedTuple):
 
 
 class Said(NamedTuple):
-    """A message, or a part of one that is kept or dropped on its own.
-
-    Attributes:
-        role: "system", "user", "assistant" or "tool".
-        blocks: What it says: dicts with a type, as OpenAI and Anthropic have them.
-        calls: The calls that it makes.
-        answers: The id of the call whose result it is; None if the call has no id.
-        tool: The name of the tool whose result it is.
-        failed: Whether it is a result that reports an error.
-        wrapped: Whether the library sends it as `{"error": ...}` to providers whose results cannot be marked as errors.
-    """
+    """A message, or a part of one that is kept or dropped on its own."""
 
     role: Role
+    """"system", "user", "assistant" or "tool"."""
+
     blocks: Sequence[Any] = ()
+    """What it says: dicts with a type, as OpenAI and Anthropic have them."""
+
     calls: Sequence[Call] = ()
+    """The calls that it makes."""
+
     answers: str | None = None
+    """The id of the call whose result it is; None if the call has no id."""
+
     tool: str = ""
+    """The name of the tool whose result it is."""
+
     failed: bool = False
+    """Whether it is a result that reports an error."""
+
     wrapped: bool = False
+    """Whether the library sends it as `{"error": ...}` to providers whose results cannot be marked as errors."""
 
 
 class Written(NamedTuple):

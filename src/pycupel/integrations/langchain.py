@@ -148,18 +148,19 @@ class CupelDocumentCompressor(BaseDocumentCompressor):
     """Keeps the retrieved documents that fit, the best ones at both edges.
 
     LangChain's documents have no scores, so the retriever's order is their rank.
-
-    Attributes:
-        budget: The limits, or a number of tokens.
-        policy: What ranks and places the documents: a policy, a pipeline, or the name of a preset.
-        counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes.
-        on_selection: Called with each result, which has its report.
     """
 
     budget: Any
+    """The limits, or a number of tokens."""
+
     policy: Any = "rag"
+    """What ranks and places the documents: a policy, a pipeline, or the name of a preset."""
+
     counter: Any = "auto"
+    """Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes."""
+
     on_selection: OnResult | None = None
+    """Called with each result, which has its report."""
 
     def model_post_init(self, context: Any, /) -> None:  # noqa: ARG002
         """Checks the options."""

@@ -55,20 +55,23 @@ class CupelMemory(BaseChatStoreMemory):
 
     The rules are those of `llm`, unless the options name a provider. What an agent does within one run is not yet in
     the memory: leave room for it, and for the reply.
-
-    Attributes:
-        budget: The limits, or a number of tokens, as for `select_messages`.
-        llm: The model that the messages are sent to; it decides how tokens are counted, and whose rules hold.
-        system: The system prompt that is sent beside the messages.
-        tools: The agent's tools, whose definitions are sent beside the messages.
-        options: See `HookOptions`; `pin` is called with each `ChatMessage`.
     """
 
     budget: Any
+    """The limits, or a number of tokens, as for `select_messages`."""
+
     llm: Any = Field(default=None, exclude=True)
+    """The model that the messages are sent to; it decides how tokens are counted, and whose rules hold."""
+
     system: str = ""
+    """The system prompt that is sent beside the messages."""
+
     tools: list[Any] = Field(default_factory=list, exclude=True)
+    """The agent's tools, whose definitions are sent beside the messages."""
+
     options: Any = Field(default_factory=dict, exclude=True)
+    """See `HookOptions`; `pin` is called with each `ChatMessage`."""
+
     _selector: HistorySelector = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
@@ -169,19 +172,19 @@ def _blocks(message: ChatMessage) -> Iterator[dict[str, Any]]:
 
 
 class CupelPostprocessor(BaseNodePostprocessor):
-    """Keeps the retrieved nodes that fit, the best ones at both edges.
-
-    Attributes:
-        budget: The limits, or a number of tokens.
-        policy: What ranks and places the nodes: a policy, a pipeline, or the name of a preset.
-        counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes.
-        on_selection: Called with each result, which has its report.
-    """
+    """Keeps the retrieved nodes that fit, the best ones at both edges."""
 
     budget: Any
+    """The limits, or a number of tokens."""
+
     policy: Any = "rag"
+    """What ranks and places the nodes: a policy, a pipeline, or the name of a preset."""
+
     counter: Any = "auto"
+    """Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes."""
+
     on_selection: OnResult | None = None
+    """Called with each result, which has its report."""
 
     def model_post_init(self, context: Any, /) -> None:  # noqa: ARG002
         """Checks the options."""

@@ -100,23 +100,25 @@ class HistoryCutter:
 
 
 class Choice(NamedTuple):
-    """The kept units and documents, by index, and why the others are dropped.
-
-    Attributes:
-        units: The indices of the kept units.
-        documents: The indices of the kept documents, in order.
-        reasons: Why each other unit is dropped.
-        document_reasons: Why each other document is dropped.
-        notes: Advisory notes.
-        report: The report, if it was asked for.
-    """
+    """The kept units and documents, by index, and why the others are dropped."""
 
     units: Sequence[int]
+    """The indices of the kept units."""
+
     documents: Sequence[int]
+    """The indices of the kept documents, in order."""
+
     reasons: Mapping[int, ExclusionReason]
+    """Why each other unit is dropped."""
+
     document_reasons: Mapping[int, ExclusionReason]
+    """Why each other document is dropped."""
+
     notes: tuple[str, ...] = ()
+    """Advisory notes."""
+
     report: SelectionReport | None = None
+    """The report, if it was asked for."""
 
 
 def choose(

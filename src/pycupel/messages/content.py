@@ -21,32 +21,40 @@ class Prices(NamedTuple):
     """What a provider adds to the text, in tokens.
 
     Media have a typical price: an image as 1024 x 1024 pixels, audio as 100 seconds, a file as one page.
-
-    Attributes:
-        message: For each message.
-        name: For the name of a speaker, besides its text.
-        call: For each call of a tool, with its result, besides their texts.
-        reply: For the start of the reply.
-        tool: For the definition of a tool, besides its JSON.
-        tools: For having any tools.
-        image: For an image.
-        small_image: For an image with low detail.
-        audio: For audio.
-        file: For a file whose text is not in the message.
-        escapes: Whether results and arguments of calls are written as JSON again, with blanks and escapes.
     """
 
     message: int = 3
+    """For each message."""
+
     name: int = 0
+    """For the name of a speaker, besides its text."""
+
     call: int = 0
+    """For each call of a tool, with its result, besides their texts."""
+
     reply: int = 3
+    """For the start of the reply."""
+
     tool: int = 8
+    """For the definition of a tool, besides its JSON."""
+
     tools: int = 0
+    """For having any tools."""
+
     image: int = 765
+    """For an image."""
+
     small_image: int = 85
+    """For an image with low detail."""
+
     audio: int = 1000
+    """For audio."""
+
     file: int = 1500
+    """For a file whose text is not in the message."""
+
     escapes: bool = False
+    """Whether results and arguments of calls are written as JSON again, with blanks and escapes."""
 
 
 # How to read the fields that the model sees, of messages and their parts, in text order.

@@ -22,17 +22,16 @@ __all__ = ["Beside", "count_beside", "count_messages", "each_tool", "resolve_cou
 
 
 class Beside(NamedTuple):
-    """The tokens of what is sent beside the messages.
-
-    Attributes:
-        system: The system prompt.
-        tools: The definitions of tools.
-        reply: The start of the reply.
-    """
+    """The tokens of what is sent beside the messages."""
 
     system: int
+    """The system prompt."""
+
     tools: int
+    """The definitions of tools."""
+
     reply: int
+    """The start of the reply."""
 
 
 def count_messages(

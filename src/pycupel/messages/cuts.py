@@ -25,17 +25,16 @@ Gone = Mapping[int, ExclusionReason]
 
 
 class State(NamedTuple):
-    """The state between cuts.
-
-    Attributes:
-        end: The number of messages seen so far.
-        gone: The units that have been dropped, each with its reason.
-        texts: What results say that have been shortened.
-    """
+    """The state between cuts."""
 
     end: int
+    """The number of messages seen so far."""
+
     gone: Gone
+    """The units that have been dropped, each with its reason."""
+
     texts: tuple[ResultText, ...] = ()
+    """What results say that have been shortened."""
 
 
 START = State(0, {})
@@ -43,43 +42,47 @@ START = State(0, {})
 
 
 class Candidates(NamedTuple):
-    """The units that a cut chooses from.
-
-    Attributes:
-        units: The units not dropped so far, ascending.
-        begun: The number of units that have started, dropped ones included.
-        pinned: The units that stay.
-        pinned_tokens: The tokens of the pinned units.
-        must_tokens: The tokens of those that must stay even if there is no room.
-        end: The number of messages.
-    """
+    """The units that a cut chooses from."""
 
     units: list[int]
+    """The units not dropped so far, ascending."""
+
     begun: int
+    """The number of units that have started, dropped ones included."""
+
     pinned: frozenset[int]
+    """The units that stay."""
+
     pinned_tokens: int
+    """The tokens of the pinned units."""
+
     must_tokens: int
+    """The tokens of those that must stay even if there is no room."""
+
     end: int
+    """The number of messages."""
 
 
 class Replayed(NamedTuple):
-    """The result of a replay.
-
-    Attributes:
-        before: The state at the last point before the end.
-        candidates: The candidates at the end.
-        dropped: The units that a cut at the end dropped.
-        gone: The units that were dropped before.
-        saved: The tokens that shortening saved at the end, by message.
-        texts: What results say that have been shortened.
-    """
+    """The result of a replay."""
 
     before: State
+    """The state at the last point before the end."""
+
     candidates: Candidates
+    """The candidates at the end."""
+
     dropped: Gone
+    """The units that a cut at the end dropped."""
+
     gone: Gone
+    """The units that were dropped before."""
+
     saved: Mapping[int, int] = {}
+    """The tokens that shortening saved at the end, by message."""
+
     texts: tuple[ResultText, ...] = ()
+    """What results say that have been shortened."""
 
 
 Cutter = Callable[[Candidates], Gone]

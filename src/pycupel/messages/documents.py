@@ -24,17 +24,16 @@ _KEYS = ("key", "uri", "id")
 @sealed
 @dataclass(frozen=True, slots=True)
 class DocumentItem:
-    """A document as an item.
-
-    Attributes:
-        index: Its index in the caller's list.
-        item: The item.
-        key: The same for all versions of one document.
-    """
+    """A document as an item."""
 
     index: int
+    """Its index in the caller's list."""
+
     item: ContextItem
+    """The item."""
+
     key: str
+    """The same for all versions of one document."""
 
 
 class _Document(NamedTuple):

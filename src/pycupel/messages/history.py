@@ -35,34 +35,42 @@ _KINDS = {
 
 
 class History(NamedTuple):
-    """A history that has been read.
-
-    Attributes:
-        provider: The provider of the messages.
-        views: The messages as they were read.
-        texts: The full text of each message, even if its view has been shortened since.
-        units: The units, or whole turns as units, in order of their first message.
-        tokens: The tokens of each message.
-        sizes: The tokens of each unit.
-        ties: For each unit, the indices of the units it is kept with: those that the provider requires, and for an
-            exchange, the assistant's answer.
-        landmarks: Where to find what stays.
-        broken: Why the provider would reject a unit, by unit index; usually empty.
-        points: The length of the history at each call of the model: each ends before a run of its output.
-        pins: The indices of the messages that the caller pins.
-    """
+    """A history that has been read."""
 
     provider: Provider
+    """The provider of the messages."""
+
     views: list[MessageView]
+    """The messages as they were read."""
+
     texts: list[str]
+    """The full text of each message, even if its view has been shortened since."""
+
     units: list[Unit]
+    """The units, or whole turns as units, in order of their first message."""
+
     tokens: list[int]
+    """The tokens of each message."""
+
     sizes: list[int]
+    """The tokens of each unit."""
+
     ties: list[tuple[int, ...]]
+    """For each unit, the indices of the units it is kept with: those that the provider requires, and for an exchange,
+    the assistant's answer.
+    """
+
     landmarks: Landmarks
+    """Where to find what stays."""
+
     broken: dict[int, str]
+    """Why the provider would reject a unit, by unit index; usually empty."""
+
     points: list[int]
+    """The length of the history at each call of the model: each ends before a run of its output."""
+
     pins: list[int]
+    """The indices of the messages that the caller pins."""
 
     @property
     def whole(self) -> list[int]:

@@ -44,21 +44,22 @@ Key = tuple[int, int]
 
 
 class Result(NamedTuple):
-    """A result of a call.
-
-    Attributes:
-        unit: The index of its unit.
-        message: The index of its message.
-        part: The result itself.
-        call: The call.
-        outdated_at: The index of the message with a result that makes it out of date; None if there is none.
-    """
+    """A result of a call."""
 
     unit: int
+    """The index of its unit."""
+
     message: int
+    """The index of its message."""
+
     part: ResultPart
+    """The result itself."""
+
     call: ToolCall
+    """The call."""
+
     outdated_at: int | None = None
+    """The index of the message with a result that makes it out of date; None if there is none."""
 
     @property
     def key(self) -> Key:
@@ -116,19 +117,19 @@ class _Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """The versions of a unit: whole first, then step by step.
-
-    Attributes:
-        size: The tokens of the unit now.
-        units: How much information it has now.
-        rungs: The steps of each result, by its key.
-        errors: The keys of results that report errors.
-    """
+    """The versions of a unit: whole first, then step by step."""
 
     size: int
+    """The tokens of the unit now."""
+
     units: float
+    """How much information it has now."""
+
     rungs: Mapping[Key, Sequence[_Step]]
+    """The steps of each result, by its key."""
+
     errors: frozenset[Key] = field(default=frozenset())
+    """The keys of results that report errors."""
 
     def saves(self, key: Key) -> int:
         """The most tokens that a result can save."""

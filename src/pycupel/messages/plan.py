@@ -45,23 +45,25 @@ def limits_of(budget: ContextBudget | int, margin_percent: float, beside: int = 
 
 
 class Plan(NamedTuple):
-    """How many tokens a history may use beside documents.
-
-    Attributes:
-        limits: What the budget leaves to messages and documents.
-        window: The most that they may use together.
-        target: How far to cut; None for what must stay plus 65 % of the remaining tokens.
-        share: The share of the room kept free for documents, however many they use; 0 without documents.
-        held: The tokens of pinned documents.
-        beside: The tokens of the other documents, if only that much is kept free; None for the whole share.
-    """
+    """How many tokens a history may use beside documents."""
 
     limits: ContextBudget
+    """What the budget leaves to messages and documents."""
+
     window: int
+    """The most that they may use together."""
+
     target: int | None
+    """How far to cut; None for what must stay plus 65 % of the remaining tokens."""
+
     share: float
+    """The share of the room kept free for documents, however many they use; 0 without documents."""
+
     held: int
+    """The tokens of pinned documents."""
+
     beside: int | None
+    """The tokens of the other documents, if only that much is kept free; None for the whole share."""
 
     @property
     def fits_always(self) -> int:

@@ -20,45 +20,40 @@ __all__ = ["Checkpoint", "Cut", "Dropped", "ExplainedSelection", "MessageSelecti
 @sealed
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A message or document that was left out.
-
-    Attributes:
-        index: Its index in the caller's list.
-        reason: Why it was left out.
-    """
+    """A message or document that was left out."""
 
     index: int
+    """Its index in the caller's list."""
+
     reason: ExclusionReason
+    """Why it was left out."""
 
 
 @sealed
 @dataclass(frozen=True, slots=True)
 class ShortenedMessage:
-    """A message that was selected with shorter results.
-
-    Attributes:
-        index: Its index in the caller's list.
-        original_tokens: Its tokens in the caller's list.
-        tokens: Its tokens in the selection.
-    """
+    """A message that was selected with shorter results."""
 
     index: int
+    """Its index in the caller's list."""
+
     original_tokens: int
+    """Its tokens in the caller's list."""
+
     tokens: int
+    """Its tokens in the selection."""
 
 
 @sealed
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What a cut costs: the provider reads everything after the first change again, at a higher price.
-
-    Attributes:
-        removed: The tokens that the cut removed.
-        rewritten: The tokens after the first change, which are not in the provider's prompt cache.
-    """
+    """What a cut costs: the provider reads everything after the first change again, at a higher price."""
 
     removed: int
+    """The tokens that the cut removed."""
+
     rewritten: int
+    """The tokens after the first change, which are not in the provider's prompt cache."""
 
     def pays_after(self, write: float = 1.25, read: float = 0.1) -> int:
         """The number of calls after which the cut pays for itself.
@@ -83,86 +78,106 @@ class Cut:
 
 
 class ResultText(NamedTuple):
-    """The shortened text of a result in a selection.
-
-    Attributes:
-        message: The index of its message.
-        number: Its number among the results of the message.
-        text: The shorter text.
-    """
+    """The shortened text of a result in a selection."""
 
     message: int
+    """The index of its message."""
+
     number: int
+    """Its number among the results of the message."""
+
     text: str
+    """The shorter text."""
 
 
 class Checkpoint(NamedTuple):
-    """Where the next selection of the same history may continue, instead of starting at its first message.
-
-    Attributes:
-        end: The number of messages seen so far.
-        gone: The indices of the first messages of the units dropped so far.
-        shape: A fingerprint of which messages belonged together.
-        texts: The texts of the results shortened so far.
-    """
+    """Where the next selection of the same history may continue, instead of starting at its first message."""
 
     end: int
+    """The number of messages seen so far."""
+
     gone: tuple[int, ...]
+    """The indices of the first messages of the units dropped so far."""
+
     shape: str
+    """A fingerprint of which messages belonged together."""
+
     texts: tuple[ResultText, ...] = ()
+    """The texts of the results shortened so far."""
 
 
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class MessageSelection:
-    """The result of `select_messages`. It holds lists, so it is not hashable.
-
-    Attributes:
-        messages: The selected messages, in their order: the caller's own objects, except those in `shortened`.
-        total_tokens: Their tokens, documents included.
-        dropped: The other messages, each with its reason.
-        documents: The selected documents: the caller's own objects, with the best at both ends.
-        dropped_documents: The other documents, each with its reason.
-        kept: The indices of the selected messages in the caller's list.
-        stable_prefix_tokens: The tokens of the prefix that `messages` shares with the previous selection.
-        report: Every unit and document with its score and reason; None without `explain=True`.
-        budget: The part of the budget for messages and documents: without the margin of an estimate, and without what
-            is sent beside the messages.
-        counter: The name and version of the token counter.
-        provider: The provider whose rules were applied.
-        usage: Where the window goes: system prompt, tools, history by kind, documents, reply, and what is free.
-        notes: Advisory notes, such as that no message has the field a scorer reads.
-        cut: What the cut in this call removed, and what that costs; None if nothing was cut.
-        summary: The text that `summarize` returned for the dropped messages. Its message follows the system prompt in
-            `messages`, and has no entry in `kept`.
-        shortened: The selected messages that are copies with shorter results.
-        fingerprint: Of the history and the arguments, by which a later selection recognises this one.
-        checkpoints: Where a later selection may continue.
-        source: The caller's whole history. It is not compared.
-        reading: The messages as they were read, so that a later selection counts only newer ones. It is neither
-            compared nor stored.
-    """
+    """The result of `select_messages`. It holds lists, so it is not hashable."""
 
     messages: list[Any]
+    """The selected messages, in their order: the caller's own objects, except those in `shortened`."""
+
     total_tokens: int
+    """Their tokens, documents included."""
+
     dropped: tuple[Dropped, ...]
+    """The other messages, each with its reason."""
+
     documents: list[Any]
+    """The selected documents: the caller's own objects, with the best at both ends."""
+
     dropped_documents: tuple[Dropped, ...]
+    """The other documents, each with its reason."""
+
     kept: tuple[int, ...]
+    """The indices of the selected messages in the caller's list."""
+
     stable_prefix_tokens: int
+    """The tokens of the prefix that `messages` shares with the previous selection."""
+
     report: SelectionReport | None
+    """Every unit and document with its score and reason; None without `explain=True`."""
+
     budget: ContextBudget
+    """The part of the budget for messages and documents: without the margin of an estimate, and without what is sent
+    beside the messages.
+    """
+
     counter: str
+    """The name and version of the token counter."""
+
     provider: ProviderName
+    """The provider whose rules were applied."""
+
     usage: Usage
+    """Where the window goes: system prompt, tools, history by kind, documents, reply, and what is free."""
+
     notes: tuple[str, ...] = ()
+    """Advisory notes, such as that no message has the field a scorer reads."""
+
     cut: Cut | None = None
+    """What the cut in this call removed, and what that costs; None if nothing was cut."""
+
     summary: str | None = None
+    """The text that `summarize` returned for the dropped messages.
+
+    Its message follows the system prompt in `messages`, and has no entry in `kept`.
+    """
+
     shortened: tuple[ShortenedMessage, ...] = ()
+    """The selected messages that are copies with shorter results."""
+
     fingerprint: str = ""
+    """Of the history and the arguments, by which a later selection recognises this one."""
+
     checkpoints: tuple[Checkpoint, ...] = ()
+    """Where a later selection may continue."""
+
     source: tuple[Any, ...] = field(default=(), compare=False)
+    """The caller's whole history. It is not compared."""
+
     reading: Reading | None = field(default=None, compare=False)
+    """The messages as they were read, so that a later selection counts only newer ones.
+
+    It is neither compared nor stored.
+    """
 
     __hash__: ClassVar[None] = None  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
 
@@ -188,3 +203,4 @@ class ExplainedSelection(MessageSelection):
     __slots__ = ()
 
     report: SelectionReport
+    """Every unit and document with its score and reason."""

@@ -29,19 +29,19 @@ _RETURNED = ("output", "result", "content", "text", "error")
 
 
 class ResultPart(NamedTuple):
-    """The result of one call.
-
-    Attributes:
-        number: Its number among the results of the message.
-        text: Its text.
-        is_error: Whether it reports an error.
-        has_media: Whether it has more than text: images, files.
-    """
+    """The result of one call."""
 
     number: int
+    """Its number among the results of the message."""
+
     text: str
+    """Its text."""
+
     is_error: bool = False
+    """Whether it reports an error."""
+
     has_media: bool = False
+    """Whether it has more than text: images, files."""
 
 
 def result_parts(message: Any) -> list[ResultPart]:

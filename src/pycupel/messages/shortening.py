@@ -44,21 +44,22 @@ SHORTENED = "Shortened"
 
 
 class Shortening(NamedTuple):
-    """How to shorten.
-
-    Attributes:
-        maker: Makes the versions of results.
-        keep: How many of the newest results stay whole while they fit.
-        exclude: The names of tools whose results are never shortened.
-        at_cuts: Whether results are shortened before their exchange is dropped.
-        to_fit: Whether results that must stay are shortened if they do not fit.
-    """
+    """How to shorten."""
 
     maker: Shortener
+    """Makes the versions of results."""
+
     keep: int
+    """How many of the newest results stay whole while they fit."""
+
     exclude: frozenset[str]
+    """The names of tools whose results are never shortened."""
+
     at_cuts: bool
+    """Whether results are shortened before their exchange is dropped."""
+
     to_fit: bool
+    """Whether results that must stay are shortened if they do not fit."""
 
     @property
     def facts(self) -> tuple[object, ...]:

@@ -86,17 +86,16 @@ def without_lone_questions(
 @sealed
 @dataclass(frozen=True, slots=True)
 class BesideSlice(IndexedSlicer):
-    """Selects the units of a history that stay, and fills the rest with documents, best score first.
-
-    Attributes:
-        inner: The slicer whose choice of documents is narrowed; None for all of them.
-        units: The index of the unit of each item of the history, by the item's identity. Other items are documents.
-        staying: The units that stay.
-    """
+    """Selects the units of a history that stay, and fills the rest with documents, best score first."""
 
     inner: Slicer | None
+    """The slicer whose choice of documents is narrowed; None for all of them."""
+
     units: Mapping[int, int]
+    """The index of the unit of each item of the history, by the item's identity. Other items are documents."""
+
     staying: Container[int]
+    """The units that stay."""
 
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /

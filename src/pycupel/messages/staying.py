@@ -14,15 +14,13 @@ __all__ = ["Landmarks", "Staying", "Track", "landmarks_of", "staying_at"]
 
 
 class Track(NamedTuple):
-    """Units of one kind, in order of appearance.
-
-    Attributes:
-        positions: The index of the message where each appears, ascending.
-        units: The indices of the units.
-    """
+    """Units of one kind, in order of appearance."""
 
     positions: list[int]
+    """The index of the message where each appears, ascending."""
+
     units: list[int]
+    """The indices of the units."""
 
     def before(self, end: int) -> list[int]:
         """The units that appear before a message."""
@@ -35,25 +33,28 @@ class Track(NamedTuple):
 
 
 class Landmarks(NamedTuple):
-    """Where to find what stays, so that a history need not be scanned at every point.
-
-    Attributes:
-        fixed: Units that always stay: the system prompt, pinned messages, calls that are open at the end.
-        reminders: System messages after other messages, of which the newest stays.
-        speakers: Units with text of the user, of which the newest stays.
-        exchanges: Calls with their results, of which the newest stays during its turn, and later if there is room.
-        trailing: The unit of an assistant message that ends the history: the model may be asked to continue it.
-        firsts: For each unit, its first message, ascending.
-        reach: For each unit, the last message of it and all units before it.
-    """
+    """Where to find what stays, so that a history need not be scanned at every point."""
 
     fixed: Track
+    """Units that always stay: the system prompt, pinned messages, calls that are open at the end."""
+
     reminders: Track
+    """System messages after other messages, of which the newest stays."""
+
     speakers: Track
+    """Units with text of the user, of which the newest stays."""
+
     exchanges: Track
+    """Calls with their results, of which the newest stays during its turn, and later if there is room."""
+
     trailing: int | None
+    """The unit of an assistant message that ends the history: the model may be asked to continue it."""
+
     firsts: list[int]
+    """For each unit, its first message, ascending."""
+
     reach: list[int]
+    """For each unit, the last message of it and all units before it."""
 
 
 class Staying(NamedTuple):

@@ -36,27 +36,31 @@ def summary_room(summarize: Any, summary_tokens: Any, window: int) -> int:
 
 
 class SummaryRequest(NamedTuple):
-    """What to summarise, and where to put the summary.
-
-    Attributes:
-        summarize: The caller's function.
-        dropped: The messages that are in no summary yet.
-        last: The last summary of earlier messages, or None.
-        room: The most tokens of the summary message.
-        lead: The number of selected messages before it.
-        previous: The previous selection, if it is of this history.
-        history: The history.
-        count_tokens: Counts the tokens of a text.
-    """
+    """What to summarise, and where to put the summary."""
 
     summarize: Summarize
+    """The caller's function."""
+
     dropped: list[Any]
+    """The messages that are in no summary yet."""
+
     last: str | None
+    """The last summary of earlier messages, or None."""
+
     room: int
+    """The most tokens of the summary message."""
+
     lead: int
+    """The number of selected messages before it."""
+
     previous: MessageSelection | None
+    """The previous selection, if it is of this history."""
+
     history: History
+    """The history."""
+
     count_tokens: Callable[[str], int]
+    """Counts the tokens of a text."""
 
     def answer(self, selection: MessageSelection) -> MessageSelection:
         """The selection with its summary; without one that fits, the selection with a note."""

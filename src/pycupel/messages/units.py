@@ -18,25 +18,30 @@ class Unit(NamedTuple):
     """Messages that the provider accepts only together.
 
     A selection of units is accepted by the provider if none of them is broken and each has what it needs.
-
-    Attributes:
-        indices: The indices of the messages.
-        role: "system", "reminder" for a system message after other messages, "user", "assistant", or "exchange" for
-            calls with their results.
-        anchor: The index of the unit with the user message that opened the turn.
-        state: "complete", "open" (calls at the end of the history that are not all answered yet) or "broken".
-        problem: Why the provider would reject a broken unit.
-        needs: The indices of the units without which the provider would reject this one: its anchor, and others.
-        remark: Whether the user says something beside the results of an exchange.
     """
 
     indices: tuple[int, ...]
+    """The indices of the messages."""
+
     role: str
+    """"system", "reminder" for a system message after other messages, "user", "assistant", or "exchange" for calls with
+    their results.
+    """
+
     anchor: int | None
+    """The index of the unit with the user message that opened the turn."""
+
     state: str
+    """"complete", "open" (calls at the end of the history that are not all answered yet) or "broken"."""
+
     problem: str | None
+    """Why the provider would reject a broken unit."""
+
     needs: tuple[int, ...] = ()
+    """The indices of the units without which the provider would reject this one: its anchor, and others."""
+
     remark: bool = False
+    """Whether the user says something beside the results of an exchange."""
 
 
 _unit = maker(Unit)

@@ -29,26 +29,31 @@ _COUNTED = itemgetter(*map(MessageView._fields.index, ("role", "tokens", "shares
 @sealed
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Where a window goes, in tokens. The other fields add up to `window`.
-
-    Attributes:
-        window: The `max_tokens` of the budget.
-        system: The system prompts: the one beside the messages, and those among them.
-        tools: The definitions of tools.
-        history: The other messages by kind: "user", "assistant", "thinking", "tool_calls" and "tool_results". Kinds
-            that do not occur are left out. The overhead of a message counts for its speaker.
-        documents: The selected documents.
-        reply: The tokens reserved for the reply: its start, and the `output_reserve` of the budget.
-        free: The rest, including the margin of an estimate.
-    """
+    """Where a window goes, in tokens. The other fields add up to `window`."""
 
     window: int
+    """The `max_tokens` of the budget."""
+
     system: int
+    """The system prompts: the one beside the messages, and those among them."""
+
     tools: int
+    """The definitions of tools."""
+
     history: Mapping[str, int]
+    """The other messages by kind: "user", "assistant", "thinking", "tool_calls" and "tool_results".
+
+    Kinds that do not occur are left out. The overhead of a message counts for its speaker.
+    """
+
     documents: int
+    """The selected documents."""
+
     reply: int
+    """The tokens reserved for the reply: its start, and the `output_reserve` of the budget."""
+
     free: int
+    """The rest, including the margin of an estimate."""
 
 
 def tokens_by_kind(

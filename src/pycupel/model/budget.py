@@ -46,10 +46,22 @@ class ContextBudget:
     """
 
     max_tokens: int
+    """The hard limit: the size of the model's context window."""
+
     target_tokens: int
+    """How much the slicer tries to select; by default `max_tokens - output_reserve`."""
+
     output_reserve: int
+    """Tokens kept free for the model's answer."""
+
     reserved_slots: Mapping[ContextKind, int]
+    """Tokens kept free, by kind, for content that you add outside the pipeline.
+
+    Nothing fills them: to guarantee that a kind is represented, use `QuotaSlice` or `CountQuotaSlice`.
+    """
+
     estimation_safety_margin_percent: float
+    """How much of the budget to leave unused, in percent, because token counts are estimates."""
 
     def __init__(
         self,

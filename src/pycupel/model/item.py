@@ -62,16 +62,40 @@ class ContextItem:
     """
 
     content: str
+    """The text. It must not be empty."""
+
     tokens: int
+    """The size of the item in tokens, as counted by you. A pipeline excludes items with a negative size."""
+
     kind: ContextKind
+    """What the item is. A plain string is accepted, such as `"Document"`."""
+
     source: ContextSource
+    """Where the item comes from. A plain string is accepted, such as `"Rag"`."""
+
     priority: int | None
+    """How important the item is, higher is more, for `PriorityScorer`."""
+
     tags: tuple[str, ...]
+    """Labels, for `TagScorer` and `FrequencyScorer`."""
+
     metadata: Mapping[str, Any] = field(hash=False)
+    """Your own additional data, as a read-only mapping with str keys."""
+
     timestamp: datetime | None
+    """When the item was made, for `RecencyScorer`, `DecayScorer` and `ChronologicalPlacer`.
+
+    It must have a time zone, and is converted to UTC.
+    """
+
     future_relevance_hint: float | None
+    """How relevant the item will be, conventionally from 0 to 1, for `ReflexiveScorer`."""
+
     pinned: bool
+    """True for an item that is always selected."""
+
     original_tokens: int | None
+    """The size before the content was shortened, if it was."""
 
     def __new__(  # noqa: D102 - editors then show the docstring of the class
         cls,

@@ -35,8 +35,13 @@ class QuotaEntry:
     """
 
     kind: ContextKind
+    """The kind. A plain string is accepted."""
+
     require: float
+    """The least share, from 0 to 100."""
+
     cap: float
+    """The largest share, from `require` to 100."""
 
     __repr__ = brief_repr
 
@@ -65,8 +70,13 @@ class CountQuotaEntry:
     """
 
     kind: ContextKind
+    """The kind. A plain string is accepted."""
+
     cap_count: int
+    """The largest number of items."""
+
     require_count: int
+    """The least number of items, at most `cap_count`."""
 
     __repr__ = brief_repr
 
@@ -106,9 +116,16 @@ class QuotaConstraint:
     """
 
     kind: ContextKind
+    """The kind. A plain string is accepted."""
+
     mode: QuotaConstraintMode
+    """What the two numbers mean."""
+
     require: float
+    """The least that is selected."""
+
     cap: float
+    """The most that is selected."""
 
     __repr__ = record_repr
 

@@ -50,7 +50,11 @@ class Pipeline(Policy):
     _: KW_ONLY
     # Inherited; mypy reads the type of such a field from the class itself.
     overflow_strategy: OverflowField = cast("OverflowField", OverflowStrategy.THROW)  # noqa: RUF009 - a constant
+    """What to do if the selection is larger than `target_tokens`."""
+
     on_overflow: Callable[[OverflowEvent], object] | None = None
+    """Called with an `OverflowEvent` after a run that exceeds the budget; only for `OverflowStrategy.PROCEED`."""
+
     _note_sources: NoteSources = field(init=False, repr=False, compare=False)
     _reads_positions: bool = field(init=False, repr=False, compare=False)
 

@@ -73,15 +73,39 @@ class Policy:
     """
 
     scorer: Scorer
+    """Ranks the items."""
+
     slicer: Slicer = GreedySlice()
+    """Decides which items are selected, by their scores, tokens and the budget."""
+
     placer: Placer = ChronologicalPlacer()
+    """Orders the selection."""
+
     _: KW_ONLY
     deduplication: bool = True
+    """Whether only the best of several items with the same content is kept.
+
+    Pinned items are not compared, unless `dedupe_against_pinned` is set.
+    """
+
     overflow_strategy: OverflowField = cast("OverflowField", OverflowStrategy.THROW)  # noqa: RUF009 - a constant
+    """What happens if pinned and selected items together exceed the target: raise, drop the lowest scores, or accept.
+    """
+
     dedupe_against_pinned: bool = False
+    """Whether an item is dropped if a pinned one has the same content."""
+
     shorten: Shortener | None = None
+    """Makes shorter versions of the items, for the selection to choose from; None to select only whole items.
+
+    It replaces `GreedySlice` or `KnapsackSlice`, also inside quotas.
+    """
+
     name: str | None = None
+    """A display name."""
+
     description: str | None = None
+    """What the policy is for."""
 
     def __post_init__(self) -> None:
         checked_scorer("scorer", self.scorer)

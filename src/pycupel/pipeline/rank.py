@@ -22,23 +22,28 @@ class Ranking:
     """The candidates, ranked: what `Pipeline.rank` returns and `Pipeline.select` takes, for as many budgets as needed.
 
     Rankings are compared by identity.
-
-    Attributes:
-        items: The items that compete for the budget, best score first; without duplicates and pinned items.
-        scores: Their scores.
-        classified: The result of the Classify stage: the `pinned`, `scoreable` and `invalid` items.
-        all_scores: The scores of `classified.scoreable`, in that order.
-        order: The index in `classified.scoreable` of each of the items.
-        duplicates: The indices in `classified.scoreable` of the items that Deduplicate dropped.
     """
 
     classified: Classified
+    """The result of the Classify stage: the `pinned`, `scoreable` and `invalid` items."""
+
     items: Sequence[ContextItem]
+    """The items that compete for the budget, best score first; without duplicates and pinned items."""
+
     scores: Sequence[float]
+    """Their scores."""
+
     all_scores: Sequence[float]
+    """The scores of `classified.scoreable`, in that order."""
+
     order: Sequence[int]
+    """The index in `classified.scoreable` of each of the items."""
+
     duplicates: Sequence[int]
+    """The indices in `classified.scoreable` of the items that Deduplicate dropped."""
+
     trace: Trace
+    """The observer of the run."""
 
     def __new__(  # noqa: D102 - editors then show the docstring of the class
         cls,

@@ -36,19 +36,23 @@ class Selection:
 
     Reasons and the report are made when they are first read, from the results of the stages: no scorer, slicer or
     placer is called again, and several threads may read them at once. Selections are compared by identity.
-
-    Attributes:
-        budget: The budget in force.
-        ranking: The ranking that was sliced.
-        sliced: The result of the Slice stage: the `selected` indices in `ranking.items`, and the `shortfalls`.
-        placement: The result of the Place stage.
     """
 
     ranking: Ranking
+    """The ranking that was sliced."""
+
     sliced: Sliced
+    """The result of the Slice stage: the `selected` indices in `ranking.items`, and the `shortfalls`."""
+
     placement: Placement
+    """The result of the Place stage."""
+
     budget: ContextBudget
+    """The budget in force."""
+
     trace: Trace
+    """The observer of the run."""
+
     _parts: dict[str, Any] = field(init=False)
 
     def __new__(  # noqa: D102 - editors then show the docstring of the class

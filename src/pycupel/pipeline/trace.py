@@ -31,24 +31,29 @@ class NoteSources:
     """The sources of notes about a run. Custom code makes its notes during the run; built-in notes are made later.
 
     A pipeline keeps one for all its runs; for a run with a question, `dataclasses.replace` makes a copy.
-
-    Attributes:
-        scorer: The scorer, with the question if there is one.
-        slicer: The slicer.
-        placer: The placer.
-        ignores_query: Whether there is a question that no scorer reads.
-        remarks: Further notes.
-        has_custom_scorer: Whether the scorer or one inside it is custom code.
-        has_custom_slicer: Whether the slicer or one inside it is.
     """
 
     scorer: Scorer
+    """The scorer, with the question if there is one."""
+
     slicer: Slicer
+    """The slicer."""
+
     placer: Placer
+    """The placer."""
+
     ignores_query: bool = False
+    """Whether there is a question that no scorer reads."""
+
     remarks: tuple[str, ...] = ()
+    """Further notes."""
+
     has_custom_scorer: bool = field(init=False)
+    """Whether the scorer or one inside it is custom code."""
+
     has_custom_slicer: bool = field(init=False)
+    """Whether the slicer or one inside it is."""
+
     _traits: ScorerTraits | None = field(init=False, default=None)
     _parts: Shares | None = field(init=False, default=None)
 
@@ -72,27 +77,30 @@ class NoteSources:
 
 
 class Trace:
-    """Notified of each stage as it completes. This base class ignores everything, for a plain run.
-
-    Attributes:
-        sources: The scorer and the slicer.
-        laps: For each stage its duration in seconds, and how many items came out.
-        traits: The traits of a custom scorer, for notes; they may change.
-        columns: The scores of each scorer, by its id.
-        scorer_notes: The scorer's notes; None if they can be made later.
-        slice_notes: The slicer's notes about each item that it left out, likewise.
-        with_items: Whether a report should have events for items, too.
-    """
+    """Notified of each stage as it completes. This base class ignores everything, for a plain run."""
 
     __slots__ = ()
 
     sources: NoteSources
+    """The scorer and the slicer."""
+
     laps: Sequence[tuple[float, int]] = ()
+    """For each stage its duration in seconds, and how many items came out."""
+
     traits: ScorerTraits | None = None
+    """The traits of a custom scorer, for notes; they may change."""
+
     columns: dict[int, list[float]] | None = None
+    """The scores of each scorer, by its id."""
+
     scorer_notes: tuple[str, ...] | None = ()
+    """The scorer's notes; None if they can be made later."""
+
     slice_notes: Sequence[str] | None = ()
+    """The slicer's notes about each item that it left out, likewise."""
+
     with_items: bool = False
+    """Whether a report should have events for items, too."""
 
     def classified(self, classified: Classified) -> None:
         """Classify has completed."""

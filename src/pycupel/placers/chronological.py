@@ -31,6 +31,11 @@ class ChronologicalPlacer(IndexedPlacer):
     """
 
     undated: Literal["received", "position"] = "received"
+    """What to do if no item has a timestamp.
+
+    "received" keeps the order in which the placer gets them, pinned items and then by score, as the specification says.
+    "position" restores the order of the input; only in a pipeline, because `place` does not know that order.
+    """
 
     def __post_init__(self) -> None:
         undated = checked_name("undated", self.undated, ("received", "position"), InvalidArgumentError)

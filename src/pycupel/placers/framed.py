@@ -37,8 +37,14 @@ class FramedPlacer(IndexedPlacer):
     """
 
     inner: Placer
+    """The placer for the rest."""
+
     first: tuple[ContextKind, ...] | Picks
+    """The kinds at the start, or a function that says whether an item belongs there."""
+
     last: tuple[ContextKind, ...] | Picks
+    """The kinds at the end, or a function that says whether an item belongs there. `first` takes precedence."""
+
     _picks_first: frozenset[str] | Picks = field(init=False, repr=False, compare=False)
     _picks_last: frozenset[str] | Picks = field(init=False, repr=False, compare=False)
 

@@ -16,149 +16,145 @@ __all__ = ["Bar", "Bars", "Figure", "Figures", "Growth", "Life", "Mark", "Notes"
 
 
 class Figure(NamedTuple):
-    """One number with its meaning.
-
-    Attributes:
-        label: What the number is.
-        value: The number, or a text.
-        note: A few words below it.
-    """
+    """One number with its meaning."""
 
     label: str
+    """What the number is."""
+
     value: float | str
+    """The number, or a text."""
+
     note: str = ""
+    """A few words below it."""
 
 
 @sealed
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The numbers that matter most, side by side.
-
-    Attributes:
-        figures: The numbers.
-    """
+    """The numbers that matter most, side by side."""
 
     figures: Sequence[Figure]
+    """The numbers."""
 
 
 class Bar(NamedTuple):
-    """One row of a bar chart.
-
-    Attributes:
-        label: What is measured.
-        value: How much it is.
-        note: A few words beside it.
-        group: What it belongs to; bars of one group have one colour.
-    """
+    """One row of a bar chart."""
 
     label: str
+    """What is measured."""
+
     value: float
+    """How much it is."""
+
     note: str = ""
+    """A few words beside it."""
+
     group: str = ""
+    """What it belongs to; bars of one group have one colour."""
 
 
 @sealed
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """A bar chart: parts of a whole, with their shares.
-
-    Attributes:
-        title: The heading.
-        bars: The rows.
-        unit: What the values count, such as `tokens`.
-        note: A sentence below the heading.
-    """
+    """A bar chart: parts of a whole, with their shares."""
 
     title: str
+    """The heading."""
+
     bars: Sequence[Bar]
+    """The rows."""
+
     unit: str = "tokens"
+    """What the values count, such as `tokens`."""
+
     note: str = ""
+    """A sentence below the heading."""
 
 
 class Life(NamedTuple):
-    """A part of the whole that exists from one point to another.
-
-    Attributes:
-        label: What it is.
-        group: What it belongs to; one colour for each group.
-        start: The index of its first point.
-        end: The index of its last point.
-        size: How much it contributes.
-    """
+    """A part of the whole that exists from one point to another."""
 
     label: str
+    """What it is."""
+
     group: str
+    """What it belongs to; one colour for each group."""
+
     start: int
+    """The index of its first point."""
+
     end: int
+    """The index of its last point."""
+
     size: float
+    """How much it contributes."""
 
 
 class Mark(NamedTuple):
-    """Something that happened at a point.
-
-    Attributes:
-        point: The index of the point.
-        label: What happened.
-    """
+    """Something that happened at a point."""
 
     point: int
+    """The index of the point."""
+
     label: str
+    """What happened."""
 
 
 @sealed
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """A chart of how something grew from point to point, with its parts.
-
-    Attributes:
-        title: The heading.
-        totals: The total at each point, or None if it is unknown.
-        lives: Its parts, in stacking order.
-        marks: Events at points.
-        point: What a point is called, such as `call`.
-        unit: What the sizes count.
-        note: A sentence below the heading.
-    """
+    """A chart of how something grew from point to point, with its parts."""
 
     title: str
+    """The heading."""
+
     totals: Sequence[float | None]
+    """The total at each point, or None if it is unknown."""
+
     lives: Sequence[Life] = ()
+    """Its parts, in stacking order."""
+
     marks: Sequence[Mark] = ()
+    """Events at points."""
+
     point: str = "call"
+    """What a point is called, such as `call`."""
+
     unit: str = "tokens"
+    """What the sizes count."""
+
     note: str = ""
+    """A sentence below the heading."""
 
 
 @sealed
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A table that can be searched and sorted.
-
-    Attributes:
-        title: The heading.
-        columns: The titles of the columns.
-        rows: The cells; numbers are aligned to the right.
-        note: A sentence below the heading.
-    """
+    """A table that can be searched and sorted."""
 
     title: str
+    """The heading."""
+
     columns: Sequence[str]
+    """The titles of the columns."""
+
     rows: Sequence[Sequence[float | str | None]]
+    """The cells; numbers are aligned to the right."""
+
     note: str = ""
+    """A sentence below the heading."""
 
 
 @sealed
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """Sentences.
-
-    Attributes:
-        title: The heading.
-        lines: The sentences.
-    """
+    """Sentences."""
 
     title: str
+    """The heading."""
+
     lines: Sequence[str]
+    """The sentences."""
 
 
 Panel: TypeAlias = Figures | Bars | Growth | Rows | Notes

@@ -19,23 +19,27 @@ class Call:
     """A model call.
 
     A count is None if the log does not have it, which is not the same as 0.
-
-    Attributes:
-        index: The prompt was `messages[:index]` of the history (since the last compaction, its summary and what
-            follows); the reply, if it was logged, is `messages[index]`.
-        model: The model's name, or None.
-        prompt_tokens: The provider's count of the whole prompt, cached tokens included.
-        output_tokens: The provider's count of the reply.
-        cache_read_tokens: The part of the prompt that came from the cache.
-        cache_write_tokens: The part of the prompt that was written to the cache.
     """
 
     index: int
+    """The prompt was `messages[:index]` of the history (since the last compaction, its summary and what follows); the
+    reply, if it was logged, is `messages[index]`.
+    """
+
     model: str | None = None
+    """The model's name, or None."""
+
     prompt_tokens: int | None = None
+    """The provider's count of the whole prompt, cached tokens included."""
+
     output_tokens: int | None = None
+    """The provider's count of the reply."""
+
     cache_read_tokens: int | None = None
+    """The part of the prompt that came from the cache."""
+
     cache_write_tokens: int | None = None
+    """The part of the prompt that was written to the cache."""
 
     @classmethod
     def of(cls, index: int, model: object, usage: object) -> Call:
@@ -71,60 +75,63 @@ def _number(*values: object) -> int | None:
 @sealed
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """A point where a summary replaced everything before it in the prompt.
-
-    Attributes:
-        index: The messages before this index were replaced.
-        summary: The text that replaced them; it is not among the messages.
-    """
+    """A point where a summary replaced everything before it in the prompt."""
 
     index: int
+    """The messages before this index were replaced."""
+
     summary: str
+    """The text that replaced them; it is not among the messages."""
 
 
 @sealed
 @dataclass(frozen=True, slots=True)
 class History:
-    """One conversation.
-
-    Attributes:
-        messages: The messages in the provider's shape, as dicts.
-        provider: "anthropic", "openai", "responses", "gemini" or "mistral", as `select_messages` takes it.
-        calls: The model calls, in order.
-        compactions: Where the conversation was compacted, in order. The messages before stay in `messages`.
-        id: The log's name of the conversation, or an empty string.
-        is_sidechain: Whether it belongs to a subagent of the main conversation.
-        dropped_blocks: The number of blocks left out because the provider would refuse the history with them: a call
-            without its result, a result without its call, empty text, thinking without a signature.
-        system: The system prompt that was sent beside the messages, or None.
-        tools: The definitions of tools that were sent with them.
-        model: The model that was called last, or None. It is not compared.
-    """
+    """One conversation."""
 
     messages: tuple[dict[str, Any], ...]
+    """The messages in the provider's shape, as dicts."""
+
     provider: ProviderName
+    """"anthropic", "openai", "responses", "gemini" or "mistral", as `select_messages` takes it."""
+
     calls: tuple[Call, ...] = ()
+    """The model calls, in order."""
+
     compactions: tuple[Compaction, ...] = ()
+    """Where the conversation was compacted, in order. The messages before stay in `messages`."""
+
     id: str = ""
+    """The log's name of the conversation, or an empty string."""
+
     is_sidechain: bool = False
+    """Whether it belongs to a subagent of the main conversation."""
+
     dropped_blocks: int = 0
+    """The number of blocks left out because the provider would refuse the history with them: a call without its result,
+    a result without its call, empty text, thinking without a signature.
+    """
+
     system: Any = None
+    """The system prompt that was sent beside the messages, or None."""
+
     tools: tuple[Any, ...] = ()
+    """The definitions of tools that were sent with them."""
+
     model: str | None = field(default=None, compare=False)
+    """The model that was called last, or None. It is not compared."""
 
 
 @sealed
 @dataclass(frozen=True, slots=True)
 class Log:
-    """What a log file holds.
-
-    Attributes:
-        histories: The conversations in the order of their first messages; sidechains after all the others.
-        skipped_lines: The number of lines that are not a JSON object, such as half-written ones, or nested too deeply.
-    """
+    """What a log file holds."""
 
     histories: tuple[History, ...]
+    """The conversations in the order of their first messages; sidechains after all the others."""
+
     skipped_lines: int = 0
+    """The number of lines that are not a JSON object, such as half-written ones, or nested too deeply."""
 
     @classmethod
     def of(cls, histories: Iterable[History], skipped_lines: int) -> Log:

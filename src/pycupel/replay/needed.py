@@ -27,16 +27,15 @@ def identifiers(text: str) -> set[str]:
 
 
 class Needed(NamedTuple):
-    """What was needed later in a history.
-
-    Attributes:
-        held: The identifiers in each message.
-        intervals: For each identifier that was needed: the last result before it was needed, and the message in which
-            the agent wrote it. It was needed at every cut after the first and up to the second.
-    """
+    """What was needed later in a history."""
 
     held: Sequence[frozenset[str]]
+    """The identifiers in each message."""
+
     intervals: Mapping[str, tuple[int, int]]
+    """For each identifier that was needed: the last result before it was needed, and the message in which the agent
+    wrote it. It was needed at every cut after the first and up to the second.
+    """
 
     def at(self, cut: int) -> set[str]:
         """What is needed if the messages before this index are cut."""

@@ -11,15 +11,13 @@ __all__ = ["DEFAULT_RATES", "CacheRates", "PolicyReplay"]
 
 
 class CacheRates(NamedTuple):
-    """The price of prompt tokens, in multiples of the usual price.
-
-    Attributes:
-        read: A token in the provider's cache.
-        write: A token that is written to it.
-    """
+    """The price of prompt tokens, in multiples of the usual price."""
 
     read: float = 0.1
+    """A token in the provider's cache."""
+
     write: float = 1.25
+    """A token that is written to it."""
 
 
 DEFAULT_RATES = CacheRates()
@@ -29,34 +27,43 @@ DEFAULT_RATES = CacheRates()
 @sealed
 @dataclass(frozen=True, slots=True)
 class PolicyReplay:
-    """What one policy would have sent.
-
-    Attributes:
-        policy: Its label.
-        calls: How many calls were replayed.
-        cuts: How many of them dropped something that the previous call had sent.
-        tokens: The tokens that it would have sent, in all calls.
-        reused_tokens: How many of them are in the prefix shared with the previous call.
-        largest: The tokens of its largest prompt.
-        invalid: How many calls the provider would have refused.
-        too_large: How many calls could not be sent, because what must stay was larger than the budget.
-        needed: How many things were needed later, over all calls where the history did not fit. It is the same for
-            every policy.
-        kept: How many of them the model got: none at a refused call.
-        rates: The price of tokens.
-    """
+    """What one policy would have sent."""
 
     policy: str
+    """Its label."""
+
     calls: int = 0
+    """How many calls were replayed."""
+
     cuts: int = 0
+    """How many of them dropped something that the previous call had sent."""
+
     tokens: int = 0
+    """The tokens that it would have sent, in all calls."""
+
     reused_tokens: int = 0
+    """How many of them are in the prefix shared with the previous call."""
+
     largest: int = 0
+    """The tokens of its largest prompt."""
+
     invalid: int = 0
+    """How many calls the provider would have refused."""
+
     too_large: int = 0
+    """How many calls could not be sent, because what must stay was larger than the budget."""
+
     needed: int = 0
+    """How many things were needed later, over all calls where the history did not fit.
+
+    It is the same for every policy.
+    """
+
     kept: int = 0
+    """How many of them the model got: none at a refused call."""
+
     rates: CacheRates = DEFAULT_RATES
+    """The price of tokens."""
 
     @property
     def reused_share(self) -> float:

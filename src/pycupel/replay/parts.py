@@ -26,23 +26,25 @@ _IDS = ("call_id", "tool_call_id", "tool_use_id", "id")
 
 
 class Part(NamedTuple):
-    """A part of a message.
-
-    Attributes:
-        message: The index of the message.
-        kind: What it is: "system", "user", "assistant", "tool results", "thinking" or "images".
-        tool: The name of the tool, for calls and results.
-        text: Its text; for a call, its arguments.
-        tokens: Its tokens; the overhead of the message counts for the first part.
-        call: For calls and results, what was called: equal for equal calls.
-    """
+    """A part of a message."""
 
     message: int
+    """The index of the message."""
+
     kind: str
+    """What it is: "system", "user", "assistant", "tool results", "thinking" or "images"."""
+
     tool: str
+    """The name of the tool, for calls and results."""
+
     text: str
+    """Its text; for a call, its arguments."""
+
     tokens: int
+    """Its tokens; the overhead of the message counts for the first part."""
+
     call: str = ""
+    """For calls and results, what was called: equal for equal calls."""
 
     @property
     def is_call(self) -> bool:

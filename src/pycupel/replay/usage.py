@@ -29,76 +29,80 @@ _LEAST_REPEATED = 20
 
 
 class WindowShare(NamedTuple):
-    """A row of the window.
-
-    Attributes:
-        kind: "system", "tools", "summary", "user", "assistant", "thinking", "tool results", "images", or "not in the
-            file" for what the provider counted and the log does not show.
-        tool: For results, the name of the tool.
-        parts: How many parts there are.
-        tokens: Their tokens.
-    """
+    """A row of the window."""
 
     kind: str
+    """"system", "tools", "summary", "user", "assistant", "thinking", "tool results", "images", or "not in the file" for
+    what the provider counted and the log does not show.
+    """
+
     tool: str
+    """For results, the name of the tool."""
+
     parts: int
+    """How many parts there are."""
+
     tokens: int
+    """Their tokens."""
 
 
 class Waste(NamedTuple):
-    """Redundant parts of the window.
-
-    Attributes:
-        parts: How many there are.
-        tokens: What they cost.
-    """
+    """Redundant parts of the window."""
 
     parts: int
+    """How many there are."""
+
     tokens: int
+    """What they cost."""
 
 
 class Growth(NamedTuple):
-    """A call in the growth of the context.
-
-    Attributes:
-        tokens: The size of its prompt.
-        compacted: Whether the context was compacted since the call before.
-    """
+    """A call in the growth of the context."""
 
     tokens: int
+    """The size of its prompt."""
+
     compacted: bool
+    """Whether the context was compacted since the call before."""
 
 
 @sealed
 @dataclass(frozen=True, slots=True)
 class ContextUsage:
-    """Where the window of a session goes, at its largest prompt.
-
-    Attributes:
-        history: The session.
-        call: Which of its calls had the largest prompt, from 1; 0 if no call was logged.
-        total: The tokens of that prompt.
-        rows: The tokens by kind; results by tool.
-        largest: The ten largest parts.
-        superseded: Results of calls that were repeated later, with the same arguments.
-        repeated: Other parts whose text is repeated later.
-        findings: What the provider would refuse in the session as logged.
-        growth: The prompts from call to call.
-        counter: The counter of the parts.
-        counted_by: The model whose provider counted the prompts; None if the counter did.
-    """
+    """Where the window of a session goes, at its largest prompt."""
 
     history: History
+    """The session."""
+
     call: int
+    """Which of its calls had the largest prompt, from 1; 0 if no call was logged."""
+
     total: int
+    """The tokens of that prompt."""
+
     rows: tuple[WindowShare, ...]
+    """The tokens by kind; results by tool."""
+
     largest: tuple[Part, ...]
+    """The ten largest parts."""
+
     superseded: Waste
+    """Results of calls that were repeated later, with the same arguments."""
+
     repeated: Waste
+    """Other parts whose text is repeated later."""
+
     findings: tuple[Finding, ...]
+    """What the provider would refuse in the session as logged."""
+
     growth: tuple[Growth, ...]
+    """The prompts from call to call."""
+
     counter: Counter
+    """The counter of the parts."""
+
     counted_by: str | None
+    """The model whose provider counted the prompts; None if the counter did."""
 
     @property
     def not_in_file(self) -> int:

@@ -30,11 +30,22 @@ class ScorerTraits(NamedTuple):
     """
 
     shares: Shares
+    """The innermost scorers with a share of the weight, except those that lack a question."""
+
     fields: Sequence[str | None]
+    """The field that each of them reads, if any."""
+
     awaits_query: bool
+    """Whether a scorer would read a question, but has none."""
+
     has_query: bool
+    """Whether a scorer in `shares` has a question."""
+
     clamps: bool
+    """Whether a scorer clamps hints outside its range."""
+
     is_conversational: bool
+    """Whether a scorer reads the order of the items as that of a conversation."""
 
 
 def traits_of(scorer: Any) -> ScorerTraits:

@@ -36,7 +36,10 @@ class BoostedScorer(WrappingScorer):
     """
 
     inner: Scorer
+    """The scorer to multiply."""
+
     boosts: tuple[Scorer, ...]
+    """The scorers to multiply it by, usually `MetadataKeyScorer`s."""
 
     def __init__(self, inner: Scorer, *more: Scorer, boosts: Iterable[Scorer] = ()) -> None:
         given = (*more, *checked_iterable("boosts", "an iterable of scorers", boosts))

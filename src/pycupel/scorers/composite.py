@@ -34,6 +34,8 @@ class CompositeScorer(WrappingScorer):
     """
 
     entries: tuple[tuple[Scorer, float], ...]
+    """Pairs of a scorer and its weight. Weights are relative: 3 and 1 mean 0.75 and 0.25."""
+
     _normalized: tuple[float, ...] = field(init=False, repr=False, compare=False)
     _batches: tuple[Callable[[Sequence[ContextItem]], list[float]], ...] = field(init=False, repr=False, compare=False)
 

@@ -39,6 +39,7 @@ class Exponential:
     """
 
     half_life: timedelta
+    """The time in which the score halves, greater than zero."""
 
     def __post_init__(self) -> None:
         _checked_duration("half_life (halfLife)", self.half_life)
@@ -58,6 +59,7 @@ class Step:
     """
 
     windows: tuple[tuple[timedelta, float], ...]
+    """Pairs of a maximum age and a score between 0 and 1, in order of age."""
 
     def __init__(self, windows: Iterable[tuple[timedelta, float]]) -> None:
         checked: list[tuple[timedelta, float]] = []
@@ -91,6 +93,7 @@ class Window:
     """
 
     max_age: timedelta
+    """The length of the window, greater than zero."""
 
     def __post_init__(self) -> None:
         _checked_duration("max_age (maxAge)", self.max_age)
@@ -131,8 +134,13 @@ class DecayScorer:
     """The field of items that the scorer reads."""
 
     time_provider: TimeProvider | Callable[[], datetime]
+    """The clock: `SystemTimeProvider()`, any object with `now()`, or a function. There is no default."""
+
     curve: Curve
+    """`Exponential`, `Step`, `Window`, or any object with `at(age)`."""
+
     null_timestamp_score: float = 0.5
+    """The score of items without a timestamp, from 0 to 1."""
 
     def __post_init__(self) -> None:
         checked_clock("time_provider", self.time_provider)

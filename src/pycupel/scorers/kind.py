@@ -41,6 +41,11 @@ class KindScorer:
     """
 
     weights: Mapping[ContextKind, float]
+    """A weight of 0 or more for each kind; it may exceed 1.
+
+    Kinds may be plain strings. Default: system prompt 1.0, memory 0.8, tool output 0.6, document 0.4, message 0.2.
+    """
+
     _by_key: dict[str, float] = field(init=False, repr=False, compare=False)
 
     def __init__(self, weights: Mapping[ContextKind, float] | Mapping[str, float] | None = None) -> None:

@@ -39,8 +39,13 @@ class MetadataKeyScorer:
     """The field of items that the scorer reads."""
 
     key: str
+    """The metadata key."""
+
     value: str
+    """The value to match. Values other than strings are compared by their `str`."""
+
     boost: float
+    """The score of items that match, greater than 0."""
 
     __repr__ = record_repr
 

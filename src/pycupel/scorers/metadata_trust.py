@@ -40,6 +40,7 @@ class MetadataTrustScorer:
     """The metadata key that the scorer reads."""
 
     default_score: float = 0.5
+    """The score of items without a valid trust value, from 0 to 1."""
 
     def __post_init__(self) -> None:
         default = checked_float("default_score", self.default_score, ScorerConfigError, low=0.0, high=1.0)

@@ -34,6 +34,11 @@ class RecencyScorer:
     """
 
     undated: Literal["oldest", "position"] = "oldest"
+    """What to do if no item has a timestamp.
+
+    "oldest" gives all of them 0.0, as the specification says. "position" treats messages and tool outputs as a
+    conversation in order: the last scores 1.0, the first 0.0; other items have no order and score 0.0.
+    """
 
     def __repr__(self) -> str:
         return short_repr(self)

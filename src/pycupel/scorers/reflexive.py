@@ -35,6 +35,11 @@ class ReflexiveScorer:
     """The field of items that the scorer reads."""
 
     rescale: Literal["never", "auto"] = "never"
+    """"never" clamps, as the specification says.
+
+    "auto" is for hints of any scale, such as raw BM25, cosines or logits: if any hint is outside of [0, 1], all are
+    scaled, so that the smallest is 0 and the largest 1.
+    """
 
     def __post_init__(self) -> None:
         rescale = checked_name("rescale", self.rescale, ("never", "auto"), ScorerConfigError)

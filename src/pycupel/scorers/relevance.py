@@ -50,15 +50,37 @@ class RelevanceScorer:
     """
 
     query: str | None = None
+    """The question, or None if it is not known yet."""
+
     _: KW_ONLY
     k1: float = 1.2
+    """How fast repetitions of a word stop counting, 0 or more."""
+
     b: float = 0.75
+    """How much long contents are held back, from 0 to 1."""
+
     window: int = 2
+    """How many positions away a neighbour may be, in input order and in the same group."""
+
     share: float = 0.5
+    """How much of the best neighbour's score is added, from 0 to 1."""
+
     group: str = "session"
+    """The metadata key that names an item's group, such as a session or a file.
+
+    Where no item has it, messages and tool outputs are one group, and no other item has a group. Items without a group
+    have no neighbours.
+    """
+
     group_share: float = 0.2
+    """How much of the group's best score is added, from 0 to 1."""
+
     length_exponent: float = 0.0
+    """Finally, scores are divided by the number of words to this power, from 0 to 1."""
+
     optional: bool = False
+    """Whether every item scores 0 without a query, instead of an error."""
+
     _seen: Corpus | None = field(default=None, init=False, repr=False, compare=False)
 
     __repr__ = record_repr

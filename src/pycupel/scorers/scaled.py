@@ -31,6 +31,7 @@ class ScaledScorer(WrappingScorer):
     """
 
     inner: Scorer
+    """The scorer to stretch."""
 
     def __post_init__(self) -> None:
         checked_scorer("inner", self.inner)

@@ -39,7 +39,13 @@ class SimilarityScorer:
     """
 
     embed: Embed
+    """A function that takes a list of texts and returns a vector for each: a list of lists of numbers, or an array with
+    a row for each text. Called once for a run, with the question first and then every content once. The same text must
+    always have the same vector.
+    """
+
     query: str | None = None
+    """The question, or None if it is not known yet. With an empty one every item scores 0."""
 
     def __post_init__(self) -> None:
         embed: Any = self.embed

@@ -38,7 +38,11 @@ class TagScorer:
     """The field of items that the scorer reads."""
 
     tag_weights: Mapping[str, float]
+    """A weight of 0 or more for each tag. Tags without a weight do not count."""
+
     case_insensitive: bool
+    """Whether tags are compared without regard to ASCII case."""
+
     _lookup: dict[str, float] = field(init=False, repr=False, compare=False)
     _total: float = field(init=False, repr=False, compare=False)
 

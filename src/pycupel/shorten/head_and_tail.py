@@ -32,6 +32,7 @@ class HeadAndTail:
     """
 
     tokens: int
+    """The most tokens of the version."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tokens", checked_positive("tokens", self.tokens, InvalidArgumentError))

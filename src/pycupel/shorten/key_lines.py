@@ -41,6 +41,7 @@ class KeyLines:
     """
 
     shares: tuple[float, ...]
+    """The largest share of the item's tokens that each version may have."""
 
     def __init__(self, shares: Iterable[float] = (0.05, 0.1, 0.2, 0.4, 0.7)) -> None:
         given = [

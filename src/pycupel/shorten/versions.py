@@ -30,7 +30,13 @@ class Versions:
     """
 
     item: ContextItem
+    """The whole item. Its score counts for all versions."""
+
     shorter: tuple[ContextItem, ...]
+    """The versions.
+
+    One without `original_tokens` is copied, with them and a mark in its metadata; one that has them is used as it is.
+    """
 
     def __init__(self, item: ContextItem, shorter: Iterable[ContextItem]) -> None:
         versions: list[ContextItem] = []

@@ -43,9 +43,16 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
     """
 
     entries: tuple[CountQuotaEntry, ...]
+    """How many items of a kind are required and allowed; one entry for each kind at most."""
+
     knapsack: KnapsackSlice
+    """The slicer that selects the rest."""
+
     scarcity: ScarcityBehavior
+    """What to do when a kind has fewer candidates than required."""
+
     by_key: dict[str, CountQuotaEntry] = field(init=False, repr=False, compare=False)
+    """The entries by folded kind."""
 
     __repr__ = brief_repr
 

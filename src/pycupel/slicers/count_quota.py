@@ -48,10 +48,21 @@ class CountQuotaSlice(CountingSlicer):
     # CQ-07, CQ-17
 
     entries: tuple[CountQuotaEntry, ...]
+    """How many items of a kind are required and allowed; one entry for each kind at most."""
+
     inner: Slicer
+    """The slicer that selects the rest; not a `KnapsackSlice`."""
+
     scarcity: ScarcityBehavior
+    """What to do when a kind has fewer candidates than required."""
+
     cap_order: Literal["inner", "score"]
+    """Which items of a kind a cap keeps: with `"inner"` those that the inner slicer selected first (with `GreedySlice`
+    those with the most score per token), with `"score"` those with the highest scores.
+    """
+
     by_key: dict[str, CountQuotaEntry] = field(init=False, repr=False, compare=False)
+    """The entries by folded kind."""
 
     __repr__ = brief_repr
 

@@ -36,7 +36,10 @@ class GreedySlice(IndexedSlicer):
     """
 
     cost_exponent: float = 1.0
+    """How much the tokens count, from 0 to 2: 1 is score per token, 0 is the order of the scores alone."""
+
     best_first: bool = False
+    """Whether the item with the highest score that fits is taken before anything else."""
 
     def __post_init__(self) -> None:
         exponent = checked_float("cost_exponent", self.cost_exponent, SlicerConfigError, low=0.0, high=_MAX_EXPONENT)

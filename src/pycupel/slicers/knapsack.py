@@ -47,9 +47,22 @@ class KnapsackSlice(IndexedSlicer):
     # KN-01, KN-02, KN-03
 
     bucket_size: int = 100
+    """Tokens in a bucket. Items are rounded up to whole buckets, the budget is rounded down."""
+
     max_cells: int | None = _MAX_CELLS
+    """The specification's limit on candidates times buckets; None for no limit.
+
+    Within it there is always a result, in less time than the specification's table takes. Few selections need a table,
+    so lifting the limit usually costs nothing.
+    """
+
     max_states: int = 2_000_000
+    """How many partial selections may be tried if a table would have more than `max_cells` cells, or more than 50
+    million if that is None.
+    """
+
     fill_free: bool = False
+    """Whether to add whatever still fits afterwards, in the order of the candidates."""
 
     __repr__ = record_repr
 

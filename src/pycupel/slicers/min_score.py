@@ -36,7 +36,10 @@ class MinScoreSlice(IndexedSlicer):
     """
 
     inner: Slicer
+    """The slicer that selects among the rest."""
+
     min_score: float
+    """The lowest score that may be selected."""
 
     __repr__ = record_repr
 

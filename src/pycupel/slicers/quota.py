@@ -65,8 +65,14 @@ class QuotaSlice(IndexedSlicer):
     """Whether `find_min_budget_for` accepts the slicer."""
 
     entries: tuple[QuotaEntry, ...]
+    """The least and the largest share of a kind in percent; one entry for each kind at most."""
+
     inner: Slicer
+    """The slicer that selects within each share."""
+
     redistribute: bool
+    """Whether to offer unused tokens to the kinds again, in order of their first item, each up to its cap."""
+
     _by_key: dict[str, QuotaEntry] = field(init=False, repr=False, compare=False)
     _requirements: tuple[tuple[float, int], ...] = field(init=False, repr=False, compare=False)
 

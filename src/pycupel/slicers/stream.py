@@ -43,7 +43,13 @@ class StreamSlice(IndexedSlicer):
     """
 
     batch_size: int = 32
+    """The number of items in a batch."""
+
     replace: bool = field(default=False, kw_only=True)
+    """Whether each batch competes with the selection so far: both are sorted by score together, and what fits stays.
+
+    A later item may then replace earlier ones with lower scores.
+    """
 
     __repr__ = record_repr
 

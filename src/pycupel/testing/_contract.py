@@ -60,19 +60,19 @@ _ADVICE = {
 
 
 class BrokenProperty(NamedTuple):
-    """A violated property of a strategy's contract.
-
-    Attributes:
-        name: The property, such as `repeatable`.
-        problem: What happened.
-        sample: The first input that shows it.
-        advice: What to do about it.
-    """
+    """A violated property of a strategy's contract."""
 
     name: str
+    """The property, such as `repeatable`."""
+
     problem: str
+    """What happened."""
+
     sample: str
+    """The first input that shows it."""
+
     advice: str
+    """What to do about it."""
 
 
 class _Contract(ABC):

@@ -26,13 +26,10 @@ _ABOUT_ITEM = 'lambda item: "refund" in item.content'
 @sealed
 @dataclass(frozen=True, slots=True)
 class ReportSubject:
-    """The subject of assertions.
-
-    Attributes:
-        report: The report.
-    """
+    """The subject of assertions."""
 
     report: SelectionReport
+    """The report."""
 
     def __post_init__(self) -> None:
         if not isinstance(cast(Any, self.report), SelectionReport):

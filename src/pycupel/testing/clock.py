@@ -21,15 +21,13 @@ class FixedTimeProvider:
     Args:
         now: The time, with a time zone.
 
-    Attributes:
-        instant: The time in UTC.
-
     Raises:
         TypeError: `now` is not a datetime.
         InvalidArgumentError: `now` has no time zone.
     """
 
     instant: datetime
+    """The time in UTC."""
 
     def __init__(self, now: datetime) -> None:
         object.__setattr__(self, "instant", checked_aware("now", now, InvalidArgumentError).astimezone(UTC))

@@ -31,11 +31,22 @@ class Counter:
     """
 
     function: Callable[[str], int]
+    """The function that counts."""
+
     name: str
+    """The encoding, "estimator", or the name of the caller's own function."""
+
     version: str = ""
+    """The name and version of the package that counts."""
+
     exact: bool = False
+    """Whether the count is the model's own."""
+
     margin_percent: float = 0.0
+    """How much of a budget to leave free, because the count may be too low."""
+
     batch: Callable[[list[str]], list[int]] | None = field(default=None, repr=False)
+    """A function that counts many texts at once, or None."""
 
     def __call__(self, text: str, /) -> int:
         """The tokens of a text.

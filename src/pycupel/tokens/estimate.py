@@ -125,24 +125,28 @@ _CHANGES = (b"aA", b"Aa", b"a0", b"0a", b"A0", b"0A")
 
 
 class Features(NamedTuple):
-    """What the costs of a text follow from.
-
-    Attributes:
-        data: The number of characters in runs of data.
-        kinds: The pairs of kinds, a byte each: 16 times the first kind's number plus the second's.
-        letters: The pairs of groups of letters, in the same way.
-        skips: The pairs of a group of letters and the second one before it, in the same way.
-        blocks: The block of each character: 16 times the number of its row in `BLOCK_ROWS` plus its block's in it.
-            Empty if the text is ASCII, as is `rows`.
-        rows: The row of each character.
-    """
+    """What the costs of a text follow from."""
 
     data: int
+    """The number of characters in runs of data."""
+
     kinds: bytes
+    """The pairs of kinds, a byte each: 16 times the first kind's number plus the second's."""
+
     letters: bytes
+    """The pairs of groups of letters, in the same way."""
+
     skips: bytes
+    """The pairs of a group of letters and the second one before it, in the same way."""
+
     blocks: bytes
+    """The block of each character: 16 times the number of its row in `BLOCK_ROWS` plus its block's in it.
+
+    Empty if the text is ASCII, as is `rows`.
+    """
+
     rows: bytes
+    """The row of each character."""
 
 
 def estimate_tokens(text: str) -> int:

@@ -41,17 +41,16 @@ _DIGITS = re.compile(r"[0-9]{2,3}")
 @sealed
 @dataclass(frozen=True, slots=True)
 class FamilyEstimate:
-    """The estimator, fitted to a vocabulary: `estimate(text)`.
-
-    Attributes:
-        percent: The factor of the estimate, in percent.
-        single_digits: Whether every digit is a token of its own.
-        margin_percent: How much of a budget to leave free.
-    """
+    """The estimator, fitted to a vocabulary: `estimate(text)`."""
 
     percent: int = 100
+    """The factor of the estimate, in percent."""
+
     single_digits: bool = False
+    """Whether every digit is a token of its own."""
+
     margin_percent: float = MARGIN_PERCENT
+    """How much of a budget to leave free."""
 
     def __call__(self, text: str, /) -> int:
         """About how many tokens the text has, rounded up."""

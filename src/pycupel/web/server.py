@@ -41,17 +41,16 @@ _HEADERS = {
 
 
 class Limits(NamedTuple):
-    """The limits of a request.
-
-    Attributes:
-        body: The most bytes of a request's body.
-        seconds: How long a request may take to arrive, and its response to be sent.
-        requests: How many may be served at a time.
-    """
+    """The limits of a request."""
 
     body: int = 32_000_000
+    """The most bytes of a request's body."""
+
     seconds: float = 10.0
+    """How long a request may take to arrive, and its response to be sent."""
+
     requests: int = 16
+    """How many may be served at a time."""
 
 
 _LIMITS = Limits()

@@ -67,22 +67,24 @@ class MessageView(NamedTuple):
 @sealed
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem in a history that the provider rejects.
-
-    Attributes:
-        index: The index of the message; -1 for what is sent beside the messages.
-        rule: The name of the rule, such as "orphan-tool-result".
-        message: What is wrong.
-        remedy: What to do about it.
-        severity: "error" if the provider rejects it whatever is appended to the history; "warning" if that depends on
-            later messages, the model, or the options of the request.
-    """
+    """A problem in a history that the provider rejects."""
 
     index: int
+    """The index of the message; -1 for what is sent beside the messages."""
+
     rule: str
+    """The name of the rule, such as "orphan-tool-result"."""
+
     message: str
+    """What is wrong."""
+
     remedy: str
+    """What to do about it."""
+
     severity: Severity = ERROR
+    """"error" if the provider rejects it whatever is appended to the history; "warning" if that depends on later
+    messages, the model, or the options of the request.
+    """
 
 
 class Pairing(NamedTuple):
@@ -93,27 +95,32 @@ class Pairing(NamedTuple):
 
 
 class Provider(NamedTuple):
-    """The message format of a provider, its rules for a history, and its prices.
-
-    Attributes:
-        name: Its name.
-        reader: Reads the messages from an index on into views.
-        pair: Groups calls with their results.
-        rules: Its other rules. Each sees only what earlier rules accepted.
-        needs: Finds the units that a unit needs, besides the one that opens its turn, from the views of each unit that
-            is not broken, by unit index. None if there are none.
-        prices: What it adds to the tokens of the text.
-        request_rules: Rules for the whole history, which no single message breaks: the linter reports them, but the
-            selection drops nothing because of them.
-    """
+    """The message format of a provider, its rules for a history, and its prices."""
 
     name: ProviderName
+    """Its name."""
+
     reader: Callable[[Sequence[Any], ContentReader, int], list[MessageView]]
+    """Reads the messages from an index on into views."""
+
     pair: Callable[[Sequence[MessageView]], Pairing]
+    """Groups calls with their results."""
+
     rules: tuple[Callable[[Sequence[MessageView]], Iterator[Finding]], ...] = ()
+    """Its other rules. Each sees only what earlier rules accepted."""
+
     needs: Callable[[Mapping[int, Sequence[MessageView]]], dict[int, tuple[int, ...]]] | None = None
+    """Finds the units that a unit needs, besides the one that opens its turn, from the views of each unit that is not
+    broken, by unit index. None if there are none.
+    """
+
     prices: Prices = _PRICES
+    """What it adds to the tokens of the text."""
+
     request_rules: tuple[Callable[[Sequence[MessageView]], Iterator[Finding]], ...] = ()
+    """Rules for the whole history, which no single message breaks: the linter reports them, but the selection drops
+    nothing because of them.
+    """
 
     def read(self, messages: Sequence[Any], count: Callable[[str], int] = len, *, start: int = 0) -> list[MessageView]:
         """One view for each message.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from itertools import product
 from typing import Any
 
@@ -22,9 +23,19 @@ FIELD_BY_FIELD = Record(ContextItem, ITEM.fields)
 
 def outcome(codec: Record, value: Any, context: Context) -> str:
     try:
-        return repr([(name, getattr(codec.read(value, context), name)) for name in ContextItem.__slots__])
+        return shown([(name, getattr(codec.read(value, context), name)) for name in ContextItem.__slots__])
     except DocumentError as error:
         return f"{error.path}: {error} {list(map(str, error.errors))}"
+
+
+def shown(value: object) -> str:
+    """Python shows no int of more than 4,300 digits, unless it is told to."""
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        return repr(value)
+    finally:
+        sys.set_int_max_str_digits(limit)
 
 
 def check_both(drawn: tuple[Drawn, Context]) -> None:

@@ -63,6 +63,21 @@ def test_lists_and_structs() -> None:
     assert row["error"] is None
 
 
+@pytest.mark.parametrize("system", ["Be brief.", "7", '"quoted"', [{"type": "text", "text": "Be brief."}]])
+def test_tools_and_system_prompts_count_as_in_select_request(system: Any) -> None:
+    """As JSON, and as structs, whose nulls Arrow has added; a system prompt that is text stays as it is."""
+    tools = [
+        {"name": "find", "description": "Finds.", "input_schema": {"type": "object"}},
+        {"name": "stop", "input_schema": {"type": "object", "required": ["why"]}},
+    ]
+    asked = {**request(4), "budget": 900, "provider": "anthropic", "tools": tools, "system": system}
+    expected = select_request(asked, "chat")
+    assert expected["error"] is None
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in asked.items()}
+    for batch in (pa.RecordBatch.from_pylist([asked]), pa.RecordBatch.from_pylist([texts])):
+        assert select_batch(batch, "chat").to_pylist() == [expected]
+
+
 def test_errors_are_rows() -> None:
     batch = pa.RecordBatch.from_pylist(
         [

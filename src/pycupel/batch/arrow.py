@@ -18,7 +18,7 @@ from pycupel.pipeline import Policy, PresetName
 __all__ = ["is_parquet", "read_pieces", "requests_in", "rows_schema", "select_batch", "to_parquet"]
 
 # Columns that may hold JSON text instead of lists and structs.
-_NESTED = ("items", "messages", "budget")
+_NESTED = ("items", "messages", "budget", "tools", "system")
 _LARGEST = 2**63 - 1
 
 
@@ -49,7 +49,7 @@ def select_batch(record_batch: Any, policy: Policy | PresetName) -> Any:
 
     Args:
         record_batch: A `pyarrow.RecordBatch` with the columns `id`, `budget`, and `items` or `messages`, perhaps
-            `query`, `provider` and `model`. Items, messages and budgets may also be texts in JSON.
+            `query`, `provider`, `model`, `system` and `tools`. What is nested may also be text in JSON.
         policy: A policy, a pipeline, or the name of a preset.
 
     Returns:
@@ -119,10 +119,12 @@ def _plain(name: str, value: Any) -> Any:
     """A value as it would be in JSON."""
     if name in _NESTED and isinstance(value, str):
         try:
-            return parse_json(value)
+            parsed = parse_json(value)
         except DocumentError:
             # What is wrong with it is said where it is read.
             return value
+        # A system prompt is text unless it is blocks: a number is a strange one, and still one.
+        return parsed if name != "system" or is_array(parsed) or is_object(parsed) else value
     if name == "id" and not isinstance(value, (str, int, float)):
         # A time, a UUID or anything else: it is written in the row.
         return json.loads(json.dumps(value, default=str))

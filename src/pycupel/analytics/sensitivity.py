@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast, overload
@@ -145,7 +145,7 @@ def _report(
 
 
 @contextmanager
-def _named(label: str) -> Iterator[None]:
+def _named(label: str) -> Generator[None]:
     """Have errors name the variant."""
     try:
         yield

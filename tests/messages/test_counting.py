@@ -366,6 +366,15 @@ def test_only_lists_have_messages_and_tools(value: Any) -> None:
         count_messages([], tools=value)
 
 
+@pytest.mark.parametrize("value", [5, 0.5, True, b"Be brief."])
+def test_a_plain_value_is_no_system_prompt_and_no_tool(value: Any) -> None:
+    with pytest.raises(TypeError, match=r"^system must be a text, blocks or a message, not "):
+        count_messages([], system=value)
+    for tool in (value, "look_up", None):
+        with pytest.raises(TypeError, match=r"^tools\[1\] must be a definition, not "):
+            count_messages([], tools=[{"name": "f"}, tool])
+
+
 def test_selecting_and_counting_agree() -> None:
     messages = [OPENAI["text"][0], OPENAI["call"][0], {**OPENAI["result"][0], "tool_call_id": "call_1"}]
     tokens = sum(each.tokens for each in to_items(messages, "openai", counter=len))

@@ -400,6 +400,11 @@ def test_when_a_cut_has_paid_for_itself() -> None:
     assert Cut(1_000, 1_000).pays_after(write=0.0, read=0.1) == 0
     with pytest.raises(InvalidArgumentError, match="read must be above 0, not 0: if reading is free"):
         Cut(1_000, 2_000).pays_after(read=0)
+    with pytest.raises(InvalidArgumentError, match="a cut that removed nothing never pays for itself"):
+        Cut(0, 5).pays_after()
+    for price in ("write", "read"):
+        with pytest.raises(InvalidArgumentError, match=f"{price} must be finite, not nan"):
+            Cut(1_000, 2_000).pays_after(**{price: float("nan")})
 
 
 # As JSON

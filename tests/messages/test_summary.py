@@ -151,7 +151,7 @@ def test_a_previous_selection_that_was_made_without_a_summary_does_not_keep_one_
     without = select(history, 600, summary_tokens=60)
     selection = select(history, 600, summary_tokens=60, summarize=Summarizer("So far."), previous=without)
     assert selection.summary == "So far."
-    assert [note.partition(":")[0] for note in selection.notes] == ["previous was not used"]
+    assert [note.partition(":")[0] for note in selection.notes] == ["previous was ignored"]
 
 
 def test_five_percent_are_kept_free_unless_the_caller_says_how_much() -> None:

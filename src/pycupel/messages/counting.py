@@ -12,13 +12,16 @@ from pycupel.messages.detect import resolve_provider
 from pycupel.messages.fields import as_json, field, filled, is_list, rewritten
 from pycupel.messages.options import ProviderName, checked_list
 from pycupel.messages.providers import Provider
-from pycupel.model.checks import describe
+from pycupel.model.checks import describe, wrong_type
 from pycupel.model.names import name_key
 from pycupel.tokens.counter import Counter
 from pycupel.tokens.counters import CounterLike, get_counter
 from pycupel.tokens.families import counter_for
 
 __all__ = ["Beside", "count_beside", "count_messages", "each_tool", "resolve_counter"]
+
+# Plain values that hold no text, and no fields either.
+_PLAIN = (bytes, int, float)
 
 
 class Beside(NamedTuple):
@@ -82,7 +85,12 @@ def count_beside(
         count: Counts the tokens of a text.
         system: The system prompt, in any shape; None if there is none.
         tools: The definitions of tools; None if there are none.
+
+    Raises:
+        TypeError: the system prompt or a definition is a plain value that cannot be one.
     """
+    if isinstance(system, _PLAIN):
+        raise wrong_type("system", "a text, blocks or a message", system)
     prices = provider.prices
     listed: Iterable[Any] = () if tools is None else each_tool(checked_list("tools", tools))
     definitions = [_definition(tool, n) for n, tool in enumerate(listed)]
@@ -115,6 +123,8 @@ def _system_tokens(system: Any, reader: ContentReader) -> int:
 
 def _definition(tool: Any, n: int) -> str:
     """A definition as the model reads it."""
+    if tool is None or isinstance(tool, (str, *_PLAIN)):
+        raise wrong_type(f"tools[{n}]", "a definition", tool)
     try:
         return _as_text(tool)
     except Exception as error:

@@ -12,6 +12,7 @@ from pycupel.messages.options import ProviderName
 from pycupel.messages.reading import Reading
 from pycupel.messages.usage import Usage
 from pycupel.model import ContextBudget
+from pycupel.model.checks import checked_float
 from pycupel.model.frozen import sealed
 
 __all__ = ["Checkpoint", "Cut", "Dropped", "ExplainedSelection", "MessageSelection", "ResultText", "ShortenedMessage"]
@@ -66,11 +67,19 @@ class Cut:
             read: The price of a token read from the cache.
 
         Raises:
-            InvalidArgumentError: `read` is not above 0, so the cut would never pay.
+            InvalidArgumentError: `read` is not above 0 or nothing was removed, so the cut would never pay; or a price
+                is not finite.
         """
+        write, read = (
+            checked_float(name, price, InvalidArgumentError) for name, price in (("write", write), ("read", read))
+        )
+        if self.removed <= 0:
+            raise InvalidArgumentError(
+                "a cut that removed nothing never pays for itself", argument="removed", value=self.removed
+            )
         if read <= 0:
             raise InvalidArgumentError(
-                f"read must be above 0, not {read}: if reading is free, a cut never pays",
+                f"read must be above 0, not {read:g}: if reading is free, a cut never pays",
                 argument="read",
                 value=read,
             )

@@ -13,6 +13,7 @@ from pycupel import (
     BoostedScorer,
     ChronologicalPlacer,
     CompositeScorer,
+    ContextItem,
     CountConstrainedKnapsackSlice,
     CountQuotaEntry,
     CountQuotaSlice,
@@ -33,6 +34,8 @@ from pycupel import (
     ReflexiveScorer,
     ScaledScorer,
     ScarcityBehavior,
+    Scorer,
+    SelectionReport,
     Step,
     StreamSlice,
     SystemTimeProvider,
@@ -40,9 +43,11 @@ from pycupel import (
     TraceDetailLevel,
     Window,
 )
-from pycupel.analytics import ItemStatus
+from pycupel.analytics import ItemStatus, find_min_budget_for, policy_sensitivity
 from pycupel.diagnostics import InclusionReason, PipelineStage
 from pycupel.model import QuotaConstraintMode
+from pycupel.policies import preset
+from pycupel.registry import CLOCKS, SCORERS
 
 RECENCY = RecencyScorer()
 CLOCK = SystemTimeProvider()
@@ -50,7 +55,18 @@ HOUR = timedelta(hours=1)
 NONE: Any = None
 WRONG: Any = "x"
 
+ITEM = ContextItem("a", 1)
+REPORT = Pipeline(RECENCY).dry_run([ITEM], 10)
+
 Build = Callable[[], object]
+
+
+def nested(wrap: Callable[[Scorer], Scorer]) -> Scorer:
+    """More scorers inside each other than there may be."""
+    scorer: Scorer = RECENCY
+    for _ in range(200):
+        scorer = wrap(scorer)
+    return scorer
 
 
 @pytest.mark.parametrize(
@@ -89,6 +105,15 @@ Build = Callable[[], object]
         (lambda: CountQuotaSlice([], cap_order=WRONG), "cap_order", "x"),
         (lambda: CountConstrainedKnapsackSlice([], scarcity=WRONG), "scarcity", "x"),
         (lambda: Pipeline(RECENCY, overflow_strategy=WRONG), "overflow_strategy", "x"),
+        (lambda: Pipeline.from_policy(WRONG), "policy", "x"),
+        (lambda: find_min_budget_for(WRONG, [ITEM], ITEM, 10), "pipeline", "x"),
+        (lambda: REPORT.why(ITEM, pipeline=WRONG, items=[ITEM]), "pipeline", "x"),
+        (lambda: preset("x"), "name", "x"),
+        (lambda: policy_sensitivity([ITEM], 50, {"a": "rag", "b": WRONG}), "variants", "x"),
+        (lambda: find_min_budget_for("rag", [], ITEM, 10), "target_item", ITEM),
+        (lambda: SelectionReport([], [], [], 1, 0), "total_candidates", 1),
+        (lambda: nested(ScaledScorer), "inner", None),
+        (lambda: nested(lambda scorer: CompositeScorer([(scorer, 1)])), "entries", None),
     ],
 )
 def test_a_wrong_value(build: Build, argument: str, value: Any) -> None:
@@ -140,6 +165,11 @@ def test_a_wrong_value(build: Build, argument: str, value: Any) -> None:
         (lambda: CountQuotaSlice([], scarcity=NONE), "scarcity"),
         (lambda: CountConstrainedKnapsackSlice([], WRONG), "knapsack"),
         (lambda: Pipeline(WRONG), "scorer"),
+        (lambda: preset(NONE), "name"),
+        (lambda: policy_sensitivity([], 50, {"a": "rag", "b": NONE}), "variants"),
+        (lambda: policy_sensitivity([], 50, {"a": "rag", NONE: "rag"}), "variants"),
+        (lambda: SCORERS.register("q", 3), "entry"),
+        (lambda: CLOCKS.register("q", SystemTimeProvider), "entry"),
         (lambda: Pipeline(RecencyScorer), "scorer"),  # type: ignore[arg-type]
     ],
 )
@@ -185,3 +215,10 @@ def test_an_enumeration_finds_its_members_in_any_spelling(choices: type[StrEnum]
     for unknown in ("", "x", None):
         with pytest.raises(ValueError, match=f"is not a valid {choices.__name__}"):
             choices(unknown)  # type: ignore[arg-type]
+
+
+def test_an_unknown_preset_among_variants_names_the_variant() -> None:
+    with pytest.raises(CupelError, match=r"^variant 'b': unknown preset 'x'; choose from "):
+        policy_sensitivity([ITEM], 50, {"a": "rag", "b": WRONG})
+    with pytest.raises(TypeError, match=r"^variants\['b'\] must be a Policy, a Pipeline or the name of a preset, not "):
+        policy_sensitivity([ITEM], 50, {"a": "rag", "b": NONE})

@@ -66,7 +66,11 @@ class Registry(Mapping[str, Any]):
             TypeError: it is neither a class nor a function, or not a clock.
         """
         key = name_key(checked_str("name", name))
-        self._check(f"the {self.what} {quoted(name)}", entry)
+        try:
+            self._check(f"the {self.what} {quoted(name)}", entry)
+        except TypeError as error:
+            error.__dict__["argument"] = "entry"
+            raise
         if not key:
             raise InvalidArgumentError(
                 f"name must have letters or digits, not {quoted(name)}", argument="name", value=name

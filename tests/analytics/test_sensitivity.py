@@ -289,7 +289,7 @@ def test_a_variant_may_be_a_preset_and_the_budget_a_number() -> None:
 
 @pytest.mark.parametrize("variant", [None, PriorityScorer(), GreedySlice(), Policy, Pipeline, (1, 2)])
 def test_a_variant_is_a_policy_a_pipeline_or_a_preset(variant: Any) -> None:
-    sentence = "the variant 'wrong' must be a Policy, a Pipeline or the name of a preset, not "
+    sentence = r"variants\['wrong'\] must be a Policy, a Pipeline or the name of a preset, not "
     with pytest.raises(TypeError, match=sentence):
         policy_sensitivity([A], BUDGET, [("right", PRIORITY), ("wrong", variant)])
 
@@ -302,7 +302,7 @@ def test_variants_are_pairs(variants: Any) -> None:
 
 @pytest.mark.parametrize("label", [None, 1, ("p",)])
 def test_a_label_is_a_string(label: Any) -> None:
-    with pytest.raises(TypeError, match="a label in variants must be a str, not "):
+    with pytest.raises(TypeError, match=r"^variants: label must be a str, not "):
         policy_sensitivity([A], BUDGET, [("p", PRIORITY), (label, REFLEXIVE)])
 
 

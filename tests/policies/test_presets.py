@@ -130,11 +130,11 @@ def test_an_unknown_preset_is_refused_with_a_suggestion(name: str, near: str) ->
         f"unknown preset {name!r}; choose from chat, code-review, rag, document-qa, tool-use, long-running, "
         f"debugging{near}"
     )
-    assert (caught.value.argument, caught.value.value) == ("policy", name)
+    assert (caught.value.argument, caught.value.value) == ("name", name)
 
 
 def test_the_name_of_a_preset_is_a_string() -> None:
-    with pytest.raises(TypeError, match=r"^policy must be a str, not None \(NoneType\)$"):
+    with pytest.raises(TypeError, match=r"^name must be a str, not None \(NoneType\)$"):
         preset(None)  # type: ignore[arg-type]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast, overload
 
@@ -121,7 +122,7 @@ def _checked_variants(variants: Any) -> list[tuple[str, Pipeline]]:
     pairs = cast(Any, variants).items() if isinstance(variants, Mapping) else variants
     labelled = checked_pairs("variants", "(label, policy)", pairs)
     _check_number(labelled)
-    return [(checked_str("a label in variants", label), _pipeline(label, variant)) for label, variant in labelled]
+    return [(checked_str("variants: label", label), _pipeline(label, variant)) for label, variant in labelled]
 
 
 def _check_number(variants: Sequence[object]) -> None:
@@ -132,14 +133,22 @@ def _check_number(variants: Sequence[object]) -> None:
 
 
 def _pipeline(label: str, variant: Any) -> Pipeline:
-    return Pipeline.from_policy(as_policy(variant, f"the variant {quoted(label)}"))
+    with _named(label):
+        return Pipeline.from_policy(as_policy(variant, f"variants[{quoted(label)}]"))
 
 
 def _report(
     label: str, pipeline: Pipeline, items: Sequence[ContextItem], budget: ContextBudget | int, query: str | None
 ) -> SelectionReport:
-    try:
+    with _named(label):
         return pipeline.dry_run(items, budget, query=query)
+
+
+@contextmanager
+def _named(label: str) -> Generator[None]:
+    """Have errors name the variant."""
+    try:
+        yield
     except CupelError as error:
         error.where = f"variant {quoted(label)}"
         raise

@@ -127,6 +127,7 @@ def find_min_budget_for(
         raise InvalidArgumentError(
             "target_item must be an element of items",
             argument="target_item",
+            value=target_item,
             hint="An equal copy is another item: pass the same object.",
         )
     ceiling = checked_int("search_ceiling", search_ceiling)

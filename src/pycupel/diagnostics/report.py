@@ -107,6 +107,7 @@ class SelectionReport:
                 f"total_candidates is {self.total_candidates}, but there are {len(self.included)} included "
                 f"and {len(self.excluded)} excluded items",
                 argument="total_candidates",
+                value=self.total_candidates,
             )
         tokens = self.included_tokens + sum(excluded.item.tokens for excluded in self.excluded)
         # Items selected in a shorter version were considered as a whole.

@@ -141,7 +141,7 @@ def as_policy(policy: Any, name: str = "policy") -> Policy:
         return policy
     if isinstance(policy, str):
         # Presets import everything below, and most programs use one.
-        from pycupel.policies.presets import preset  # noqa: PLC0415
+        from pycupel.policies.presets import PRESETS, known_preset  # noqa: PLC0415
 
-        return preset(policy)
+        return PRESETS[known_preset(policy, name)]
     raise wrong_type(name, "a Policy, a Pipeline or the name of a preset", policy)

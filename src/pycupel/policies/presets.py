@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import checked_bool, checked_str, quoted
+from pycupel.model.checks import argument_of, checked_bool, checked_str, quoted
 from pycupel.model.frozen import FrozenDict
-from pycupel.model.names import name_key, suggestion
+from pycupel.model.names import find_name, suggestion
 from pycupel.pipeline import Policy
 from pycupel.placers import ChronologicalPlacer, FramedPlacer, UShapedPlacer
 from pycupel.protocols import Placer, Scorer
@@ -135,9 +135,6 @@ def _upstream() -> dict[str, Policy]:
     return {name: replace(policy, name=PRESETS[name].name) for name, policy in policies.items()}
 
 
-_NAMES = {name_key(name): name for name in PRESETS}
-
-
 def preset(name: str, *, upstream: bool = False) -> Policy:
     """Return the preset of a name, in any spelling: `code-review`, `code_review` or `CodeReview`.
 
@@ -149,12 +146,22 @@ def preset(name: str, *, upstream: bool = False) -> Policy:
         TypeError: an argument has a wrong type.
         InvalidArgumentError: there is no such preset.
     """
-    known = _NAMES.get(name_key(checked_str("policy", name)))
+    known = known_preset(checked_str("name", name), "name")
+    policies = _upstream() if checked_bool("upstream", upstream) else PRESETS
+    return policies[known]
+
+
+def known_preset(name: str, argument: str) -> str:
+    """The usual spelling of a preset's name. `argument` is what an error calls it.
+
+    Raises:
+        InvalidArgumentError: there is no such preset.
+    """
+    known = find_name(name, PRESETS)
     if known is None:
         raise InvalidArgumentError(
             f"unknown preset {quoted(name)}; choose from {', '.join(PRESETS)}{suggestion(name, PRESETS)}",
-            argument="policy",
+            argument=argument_of(argument),
             value=name,
         )
-    policies = _upstream() if checked_bool("upstream", upstream) else PRESETS
-    return policies[known]
+    return known

@@ -120,11 +120,11 @@ def _as_score(scorer: Scorer, value: Any) -> float:
     return as_float(f"the score that {type(scorer).__name__} returned", value)
 
 
-def check_nesting(root: WrappingScorer) -> None:
+def check_nesting(root: WrappingScorer, argument: str | None = None) -> None:
     """Reject a scorer that contains itself, or is nested too deeply to be shown, compared or run (CS-01, PY-08).
 
     A depth-first search by identity, iterative so that it cannot hit the recursion limit itself. A scorer may occur
-    several times.
+    several times. `argument` is the one that holds the inner scorers.
     """
     depth: dict[int, int] = {}
     in_path: set[int] = set()
@@ -139,8 +139,8 @@ def check_nesting(root: WrappingScorer) -> None:
             in_path.discard(id(node))
             stack.pop()
         elif any(id(child) in in_path for child in pending):
-            raise CycleError("Cycle detected: scorer appears in its own dependency graph")
+            raise CycleError("Cycle detected: scorer appears in its own dependency graph", argument=argument)
         else:
             stack.append(pending[0])
     if depth[id(root)] > MAX_DEPTH:
-        raise CycleError(f"scorers may be nested {MAX_DEPTH} levels deep, not {depth[id(root)]}")
+        raise CycleError(f"scorers may be nested {MAX_DEPTH} levels deep, not {depth[id(root)]}", argument=argument)

@@ -49,7 +49,7 @@ class CompositeScorer(WrappingScorer):
             raise ScorerConfigError("the sum of all weights must be finite", argument="entries")
         object.__setattr__(self, "_normalized", tuple(weight / total_weight for _, weight in checked))
         self._hold(checked)
-        check_nesting(self)
+        check_nesting(self, "entries")
 
     def _hold(self, entries: Iterable[tuple[Scorer, float]]) -> None:
         object.__setattr__(self, "entries", tuple(entries))

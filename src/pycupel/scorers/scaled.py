@@ -34,7 +34,7 @@ class ScaledScorer(WrappingScorer):
 
     def __post_init__(self) -> None:
         checked_scorer("inner", self.inner)
-        check_nesting(self)
+        check_nesting(self, "inner")
 
     @property
     def children(self) -> tuple[Scorer, ...]:

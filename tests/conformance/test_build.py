@@ -272,9 +272,7 @@ def test_a_decay_scorer_may_have_a_score_for_undated_items() -> None:
 @pytest.mark.parametrize(
     ("name", "config"),
     [
-        ("kind", {"weights": [{"kind": "Note", "weight": 1}, {"kind": "Note", "weight": 2}]}),
         ("kind", {"weights": [{"kind": "Note", "weight": 1}, {"kind": "note", "weight": 2}]}),
-        ("tag", {"tag_weights": [{"tag": "a", "weight": 1}, {"tag": "a", "weight": 2}]}),
         (
             "tag",
             {"tag_weights": [{"tag": "a", "weight": 1}, {"tag": "A", "weight": 2}], "case_insensitive": True},
@@ -283,8 +281,21 @@ def test_a_decay_scorer_may_have_a_score_for_undated_items() -> None:
     ],
 )
 def test_invalid_scorers_are_refused(name: str, config: dict[str, Any]) -> None:
-    """DM-12: a list of weights may name a kind or tag twice, which a mapping would hide."""
+    """DM-12: a kind or tag may be named twice, in different case."""
     with pytest.raises(ScorerConfigError):
+        build.build_scorer(name, config)
+
+
+@pytest.mark.parametrize(
+    ("name", "config"),
+    [
+        ("kind", {"weights": [{"kind": "Note", "weight": 1}, {"kind": "Note", "weight": 2}]}),
+        ("tag", {"tag_weights": [{"tag": "a", "weight": 1}, {"tag": "a", "weight": 2}]}),
+    ],
+)
+def test_a_vector_that_names_a_weight_twice_is_wrong_itself(name: str, config: dict[str, Any]) -> None:
+    """A mapping would hide it, and an error of the runner's own must not pass for one of the constructor."""
+    with pytest.raises(VectorError, match=f"^the vector names a {name} twice$"):
         build.build_scorer(name, config)
 
 

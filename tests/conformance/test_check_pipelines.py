@@ -165,8 +165,8 @@ def test_an_empty_diagnostics_table_says_that_there_is_nothing(table: str) -> No
 
 def test_a_pipeline_vector_may_have_its_own_tolerance() -> None:
     """Score Comparison: also in diagnostics."""
-    text = f"{PIPELINE}\n[tolerance]\nscore_epsilon = 0.02\n"
-    check_vector(changed(text, "score_approx = 0.9", "score_approx = 0.91"))
+    text = f"{PIPELINE}\n[tolerance]\nscore_epsilon = 0.001\n"
+    check_vector(changed(text, "score_approx = 0.9", "score_approx = 0.9005"))
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from pycupel import placers, scorers, slicers
-from pycupel.conformance.load import Table, choose, require
+from pycupel.conformance.load import Table, VectorError, choose, require
 from pycupel.diagnostics import OverflowEvent
-from pycupel.errors import ScorerConfigError
 from pycupel.model import (
     ContextBudget,
     ContextItem,
@@ -138,7 +137,7 @@ def _tag(config: Table) -> Scorer:
 def _weights(entries: list[Table], name: str) -> dict[str, float]:
     weights = {require(entry, name, "a weight"): require(entry, "weight", "a weight") for entry in entries}
     if len(weights) < len(entries):
-        raise ScorerConfigError(f"the vector names a {name} twice")
+        raise VectorError(f"the vector names a {name} twice")
     return weights
 
 

@@ -21,6 +21,13 @@ __all__ = [
 ]
 
 
+# The fields that a summary may have; others are ignored, like any unknown field (CV-02).
+_SUMMARY = ("total_candidates", "total_tokens_considered")
+
+# Scores are about 0 to 1: with a larger tolerance, a vector would pass whatever they are.
+_MAX_EPSILON = 1e-3
+
+
 class MismatchError(Exception):
     """The implementation does not do what the vector expects."""
 
@@ -44,8 +51,10 @@ def compare_diagnostics(report: SelectionReport, expected: Table, epsilon: float
             _compare_reason(excluded, entry, where)
     if "shortfalls" in expected:
         same_shortfalls(report.count_requirement_shortfalls, expected["shortfalls"])
-    for name, value in expected.get("summary", {}).items():
-        same(name, getattr(report, name, value), value)
+    summary = expected.get("summary", {})
+    for name in _SUMMARY:
+        if name in summary:
+            same(name, getattr(report, name), summary[name])
 
 
 def _entries(
@@ -92,8 +101,8 @@ def same_score(what: str, actual: float, expected: Any, epsilon: float) -> None:
 def epsilon_of(vector: Table) -> float:
     """A vector's tolerance for scores."""
     epsilon = vector.get("tolerance", {}).get("score_epsilon", 1e-9)
-    if not _is_number(epsilon) or not 0 < epsilon < math.inf:
-        raise VectorError(f"score_epsilon must be a finite number above 0, not {describe(epsilon)}")
+    if not _is_number(epsilon) or not 0 < epsilon <= _MAX_EPSILON:
+        raise VectorError(f"score_epsilon must be a number above 0, at most {_MAX_EPSILON}, not {describe(epsilon)}")
     return float(epsilon)
 
 

@@ -123,6 +123,17 @@ def test_chat_histories() -> None:
     assert len(roomy["selected"]) > len(row["selected"])
 
 
+def test_the_budget_of_messages_may_be_a_share_of_the_models_window() -> None:
+    asked = {**request(4), "budget": "0.5%", "model": "gpt-4o"}
+    told = select_messages(asked["messages"], "0.5%", model="gpt-4o")
+    row = select_request(asked, "chat")
+    assert (row["error"], row["selected"], row["tokens"]) == (None, [*told.kept], told.total_tokens)
+    assert row["utilization"] == told.total_tokens / 640
+    assert "there is no model" in select_request({**request(4), "budget": "75%"}, "chat")["error"]
+    assert "budget must be" in select_request({**request(4), "budget": True}, "chat")["error"]
+    assert "budget must be" in select_request({**request(1), "budget": "75%", "model": "gpt-4o"}, "chat")["error"]
+
+
 def test_items_without_tokens_are_counted() -> None:
     asked = {
         "id": "a",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -185,6 +186,30 @@ def test_another_job_cannot_be_resumed(log: Path, tmp_path: Path) -> None:
     write_log(log, 41)
     with pytest.raises(InvalidArgumentError, match="was made with other inputs"):
         run_batch([log], "rag", tmp_path / "out", resume=True)
+
+
+def test_a_log_that_was_edited_in_the_middle_cannot_be_resumed(
+    log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Old and new rows would mix. A complete output holds no times, so it does not depend on those of its inputs."""
+    monkeypatch.setattr("pycupel.batch.output._SAMPLE", 100)
+    whole, out = tmp_path / "whole", tmp_path / "out"
+    run_batch([log], "rag", whole, workers=1)
+
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_batch([log], "rag", out, workers=1, progress=interrupt)
+    before = log.stat()
+    log.write_bytes(log.read_bytes().replace(b'"tokens": 5', b'"tokens": 6'))
+    os.utime(log, ns=(before.st_atime_ns, before.st_mtime_ns + 1_000_000))
+    assert log.stat().st_size == before.st_size
+    with pytest.raises(InvalidArgumentError, match="was made with other input_times, so it cannot be resumed"):
+        run_batch([log], "rag", out, workers=1, resume=True)
+    known = content_of(whole)
+    run_batch([log], "rag", whole, workers=1, resume=True)
+    assert content_of(whole) == known
 
 
 class Custom:

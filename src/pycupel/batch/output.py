@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
@@ -40,6 +40,8 @@ class Output:
             "compared_with": None if job.other is None else {"policy_hash": policy_hash(job.other)},
             "inputs": [_fingerprint(path) for path in inputs],
         }
+        # An input may be edited between its ends. A complete output holds no times, and nothing is left to mix with it.
+        self._begun = {**self._job, "input_times": [path.stat().st_mtime_ns for path in inputs]}
 
     def open(self, *, resume: bool) -> dict[int, Tally]:
         """Begin, or go on: the numbers of the parts that are there, each with its tally.
@@ -58,16 +60,18 @@ class Output:
                 else "is not empty; choose another directory, or resume what is there"
             )
             raise InvalidArgumentError(f"{self._directory} {wrong}", argument="output")
-        self._write(_MANIFEST, _text({**self._job, "complete": False}))
+        self._write(_MANIFEST, _text({**self._begun, "complete": False}))
         return self._done()
 
     def _check_is_same_job(self) -> None:
         try:
-            begun = json.loads((self._directory / _MANIFEST).read_bytes())
+            found = json.loads((self._directory / _MANIFEST).read_bytes())
         except ValueError:
             # Other programs have manifests, too.
-            begun = None
-        different = [key for key, value in self._job.items() if not is_object(begun) or begun.get(key) != value]
+            found = None
+        begun: Mapping[str, Any] = found if is_object(found) else {}
+        expected = self._job if begun.get("complete") else self._begun
+        different = [key for key, value in expected.items() if begun.get(key) != value]
         if different:
             raise InvalidArgumentError(
                 f"{self._directory} was made with other {' and '.join(different)}, so it cannot be resumed",

@@ -33,7 +33,8 @@ def select_request(request: Mapping[str, Any], policy: Policy | PresetName) -> d
 
     Args:
         request: An object with `id`, `items`, `budget` and perhaps `query`; or with `id`, `messages`, `budget` and
-            perhaps `provider`, `model`, `system`, `tools`. Items without `tokens` are counted.
+            perhaps `provider`, `model`, `system`, `tools`. Items without `tokens` are counted. The budget of messages
+            may be a share of the model's window, such as "75%".
         policy: A policy, a pipeline, or the name of a preset.
 
     Returns:
@@ -108,14 +109,16 @@ class RequestSelector:
 
     def _messages(self, name: Any, request: Mapping[str, Any]) -> dict[str, Any]:
         from pycupel.messages import select_messages  # noqa: PLC0415 - not every log has chat histories
+        from pycupel.messages.options import as_budget  # noqa: PLC0415
 
-        budget = _budget(request["budget"])
-        # A number means more to `select_messages` than to a pipeline: it leaves room to grow.
-        limits: Any = request["budget"] if isinstance(request["budget"], int) else budget
+        asked = request["budget"]
+        # A number means more to `select_messages` than to a pipeline: it leaves room to grow. So does a share.
+        limits = as_budget(asked if isinstance(asked, (int, str)) else _budget(asked), request.get("model"))
+        window = _budget(limits).max_tokens
         options: dict[str, Any] = {key: request[key] for key in _MESSAGE_OPTIONS if request.get(key) is not None}
         found = select_messages(request["messages"], limits, policy=self._pipeline, **options)
         excluded = [(each.index, reason_name(each.reason)) for each in found.dropped]
-        return self._row(name, [*found.kept], excluded, found.total_tokens, budget.max_tokens, found.counter)
+        return self._row(name, [*found.kept], excluded, found.total_tokens, window, found.counter)
 
     def _row(
         self,

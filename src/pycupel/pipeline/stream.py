@@ -124,13 +124,14 @@ class Stream:
     def _classify(self, batch: list[Any]) -> Classified:
         classified = classify_items(batch, self._pulled)
         self._pulled += len(batch)
+        # Before they are taken: what was selected so far is attached to the error, and it fits.
+        check_pinned_budget(self._pinned_tokens + classified.pinned_tokens, self._budget)
         self._pinned += classified.pinned
         self._pinned_after += [self._count + before for before in classified.pinned_after]
         self._pinned_tokens += classified.pinned_tokens
         if self._recording:
             self._invalid += classified.invalid
         if classified.pinned:
-            check_pinned_budget(self._pinned_tokens, self._budget)
             self._make_room(classified.pinned)
         return classified
 

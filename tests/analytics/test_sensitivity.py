@@ -302,7 +302,7 @@ def test_variants_are_pairs(variants: Any) -> None:
 
 @pytest.mark.parametrize("label", [None, 1, ("p",)])
 def test_a_label_is_a_string(label: Any) -> None:
-    with pytest.raises(TypeError, match="^variants: label must be a str, not "):
+    with pytest.raises(TypeError, match=r"^variants: label must be a str, not "):
         policy_sensitivity([A], BUDGET, [("p", PRIORITY), (label, REFLEXIVE)])
 
 

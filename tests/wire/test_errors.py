@@ -128,7 +128,7 @@ def test_an_error_survives_pickling() -> None:
 
 SUPPORTED = (
     "ContextItem, ContextBudget, ScoredItem, SelectionReport, IncludedItem, ExcludedItem, TraceEvent, OverflowEvent, "
-    "CountRequirementShortfall, InclusionReason, ExclusionReason"
+    "CountRequirementShortfall, InclusionReason, ExclusionReason, MessageSelection"
 )
 
 

@@ -84,7 +84,7 @@ class BudgetExceeded(ExclusionReason, NamedTuple("_", [("item_tokens", int), ("a
 
 
 class ScoredTooLow(ExclusionReason, NamedTuple("_", [("score", float), ("threshold", float)])):
-    """The score is below a threshold. Reserved: the built-in stages never use it.
+    """The score is below the threshold of a `MinScoreSlice`.
 
     Attributes:
         score: The item's score.

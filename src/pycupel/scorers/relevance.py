@@ -11,7 +11,7 @@ from pycupel.errors import ScorerConfigError
 from pycupel.kernels.relevance import Analysis, Corpus, bm25, share_with_group, share_with_neighbours
 from pycupel.model import ContextItem
 from pycupel.model.brief import record_repr
-from pycupel.model.checks import checked_bool, checked_float, checked_int, checked_str
+from pycupel.model.checks import checked_bool, checked_count, checked_float, checked_str
 from pycupel.model.frozen import sealed
 from pycupel.scorers._base import CONVERSATION
 from pycupel.scorers._query import bound_query
@@ -91,7 +91,7 @@ class RelevanceScorer:
         checked_str("group", self.group)
         checked_bool("optional", self.optional)
         set_field = object.__setattr__
-        set_field(self, "window", _checked_window(self.window))
+        set_field(self, "window", checked_count("window", self.window, ScorerConfigError))
         set_field(self, "k1", checked_float("k1", self.k1, ScorerConfigError, low=0.0))
         for name in ("b", "share", "group_share", "length_exponent"):
             set_field(self, name, checked_float(name, getattr(self, name), ScorerConfigError, low=0.0, high=1.0))
@@ -192,13 +192,6 @@ def _analyse(items: Sequence[ContextItem]) -> list[Analysis]:
     from pycupel.scorers._analyses import analyse  # noqa: PLC0415
 
     return analyse([item.content for item in items])
-
-
-def _checked_window(value: Any) -> int:
-    window = checked_int("window", value)
-    if window < 0:
-        raise ScorerConfigError(f"window must not be negative, not {window}", argument="window", value=window)
-    return window
 
 
 def _number(value: Any, numbers: dict[Any, int]) -> int | None:

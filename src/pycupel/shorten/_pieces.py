@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pycupel.shorten._text import is_binary, safe_index
 
-__all__ = ["Piece", "joined", "pieces_of"]
+__all__ = ["Piece", "join_pieces", "pieces_of"]
 
 # Longer lines are split into pieces of about this size.
 _LONG = 1_200
@@ -39,7 +39,7 @@ def pieces_of(text: str) -> list[Piece]:
     return list(map(Piece, texts, _needs(texts)))
 
 
-def joined(pieces: Sequence[Piece], chosen: Iterable[int]) -> str:
+def join_pieces(pieces: Sequence[Piece], chosen: Iterable[int]) -> str:
     """The chosen pieces in order, with a note for each gap between them. The text ends as the original does."""
     shown: list[str] = []
     after = 0

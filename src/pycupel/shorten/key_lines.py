@@ -10,7 +10,7 @@ from pycupel.model import ContextItem
 from pycupel.model.checks import checked_float, checked_iterable
 from pycupel.model.version import make_version
 from pycupel.protocols import ShortenContext
-from pycupel.shorten._pieces import Piece, joined, pieces_of
+from pycupel.shorten._pieces import Piece, join_pieces, pieces_of
 from pycupel.shorten._units import units_of
 
 __all__ = ["KeyLines"]
@@ -66,7 +66,7 @@ class KeyLines:
             chosen = _fill(pieces, by_density, int(share * characters))
             if not chosen or len(chosen) == len(pieces):
                 continue
-            text = joined(pieces, chosen)
+            text = join_pieces(pieces, chosen)
             tokens = context.count(item, text)
             if tokens < (versions[-1] if versions else item).tokens:
                 held = sum([units[i] for i in chosen])

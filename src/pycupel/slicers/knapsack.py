@@ -98,7 +98,7 @@ class KnapsackSlice(IndexedSlicer):
         return index_slice((selected, (), (), NO_VERSIONS, ()))
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
-        """Scores that round to zero, and tokens that are rounded up (KN-01, KN-02)."""
+        """Scores that round to zero, and tokens that are rounded up."""
         worthless = f"a score below {1 / _UNITS:g} is worth nothing to a knapsack"
         rounded = f"tokens are rounded up to buckets of {self.bucket_size}"
         values = _integer_values(scores)
@@ -111,7 +111,7 @@ class KnapsackSlice(IndexedSlicer):
     def advice(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, is_selected: Sequence[int]
     ) -> Iterator[str]:
-        """Why nothing at all was selected, although something fits (KN-01, KN-02)."""
+        """Why nothing at all was selected, although something fits."""
         target = budget.target_tokens
         fitting = [i for i, item in enumerate(items) if 0 < item.tokens <= target]
         if not fitting or any(is_selected[i] for i in fitting):

@@ -15,7 +15,7 @@ __all__ = ["dumps", "from_dict", "loads", "to_dict"]
 _Value = TypeVar("_Value")
 
 _CODECS: Mapping[type[Any], Codec] = {**items.CODECS, **reports.CODECS}
-_SUPPORTED = ", ".join(cls.__name__ for cls in _CODECS)
+_SUPPORTED = ", ".join([*(cls.__name__ for cls in _CODECS), "MessageSelection"])
 
 
 def to_dict(value: object, *, allow_nan: bool = False) -> dict[str, Any]:
@@ -54,12 +54,33 @@ def from_dict(cls: type[_Value], data: Mapping[str, Any], *, strict: bool = Fals
 
 
 def dumps(value: object, *, indent: int | None = None, allow_nan: bool = False) -> str:
-    """Return a value as JSON, on one line unless there is an `indent`. Raises like `to_dict`."""
+    """Return a value as JSON.
+
+    Args:
+        value: What `to_dict` takes.
+        indent: The indent of each level; None for a single line.
+        allow_nan: Write NaN and infinities, which are not JSON, instead of rejecting them.
+
+    Raises:
+        TypeError: values of that type have no wire format.
+        DocumentError: a part cannot be written; `path` says where.
+    """
     return format_json(to_dict(value, allow_nan=allow_nan), indent)
 
 
 def loads(cls: type[_Value], text: str | bytes, *, strict: bool = False, allow_nan: bool = False) -> _Value:
-    """Return the value that a JSON text describes. Takes what `from_dict` takes, and raises like it."""
+    """Return the value that a JSON text describes.
+
+    Args:
+        cls: What the text describes, as for `from_dict`.
+        text: The text, as a str or UTF-8 bytes.
+        strict: Reject unknown keys instead of ignoring them.
+        allow_nan: Accept NaN and infinities as numbers.
+
+    Raises:
+        TypeError: there is no wire format for `cls`, or the text is neither a str nor bytes.
+        DocumentError: the text is not JSON, or does not describe one; `path` says where it is wrong.
+    """
     codec = _codec("cls", cls, cls)
     value: _Value = codec.read(parse_json(text), Context(strict, allow_nan))
     return value

@@ -220,3 +220,7 @@ def test_the_registry_exports_its_tables() -> None:
         "SLICERS",
         "Registry",
     ]
+
+
+def test_a_registry_shows_how_much_it_holds() -> None:
+    assert repr(CURVES) == "<Registry: 3 curves>"

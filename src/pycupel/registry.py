@@ -48,6 +48,9 @@ class Registry(Mapping[str, Any]):
         self._points: dict[str, list[Any]] | None = None
         self._lock = RLock()
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self._entries)} {self.what}s>"
+
     def register(self, name: str, entry: _Entry) -> _Entry:
         """Let files use a name for a class, a function that builds an instance, or a clock.
 

@@ -92,3 +92,7 @@ def test_wrong_types_are_refused() -> None:
         registry.add_policy(5, MINE)
     with pytest.raises(TypeError, match=r"^intent must be a str, not None \(NoneType\)$"):
         registry.get_policy(None)
+
+
+def test_a_registry_shows_how_much_it_holds() -> None:
+    assert repr(PolicyRegistry.with_presets()) == "<PolicyRegistry: 7 policies>"

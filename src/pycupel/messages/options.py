@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget
-from pycupel.model.checks import checked_iterable, checked_str, wrong_type
+from pycupel.model.checks import checked_int, checked_iterable, checked_str, wrong_type
 from pycupel.model.names import find_name, suggestion
 from pycupel.model.percent import percent_of
 from pycupel.tokens.windows import window_of
@@ -39,10 +39,16 @@ def as_budget(budget: BudgetLike, model: str | None) -> ContextBudget | int:
     """The caller's budget; for a share of the model's window, such as "75%", its tokens.
 
     Raises:
+        TypeError: the budget is none of these.
         InvalidArgumentError: the share is invalid, or the model's window is unknown.
     """
-    if not isinstance(budget, str):
+    if isinstance(budget, ContextBudget):
         return budget
+    if not isinstance(budget, str):
+        try:
+            return checked_int("budget", budget)
+        except TypeError:
+            raise wrong_type("budget", "an int, a ContextBudget or a share such as '75%'", budget) from None
     found = re.fullmatch(_SHARE, budget, re.ASCII)
     percent = float(found[1]) if found else 0.0
     if not 0.0 < percent <= 100.0:

@@ -25,6 +25,9 @@ class PolicyRegistry:
     def __init__(self) -> None:
         self._policies: dict[str, tuple[str, Policy]] = {}
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self._policies)} policies>"
+
     @classmethod
     def with_presets(cls) -> Self:
         """Return a registry with the seven presets, by their names."""

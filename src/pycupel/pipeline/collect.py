@@ -56,7 +56,7 @@ def trace_for(sources: NoteSources, budget: ContextBudget, collector: Any) -> Tr
     if cls is DiagnosticTraceCollector and collector.callback is None and collector.detail_level is _STAGE:
         return DeferredTrace(sources, budget, collector)
     refuse_class("collector", collector)
-    if not _has_hooks(collector):
+    if not (isinstance(collector, TraceCollector) or _has_hooks(collector)):
         raise wrong_type("collector", "a TraceCollector, or an object with some of its methods", collector)
     try:
         enabled = getattr(collector, "is_enabled", True)

@@ -151,9 +151,13 @@ def test_mistral_accepts_what_is_valid_and_what_is_left_of_it(
 @settings(deadline=None, max_examples=150)
 @given(histories("mistral", broken=True))
 def test_mistral_and_the_linter_refuse_the_same(messages: list[Message]) -> None:
-    """A.3 row 8. The validator does not look at calls and results in the very first message, and the linter does."""
+    """A.3 row 8. The validator does not look at calls and results in the very first message, and the linter does.
+
+    So if that is a result without its call, only the linter says that a call after it would be the first message.
+    """
     findings = lint_messages(messages, "mistral")
-    if any(finding.severity == "error" and finding.index > 0 for finding in findings):
+    unseen = {"first-not-user"} if messages and messages[0]["role"] == "tool" else set()
+    if any(each.severity == "error" and each.index > 0 and each.rule not in unseen for each in findings):
         assert rejected_by_mistral(messages, serving=True) is not None
     if messages and not findings:
         assert rejected_by_mistral(messages, serving=True) is None

@@ -439,6 +439,7 @@ def test_a_generator_will_do() -> None:
         ({"policy": "chit-chat"}, InvalidArgumentError, "unknown preset 'chit-chat'"),
         ({"policy": RecencyScorer()}, TypeError, "policy must be a Policy, a Pipeline or the name of a preset"),
         ({"previous": []}, TypeError, "previous must be a MessageSelection"),
+        ({"shorten": "line"}, InvalidArgumentError, "shorten must be 'results' or a shortener, not 'line'"),
         ({"explain": 1}, TypeError, "explain must be a bool"),
         ({"pin": [99]}, InvalidArgumentError, "pin has the index 99, but there are 6 messages"),
         ({"pin": [-1]}, InvalidArgumentError, "pin has the index -1, but there are 6 messages"),

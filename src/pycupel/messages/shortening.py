@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from pycupel.diagnostics import BudgetExceeded, ExclusionReason, IncludedItem, SelectionReport
 from pycupel.diagnostics.report import with_fields
+from pycupel.errors import InvalidArgumentError
 from pycupel.kernels.order import descending
 from pycupel.kernels.versions import choose
 from pycupel.messages.cuts import Candidates
@@ -25,12 +26,13 @@ from pycupel.messages.ladders import (
     stub_of,
     without_media,
 )
-from pycupel.messages.options import checked_name
 from pycupel.messages.plan import Plan
 from pycupel.messages.result import ResultText, ShortenedMessage
 from pycupel.messages.shortened import ShortenedHistory
 from pycupel.messages.slicing import fill, without_lone_questions
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.checks import quoted
+from pycupel.model.names import find_name
 from pycupel.pipeline import Policy
 from pycupel.protocols import ShortenContext, Shortener, Slicer, checked_shortener
 from pycupel.shorten import HeadAndTail, KeyLines, make_version
@@ -89,7 +91,10 @@ def shortening_of(shorten: Any, keep: int, exclude: frozenset[str], *, to_fit: b
     if shorten is None:
         return Shortening(KeyLines(), keep, exclude, at_cuts=False, to_fit=to_fit)
     if isinstance(shorten, str):
-        checked_name("shorten", shorten, ("results",))
+        if find_name(shorten, ("results",)) is None:
+            raise InvalidArgumentError(
+                f"shorten must be 'results' or a shortener, not {quoted(shorten)}", argument="shorten", value=shorten
+            )
         shorten = KeyLines()
     return Shortening(checked_shortener("shorten", shorten), keep, exclude, at_cuts=True, to_fit=to_fit)
 

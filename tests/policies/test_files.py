@@ -310,6 +310,11 @@ def test_a_wrong_suffix_is_refused_before_anything_is_touched(action: Callable[.
     assert caught.value.argument == "path"
 
 
+def test_a_directory_without_a_name_is_named_in_the_error() -> None:
+    with pytest.raises(InvalidArgumentError, match=r"not '\.'$"):
+        load_policy(".")
+
+
 def test_without_pyyaml_yaml_is_a_missing_extra_and_the_rest_works(tmp_path: Path) -> None:
     """A missing extra answers with the pip line."""
     (tmp_path / "policy.yaml").write_text(RECENCY["yaml"], encoding="utf-8")

@@ -32,7 +32,6 @@ def test_an_intent_is_found_in_any_spelling(intent: str) -> None:
     registry = PolicyRegistry().add_policy("code-review", MINE)
     assert intent in registry
     assert registry.get_policy(intent) is MINE
-    assert list(registry.add_policy(intent, RAG)) == [intent]
 
 
 def test_a_policy_is_added_as_a_pipeline_or_by_the_name_of_a_preset() -> None:
@@ -58,9 +57,22 @@ def test_case_does_not_matter_but_blanks_do() -> None:
 
 def test_adding_chains_and_the_last_one_wins() -> None:
     """REFERENCE-FACTS 2: AddPolicy overwrites and chains."""
-    registry = PolicyRegistry().add_policy("a", CHAT).add_policy("b", RAG).add_policy("A", MINE)
-    assert (len(registry), list(registry)) == (2, ["A", "b"])
+    registry = PolicyRegistry().add_policy("a", CHAT).add_policy("b", RAG).add_policy("a", MINE)
+    assert (len(registry), list(registry)) == (2, ["a", "b"])
     assert registry.get_policy("a") is MINE
+
+
+@pytest.mark.parametrize("intent", ["code_review", "CodeReview", "Code-Review"])
+def test_another_spelling_of_a_registered_intent_is_refused(intent: str) -> None:
+    """Otherwise one of two policies would be lost silently, as with kinds (DM-12)."""
+    registry = PolicyRegistry().add_policy("code-review", MINE)
+    with pytest.raises(InvalidArgumentError) as caught:
+        registry.add_policy(intent, RAG)
+    assert str(caught.value) == (
+        f"intent {intent!r} is already registered as 'code-review'; use that spelling to replace its policy"
+    )
+    assert (caught.value.argument, caught.value.value) == ("intent", intent)
+    assert registry.get_policy(intent) is MINE
 
 
 def test_an_unknown_intent_is_refused_in_the_words_of_dot_net_with_a_suggestion() -> None:

@@ -251,7 +251,7 @@ def test_an_unknown_type_is_told_with_all_known_ones() -> None:
         ({"quotas": [{"kind": "Note", "maxPercent": 101}]}, "quotas[0].maxPercent: must be at most 100, not 101 (int)"),
         (
             {"quotas": [{"kind": "Note", "minPercent": 60, "maxPercent": 5.5}]},
-            "quotas[0]: minPercent (60) must not exceed maxPercent (5.5)",
+            "quotas[0].minPercent: minPercent (60) must not exceed maxPercent (5.5)",
         ),
         (
             {"quotas": [{"kind": "A", "minPercent": 60}, {"kind": "B", "minPercent": 60}]},

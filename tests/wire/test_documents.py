@@ -106,7 +106,7 @@ def test_data_carrying_fields_must_be_present(reason: ExclusionReason, document:
 
 def test_one_reason_is_not_read_as_another() -> None:
     document = {"reason": "Filtered", "filter_name": "age"}
-    assert str(refused(NegativeTokens, document)) == "reason: must be that of NegativeTokens, not 'Filtered'"
+    assert str(refused(NegativeTokens, document)) == "reason: must be NegativeTokens, not 'Filtered'"
     assert refused(UnknownReason, document).path == "reason"
     assert refused(NegativeTokens, {"reason": "TooBoring"}).path == "reason"
 

@@ -1,15 +1,15 @@
-"""Codecs: how a value and its part of a document are turned into each other.
+"""Codecs: conversion between values and the parts of a document.
 
 A codec reads, writes, and gives the JSON Schema of what it reads. `wire` and `policies` are tables of codecs.
 
 | module       | holds                                                             |
 |--------------|-------------------------------------------------------------------|
 | `base`       | the protocol, the context, and how an error gets its path         |
-| `scalars`    | text, numbers, flags, names, and any JSON value                   |
-| `containers` | lists, and objects whose keys the author chooses                  |
+| `scalars`    | text, numbers, flags and names                                    |
+| `containers` | lists, objects whose keys the author chooses, and any JSON value  |
 | `records`    | objects with named fields                                         |
-| `derive`     | those fields, as the signature of a class or function has them    |
-| `jsontext`   | JSON text and the value that it holds                             |
+| `derive`     | those fields, derived from the signature of a class or function   |
+| `jsontext`   | JSON text and its value                                           |
 | `limits`     | how deep a document may be nested                                 |
 | `files`      | files that may be compressed                                      |
 """

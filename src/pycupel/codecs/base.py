@@ -1,15 +1,15 @@
 """What all codecs share: the protocol, the context, and how an error gets its path.
 
-An error is raised without a path. Each container that it passes on its way up puts its own step in front, so a path
-costs nothing as long as nothing is wrong. When all mistakes of a document are collected, a container goes on after a
-mistake and raises one error at its end, which holds them in `errors`.
+An error is raised without a path. Each container that it passes on its way up puts its own step in front, so that
+valid documents pay nothing for paths. When all mistakes of a document are collected, a container continues after a
+mistake, and finally raises one error that holds them all in `errors`.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol
@@ -17,7 +17,6 @@ from typing import Any, Final, NamedTuple, Protocol
 from pycupel.errors import DocumentError, cut, plain
 from pycupel.model import ContextKind
 from pycupel.model.checks import describe, shortened
-from pycupel.model.frozen import sealed
 
 __all__ = [
     "INVALID",
@@ -30,8 +29,6 @@ __all__ = [
     "adapted",
     "as_object",
     "attempt",
-    "convert_list",
-    "convert_members",
     "describe_value",
     "key_step",
     "must_be",
@@ -41,7 +38,7 @@ __all__ = [
 ]
 
 INVALID: Final[Any] = object()
-"""Stands in for a value that has a mistake, while the others are collected."""
+"""Stands in for an invalid value while further mistakes are collected."""
 
 Schema = dict[str, Any]
 """A JSON Schema, as a dictionary."""
@@ -62,15 +59,15 @@ class Context(NamedTuple):
     """Report all mistakes, not only the first."""
 
     suggest: bool = False
-    """Refuse an unknown field that is probably a known one, misspelt."""
+    """Refuse an unknown field that looks like a misspelling of a known one."""
 
 
 Convert = Callable[[Any, Context], Any]
-"""What reads a value, or writes it."""
+"""A function that reads or writes a value."""
 
 
 class Codec(Protocol):
-    """The way in, the way out, and the description of one type of value."""
+    """Reads, writes and describes one type of value."""
 
     def read(self, value: Any, context: Context, /) -> Any:
         """Return what a part of a document stands for, or raise a DocumentError."""
@@ -83,7 +80,6 @@ class Codec(Protocol):
         ...
 
 
-@sealed
 @dataclass(frozen=True, slots=True)
 class FunctionCodec:
     """A codec made of two functions. Most scalars use one for both: then nothing can be read that cannot be written."""
@@ -97,14 +93,13 @@ class FunctionCodec:
         return deepcopy(self.description)
 
 
-def _as_it_is(value: Any) -> Any:
-    return value
-
-
 def adapted(
-    codec: Codec, *, read: Callable[[Any], Any] = _as_it_is, write: Callable[[Any], Any] = _as_it_is
-) -> FunctionCodec:
-    """A codec whose values are what `read` makes of another's; `write` makes those of them again."""
+    codec: Codec,
+    *,
+    read: Callable[[Any], Any] = lambda value: value,
+    write: Callable[[Any], Any] = lambda value: value,
+) -> Codec:
+    """A codec whose values `read` makes of those of another codec, and `write` turns back into them."""
     return FunctionCodec(
         codec.schema(),
         lambda value, context: read(codec.read(value, context)),
@@ -113,10 +108,10 @@ def adapted(
 
 
 class BuildError(DocumentError):
-    """A constructor failed for a reason that is not the document's.
+    """A constructor failed, and the document is not to blame.
 
-    It gets its path like any other, but is never collected: the function that reads the whole document raises the
-    `cause` in its place.
+    It gets its path like any other error, but is never collected: the function that reads the whole document raises
+    the `cause` instead.
     """
 
     def __init__(self, cause: Exception) -> None:
@@ -160,36 +155,6 @@ def raise_mistakes(mistakes: list[DocumentError]) -> None:
         raise DocumentError("has mistakes", errors=mistakes)
 
 
-def convert_list(convert: Convert, values: Iterable[Any], context: Context) -> list[Any]:
-    """The converted elements of a list."""
-    converted: list[Any] = []
-    mistakes: list[DocumentError] = []
-    for i, value in enumerate(values):
-        try:
-            converted.append(convert(value, context))
-        except DocumentError as error:
-            note_mistake(error, f"[{i}]", context, mistakes)
-    raise_mistakes(mistakes)
-    return converted
-
-
-def convert_members(key: Convert, value: Convert, members: Mapping[Any, Any], context: Context) -> dict[Any, Any]:
-    """The converted keys and values of an object."""
-    converted: dict[Any, Any] = {}
-    mistakes: list[DocumentError] = []
-    for name, member in members.items():
-        try:
-            chosen = key(name, context)
-            if chosen in converted:
-                # Only kinds can be equal: a document has each string once.
-                raise DocumentError(f"duplicate kind '{chosen}' (kinds are case-insensitive)")  # noqa: TRY301
-            converted[chosen] = value(member, context)
-        except DocumentError as error:
-            note_mistake(error, key_step(name), context, mistakes)
-    raise_mistakes(mistakes)
-    return converted
-
-
 def describe_value(value: object) -> str:
     """A value of a document for an error message. Containers are only named: they can be large, or too deep to show."""
     if value is None or isinstance(value, (bool, float, str)):
@@ -201,9 +166,9 @@ def describe_value(value: object) -> str:
     return "a list" if isinstance(value, list) else f"a value of type {plain(type(value).__name__)}"
 
 
-def must_be(expected: str, value: object) -> DocumentError:
-    """The error for a value that is not what is expected."""
-    return DocumentError(f"must be {expected}, not {describe_value(value)}")
+def must_be(expected: str, value: object, near: str = "") -> DocumentError:
+    """The error for a value that is not what is expected; `near` is a suggestion, if there is one."""
+    return DocumentError(f"must be {expected}, not {describe_value(value)}{near}")
 
 
 def as_object(value: Any) -> Mapping[Any, Any]:

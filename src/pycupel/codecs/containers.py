@@ -1,19 +1,31 @@
-"""Lists, and objects whose keys the author chooses."""
+"""Lists, objects whose keys the author chooses, and any JSON value."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pycupel.codecs.base import Codec, Context, FunctionCodec, as_object, convert_list, convert_members, must_be
-from pycupel.codecs.scalars import key as string_key
+from pycupel.codecs.base import (
+    Codec,
+    Context,
+    Convert,
+    FunctionCodec,
+    as_object,
+    describe_value,
+    key_step,
+    must_be,
+    note_mistake,
+    raise_mistakes,
+)
+from pycupel.codecs.limits import check_depth
+from pycupel.codecs.scalars import INTEGER, NUMBER, text
 from pycupel.errors import DocumentError
 
-__all__ = ["list_of", "map_of"]
+__all__ = ["JSON", "OBJECT", "list_of", "map_of"]
 
 
 def list_of(element: Codec, *, at_least: int = 0, build: Callable[[list[Any]], Any] = tuple) -> Codec:
-    """A list in the document; in the value, what `build` makes of one. `at_least` is its minimum length."""
+    """A list of `at_least` elements or more; `build` turns the elements into the value."""
 
     def read(value: Any, context: Context) -> Any:
         if not isinstance(value, (list, tuple)):
@@ -21,27 +33,87 @@ def list_of(element: Codec, *, at_least: int = 0, build: Callable[[list[Any]], A
         elements: list[Any] | tuple[Any, ...] = value  # pyright: ignore[reportUnknownVariableType] - from outside
         if len(elements) < at_least:
             raise DocumentError(f"must have at least {at_least} entry")
-        return build(convert_list(element.read, elements, context))
+        return build(_convert_elements(element.read, elements, context))
 
     def write(value: Any, context: Context) -> list[Any]:
-        return convert_list(element.write, value, context)
+        return _convert_elements(element.write, value, context)
 
     minimum = {"minItems": at_least} if at_least else {}
     return FunctionCodec({"type": "array", "items": element.schema(), **minimum}, read, write)
 
 
 def map_of(key: Codec, value: Codec) -> Codec:
-    """An object whose keys the author chooses: kinds, for example."""
+    """An object whose keys the author chooses, such as kinds."""
 
     def read_key(name: Any, context: Context) -> Any:
-        return key.read(string_key(name, context), context)
+        return key.read(_string_key(name, context), context)
 
     def read(given: Any, context: Context) -> dict[Any, Any]:
-        return convert_members(read_key, value.read, as_object(given), context)
+        return _convert_members(read_key, value.read, as_object(given), context)
 
     def write(members: Any, context: Context) -> dict[str, Any]:
-        return convert_members(key.write, value.write, members, context)
+        return _convert_members(key.write, value.write, members, context)
 
-    names = {rule: limit for rule, limit in key.schema().items() if rule != "type"}
-    described = {"propertyNames": names} if names else {}
-    return FunctionCodec({"type": "object", "additionalProperties": value.schema(), **described}, read, write)
+    schema = {"type": "object", "propertyNames": key.schema(), "additionalProperties": value.schema()}
+    return FunctionCodec(schema, read, write)
+
+
+def _convert_elements(convert: Convert, values: Iterable[Any], context: Context) -> list[Any]:
+    converted: list[Any] = []
+    mistakes: list[DocumentError] = []
+    for i, value in enumerate(values):
+        try:
+            converted.append(convert(value, context))
+        except DocumentError as error:
+            note_mistake(error, f"[{i}]", context, mistakes)
+    raise_mistakes(mistakes)
+    return converted
+
+
+def _convert_members(key: Convert, value: Convert, members: Mapping[Any, Any], context: Context) -> dict[Any, Any]:
+    converted: dict[Any, Any] = {}
+    mistakes: list[DocumentError] = []
+    for name, member in members.items():
+        try:
+            chosen = key(name, context)
+            if chosen in converted:
+                # Only kinds can collide: the keys of an object are unique.
+                raise DocumentError(f"duplicate kind '{chosen}' (kinds are case-insensitive)")  # noqa: TRY301
+            converted[chosen] = value(member, context)
+        except DocumentError as error:
+            note_mistake(error, key_step(name), context, mistakes)
+    raise_mistakes(mistakes)
+    return converted
+
+
+def _string_key(value: Any, context: Context) -> str:
+    if not isinstance(value, str):
+        raise DocumentError(f"every key must be a string, not {describe_value(value)}")
+    return text(value, context)
+
+
+def _json(value: Any, context: Context) -> Any:
+    """Any JSON value, copied. A tuple is rejected: it would be read back as a list, which is not equal to it."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return text(value, context)
+    if isinstance(value, int):
+        return INTEGER.read(value, context)
+    if isinstance(value, float):
+        return NUMBER.read(value, context)
+    if isinstance(value, list):
+        return _convert_elements(_json, value, context)  # pyright: ignore[reportUnknownArgumentType] - from outside
+    if isinstance(value, Mapping):
+        return _convert_members(_string_key, _json, value, context)  # pyright: ignore[reportUnknownArgumentType] - from outside
+    raise must_be("JSON: a string, number, bool, None, list or dict", value)
+
+
+def _object(value: Any, context: Context) -> dict[str, Any]:
+    members = as_object(value)
+    check_depth(members)
+    return _convert_members(_string_key, _json, members, context)
+
+
+JSON = FunctionCodec({}, _json, _json)
+OBJECT = FunctionCodec({"type": "object"}, _object, _object)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pycupel.codecs.base import Codec
-from pycupel.codecs.containers import list_of, map_of
+from pycupel.codecs.containers import JSON, list_of, map_of
 from pycupel.codecs.records import REQUIRED, Field
-from pycupel.codecs.scalars import JSON, choice
+from pycupel.codecs.scalars import choice
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextKind
 from pycupel.model.checks import shortened
@@ -30,11 +29,11 @@ def derive_fields(
     Args:
         factory: The class, or the function.
         codecs: The codec for each type that a parameter may have, or may hold.
-        given: Fields of which the signature does not say enough. Their default is the parameter's unless they have one.
+        given: Fields that the signature does not fully describe. Those without a default get the parameter's.
         spell: The name in the document for the name of a parameter.
 
     Raises:
-        InvalidArgumentError: the parameters are not known.
+        InvalidArgumentError: the parameters cannot be determined.
     """
     hints = _hints(factory)
     known = {field.attribute: field for field in given}
@@ -43,7 +42,7 @@ def derive_fields(
         name = parameter.name
         field = known.get(name) or Field(spell(name), _codec_of(hints.get(name, Any), codecs), attribute=name)
         if field.default is REQUIRED and parameter.default is not parameter.empty:
-            field = replace(field, default=parameter.default)
+            field = Field(field.name, field.codec, parameter.default, field.description, name)
         fields.append(field)
     return fields
 
@@ -52,7 +51,7 @@ def _parameters(factory: Any) -> list[inspect.Parameter]:
     try:
         parameters = inspect.signature(factory).parameters.values()
     except Exception as error:
-        # Some built-in functions have no signature, and a plug-in may compute one.
+        # Some built-in functions have no signature, and computing that of a plug-in may fail.
         raise InvalidArgumentError(
             f"the parameters of {shortened(factory, 200)} are not known, so it cannot be used in a policy file: {error}"
         ) from error
@@ -62,7 +61,7 @@ def _parameters(factory: Any) -> list[inspect.Parameter]:
 def _hints(factory: Any) -> dict[str, Any]:
     """The annotations of the constructor, or of the function; none if they cannot be resolved."""
     try:
-        # Those of a named tuple are at the class.
+        # A named tuple has its annotations on the class.
         is_at_init = inspect.isclass(factory) and not hasattr(factory, "_fields")
         return get_type_hints(factory.__init__ if is_at_init else factory)
     except Exception:  # noqa: BLE001 - an annotation may be any expression
@@ -70,7 +69,7 @@ def _hints(factory: Any) -> dict[str, Any]:
 
 
 def _codec_of(hint: Any, codecs: Mapping[Any, Codec]) -> Codec:
-    """The codec for an annotation. If there is none, the parameter may be any JSON, and the constructor decides."""
+    """The codec for an annotation. Without one, any JSON value is passed to the constructor, which decides."""
     if hint in codecs:
         return codecs[hint]
     if isinstance(hint, type) and issubclass(hint, StrEnum):

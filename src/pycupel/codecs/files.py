@@ -1,4 +1,4 @@
-"""Files that may be compressed, told by their suffix."""
+"""Files that may be compressed, according to their suffix."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import IO, Any
 
 from pycupel.errors import InvalidArgumentError
 
-__all__ = ["is_damaged", "open_binary"]
+__all__ = ["decompressed", "is_damaged", "open_binary"]
 
 # Imported when needed: most files are not compressed.
 _OPENERS = {".xz": "lzma", ".gz": "gzip", ".bz2": "bz2"}
@@ -21,17 +21,34 @@ def open_binary(path: str | os.PathLike[str]) -> IO[bytes]:
         OSError: it cannot be opened.
         InvalidArgumentError: its name ends with .zst, which Python cannot read.
     """
-    # Without pathlib, whose import takes as long as that of the whole model.
     name = os.fspath(path)
-    suffix = os.path.splitext(name)[1].lower()  # noqa: PTH122
-    if suffix == ".zst":
-        raise InvalidArgumentError(f"{name}: decompress it first, with `zstd -d`", argument="path", value=name)
-    opener: Any = import_module(_OPENERS[suffix]).open if suffix in _OPENERS else open
+    opener = _opener(name) or open
     opened: IO[bytes] = opener(name, "rb")
     return opened
 
 
+def decompressed(file: IO[bytes], name: str) -> IO[bytes]:
+    """The bytes of a file that is open, decompressed according to its name as by `open_binary`."""
+    opener = _opener(name)
+    opened: IO[bytes] = file if opener is None else opener(file)
+    return opened
+
+
+def _opener(name: str) -> Any:
+    # Without pathlib, whose import takes as long as that of the whole model.
+    suffix = os.path.splitext(name)[1].lower()  # noqa: PTH122
+    if suffix == ".zst":
+        raise InvalidArgumentError(f"{name}: decompress it first, with `zstd -d`", argument="path", value=name)
+    return import_module(_OPENERS[suffix]).open if suffix in _OPENERS else None
+
+
 def is_damaged(error: Exception) -> bool:
-    """Whether an error, raised while a file was read, means that it is not compressed as its name says, or torn."""
-    # The modules of these errors are not imported for files that are not compressed.
-    return isinstance(error, EOFError) or type(error).__name__ in {"LZMAError", "BadGzipFile"}
+    """Whether an error means that a compressed file is corrupt, truncated, or not compressed at all."""
+    # By name, because the modules that define them are imported only for compressed files. The error of bz2 is an
+    # OSError, as others are, but not one of the system.
+    cls = type(error)
+    return (
+        (cls in {EOFError, OSError} and getattr(error, "errno", None) is None)
+        or cls.__name__ in {"LZMAError", "BadGzipFile"}
+        or cls.__module__ == "zlib"
+    )

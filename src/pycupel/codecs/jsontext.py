@@ -1,4 +1,4 @@
-"""JSON text and the objects it holds, with errors that say what is wrong."""
+"""JSON text and its value, with errors that say what is wrong."""
 
 from __future__ import annotations
 
@@ -39,20 +39,19 @@ def parse_json(text: Any) -> Any:
 
 
 def reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The members of an object, of which parsers silently use the last one if a key is repeated.
+    """The members of an object. Parsers would silently use the last value of a repeated key.
 
     Raises:
         DocumentError: a key is repeated.
     """
     members = dict(pairs)
     if len(members) < len(pairs):
-        counts = Counter(key for key, _ in pairs)
-        duplicate = next(key for key, count in counts.items() if count > 1)
+        [(duplicate, _)] = Counter(key for key, _ in pairs).most_common(1)
         raise DocumentError(f"duplicate key {quoted(duplicate)} in an object")
     return members
 
 
-# Made once: json.loads would make one for each text.
+# Built once: json.loads would build one for each text.
 _DECODER = json.JSONDecoder(object_pairs_hook=reject_duplicate_keys)
 
 

@@ -11,7 +11,7 @@ from pycupel.errors import DocumentError, cut
 __all__ = ["MAX_DEPTH", "TOO_DEEP", "check_depth"]
 
 MAX_DEPTH = 64
-"""How many objects and lists of a document may be inside each other."""
+"""How many levels of objects and lists a document may have."""
 
 TOO_DEEP = f"is nested more than {MAX_DEPTH} levels deep"
 
@@ -37,7 +37,7 @@ def _check(value: Any, levels: int, seen: set[tuple[int, int]]) -> None:
     if not levels:
         raise DocumentError(TOO_DEEP)
     container: Any = value  # pyright: ignore[reportUnknownVariableType] - from outside
-    # What is shared, as by the aliases of YAML, is walked once on each level.
+    # A shared container, such as a YAML alias, is walked once per level.
     if (id(container), levels) in seen:
         return
     seen.add((id(container), levels))

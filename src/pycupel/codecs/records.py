@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final
@@ -22,10 +21,9 @@ from pycupel.codecs.base import (
 )
 from pycupel.errors import CupelError, DocumentError
 from pycupel.model.checks import shortened
-from pycupel.model.frozen import sealed
 from pycupel.model.names import suggestion
 
-__all__ = ["OPTIONAL", "REQUIRED", "Field", "Record", "camel", "snake", "tagged_schema"]
+__all__ = ["OPTIONAL", "REQUIRED", "Field", "Record", "camel", "snake"]
 
 REQUIRED: Final[Any] = object()
 """The default of a field that has to be there."""
@@ -45,49 +43,41 @@ def camel(name: str) -> str:
     return first + "".join(map(str.title, others))
 
 
-@sealed
-@dataclasses.dataclass(frozen=True, slots=True)
 class Field:
     """A field of an object."""
 
-    name: str
-    """Its name in the document, as it is written. The other one of camelCase and snake_case is read, too."""
+    __slots__ = ("attribute", "codec", "default", "description", "name", "other", "spellings")
 
-    codec: Codec
-    """What it holds."""
+    def __init__(
+        self, name: str, codec: Codec, default: Any = REQUIRED, description: str = "", attribute: str = ""
+    ) -> None:
+        """Describe a field.
 
-    default: Any = REQUIRED
-    """REQUIRED, OPTIONAL, or a value: then it may be absent, and is not written if it holds that value."""
-
-    description: str = ""
-    """What it is for, for the schema."""
-
-    attribute: str = ""
-    """The parameter and attribute that it stands for; its name in snake_case, unless given."""
-
-    other: str = dataclasses.field(init=False)
-    """The other spelling of its name, or an empty string."""
-
-    def __post_init__(self) -> None:
-        other = snake(self.name)
-        if other == self.name:
-            other = camel(self.name)
-        object.__setattr__(self, "other", "" if other == self.name else other)
-        object.__setattr__(self, "attribute", self.attribute or snake(self.name))
-
-    @property
-    def spellings(self) -> tuple[str, ...]:
-        """The name, and its other spelling if there is one."""
-        return (self.name, self.other) if self.other else (self.name,)
+        Args:
+            name: Its name in the document, in camelCase or snake_case. The other spelling is read, too.
+            codec: What it holds.
+            default: REQUIRED, OPTIONAL, or a value: then it may be absent, and is not written if it has that value.
+            description: What the schema says about it.
+            attribute: The parameter and attribute that it stands for; by default, its name in snake_case.
+        """
+        words = snake(name)
+        other = camel(name) if words == name else words
+        self.name = name
+        self.other = "" if other == name else other
+        self.spellings = (name, other) if self.other else (name,)
+        self.codec = codec
+        self.default = default
+        self.description = description
+        self.attribute = attribute or words
 
 
 class Record:
-    """An object with named fields. Null counts as absent, and what is absent is left to the constructor."""
+    """An object with named fields. Null means absent, and the constructor has the defaults of absent fields."""
 
     def __init__(
         self,
         build: Callable[..., Any],
-        fields: Iterable[Field] = (),
+        fields: Iterable[Field],
         *,
         beside: Collection[str] = (),
         foreign: Mapping[str, str] | None = None,
@@ -97,14 +87,14 @@ class Record:
         """Describe an object.
 
         Args:
-            build: Makes the value of the fields that are there, by the names of the attributes.
+            build: Builds the value; it gets the fields that are present as keyword arguments.
             fields: The fields, in the order in which they are written.
             beside: Keys of the same object that another codec reads.
-            foreign: Keys of related objects, which are no misspellings. Each has the sentence with which it is refused,
-                or an empty string if it is ignored.
-            quick: Makes the same value of a dict as most are, in less time, unknown fields ignored. For any other it
-                returns None or raises a DocumentError, and the dict is read again, field by field.
-            check: Finds what is wrong with the fields together; one that has a mistake of its own is INVALID.
+            foreign: Keys of related objects, which are no misspellings. Each has the message that rejects it, or an
+                empty string if it is ignored.
+            quick: Reads the usual kind of dict faster, and ignores unknown fields. For any other dict it returns None
+                or raises a DocumentError; then the dict is read field by field.
+            check: Finds mistakes across fields. A field that has a mistake itself is INVALID.
         """
         self.build = build
         self.fields = tuple(fields)
@@ -112,7 +102,7 @@ class Record:
         self._check = check
         self._type: Any = build if isinstance(build, type) else object
         self._names = (*beside, *(field.name for field in self.fields))
-        self._known = {*self._names, *(name for field in self.fields for name in field.spellings)}
+        self._known = {*beside, *(name for field in self.fields for name in field.spellings)}
         self._foreign: Mapping[str, str] = {} if foreign is None else foreign
 
     def read(self, value: Any, context: Context, /) -> Any:
@@ -142,9 +132,9 @@ class Record:
             raise DocumentError(f"raised {shortened(error)} when it was built") from error
 
     def read_fields(self, value: Any, context: Context, mistakes: list[DocumentError]) -> dict[str, Any]:
-        """The fields that are there, by attribute. One with a mistake, which is added to the mistakes, is INVALID."""
+        """The fields that are present, by attribute. Those with mistakes are INVALID; `mistakes` gets the errors."""
         data = as_object(value)
-        if context.strict or context.suggest:
+        if (context.strict or context.suggest) and not self._known.issuperset(data):
             self._check_names(data, context, mistakes)
         arguments: dict[str, Any] = {}
         for field in self.fields:
@@ -195,7 +185,7 @@ class Record:
         return document
 
     def schema(self) -> Schema:
-        """Return a schema with both spellings of each field; one of a required field has to be there."""
+        """Return a schema with both spellings of each field, one of which is required if the field is."""
         properties: Schema = {}
         for field in self.fields:
             described = {"description": field.description} if field.description else {}
@@ -207,16 +197,3 @@ class Record:
             if field.default is REQUIRED
         ]
         return {"type": "object", "properties": properties, **({"allOf": required} if required else {})}
-
-
-def tagged_schema(tag: str, names: Schema, cases: Iterable[tuple[list[str], Schema]]) -> Schema:
-    """The schema of an object whose other fields depend on the name in one: `names` describes it, a case its fields."""
-    return {
-        "type": "object",
-        "properties": {tag: names},
-        "required": [tag],
-        "allOf": [
-            {"if": {"properties": {tag: {"enum": spellings}}, "required": [tag]}, "then": fields}
-            for spellings, fields in cases
-        ],
-    }

@@ -1,30 +1,18 @@
-"""Text, numbers, flags, names, and any JSON value. Most are checked alike both ways: what is read can be written."""
+"""Text, numbers, flags and names. Most are checked alike both ways: what is read can be written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Iterable
 from math import isfinite
 from typing import Any
 
-from pycupel.codecs.base import (
-    Codec,
-    Context,
-    FunctionCodec,
-    as_object,
-    convert_list,
-    convert_members,
-    describe_value,
-    must_be,
-)
-from pycupel.codecs.limits import check_depth
+from pycupel.codecs.base import Codec, Context, FunctionCodec, must_be
 from pycupel.errors import DocumentError, InvalidItemError
 from pycupel.model import ContextKind, ContextSource
 from pycupel.model.checks import as_float, checked_int
-from pycupel.model.names import name_key, suggestion
+from pycupel.model.names import find_name, suggestion
 
-__all__ = ["FINITE", "FLAG", "INTEGER", "JSON", "KIND", "NUMBER", "OBJECT", "SOURCE", "TEXT"]
-__all__ += ["choice", "key", "limited", "text"]
+__all__ = ["FINITE", "FLAG", "INTEGER", "KIND", "NUMBER", "SOURCE", "TEXT", "choice", "limited", "text"]
 
 
 def text(value: Any, _: Context) -> str:
@@ -51,7 +39,7 @@ def _integer(value: Any, _: Context) -> int:
 
 def _as_float(value: Any) -> float:
     try:
-        return value if type(value) is float else as_float("", value)
+        return as_float("", value)
     except TypeError:
         raise must_be("a number", value) from None
 
@@ -71,7 +59,7 @@ def _finite(value: Any, _: Context) -> float:
 
 
 def _write_finite(value: Any, context: Context) -> float:
-    """A whole number is written without a fraction, as people write it."""
+    """Whole numbers are written without a fraction, as people write them."""
     number = _finite(value, context)
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
@@ -82,47 +70,15 @@ def _flag(value: Any, _: Context) -> bool:
     return value
 
 
-def _json(value: Any, context: Context) -> Any:
-    """Any JSON value, copied. A tuple is no JSON, because it would come back as a list, which is not equal to it."""
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        return text(value, context)
-    if isinstance(value, int):
-        return _integer(value, context)
-    if isinstance(value, float):
-        return _number(value, context)
-    if isinstance(value, list):
-        return convert_list(_json, value, context)  # pyright: ignore[reportUnknownArgumentType] - from outside
-    if isinstance(value, Mapping):
-        return convert_members(key, _json, value, context)  # pyright: ignore[reportUnknownArgumentType] - from outside
-    raise must_be("JSON: a string, number, bool, None, list or dict", value)
-
-
-def _object(value: Any, context: Context) -> dict[str, Any]:
-    members = as_object(value)
-    check_depth(members)
-    return convert_members(key, _json, members, context)
-
-
-def key(value: Any, context: Context) -> str:
-    """The key of an object, which has to be a string in JSON."""
-    if not isinstance(value, str):
-        raise DocumentError(f"every key must be a string, not {describe_value(value)}")
-    return text(value, context)
-
-
 TEXT = FunctionCodec({"type": "string"}, text, text)
 INTEGER = FunctionCodec({"type": "integer"}, _integer, _integer)
 NUMBER = FunctionCodec({"type": "number"}, _number, _number)
 FINITE = FunctionCodec({"type": "number"}, _finite, _write_finite)
 FLAG = FunctionCodec({"type": "boolean"}, _flag, _flag)
-JSON = FunctionCodec({}, _json, _json)
-OBJECT = FunctionCodec({"type": "object"}, _object, _object)
 
 
 def limited(codec: Codec, low: float | None = None, high: float | None = None, above: float | None = None) -> Codec:
-    """A number within limits. Constructors have the same limits; here they get a path and a description."""
+    """A number within limits. Constructors have the same limits; these are for paths and schemas."""
 
     def read(value: Any, context: Context) -> Any:
         number = codec.read(value, context)
@@ -142,34 +98,26 @@ def limited(codec: Codec, low: float | None = None, high: float | None = None, a
 def choice(choices: Iterable[str]) -> Codec:
     """A member of an enumeration, or one of some strings, in any spelling that is the same name."""
     by_name = {str(each): each for each in choices}
-    names = list(by_name)
-    # The exact spelling comes first, in case an enumeration has two members of one name.
-    known = {name_key(name): each for name, each in by_name.items()} | by_name
 
     def read(value: Any, _: Context) -> str:
-        near = ""
-        if isinstance(value, str):
-            for spelling in (value, name_key(value)):
-                if spelling in known:
-                    return known[spelling]
-            near = suggestion(value, names)
-        raise DocumentError(f"must be one of {', '.join(names)}, not {describe_value(value)}{near}")
+        # The exact spelling comes first, in case an enumeration has two members of one name.
+        name = value if isinstance(value, str) and value in by_name else find_name(value, by_name)
+        if name is None:
+            near = suggestion(value, by_name) if isinstance(value, str) else ""
+            raise must_be(f"one of {', '.join(by_name)}", value, near)
+        return by_name[name]
 
-    return FunctionCodec({"enum": names}, read, text)
+    return FunctionCodec({"enum": list(by_name)}, read, text)
 
 
 def _folded(cls: type[ContextKind | ContextSource]) -> Codec:
-    """A kind or a source. There are few, and they are read by the million."""
-
-    @lru_cache(maxsize=1_000)
-    def named(name: str) -> ContextKind | ContextSource:
-        try:
-            return cls.of(name)
-        except InvalidItemError as error:
-            raise DocumentError(str(error)) from error
+    """A kind or a source."""
 
     def read(value: Any, context: Context) -> ContextKind | ContextSource:
-        return named(value if type(value) is str and value.isascii() else text(value, context))
+        try:
+            return cls.of(text(value, context))
+        except InvalidItemError as error:
+            raise DocumentError(str(error)) from error
 
     def write(value: Any, context: Context) -> str:
         return text(str(value), context)

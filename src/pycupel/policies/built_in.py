@@ -1,4 +1,4 @@
-"""What the signatures of the built-in strategies do not say about their fields: names, limits, descriptions."""
+"""What the signatures of built-in strategies do not tell: other names, limits and descriptions of their fields."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from pycupel import placers, scorers, slicers
 from pycupel.codecs.base import Context, FunctionCodec, adapted
 from pycupel.codecs.containers import list_of, map_of
 from pycupel.codecs.records import Field, Record
-from pycupel.codecs.scalars import FINITE, FLAG, KIND, TEXT, choice, limited
+from pycupel.codecs.scalars import FINITE, FLAG, KIND, TEXT, limited
 from pycupel.errors import DocumentError
-from pycupel.model import ScarcityBehavior
 from pycupel.policies.strategies import CLOCK, CURVE, INNER_SCORER, PLACER, SCORER, SLICER, WEIGHTED_SCORERS
 from pycupel.policies.values import COUNT, LIMIT, POSITIVE, POSITIVE_INTEGER, SECONDS, SHARE, WEIGHT
 
@@ -23,11 +22,11 @@ class _Window(NamedTuple):
     score: float
 
 
-_WINDOW = Record(_Window, [Field("maxAgeSeconds", SECONDS), Field("score", SHARE)])
-
-
 # A pair in the curve is an object in the document.
-_STEP_WINDOW = adapted(_WINDOW, write=_Window._make)
+_WINDOW = adapted(
+    Record(_Window, [Field("maxAgeSeconds", SECONDS), Field("score", SHARE)]),
+    write=_Window._make,
+)
 
 
 def _refuse_query(value: Any, _: Context) -> Any:  # noqa: ARG001 - whatever it is
@@ -46,11 +45,10 @@ def _refuse_function(kinds: Any) -> Any:
 _KINDS = adapted(list_of(KIND), write=_refuse_function)
 
 _INNER_SCORER = Field("innerScorer", INNER_SCORER, attribute="inner")
-_SCARCITY = Field("scarcity", choice(ScarcityBehavior))
 
 CURVE.define(scorers.Exponential, Field("halfLifeSeconds", SECONDS, attribute="half_life"))
 CURVE.define(scorers.Window, Field("maxAgeSeconds", SECONDS, attribute="max_age"))
-CURVE.define(scorers.Step, Field("windows", list_of(_STEP_WINDOW, at_least=1)))
+CURVE.define(scorers.Step, Field("windows", list_of(_WINDOW, at_least=1)))
 
 SCORER.define(scorers.RecencyScorer)
 SCORER.define(scorers.ReflexiveScorer)
@@ -100,11 +98,10 @@ SLICER.define(
     slicers.QuotaSlice,
     Field("redistribute", FLAG, description="offer the unused share of a kind to the others"),
 )
-SLICER.define(slicers.CountQuotaSlice, _SCARCITY)
+SLICER.define(slicers.CountQuotaSlice)
 SLICER.define(
     slicers.CountConstrainedKnapsackSlice,
     Field("knapsack", Record(slicers.KnapsackSlice, SLICER.record(slicers.KnapsackSlice).fields)),
-    _SCARCITY,
 )
 
 PLACER.define(placers.ChronologicalPlacer)

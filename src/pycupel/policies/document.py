@@ -1,12 +1,12 @@
 """A policy and its dictionary.
 
 The flat fields (`slicerType`, `knapsackBucketSize`, `quotas`, `placerType`) are those of the .NET implementation's
-JSON. What they cannot express is an object: `slicer`, `placer`.
+JSON. A strategy that they cannot express is an object: `slicer`, `placer`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -22,7 +22,6 @@ from pycupel.pipeline.policy import PresetName, as_policy
 from pycupel.policies.built_in import CURVE, PLACER, SCORER, SLICER
 from pycupel.policies.strategies import SHORTENER, SHORTENER_OR_NAME, WEIGHTED_SCORERS, ByName
 from pycupel.policies.values import POSITIVE_INTEGER, QUOTA_ENTRY
-from pycupel.protocols import Scorer
 from pycupel.registry import SLICERS
 from pycupel.scorers import CompositeScorer
 from pycupel.slicers import GreedySlice, QuotaSlice, StreamSlice
@@ -44,7 +43,7 @@ _CONFLICTS = {
 
 
 def _policy(scorers: Any, **fields: Any) -> Policy:
-    """The policy of the fields that are there."""
+    """Build the policy from the fields that are present."""
     # A single scorer is used as it is (CS-04, CV-12).
     scorer = scorers[0][0] if len(scorers) == 1 else _build("scorers", CompositeScorer, scorers)
     slicer, placer = fields.pop("slicer_type", None), fields.pop("placer_type", None)
@@ -66,7 +65,7 @@ def _build(field: str, build: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _conflicts(fields: dict[str, Any]) -> Iterator[DocumentError]:
-    """What is wrong with fields that do not go together."""
+    """The mistakes across fields."""
     named = fields.get("slicer_type")
     for slicer_type, (option, field) in _FLAT_OPTIONS.items():
         if snake(option) in fields and named is not INVALID and type(named) is not SLICERS[slicer_type]:
@@ -115,9 +114,9 @@ def policy_from_dict(data: Mapping[str, Any]) -> Policy:
     except BuildError as error:
         failure = error
     except DocumentError as error:
-        raise combined(error.errors or (error,)) from None
+        raise combined(error) from None
     except RecursionError:
-        raise combined([DocumentError("is nested too deeply")]) from None
+        raise combined(DocumentError("is nested too deeply")) from None
     else:
         return policy
     # An error in the code of a plug-in: its own traceback is needed.
@@ -125,11 +124,12 @@ def policy_from_dict(data: Mapping[str, Any]) -> Policy:
     raise failure.cause
 
 
-def combined(errors: Sequence[DocumentError]) -> DocumentError:
-    """One error that holds all the mistakes of a document."""
+def combined(error: DocumentError) -> DocumentError:
+    """The error for a whole document. Its text and `errors` list all mistakes, even if there is only one."""
+    errors = error.errors or (error,)
     if len(errors) == 1:
         return DocumentError(errors[0].args[0], path=errors[0].path, errors=errors)
-    lines = "".join(f"\n  {error}" for error in errors)
+    lines = "".join(f"\n  {each}" for each in errors)
     return DocumentError(f"there are {len(errors)} mistakes in the policy:{lines}", errors=errors)
 
 
@@ -150,9 +150,12 @@ def policy_to_dict(policy: Policy | PresetName) -> dict[str, Any]:
 
 
 def _write(policy: Policy) -> dict[str, Any]:
-    # What only a document has is absent.
+    # Fields that only a document has are absent.
     values = SimpleNamespace(**{field.attribute: getattr(policy, field.attribute, None) for field in _POLICY.fields})
-    values.scorers = _scorer_entries(policy.scorer)
+    values.scorers = [(policy.scorer, 1.0)]
+    # A single entry means that scorer itself, so a composite of one scorer is written as a composite.
+    if type(policy.scorer) is CompositeScorer and len(policy.scorer.entries) > 1:
+        values.scorers = policy.scorer.entries
     document = _POLICY.write(values, _WRITING)
     document |= _flat_slicer(document.pop("slicer"))
     if len(document["placer"]) == 1:
@@ -160,32 +163,22 @@ def _write(policy: Policy) -> dict[str, Any]:
     return {field.name: document[field.name] for field in _POLICY.fields if field.name in document}
 
 
-def _scorer_entries(scorer: Scorer) -> Sequence[tuple[Scorer, float]]:
-    """One entry stands for that scorer alone, so a composite of one is written as a composite."""
-    if type(scorer) is CompositeScorer and len(scorer.entries) > 1:
-        return scorer.entries
-    return [(scorer, 1.0)]
-
-
 def _flat_slicer(whole: dict[str, Any]) -> dict[str, Any]:
-    """The flat fields, if they can express the slicer; otherwise the object."""
+    """The flat fields if they can express the slicer, otherwise the object."""
     quotas = whole.get("entries") if whole.keys() <= {"type", "entries", "inner"} and whole["type"] == "quota" else None
-    flat = _flat_fields(whole.get("inner", {"type": "greedy"}) if quotas else whole)
-    if flat is None or (quotas and flat["slicerType"] == "stream"):
+    slicer = whole.get("inner", {"type": "greedy"}) if quotas else whole
+    option, field = _FLAT_OPTIONS.get(slicer["type"], ("type", "slicerType"))
+    names = {"type": "slicerType", option: field}
+    if not slicer.keys() <= names.keys() or (quotas and slicer["type"] == "stream"):
         return {"slicer": whole}
+    flat = {names[name]: value for name, value in slicer.items()}
     return {**flat, "quotas": quotas} if quotas else flat
 
 
-def _flat_fields(slicer: dict[str, Any]) -> dict[str, Any] | None:
-    option, field = _FLAT_OPTIONS.get(slicer["type"], ("type", "slicerType"))
-    names = {"type": "slicerType", option: field}
-    return {names[name]: value for name, value in slicer.items()} if slicer.keys() <= names.keys() else None
-
-
 def policy_json_schema() -> Schema:
-    """Return a JSON Schema (2020-12) of policy documents, with the strategies that are registered at this moment.
+    """Return a JSON Schema (2020-12) of policy documents, with the strategies that are registered now.
 
-    An installed plug-in is in it by name; its options are, too, once it has been imported.
+    It has the names of all installed plug-ins, and the options of those that have been imported.
     """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from pycupel.codecs.jsontext import parse_json
 from pycupel.codecs.limits import TOO_DEEP, check_depth
@@ -42,21 +42,16 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
     file = Path(path)
     file_format = _format_of(file)
     with file.open("rb") as stream:
-        # One byte more than is allowed is enough to know.
+        # One byte over the limit is enough to know that there are too many.
         data = stream.read(_MAX_BYTES + 1)
     try:
-        return parse_policy(_decoded(data), file_format)
-    except DocumentError as error:
-        raise DocumentError(f"{file}: {error}", errors=error.errors) from error
-
-
-def _decoded(data: bytes) -> str:
-    if len(data) > _MAX_BYTES:
-        raise combined([_too_large()])
-    try:
-        return data.decode("utf-8-sig")
+        _check_size(len(data))
+        return parse_policy(data.decode("utf-8-sig"), file_format)
     except UnicodeDecodeError as error:
-        raise combined([DocumentError(f"is not UTF-8: {error.reason} at byte {error.start}")]) from error
+        mistake = DocumentError(f"is not UTF-8: {error.reason} at byte {error.start}")
+    except DocumentError as error:
+        mistake = error
+    raise DocumentError(f"{file}: {mistake}", errors=mistake.errors or (mistake,)) from mistake
 
 
 def save_policy(policy: Policy | PresetName, path: str | os.PathLike[str]) -> None:
@@ -87,17 +82,18 @@ def parse_policy(text: str, format: PolicyFormat = "json") -> Policy:  # noqa: A
         MissingExtraError: it is YAML, and PyYAML is not installed.
     """
     name = _format_name(format)
-    if not checked_str("text", text).strip():
-        raise combined([DocumentError(f"{name.upper()} input cannot be empty.")])
+    checked_str("text", text)
     try:
-        if len(text) > _MAX_BYTES or len(text.encode(errors="surrogatepass")) > _MAX_BYTES:
-            raise _too_large()
-        data = _FORMATS[name].read(text)
+        if not text.strip():
+            raise DocumentError(f"{name.upper()} input cannot be empty.")  # noqa: TRY301
+        _check_size(len(text))
+        _check_size(len(text.encode(errors="surrogatepass")))
+        data = _READERS[name](text)
         check_depth(data)
     except DocumentError as error:
-        raise combined([error]) from None
+        raise combined(error) from None
     except RecursionError:
-        raise combined([DocumentError(TOO_DEEP)]) from None
+        raise combined(DocumentError(TOO_DEEP)) from None
     return policy_from_dict(data)
 
 
@@ -117,14 +113,15 @@ def dump_policy(policy: Policy | PresetName, format: PolicyFormat = "json") -> s
     document = policy_to_dict(policy)
     check_depth(document)
     try:
-        return _FORMATS[name].write(document)
+        return _WRITERS[name](document)
     except (ValueError, RecursionError) as error:
         # Such as an integer with too many digits.
         raise DocumentError(f"cannot be written as {name.upper()}: {error}") from None
 
 
-def _too_large() -> DocumentError:
-    return DocumentError(f"is larger than {_MAX_BYTES:,} bytes, the limit for a policy")
+def _check_size(size: int) -> None:
+    if size > _MAX_BYTES:
+        raise DocumentError(f"is larger than {_MAX_BYTES:,} bytes, the limit for a policy")
 
 
 def _read_json(text: str) -> Any:
@@ -138,25 +135,17 @@ def _write_json(document: dict[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-class _Format(NamedTuple):
-    read: Callable[[str], Any]
-    write: Callable[[dict[str, Any]], str]
-
-
-_FORMATS = {
-    "json": _Format(_read_json, _write_json),
-    "toml": _Format(parse_toml, dump_toml),
-    "yaml": _Format(parse_yaml, dump_yaml),
-}
+_READERS: dict[str, Callable[[str], Any]] = {"json": _read_json, "toml": parse_toml, "yaml": parse_yaml}
+_WRITERS: dict[str, Callable[[Any], str]] = {"json": _write_json, "toml": dump_toml, "yaml": dump_yaml}
 _SUFFIXES: dict[str, PolicyFormat] = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
 
 
 def _format_name(given: str) -> str:
     name = name_key(checked_str("format", given))
-    if name not in _FORMATS:
-        near = suggestion(given, _FORMATS)
+    if name not in _READERS:
+        near = suggestion(given, _READERS)
         raise InvalidArgumentError(
-            f"format must be one of {', '.join(_FORMATS)}, not {quoted(given)}{near}", argument="format", value=given
+            f"format must be one of {', '.join(_READERS)}, not {quoted(given)}{near}", argument="format", value=given
         )
     return name
 
@@ -165,6 +154,7 @@ def _format_of(file: Path) -> PolicyFormat:
     suffix = file.suffix.lower()
     if suffix not in _SUFFIXES:
         raise InvalidArgumentError(
-            f"the name of a policy file must end with {', '.join(_SUFFIXES)}, not {quoted(file.name)}", argument="path"
+            f"the name of a policy file must end with {', '.join(_SUFFIXES)}, not {quoted(file.name or str(file))}",
+            argument="path",
         )
     return _SUFFIXES[suffix]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Self
 
 from pycupel.errors import InvalidArgumentError, plain
-from pycupel.model.checks import checked_str
+from pycupel.model.checks import checked_str, quoted
 from pycupel.model.names import name_key, suggestion
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName, as_policy
@@ -18,8 +18,8 @@ __all__ = ["PolicyRegistry"]
 class PolicyRegistry:
     """Policies by intent. It starts empty; `with_presets` starts with the seven presets.
 
-    An intent is a name: `code-review`, `code_review` and `CodeReview` are the same one. Iterating gives the intents as
-    they were last spelled, in the order in which they were first added.
+    An intent is a name: `code-review`, `code_review` and `CodeReview` are the same one. Iterating gives the intents in
+    the order in which they were added.
     """
 
     def __init__(self) -> None:
@@ -37,10 +37,10 @@ class PolicyRegistry:
         return registry
 
     def add_policy(self, intent: str, policy: Policy | PresetName) -> Self:
-        """Use a policy for an intent, in place of an earlier one.
+        """Use a policy for an intent. If the intent is registered in this spelling, its policy is replaced.
 
         Args:
-            intent: The purpose, in any spelling.
+            intent: The purpose.
             policy: A policy, a pipeline, or the name of a preset.
 
         Returns:
@@ -48,9 +48,18 @@ class PolicyRegistry:
 
         Raises:
             TypeError: an argument has a wrong type.
-            InvalidArgumentError: the intent is blank, or there is no such preset.
+            InvalidArgumentError: the intent is blank or registered in another spelling, or there is no such preset.
         """
-        self._policies[_key(intent)] = (intent, as_policy(policy))
+        key = _key(intent)
+        spelling, _ = self._policies.get(key, (intent, None))
+        if intent != spelling:
+            raise InvalidArgumentError(
+                f"intent {quoted(intent)} is already registered as {quoted(spelling)}; "
+                "use that spelling to replace its policy",
+                argument="intent",
+                value=intent,
+            )
+        self._policies[key] = (intent, as_policy(policy))
         return self
 
     def get_policy(self, intent: str) -> Policy:

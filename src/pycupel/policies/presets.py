@@ -1,8 +1,7 @@
 """The seven presets, tuned on questions whose evidence is known: `docs/quality.md` has the measurements.
 
-Where a preset reads relevance, it goes by the candidates' hints if they have them, by the query if there is one, and by
-both blended if both are there. `preset(name, upstream=True)` gives the policy that the .NET implementation has under
-the name.
+A preset that reads relevance takes it from the candidates' hints, from the query, or blends both if both are there.
+`preset(name, upstream=True)` returns the .NET implementation's preset of that name.
 """
 
 from __future__ import annotations
@@ -116,7 +115,7 @@ PRESETS: Mapping[str, Policy] = FrozenDict(
 
 
 def _upstream() -> dict[str, Policy]:
-    """What the .NET implementation has under the names."""
+    """The presets of the .NET implementation."""
     by_age, by_kind, by_priority = RecencyScorer(), KindScorer(), PriorityScorer()
     by_hint = ReflexiveScorer()
     policies = {
@@ -140,7 +139,7 @@ def preset(name: str, *, upstream: bool = False) -> Policy:
 
     Args:
         name: The name.
-        upstream: Whether to return what the .NET implementation has under that name, instead of ours.
+        upstream: Whether to return the .NET implementation's preset of that name instead of ours.
 
     Raises:
         TypeError: an argument has a wrong type.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from pycupel.codecs.base import (
     Codec,
@@ -17,7 +17,7 @@ from pycupel.codecs.base import (
 )
 from pycupel.codecs.containers import list_of
 from pycupel.codecs.derive import derive_fields
-from pycupel.codecs.records import REQUIRED, Field, Record, camel, snake, tagged_schema
+from pycupel.codecs.records import REQUIRED, Field, Record, camel, snake
 from pycupel.errors import DocumentError, InvalidArgumentError, plain
 from pycupel.model.checks import quoted, shortened
 from pycupel.model.names import suggestion
@@ -85,18 +85,14 @@ def _qualname(value: Any) -> str:
 
 
 def _spellings(name: str) -> list[str]:
-    """`metadataTrust`, `metadata_trust` and `metadata-trust`, whichever of them is the name."""
+    """The usual spellings of a name: `metadataTrust`, `metadata_trust` and `metadata-trust`."""
     words = snake(name).replace("-", "_")
     return list(dict.fromkeys((name, camel(words), words, words.replace("_", "-"))))
 
 
 def _spell(name: str) -> str:
-    """The name of an option for that of a parameter: in camelCase, unless that would not lead back."""
+    """The name of a parameter in documents: in camelCase, unless that cannot be converted back."""
     return camel(name) if snake(camel(name)) == name else name
-
-
-class _Type(NamedTuple):
-    type: Any
 
 
 class Strategy:
@@ -107,19 +103,19 @@ class Strategy:
 
         Args:
             registry: The strategies and their names.
-            beside: Keys of the object that are no options, beside `type`.
-            refused: Options of one type that are refused for others, with the reason. All others are ignored.
+            beside: Keys of the object that are not options, apart from `type`.
+            refused: Options that are rejected for types that do not have them, with the message. Others are ignored.
         """
         self.registry = registry
         self._name = _Name(registry)
-        self._type = Record(_Type, [Field("type", self._name)])
+        self._type = Record(dict, [Field("type", self._name)])
         self._beside = ("type", *beside)
         # By identity: a plug-in need not be hashable.
         self._built_in: dict[int, Record] = {}
         self._foreign = dict(refused or {})
 
     def define(self, cls: type[Any], *fields: Field) -> None:
-        """Define a built-in type. Only the fields of which its signature does not say enough have to be given."""
+        """Define a built-in type. Fields that its signature fully describes need not be given."""
         record = self._built_in[id(cls)] = self._derived(cls, *fields)
         for field in record.fields:
             for name in field.spellings:
@@ -144,8 +140,8 @@ class Strategy:
         """Return the strategy that an object describes."""
         if not isinstance(value, Mapping):
             raise must_be("an object with a type", value)
-        # Which other fields there may be depends on the type. So it is read first, and alone.
-        return self.record(self._type.read(value, Context()).type).read(value, context)
+        # The type is read first, and alone: it decides which other fields there may be.
+        return self.record(self._type.read(value, Context())["type"]).read(value, context)
 
     def write(self, value: Any, context: Context, /) -> dict[str, Any]:
         """Return the object that describes a strategy."""
@@ -158,7 +154,7 @@ class Strategy:
         except (DocumentError, RecursionError):
             raise
         except Exception as error:
-            # Somebody else's comparison, for example.
+            # Such as from the `__eq__` of an option.
             raise DocumentError(f"{_qualname(type(value))} cannot be written: {shortened(error, 200)}") from error
 
     def schema(self) -> Schema:
@@ -167,8 +163,12 @@ class Strategy:
 
     def definition(self) -> Schema:
         """The schema of every type that is known at this moment, for the `$defs` of a document's schema."""
-        cases = [(_spellings(name), self._fields_schema(name)) for name in self.registry]
-        return tagged_schema("type", self._name.schema(), cases)
+
+        def named(names: Schema) -> Schema:
+            return {"properties": {"type": names}, "required": ["type"]}
+
+        cases = [{"if": named({"enum": _spellings(name)}), "then": self._fields_schema(name)} for name in self.registry]
+        return {"type": "object", **named(self._name.schema()), "allOf": cases}
 
     def _fields_schema(self, name: str) -> Schema:
         # A plug-in that cannot be loaded, or cannot be used in a file, must not break the schema for the others.
@@ -182,7 +182,7 @@ class ByName(_Name):
     """A strategy that is only named, in a field such as `slicerType`."""
 
     def __init__(self, strategy: Strategy, field: str | None = None) -> None:
-        """Read the names of strategies; `field` is where a document has them as objects, by default what they are."""
+        """Read the names of strategies; `field` is the field that has them as objects, by default `registry.what`."""
         super().__init__(strategy.registry)
         self._strategy = strategy
         self._field = field or strategy.registry.what
@@ -227,7 +227,7 @@ SHORTENER_OR_NAME = _ShortenerOrName(SHORTENER, "shorten")
 
 
 def _read_weighted(value: Any, context: Context) -> Any:
-    """A scorer with its weight, as `CompositeScorer` takes them: a pair, in one object."""
+    """A `(scorer, weight)` pair, as `CompositeScorer` takes it, from one object."""
     mistakes: list[DocumentError] = []
     scorer, weight = attempt(SCORER.read, value, "", context, mistakes), 1.0
     if isinstance(value, Mapping) and value.get("weight") is not None:  # pyright: ignore[reportUnknownMemberType]
@@ -239,12 +239,11 @@ def _read_weighted(value: Any, context: Context) -> Any:
 def _write_weighted(value: Any, context: Context) -> dict[str, Any]:
     scorer, weight = value
     document = SCORER.write(scorer, context)
-    weight = attempt(POSITIVE.write, weight, "weight", context, [])
-    return {"type": document.pop("type"), "weight": weight, **document}
+    return {"type": document.pop("type"), "weight": POSITIVE.write(weight, context), **document}
 
 
 def _write_inner(value: Any, context: Context) -> dict[str, Any]:
-    """Other implementations demand a weight of an inner scorer, too, and do not use it."""
+    """Other implementations require a weight for an inner scorer, too, but ignore it."""
     return _write_weighted((value, 1.0), context)
 
 

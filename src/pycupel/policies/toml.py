@@ -1,4 +1,4 @@
-"""Reading and writing TOML: reading by the standard library, writing exactly the shapes that policies have."""
+"""TOML: read by the standard library, and written in the shapes that policies have."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def parse_toml(text: str) -> Any:
 
 
 def _check_dots(text: str) -> None:
-    """Refuse a key with very many parts, such as `a.a.a`: for those the standard library needs minutes."""
+    """Reject a key with very many parts, such as `a.a.a`: the standard library would need minutes."""
     if text.count(".") > _MAX_DOTS:
         # Strings and comments may have as many dots as they like.
         keys = _STRINGS_AND_COMMENTS.sub(lambda match: "" if match[0].startswith("#") else "s", text)
@@ -87,5 +87,5 @@ def _inline(value: Any) -> str:
 
 
 def _string(text: str) -> str:
-    """JSON's escapes are TOML's, but TOML wants one for DEL, too."""
+    """TOML has the escapes of JSON, but also requires one for DEL."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

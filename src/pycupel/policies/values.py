@@ -9,9 +9,10 @@ from typing import Any
 
 from pycupel.codecs.base import Codec, Context, FunctionCodec, adapted, must_be
 from pycupel.codecs.records import OPTIONAL, Field, Record
-from pycupel.codecs.scalars import FINITE, FLAG, INTEGER, KIND, TEXT, limited
-from pycupel.errors import DocumentError, SlicerConfigError
-from pycupel.model import ContextKind, CountQuotaEntry, QuotaEntry
+from pycupel.codecs.scalars import FINITE, FLAG, INTEGER, KIND, TEXT, choice, limited
+from pycupel.errors import DocumentError
+from pycupel.model import ContextKind, CountQuotaEntry, QuotaEntry, ScarcityBehavior
+from pycupel.model.enums import ScarcityLike
 from pycupel.model.names import name_key
 
 __all__ = ["COUNT", "LIMIT", "POSITIVE", "POSITIVE_INTEGER", "QUOTA_ENTRY", "SECONDS", "SHARE", "TYPES", "WEIGHT"]
@@ -35,15 +36,11 @@ def _write_limit(value: Any, context: Context) -> Any:
     return "unlimited" if value is None else POSITIVE_INTEGER.write(value, context)
 
 
-# None is "unlimited", because JSON would omit it and TOML does not have it.
+# None is written as "unlimited", because null means absent, and TOML has no null.
 LIMIT = FunctionCodec({"anyOf": [POSITIVE_INTEGER.schema(), {"const": "unlimited"}]}, _read_limit, _write_limit)
 
 # From a microsecond to the longest duration that is both a float and a `timedelta`.
 _LONGEST = nextafter(timedelta.max.total_seconds(), 0)
-
-
-def _duration(seconds: float) -> timedelta:
-    return timedelta(seconds=seconds)
 
 
 def _number_of_seconds(duration: timedelta) -> float:
@@ -53,16 +50,20 @@ def _number_of_seconds(duration: timedelta) -> float:
     return seconds
 
 
-SECONDS = adapted(limited(FINITE, low=1e-6, high=_LONGEST, above=0), read=_duration, write=_number_of_seconds)
+SECONDS = adapted(
+    limited(FINITE, low=1e-6, high=_LONGEST, above=0),
+    read=lambda seconds: timedelta(seconds=seconds),
+    write=_number_of_seconds,
+)
 
 
-def _quota_entry(kind: Any, require: float | None = None, cap: float | None = None) -> QuotaEntry:
-    """An entry of a file, which must have a limit, unlike one in Python (QS-10). Errors use the words of the file."""
-    if require is None and cap is None:
-        raise SlicerConfigError("needs minPercent, maxPercent or both")
-    least, most = 0.0 if require is None else require, 100.0 if cap is None else cap
+def _quota_entry(kind: Any, **shares: float) -> QuotaEntry:
+    """An entry of a file, which must have a share, unlike one in Python (QS-10). Errors use the words of the file."""
+    if not shares:
+        raise DocumentError("needs minPercent, maxPercent or both")
+    least, most = shares.get("require", 0.0), shares.get("cap", 100.0)
     if least > most:
-        raise SlicerConfigError(f"minPercent ({least:g}) must not exceed maxPercent ({most:g})")
+        raise DocumentError(f"minPercent ({least:g}) must not exceed maxPercent ({most:g})", path="minPercent")
     return QuotaEntry(kind, least, most)
 
 
@@ -94,5 +95,6 @@ TYPES: Mapping[Any, Codec] = {
     timedelta: SECONDS,
     QuotaEntry: QUOTA_ENTRY,
     CountQuotaEntry: _COUNT_ENTRY,
+    ScarcityLike: choice(ScarcityBehavior),
 }
 """The codec for each type that an option may have, beside strategies."""

@@ -1,4 +1,4 @@
-"""Reading and writing YAML, through PyYAML, with a limit on what aliases expand to."""
+"""YAML, by PyYAML, with a limit on the expansion of aliases."""
 
 from __future__ import annotations
 
@@ -30,29 +30,27 @@ def parse_yaml(text: str) -> Any:
         loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
         sizes: dict[int, int] = {}
-        # Without aliases a document has as many nodes as it needs.
-        if node is None or _size(node, yaml.MappingNode, sizes) <= max(_MAX_NODES, len(sizes)):
-            return node and loader.construct_document(node)
+        if node is None:
+            return None
+        # A document without aliases may have any number of nodes: `sizes` has an entry for each.
+        if _size(node, sizes) <= max(_MAX_NODES, len(sizes)):
+            return loader.construct_document(node)
     except (yaml.YAMLError, ValueError) as error:
         raise DocumentError(f"is not YAML: {error}") from None
     raise DocumentError(f"has aliases that expand to more than {_MAX_NODES:,} nodes")
 
 
-def _size(node: Any, mapping: type[Any], sizes: dict[int, int]) -> int:
-    """The nodes that a node stands for: those of an alias each time again, endlessly many if it is inside itself."""
+def _size(node: Any, sizes: dict[int, int]) -> int:
+    """The number of nodes after aliases are expanded. Repeated keys are refused, as in JSON."""
     if id(node) not in sizes:
+        parts: list[Any] = [] if isinstance(node.value, str) else node.value
+        if node.id == "mapping":
+            reject_duplicate_keys([(str(key.value), None) for key, _ in parts])
+            parts = [part for pair in parts for part in pair]
+        # A node that is reached again before its size is known contains itself.
         sizes[id(node)] = _ENDLESS
-        sizes[id(node)] = min(_ENDLESS, 1 + sum([_size(part, mapping, sizes) for part in _parts(node, mapping)]))
+        sizes[id(node)] = min(_ENDLESS, 1 + sum([_size(part, sizes) for part in parts]))
     return sizes[id(node)]
-
-
-def _parts(node: Any, mapping: type[Any]) -> list[Any]:
-    """The nodes inside a node. Repeated keys are refused, as in JSON."""
-    if isinstance(node, mapping):
-        reject_duplicate_keys([(str(key.value), None) for key, _ in node.value])
-        return [part for pair in node.value for part in pair]
-    held: Any = node.value
-    return [] if isinstance(held, str) else held
 
 
 def dump_yaml(document: dict[str, Any]) -> str:

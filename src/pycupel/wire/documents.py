@@ -87,17 +87,14 @@ def loads(cls: type[_Value], text: str | bytes, *, strict: bool = False, allow_n
 
 
 def _codec(name: str, given: object, cls: Any) -> Codec:
+    codec = None
     if isinstance(cls, type):
-        codec = _CODECS.get(cls) or reports.REASON_CODECS.get(cls) or _selection_codec(cls)
-        if codec is not None:
-            return codec
-    raise wrong_type(name, f"one of {_SUPPORTED}", given)
+        codec = _CODECS.get(cls) or reports.REASON_CODECS.get(cls)
+        if cls.__module__.startswith("pycupel.messages."):
+            # Selections from chat histories are a layer above this package.
+            from pycupel.messages.wire import CODECS  # noqa: PLC0415
 
-
-def _selection_codec(cls: type[Any]) -> Codec | None:
-    """The codec of a selection from a chat history, which stands above this package."""
-    if not cls.__module__.startswith("pycupel.messages."):
-        return None
-    from pycupel.messages.wire import CODECS  # noqa: PLC0415
-
-    return CODECS.get(cls)
+            codec = CODECS.get(cls)
+    if codec is None:
+        raise wrong_type(name, f"one of {_SUPPORTED}", given)
+    return codec

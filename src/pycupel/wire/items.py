@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import isfinite
 from typing import Any
 
-from pycupel.codecs.base import Codec, Context, FunctionCodec, describe_value
-from pycupel.codecs.containers import list_of, map_of
+from pycupel.codecs.base import Codec, Context, FunctionCodec, must_be
+from pycupel.codecs.containers import OBJECT, list_of, map_of
 from pycupel.codecs.records import OPTIONAL, Field, Record
-from pycupel.codecs.scalars import FLAG, INTEGER, KIND, NUMBER, OBJECT, SOURCE, TEXT, text
-from pycupel.errors import DocumentError
+from pycupel.codecs.scalars import FLAG, INTEGER, KIND, NUMBER, SOURCE, TEXT, text
 from pycupel.model import ContextBudget, ContextItem, ContextKind, ContextSource, ScoredItem
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import trusted_item
@@ -25,30 +24,23 @@ _is_rfc_3339 = re.compile(
     r"\d{4}-\d\d-\d\d[Tt ](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII
 ).fullmatch
 
-# Most times are in UTC, to the second, millisecond or microsecond. Every third character from the fifth on separates
-# numbers, which Python checks.
-_USUAL_LENGTHS = frozenset({20, 24, 27})
-_USUAL_SEPARATORS = frozenset({"--T::Z", "--T::."})
+# Most times are in UTC, to the second, millisecond or microsecond. By their length, what every third character from the
+# fifth on has to be: these separate the numbers, which Python checks.
+_USUAL_SEPARATORS = {20: "--T::Z", 24: "--T::.", 27: "--T::."}
 
 
 def _read_timestamp(value: Any, context: Context) -> datetime:
     try:
-        if (
-            type(value) is str
-            and value[4:20:3] in _USUAL_SEPARATORS
-            and value[-1] == "Z"
-            and len(value) in _USUAL_LENGTHS
-            # Some versions of Python know an hour 24.
-            and value[11:13] != "24"
-        ):
+        is_usual = type(value) is str and value[4:20:3] == _USUAL_SEPARATORS.get(len(value)) and value[-1] == "Z"
+        # Some versions of Python accept an hour 24.
+        if is_usual and "T24" not in value:
             return datetime.fromisoformat(value)
         if _is_rfc_3339(value):
             moment = datetime.fromisoformat(value.upper())
             return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
         pass
-    written = describe_value(text(value, context))
-    raise DocumentError(f"must be a time with its zone, like 2026-01-05T12:00:00Z, not {written}")
+    raise must_be("a time with its zone, like 2026-01-05T12:00:00Z", text(value, context))
 
 
 def _write_timestamp(value: datetime, _: Context) -> str:
@@ -65,22 +57,21 @@ _TEXTS = frozenset({str})
 _NO_METADATA: FrozenDict[str, Any] = FrozenDict()
 
 
-@lru_cache(maxsize=1_000)
-def _kind_named(name: str) -> ContextKind:
-    kind: ContextKind = KIND.read(name, Context())
-    return kind
+def _cached(codec: Codec) -> Callable[[str], Any]:
+    @lru_cache(maxsize=1_000)
+    def named(name: str) -> Any:
+        return codec.read(name, Context())
+
+    return named
 
 
-@lru_cache(maxsize=1_000)
-def _source_named(name: str) -> ContextSource:
-    source: ContextSource = SOURCE.read(name, Context())
-    return source
+_kind_named, _source_named = _cached(KIND), _cached(SOURCE)
 
 
 def usual_item(data: dict[Any, Any], context: Context) -> ContextItem | None:
-    """The item of an object, in half the time: a codec is asked only where a look at the type will not do.
+    """Read a usual item in half the time: a codec is used only where checking the type is not enough.
 
-    For an object that has mistakes or is spelt otherwise, it returns None or raises a DocumentError: `ITEM` reads it.
+    For an object with mistakes or other spellings, this returns None or raises a DocumentError; then use `ITEM`.
     """
     if "future_relevance_hint" in data or "original_tokens" in data:
         return None

@@ -33,7 +33,7 @@ def read_items(
         An iterator, which reads a line when the next item is needed.
 
     Raises:
-        TypeError: the stream is no iterable of lines; a path is none.
+        TypeError: the stream is not an iterable of lines, but a path, for example.
         DocumentError: a line is not an item. The path starts with its number, like `line 3: tokens`.
     """
     lines = checked_iterable("stream", "an open file or another iterable of lines", stream)

@@ -1,6 +1,6 @@
 """The fields of reasons, events and the report. Diagnostics: Events, Exclusion Reasons, SelectionReport.
 
-They are those of the classes, under the same names.
+They are derived from the classes, and have the same names.
 """
 
 from __future__ import annotations
@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from operator import attrgetter
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 from pycupel.codecs.base import Codec, Context, FunctionCodec, adapted, as_object, must_be
-from pycupel.codecs.containers import list_of
+from pycupel.codecs.containers import OBJECT, list_of
 from pycupel.codecs.derive import derive_fields
-from pycupel.codecs.records import OPTIONAL, Field, Record, tagged_schema
-from pycupel.codecs.scalars import INTEGER, KIND, NUMBER, OBJECT, TEXT, text
+from pycupel.codecs.records import OPTIONAL, Field, Record
+from pycupel.codecs.scalars import INTEGER, KIND, NUMBER, TEXT, text
 from pycupel.diagnostics import (
     CountRequirementShortfall,
     ExcludedItem,
@@ -37,7 +38,7 @@ __all__ = ["CODECS", "REASON_CODECS", "TYPES"]
 
 
 def _open_name(members: type[StrEnum]) -> Codec:
-    """A member of an enumeration, or the name itself if it is unknown: a later version may have made it (WF-03)."""
+    """A member of an enumeration, or an unknown name as it is: a later version may have written it (WF-03)."""
     known: dict[str, str] = {member.value: member for member in members}
 
     def read(value: Any, context: Context) -> str:
@@ -47,14 +48,12 @@ def _open_name(members: type[StrEnum]) -> Codec:
     return FunctionCodec(TEXT.schema(), read, text)
 
 
-class _Envelope(NamedTuple):
-    """What every reason comes in: `{"reason": "<name>", ...fields}` (WF-04)."""
-
-    reason: str
-
-
-_ENVELOPE = Record(_Envelope, [Field("reason", _open_name(InclusionReason))])
-_INCLUSION = adapted(_ENVELOPE, read=attrgetter("reason"), write=_Envelope)
+# Every reason is an object, with its name and perhaps fields: `{"reason": "<name>", ...}` (WF-04).
+_INCLUSION = adapted(
+    Record(SimpleNamespace, [Field("reason", _open_name(InclusionReason))]),
+    read=attrgetter("reason"),
+    write=lambda reason: SimpleNamespace(reason=reason),
+)
 
 TYPES: dict[Any, Codec] = {
     int: INTEGER,
@@ -72,7 +71,7 @@ _REASONS = {name: Record(cls, derive_fields(cls, TYPES), beside=("reason",)) for
 
 
 def _read_exclusion(value: Any, context: Context) -> ExclusionReason:
-    # Which other keys there may be depends on the name. So it is read first, and not strictly.
+    # The name is read first, and not strictly: it decides which other keys are known.
     name = _INCLUSION.read(value, Context())
     if name in _REASONS:
         known: ExclusionReason = _REASONS[name].read(value, context)
@@ -90,19 +89,15 @@ def _write_exclusion(value: Any, context: Context) -> dict[str, Any]:
     return {"reason": name, **_REASONS[name].write(value, context)}
 
 
-TYPES[ExclusionReason] = FunctionCodec(
-    tagged_schema("reason", TEXT.schema(), (([name], record.schema()) for name, record in _REASONS.items())),
-    _read_exclusion,
-    _write_exclusion,
-)
+TYPES[ExclusionReason] = FunctionCodec(_INCLUSION.schema(), _read_exclusion, _write_exclusion)
 
 
 def _one_reason(cls: type[ExclusionReason]) -> Codec:
-    """The codec of one exclusion reason, which refuses all others."""
+    """A codec that reads and writes only this exclusion reason."""
 
     def checked(reason: ExclusionReason) -> ExclusionReason:
         if type(reason) is not cls:
-            raise DocumentError(f"must be that of {cls.__name__}, not {quoted(reason_name(reason))}", path="reason")
+            raise DocumentError(f"must be {cls.__name__}, not {quoted(reason_name(reason))}", path="reason")
         return reason
 
     return adapted(TYPES[ExclusionReason], read=checked)
@@ -111,7 +106,7 @@ def _one_reason(cls: type[ExclusionReason]) -> Codec:
 _PARTS: list[type[Any]] = [IncludedItem, ExcludedItem, TraceEvent, OverflowEvent, CountRequirementShortfall]
 TYPES.update({cls: Record(cls, derive_fields(cls, TYPES)) for cls in _PARTS})
 
-# As other implementations write it: always.
+# Always written, as other implementations do.
 _SHORTFALLS = Field("count_requirement_shortfalls", list_of(TYPES[CountRequirementShortfall]), OPTIONAL)
 
 CODECS: Mapping[type[Any], Codec] = {
@@ -124,4 +119,4 @@ CODECS: Mapping[type[Any], Codec] = {
 
 _EACH_REASON: list[type[ExclusionReason]] = [*EXCLUSION_REASONS.values(), UnknownReason]
 REASON_CODECS: Mapping[type[Any], Codec] = {cls: _one_reason(cls) for cls in _EACH_REASON}
-"""The codec of each exclusion reason, which refuses all others."""
+"""The codec of each exclusion reason; it rejects all others."""

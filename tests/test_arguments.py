@@ -114,6 +114,9 @@ def nested(wrap: Callable[[Scorer], Scorer]) -> Scorer:
         (lambda: SelectionReport([], [], [], 1, 0), "total_candidates", 1),
         (lambda: nested(ScaledScorer), "inner", None),
         (lambda: nested(lambda scorer: CompositeScorer([(scorer, 1)])), "entries", None),
+        (lambda: nested(BoostedScorer), "inner", None),
+        (lambda: nested(lambda scorer: BoostedScorer(RECENCY, scorer)), "boosts", None),
+        (lambda: nested(lambda scorer: BoostedScorer(RECENCY, boosts=[RECENCY, scorer])), "boosts", None),
     ],
 )
 def test_a_wrong_value(build: Build, argument: str, value: Any) -> None:

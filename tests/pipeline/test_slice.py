@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from pycupel import (
     ContextBudget,
     ContextItem,
+    CountConstrainedKnapsackSlice,
+    CountQuotaEntry,
     OverflowStrategy,
     Pipeline,
     ScoredItem,
 )
-from pycupel.diagnostics import BudgetExceeded
+from pycupel.diagnostics import BudgetExceeded, CountCapExceeded
 from tests.strategies import RawHintScorer
 
 
@@ -99,3 +102,21 @@ def test_one_of_two_occurrences_does_not_bring_in_the_other() -> None:
     assert report.items == [twice]
     assert [(each.item is twice, each.reason) for each in report.excluded] == [(True, BudgetExceeded(60, 40))]
     assert report.included_tokens == 60
+
+
+class Capped:
+    """A custom slicer that delegates: what it returns are objects, not indices."""
+
+    def __init__(self, inner: CountConstrainedKnapsackSlice) -> None:
+        self.slice = inner.slice
+
+
+def test_the_first_occurrence_is_selected_by_built_in_and_custom_slicers() -> None:
+    """SL-03: the cap keeps the later occurrence (CK-02), which consumes the first."""
+    twice, between = item("twice", 100), item("between", 100, kind="Document")
+    capped = CountConstrainedKnapsackSlice([CountQuotaEntry("Message", cap_count=1)])
+    pipeline = Pipeline(RawHintScorer(), capped, deduplication=False)
+    report = pipeline.dry_run([twice, between, twice], 1_000)
+    assert report.items == [twice, between]
+    assert [(each.item, each.reason) for each in report.excluded] == [(twice, CountCapExceeded("Message", 1, 1))]
+    assert replace(pipeline, slicer=Capped(capped)).run([twice, between, twice], 1_000) == report.items

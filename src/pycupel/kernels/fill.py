@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import operator
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
 
 from pycupel.kernels.order import descending
 
 __all__ = ["best_fitting", "by_density", "fill"]
 
 _MAX_FLOAT = sys.float_info.max
+_divide: Callable[[float, float], float] = cast(Any, operator).truediv
 
 
 def fill(order: Iterable[int], tokens: Sequence[int], capacity: int) -> list[int]:
@@ -30,14 +33,15 @@ def by_density(scores: Sequence[float], tokens: Sequence[int], exponent: float =
 
     Items without tokens come before all finite densities.
     """
+    if len(scores) != len(tokens):
+        raise ValueError(f"{len(scores)} scores for {len(tokens)} token counts")
     if exponent == 0.0:
         return descending([score if cost > 0 else _MAX_FLOAT for score, cost in zip(scores, tokens, strict=True)])
     costs = tokens if exponent == 1.0 else [_power(cost, exponent) for cost in tokens]
     try:
-        densities = [score / cost if cost else _MAX_FLOAT for score, cost in zip(scores, costs, strict=True)]
-    except OverflowError:
-        # A count beyond the range of floats counts as infinite.
-        densities = [_density(score, cost) for score, cost in zip(scores, costs, strict=True)]
+        densities = list(map(_divide, scores, costs))
+    except (ZeroDivisionError, OverflowError):
+        densities = list(map(_density, scores, costs))
     return descending(densities)
 
 
@@ -64,4 +68,5 @@ def _density(score: float, cost: float) -> float:
     try:
         return score / cost
     except OverflowError:
-        return score / float("inf")
+        # A count beyond the range of floats counts as infinite.
+        return score / math.inf

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING
 
@@ -51,11 +51,12 @@ _deduplicated = maker(Deduplicated)
 
 def included(classified: Classified, placement: Placement) -> tuple[IncludedItem, ...]:
     """In placed order. Pinned comes before everything else (ER-07)."""
-    items, scores, tokens, pinned = placement.items, placement.scores, placement.tokens, len(classified.pinned)
+    items, scores, tokens, _, order, _ = placement
+    pinned = len(classified.pinned)
     if not pinned and 0 not in tokens:
-        return tuple([_included_item((items[i], scores[i], _SCORED)) for i in placement.order])
+        return tuple([_included_item((items[i], scores[i], _SCORED)) for i in order])
     reasons = [_PINNED if i < pinned else _SCORED if tokens[i] else _ZERO_TOKEN for i in range(len(tokens))]
-    return tuple([_included_item((items[i], scores[i], reasons[i])) for i in placement.order])
+    return tuple([_included_item((items[i], scores[i], reasons[i])) for i in order])
 
 
 def excluded_by_classify(classified: Classified) -> list[ExcludedItem]:
@@ -72,26 +73,27 @@ def excluded_by_deduplicate(
 
 def excluded_by_slice(ranking: Ranking, sliced: Sliced, budget: ContextBudget, available: int) -> list[ExcludedItem]:
     """In sorted order. `available` are the tokens of the target that the selected items leave."""
-    is_out = _is_out(sliced)
-    left_out = compress(zip(ranking.items, ranking.scores, strict=True), is_out)
+    items, scores = ranking.items, ranking.scores
     pinned_tokens, capped = ranking.classified.pinned_tokens, sliced.cap_excluded
+    out = _excluded_indices(sliced)
     if not (pinned_tokens or capped):
-        return [_excluded_item((item, score, _exceeded((item.tokens, available)))) for item, score in left_out]
+        return [_excluded_item((items[i], scores[i], _exceeded((items[i].tokens, available)))) for i in out]
     target = whole_target = sliced.effective.target_tokens
     displaced: ExclusionReason | None = None
     if pinned_tokens:
         whole_target = budget.effective().target_tokens
         displaced = PinnedOverride(ranking.classified.pinned[0].content)
     excluded: list[ExcludedItem] = []
-    for i, (item, score) in zip(compress(range(len(is_out)), is_out), left_out, strict=True):
+    for i in out:
+        tokens = items[i].tokens
         # A cap comes before everything else (ER-03).
         reason = capped.get(i)
-        if reason is None and target < item.tokens <= whole_target:
+        if reason is None and target < tokens <= whole_target:
             # Items that would fit without the pinned ones were displaced by them (PL-04).
             reason = displaced
         if reason is None:
-            reason = _exceeded((item.tokens, available))
-        excluded.append(_excluded_item((item, score, reason)))
+            reason = _exceeded((tokens, available))
+        excluded.append(_excluded_item((items[i], scores[i], reason)))
     return excluded
 
 
@@ -117,10 +119,9 @@ def excluded_by_place(classified: Classified, placement: Placement, budget: Cont
 
 def slice_notes(ranking: Ranking, sliced: Sliced, slicer: Slicer) -> list[str]:
     """For each item that Slice excluded, the actual cause if the reason alone misleads (ER-05), else an empty text."""
-    is_out = _is_out(sliced)
+    out = list(_excluded_indices(sliced))
     if not has_notes(slicer):
-        return [""] * sum(is_out)
-    out = list(compress(range(len(is_out)), is_out))
+        return [""] * len(out)
     available = available_tokens(ranking, sliced)
     fitting = {i for i in out if ranking.items[i].tokens <= available and i not in sliced.cap_excluded}
     if not fitting:
@@ -129,9 +130,9 @@ def slice_notes(ranking: Ranking, sliced: Sliced, slicer: Slicer) -> list[str]:
     return [notes.get(i, "") if i in fitting else "" for i in out]
 
 
-def _is_out(sliced: Sliced) -> bytearray:
-    """A 1 for each item that Slice excluded, in sorted order."""
-    return sliced.is_selected.translate(_INVERT)
+def _excluded_indices(sliced: Sliced) -> Iterator[int]:
+    """The indices of the items that Slice excluded, ascending."""
+    return compress(range(len(sliced.is_selected)), sliced.is_selected.translate(_INVERT))
 
 
 def available_tokens(ranking: Ranking, sliced: Sliced) -> int:

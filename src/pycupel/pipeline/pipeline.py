@@ -309,7 +309,7 @@ class Pipeline(Policy):
     def _select(self, ranking: Ranking, budget: ContextBudget, trace: Trace) -> Selection:
         classified, items, scores = ranking.classified, ranking.items, ranking.scores
         slicer = self.slicer if self.shorten is None else self._version_slicer(ranking, budget)
-        sliced = slice_items(items, scores, budget, classified.pinned_tokens, slicer)
+        sliced = slice_items(items, scores, budget, classified.pinned_tokens, slicer, deduplicated=self.deduplication)
         trace.sliced(ranking, sliced)
         chosen, versions = sliced.selected, sliced.versions
         placement = place_items(

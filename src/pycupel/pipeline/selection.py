@@ -156,7 +156,8 @@ def _excluded(selection: Selection) -> tuple[ExcludedItem, ...]:
     excluded = [*invalid, *duplicates, *unselected, *truncated]
     if isnan(sum(selection.ranking.all_scores)):
         return tuple([excluded[i] for i in descending([each.score for each in excluded])])
-    return tuple(sorted(excluded, key=_score, reverse=True))
+    excluded.sort(key=_score, reverse=True)
+    return tuple(excluded)
 
 
 def _events(selection: Selection) -> tuple[TraceEvent, ...]:

@@ -7,10 +7,11 @@ from itertools import compress
 from typing import NamedTuple
 
 from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
+from pycupel.kernels.identity import indices_by_identity
 from pycupel.kernels.records import maker
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.protocols import Slicer
-from pycupel.slicers._base import NO_VERSIONS, slice_by_index
+from pycupel.slicers._base import NO_VERSIONS, IndexSlice, slice_by_index
 
 __all__ = ["Sliced", "slice_items"]
 
@@ -36,14 +37,34 @@ _sliced = maker(Sliced)
 
 
 def slice_items(
-    items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, pinned_tokens: int, slicer: Slicer
+    items: Sequence[ContextItem],
+    scores: Sequence[float],
+    budget: ContextBudget,
+    pinned_tokens: int,
+    slicer: Slicer,
+    *,
+    deduplicated: bool,
 ) -> Sliced:
     """Let the slicer select within what the pinned items leave of the budget."""
     effective = budget.effective(pinned_tokens)
     outcome = slice_by_index(slicer, items, scores, effective)
+    if not deduplicated:
+        outcome = _first_occurrences(items, outcome)
+    chosen, shortfalls, cap_excluded, versions, notes = outcome
     is_selected = bytearray(len(items))
-    for i in outcome.selected:
+    for i in chosen:
         is_selected[i] = 1
     selected = list(compress(range(len(items)), is_selected))
-    capped = dict(outcome.cap_excluded)
-    return _sliced((effective, selected, is_selected, outcome.shortfalls, capped, outcome.versions, outcome.notes))
+    return _sliced((effective, selected, is_selected, shortfalls, dict(cap_excluded), versions, notes))
+
+
+def _first_occurrences(items: Sequence[ContextItem], outcome: IndexSlice) -> IndexSlice:
+    """The outcome in terms of objects: one that occurs several times is selected at its first occurrences (SL-03).
+
+    Only then a slicer selects the same whether it is built in or returns objects.
+    """
+    indices = indices_by_identity(items)
+    if len(indices) == len(items):
+        return outcome
+    first = {i: indices[id(items[i])].pop() for i in [*outcome.selected, *(i for i, _ in outcome.cap_excluded)]}
+    return outcome.at(first)

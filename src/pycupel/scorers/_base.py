@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from pycupel.errors import CycleError, ScorerConfigError
 from pycupel.model import ContextItem, ContextKind
@@ -14,6 +14,7 @@ from pycupel.protocols import Scorer
 
 __all__ = [
     "CONVERSATION",
+    "Batch",
     "WrappingScorer",
     "batches",
     "check_nesting",
@@ -24,6 +25,8 @@ __all__ = [
 ]
 
 MAX_DEPTH = 100
+
+Batch: TypeAlias = Callable[[Sequence[ContextItem]], list[float]]
 
 # The kinds whose order in the input is meaningful: messages, and the output of tools.
 CONVERSATION = frozenset({ContextKind.MESSAGE.key, ContextKind.TOOL_OUTPUT.key})
@@ -91,12 +94,12 @@ def score_once(child: Any, items: Sequence[ContextItem], known: dict[int, list[f
     return batch(child, items) if trusted else score_all(child, items)
 
 
-def batches(scorers: Sequence[Scorer]) -> tuple[Callable[[Sequence[ContextItem]], list[float]], ...]:
-    """The `score_all` of each, if all are different built-in scorers that wrap none; otherwise empty."""
+def batches(scorers: Sequence[Scorer]) -> tuple[tuple[Scorer, Batch], ...]:
+    """Each scorer with its `score_all`, if all are different built-in scorers that wrap none; otherwise empty."""
     methods = [_batch_method(scorer.__class__) for scorer in scorers]
     if len(set(map(id, scorers))) < len(scorers) or not all(trusted and not wraps for _, trusted, wraps in methods):
         return ()
-    return tuple([cast(Any, scorer).score_all for scorer in scorers])
+    return tuple([(scorer, cast(Any, scorer).score_all) for scorer in scorers])
 
 
 @lru_cache(maxsize=512)
@@ -120,18 +123,19 @@ def _as_score(scorer: Scorer, value: Any) -> float:
     return as_float(f"the score that {type(scorer).__name__} returned", value)
 
 
-def check_nesting(root: WrappingScorer, argument: str | None = None) -> None:
+def check_nesting(root: WrappingScorer, argument: str, inside: Sequence[Scorer]) -> None:
     """Reject a scorer that contains itself, or is nested too deeply to be shown, compared or run (CS-01, PY-08).
 
     A depth-first search by identity, iterative so that it cannot hit the recursion limit itself. A scorer may occur
-    several times. `argument` is the one that holds the inner scorers.
+    several times. `inside` are the scorers that were passed to `root` as the argument of that name.
     """
     depth: dict[int, int] = {}
     in_path: set[int] = set()
     stack: list[Any] = [root]
     while stack:
         node = stack[-1]
-        children = [child for child in node.children if isinstance(child, WrappingScorer)]
+        held = inside if node is root else node.children
+        children = [child for child in held if isinstance(child, WrappingScorer)]
         pending = [child for child in children if id(child) not in depth]
         in_path.add(id(node))
         if not pending:

@@ -45,7 +45,8 @@ class BoostedScorer(WrappingScorer):
         given = (*more, *checked_iterable("boosts", "an iterable of scorers", boosts))
         object.__setattr__(self, "inner", checked_scorer("inner", inner))
         object.__setattr__(self, "boosts", tuple(checked_scorer(f"boosts[{i}]", b) for i, b in enumerate(given)))
-        check_nesting(self)
+        check_nesting(self, "inner", [self.inner])
+        check_nesting(self, "boosts", self.boosts)
 
     @property
     def children(self) -> tuple[Scorer, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
@@ -13,7 +13,7 @@ from pycupel.model import ContextItem
 from pycupel.model.checks import as_float, checked_pairs
 from pycupel.model.frozen import sealed
 from pycupel.protocols import Scorer, checked_scorer
-from pycupel.scorers._base import WrappingScorer, batches, check_nesting, combined, score_one
+from pycupel.scorers._base import Batch, WrappingScorer, batches, check_nesting, combined, score_one
 from pycupel.scorers._weights import bad_weight
 
 __all__ = ["CompositeScorer"]
@@ -37,7 +37,7 @@ class CompositeScorer(WrappingScorer):
     """Pairs of a scorer and its weight. Weights are relative: 3 and 1 mean 0.75 and 0.25."""
 
     _normalized: tuple[float, ...] = field(init=False, repr=False, compare=False)
-    _batches: tuple[Callable[[Sequence[ContextItem]], list[float]], ...] = field(init=False, repr=False, compare=False)
+    _batches: tuple[tuple[Scorer, Batch], ...] = field(init=False, repr=False, compare=False)
 
     def __init__(self, entries: Iterable[tuple[Scorer, float]]) -> None:
         checked: list[tuple[Scorer, float]] = []
@@ -51,7 +51,7 @@ class CompositeScorer(WrappingScorer):
             raise ScorerConfigError("the sum of all weights must be finite", argument="entries")
         object.__setattr__(self, "_normalized", tuple(weight / total_weight for _, weight in checked))
         self._hold(checked)
-        check_nesting(self, "entries")
+        check_nesting(self, "entries", self.children)
 
     def _hold(self, entries: Iterable[tuple[Scorer, float]]) -> None:
         object.__setattr__(self, "entries", tuple(entries))
@@ -73,14 +73,14 @@ class CompositeScorer(WrappingScorer):
         """The scores of all items, equal to `score` bit for bit."""
         if self._batches:
             # No child occurs twice, so no scores have to be kept.
-            return self.combine([batch(items) for batch in self._batches])
+            return self.combine([batch(items) for _, batch in self._batches])
         return combined(self, items, {})
 
     def score_columns(self, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[list[float]]:
         """The scores that each child gives, and in `known` those of every scorer inside, by their ids."""
         if known or not self._batches:
             return WrappingScorer.score_columns(self, items, known)
-        for (scorer, _), batch in zip(self.entries, self._batches, strict=True):
+        for scorer, batch in self._batches:
             known[id(scorer)] = batch(items)
         return list(known.values())
 

@@ -35,7 +35,7 @@ class ScaledScorer(WrappingScorer):
 
     def __post_init__(self) -> None:
         checked_scorer("inner", self.inner)
-        check_nesting(self, "inner")
+        check_nesting(self, "inner", [self.inner])
 
     @property
     def children(self) -> tuple[Scorer, ...]:

@@ -53,8 +53,8 @@ class IndexSlice(NamedTuple):
         versions = self.versions
         return sum([versions.get(i, items[i]).tokens for i in self.selected])
 
-    def at(self, indices: Sequence[int]) -> IndexSlice:
-        """The same outcome, with the indices that the sliced items have in a longer list."""
+    def at(self, indices: Sequence[int] | Mapping[int, int]) -> IndexSlice:
+        """The same outcome with other indices, such as those that the sliced items have in a longer list."""
         return IndexSlice(
             [indices[i] for i in self.selected],
             self.shortfalls,

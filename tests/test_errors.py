@@ -190,11 +190,11 @@ def test_an_ambiguous_provider_tells_the_candidates() -> None:
 def test_messages_that_only_go_together_do_not_fit() -> None:
     """API: `UnitTooLargeError(indices, tokens, available)`."""
     error = UnitTooLargeError([3, 4, 5], 900, 500, hint="Raise the budget.")
-    assert str(error) == "messages 3, 4, 5 belong together and need 900 tokens, but only 500 are available"
+    assert str(error) == "messages 3, 4, 5 belong together and need 900 tokens, but only 500 are available for them"
     assert (error.indices, error.tokens, error.available) == ((3, 4, 5), 900, 500)
     assert error.__notes__ == ["Raise the budget."]
-    assert str(UnitTooLargeError([3], 900, 500)) == "message 3 needs 900 tokens, but only 500 are available"
-    turn = "messages 3 to 42 (40 of them) belong together and need 900 tokens, but only 500 are available"
+    assert str(UnitTooLargeError([3], 900, 500)) == "message 3 needs 900 tokens, but only 500 are available for it"
+    turn = "messages 3 to 42 (40 of them) belong together and need 900 tokens, but only 500 are available for them"
     assert str(UnitTooLargeError(range(3, 43), 900, 500)) == turn
 
 

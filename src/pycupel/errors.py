@@ -387,7 +387,7 @@ class UnitTooLargeError(CupelError):
     Attributes:
         indices: The indices of the messages.
         tokens: The tokens that they need together.
-        available: The tokens that are available.
+        available: The tokens that are available for them, beside everything else that must stay.
     """
 
     def __init__(self, indices: Sequence[int], tokens: int, available: int, *, hint: str | None = None) -> None:
@@ -404,4 +404,6 @@ class UnitTooLargeError(CupelError):
         if len(self.indices) > 8:
             which = f"{self.indices[0]} to {self.indices[-1]} ({len(self.indices)} of them)"
         what = f"messages {which} belong together and need" if many else f"message {which} needs"
-        return f"{what} {digits(self.tokens)} tokens, but only {digits(self.available)} are available"
+        # The budget may leave more, which other messages need.
+        left = f"only {digits(self.available)} are available for {'them' if many else 'it'}"
+        return f"{what} {digits(self.tokens)} tokens, but {left}"

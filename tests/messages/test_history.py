@@ -13,7 +13,7 @@ from pycupel.messages import to_items
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.history import History, items_at, make_history
 from pycupel.messages.options import ProviderName, UnitName
-from pycupel.messages.ties import with_needs
+from pycupel.messages.staying import with_needs
 from tests.messages.chats import answer, calls, exchange, long_turn, question, result, system
 from tests.messages.histories import WRITERS, Exchange, Message
 
@@ -238,5 +238,4 @@ def test_what_is_needed_is_found_through_others() -> None:
     needs: list[tuple[int, ...]] = [(), (0,), (1,), (), (1, 5), (4,)]
     assert with_needs([2], needs.__getitem__) == [2, 1, 0]
     assert with_needs([4, 2, 4], needs.__getitem__) == [4, 2, 1, 5, 0]
-    assert with_needs([2, 4], needs.__getitem__, done={1}) == [2, 4, 5]
     assert with_needs([], needs.__getitem__) == []

@@ -268,6 +268,38 @@ def test_ids_of_mistral_are_nine_letters_and_digits(call_id: str, is_odd: bool) 
     assert (rejected_by_mistral(messages, old=True) is not None) == is_odd
 
 
+@pytest.mark.parametrize(
+    ("name", "is_odd"),
+    [("look_up-2", False), ("f" * 64, False), ("f" * 65, True), ("look.up", True), ("größe", True), ("", True)],
+)
+def test_functions_of_mistral_have_plain_names(name: str, is_odd: bool) -> None:
+    """Row 8: in calls, and in results that have a name."""
+    call = {"id": nine("a"), "function": {"name": name, "arguments": "{}"}}
+    messages = [USER, {"role": "assistant", "tool_calls": [call]}, {**result("a"), "name": name}]
+    findings = lint_messages(messages, "mistral")
+    assert [(each.index, each.rule, each.severity) for each in findings] == [
+        (index, "odd-name", "warning") for index in (1, 2) if is_odd
+    ]
+    assert (rejected_by_mistral(messages) is not None) == is_odd
+    assert (rejected_by_mistral([USER, calls("a"), messages[2]]) is not None) == is_odd
+    assert lint_messages(messages, "openai") == []
+    # A selection must not lose an open exchange because of a name, which only the caller can change.
+    assert select_messages(messages, 1_000, provider="mistral", counter=len).messages == messages
+
+
+def test_a_call_of_langchain_has_its_name_beside_its_arguments() -> None:
+    call = {"id": nine("a"), "name": "look up", "args": {}}
+    messages = [USER, {"type": "ai", "content": "", "tool_calls": [call]}, result("a")]
+    assert [(each.index, each.rule) for each in lint_messages(messages, "mistral")] == [(1, "odd-name")]
+
+
+def test_old_function_calls_have_their_names_checked() -> None:
+    call = {"role": "assistant", "content": None, "function_call": {"name": "look up", "arguments": "{}"}}
+    messages = [USER, call, {"role": "function", "name": "look up", "content": "Found."}]
+    findings = lint_messages(messages, "mistral")
+    assert [each.index for each in findings if each.rule == "odd-name"] == [1, 2]
+
+
 def cached(count: int) -> list[Message]:
     return [{"type": "text", "text": str(n), "cache_control": {"type": "ephemeral"}} for n in range(count)]
 

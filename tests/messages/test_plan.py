@@ -63,6 +63,13 @@ def test_for_an_int_65_percent_of_what_must_stay_leaves_are_the_target() -> None
     assert goal - 2 * cost(history[1:2]) < selection.total_tokens <= goal == selection.budget.target_tokens
 
 
+@pytest.mark.parametrize("documents", [None, ["a document"]])
+@pytest.mark.parametrize("budget", [10**400, ContextBudget(10**400, 10**399)])
+def test_a_budget_beyond_floats_is_a_budget(budget: ContextBudget | int, documents: list[str] | None) -> None:
+    history = small_talk(4)
+    assert select(history, budget, documents=documents).messages[:1] == history[:1]
+
+
 def test_a_large_system_prompt_does_not_make_a_cut_forget_everything() -> None:
     history = [system("x" * 700), *small_talk(40)[1:]]
     selection = select(history, 1_000)

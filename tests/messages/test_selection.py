@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
@@ -33,7 +33,7 @@ from pycupel.errors import (
     ProviderAmbiguousError,
     UnitTooLargeError,
 )
-from pycupel.messages import Dropped, ExplainedSelection, MessageSelection
+from pycupel.messages import Dropped, ExplainedSelection, MessageSelection, aselect_messages, select_messages
 from pycupel.messages.options import ProviderName
 from tests.messages.chats import (
     Message,
@@ -378,7 +378,7 @@ def test_what_must_stay_and_does_not_fit_is_an_error_that_names_the_largest() ->
     assert error.indices == (len(history) - 2, len(history) - 1)
     assert error.tokens == cost(history[-2:])
     assert error.available == 350 - window([history[0], history[-3]])
-    assert "what must stay needs 435 tokens, but the budget leaves 347." in error.__notes__[0]
+    assert "It must stay: all that must stay needs 435 tokens, and the budget leaves 347." in error.__notes__[0]
 
 
 def test_no_budget_gives_an_empty_list() -> None:
@@ -532,6 +532,12 @@ def test_what_was_dropped_is_a_value_and_no_tuple() -> None:
 def test_names_are_matched_in_any_spelling(option: str, spelling: str, documented: str) -> None:
     history = small_talk(20)
     assert select(history, 200, **{option: spelling}) == select(history, 200, **{option: documented})
+
+
+@pytest.mark.parametrize("function", [select_messages, aselect_messages])
+def test_annotations_can_be_evaluated(function: Callable[..., Any]) -> None:
+    """Libraries that wrap functions ask for them."""
+    assert "budget" in get_type_hints(function)
 
 
 def test_importing_messages_does_not_look_for_installed_packages() -> None:

@@ -1,102 +1,25 @@
-"""Choose by policy which units a cut drops and which documents fit beside the rest: by index, with reasons."""
+"""Choose which documents fit beside the units that stay, and say why the others are dropped."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from pycupel.diagnostics import (
-    BudgetExceeded,
-    Deduplicated,
-    ExcludedItem,
-    ExclusionReason,
-    Filtered,
-    SelectionReport,
-)
+from pycupel.diagnostics import Deduplicated, ExcludedItem, ExclusionReason, Filtered, SelectionReport
 from pycupel.diagnostics.report import with_fields
 from pycupel.kernels.order import descending, u_shaped
-from pycupel.kernels.records import records
-from pycupel.messages.cuts import Candidates, Replayed
+from pycupel.messages.cuts import Replayed
 from pycupel.messages.history import History, items_at
-from pycupel.messages.plan import Plan
 from pycupel.messages.scoring import scorer_for
-from pycupel.messages.slicing import BesideSlice, fill, inner_slicer, without_lone_questions
+from pycupel.messages.slicing import BesideSlice, inner_slicer
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline import Pipeline, Policy, Selection
 from pycupel.pipeline.notes import ranking_notes
-from pycupel.protocols import Scorer, Slicer
-from pycupel.scorers._base import score_all
-from pycupel.slicers._base import slice_by_index
 
 if TYPE_CHECKING:
     from pycupel.messages.documents import DocumentItem
 
-__all__ = ["Choice", "HistoryCutter", "choose"]
-
-
-class HistoryCutter:
-    """Cuts a history by a policy. Call it with the candidates to get the units to drop, with reasons."""
-
-    def __init__(self, history: History, plan: Plan, policy: Policy) -> None:
-        self._history = history
-        self._plan = plan
-        self._policy = policy
-        self._items: dict[int, ContextItem] = {}
-
-    @cached_property
-    def _scorer(self) -> Scorer:
-        return scorer_for(self._policy.scorer, (), None, "")[0]
-
-    @cached_property
-    def inner(self) -> Slicer | None:
-        """The policy's slicer, if it does more than take what fits."""
-        return inner_slicer(self._policy.slicer)
-
-    @cached_property
-    def answers(self) -> dict[int, int]:
-        """For each unit that opens a turn, the next unit in that turn."""
-        answers: dict[int, int] = {}
-        for i, unit in enumerate(self._history.units):
-            if unit.anchor is not None and unit.problem is None:
-                answers.setdefault(unit.anchor, i)
-        return answers
-
-    def __call__(self, candidates: Candidates) -> dict[int, ExclusionReason]:
-        """Return the units to drop, with reasons."""
-        pinned, sizes, ties = candidates.pinned, self._history.sizes, self._history.ties
-        room, reserve = self._plan.goal(candidates.pinned_tokens, candidates.must_tokens)
-        # Newest first, because of equal scores the first is kept.
-        units = [i for i in reversed(candidates.units) if i not in pinned]
-        self._items |= items_at(self._history, [i for i in units if i not in self._items])
-        items = [self._items[i] for i in units]
-        scores = self.scores(items)
-        order = descending(scores)
-        ranked = [units[n] for n in order]
-        capped: dict[int, ExclusionReason] = {}
-        wanted = ranked
-        if self.inner is not None:
-            ranked_items = [items[n] for n in order]
-            outcome = slice_by_index(self.inner, ranked_items, [scores[n] for n in order], ContextBudget(room))
-            wanted = [ranked[n] for n in sorted(outcome.selected)]
-            capped = {ranked[n]: reason for n, reason in outcome.cap_excluded}
-        # Without room to grow, the window is to be filled, whatever stays without what was said around it.
-        in_one_piece = self.inner is None and self._plan.is_stable
-        taken = fill(wanted, sizes, ties, room - reserve, in_one_piece=in_one_piece)
-        taken = without_lone_questions(taken, ties, self.answers, candidates.begun)
-        left = room - sum([sizes[i] for i in taken])
-        gone = [i for i in ranked if i not in taken]
-        if capped:
-            return {i: capped.get(i) or BudgetExceeded(sizes[i], left) for i in gone}
-        return dict(zip(gone, records(BudgetExceeded, [(sizes[i], left) for i in gone]), strict=True))
-
-    def scores(self, items: Sequence[ContextItem]) -> list[float]:
-        """The scores of units as items."""
-        return score_all(self._scorer, tuple(items))
-
-    def forget(self, unit_index: int) -> None:
-        """Drop the cached item of a unit whose cost changed."""
-        self._items.pop(unit_index, None)
+__all__ = ["Choice", "choose"]
 
 
 class Choice(NamedTuple):

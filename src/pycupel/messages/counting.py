@@ -16,7 +16,6 @@ from pycupel.model.checks import describe, wrong_type
 from pycupel.model.names import name_key
 from pycupel.tokens.counter import Counter
 from pycupel.tokens.counters import CounterLike, get_counter
-from pycupel.tokens.families import counter_for
 
 __all__ = ["Beside", "count_beside", "count_messages", "each_tool", "resolve_counter"]
 
@@ -71,6 +70,8 @@ def count_messages(
 def resolve_counter(counter: CounterLike, provider: Provider, model: str | None) -> Counter:
     """The counter of that name; for "auto", the one for the model, or else for the provider's models."""
     if isinstance(counter, str) and name_key(counter) == "auto":
+        from pycupel.tokens.families import counter_for  # noqa: PLC0415 - a caller's own counter does not need it
+
         return counter_for(provider.name, model)
     return get_counter(counter)
 

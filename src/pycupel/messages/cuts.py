@@ -8,18 +8,19 @@ chosen only there: however long the history is, all cuts together look at each m
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Container, Mapping
+from collections.abc import Mapping
 from itertools import accumulate
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from pycupel.diagnostics import ExclusionReason
 from pycupel.errors import UnitTooLargeError
+from pycupel.messages.cutter import Candidates, HistoryCutter
 from pycupel.messages.history import History
 from pycupel.messages.plan import Plan
 from pycupel.messages.result import ResultText
 from pycupel.messages.staying import Staying
 
-__all__ = ["START", "Candidates", "HistoryShortener", "Replayed", "State", "replay", "select_once"]
+__all__ = ["START", "Replayed", "State", "replay"]
 
 Gone = Mapping[int, ExclusionReason]
 
@@ -41,28 +42,6 @@ START = State(0, {})
 """The state at the start of a history."""
 
 
-class Candidates(NamedTuple):
-    """The units that a cut chooses from."""
-
-    units: list[int]
-    """The units not dropped so far, ascending."""
-
-    begun: int
-    """The number of units that have started, dropped ones included."""
-
-    pinned: frozenset[int]
-    """The units that stay."""
-
-    pinned_tokens: int
-    """The tokens of the pinned units."""
-
-    must_tokens: int
-    """The tokens of those that must stay even if there is no room."""
-
-    end: int
-    """The number of messages."""
-
-
 class Replayed(NamedTuple):
     """The result of a replay."""
 
@@ -78,90 +57,49 @@ class Replayed(NamedTuple):
     gone: Gone
     """The units that were dropped before."""
 
-    saved: Mapping[int, int] = {}
+    saved: Mapping[int, int]
     """The tokens that shortening saved at the end, by message."""
 
-    texts: tuple[ResultText, ...] = ()
+    texts: tuple[ResultText, ...]
     """What results say that have been shortened."""
 
 
-Cutter = Callable[[Candidates], Gone]
-
-
-class HistoryShortener(Protocol):
-    """A cutter that also shortens what it keeps, which changes the tokens of messages and units."""
-
-    @property
-    def saved(self) -> Mapping[int, int]:
-        """The tokens saved, by message."""
-        ...
-
-    @property
-    def saved_tokens(self) -> int:
-        """The tokens saved since the replay began."""
-        ...
-
-    def texts(self, gone: Container[int]) -> tuple[ResultText, ...]:
-        """The texts of all shortened results, except in dropped units."""
-        ...
-
-    def make_fit(self, must: Collection[int], end: int) -> None:
-        """Shorten the mandatory messages before `end` until they fit."""
-        ...
-
-
-def replay(
-    history: History, plan: Plan, cut: Cutter, start: State, shortener: HistoryShortener | None = None
-) -> Replayed:
+def replay(cutter: HistoryCutter, plan: Plan, start: State) -> Replayed:
     """Visit all points of a history, and cut where it exceeds the window.
 
     Args:
-        history: The history.
+        cutter: The history, and what to drop and to shorten.
         plan: When and how far to cut.
-        cut: Chooses what to drop.
         start: Where to begin.
-        shortener: The cutter, if it also shortens.
 
     Raises:
         UnitTooLargeError: at the end, what must stay does not fit. An earlier point where it does not is skipped.
     """
-    past = _Past(history, start, shortener)
+    history = cutter.history
+    past = _Past(cutter, start)
     fits_always = plan.fits_always
-    points = history.points
+    # Cuts that leave no room to grow cannot be kept, so the whole history is cut once.
+    points = history.points if plan.is_stable else []
     end = start.end
     for end in points[bisect_right(points, start.end) :]:
         if past.tokens(end) <= fits_always:
             continue
         staying = past.staying(end)
-        if shortener is not None:
-            shortener.make_fit(staying.must, end)
+        cutter.make_fit(staying.must, end)
         if history.tokens_of(staying.must, end) + plan.held <= plan.window:
             candidates = past.candidates(end, staying, plan)
             if not plan.fits(past.tokens(end), candidates.must_tokens):
-                past.drop(cut(candidates))
-    before = State(end, dict(past.gone), () if shortener is None else shortener.texts(past.gone))
+                past.drop(cutter(candidates))
+    before = State(end, dict(past.gone), cutter.texts(past.gone))
+    known = dict(cutter.saved)
     end = len(history.tokens)
     staying = past.staying(end)
-    known = {}
-    if shortener is not None:
-        known = dict(shortener.saved)
-        shortener.make_fit(staying.must, end)
+    cutter.make_fit(staying.must, end)
     _check(history, staying, plan)
     candidates = past.candidates(end, staying, plan)
-    dropped: Gone = {} if plan.fits(past.tokens(end), candidates.must_tokens) else cut(candidates)
-    if shortener is None:
-        return Replayed(before, candidates, dropped, past.gone)
-    texts = shortener.texts({**past.gone, **dropped})
-    return Replayed(before, candidates, dropped, past.gone, _grown(known, shortener.saved), texts)
-
-
-def select_once(history: History, plan: Plan, cut: Cutter, shortener: HistoryShortener | None = None) -> Replayed:
-    """Cut the whole history once.
-
-    Raises:
-        UnitTooLargeError: what must stay does not fit.
-    """
-    return replay(history._replace(points=[]), plan, cut, START, shortener)
+    dropped: Gone = {} if plan.fits(past.tokens(end), candidates.must_tokens) else cutter(candidates)
+    texts = cutter.texts({**past.gone, **dropped})
+    return Replayed(before, candidates, dropped, past.gone, _grown(known, cutter.saved), texts)
 
 
 def _grown(before: Mapping[int, int], now: Mapping[int, int]) -> dict[int, int]:
@@ -174,21 +112,24 @@ def _check(history: History, staying: Staying, plan: Plan) -> None:
     if needed > window and must:
         largest = max(sorted(must), key=history.sizes.__getitem__)
         tokens = history.sizes[largest]
+        others = (
+            f": all that must stay needs {needed} tokens, and the budget leaves {window}" if needed > tokens else ""
+        )
         raise UnitTooLargeError(
             history.units[largest].indices,
             tokens,
             max(0, window - (needed - tokens)),
-            hint=f"It must stay: what must stay needs {needed} tokens, but the budget leaves {window}. "
-            "Raise the budget, pin less, or shorten that message.",
+            hint=f"It must stay{others}. Raise the budget, pin less, or shorten that message.",
         )
 
 
 class _Past:
     """The remaining history at successive points."""
 
-    def __init__(self, history: History, start: State, shortener: HistoryShortener | None) -> None:
+    def __init__(self, cutter: HistoryCutter, start: State) -> None:
+        history = cutter.history
+        self._cutter = cutter
         self._history = history
-        self._shortener = shortener
         self._firsts = history.landmarks.firsts
         self._grown = bisect_left(self._firsts, start.end)
         self.gone = dict(start.gone)
@@ -206,8 +147,7 @@ class _Past:
     def tokens(self, end: int) -> int:
         """The remaining tokens before a message."""
         # Only messages before the end have been shortened.
-        saved = 0 if self._shortener is None else self._shortener.saved_tokens
-        return self._sums[end] - self._gone_tokens - saved
+        return self._sums[end] - self._gone_tokens - self._cutter.saved_tokens
 
     def staying(self, end: int) -> Staying:
         return self._history.staying(end, self.gone)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from heapq import heapify, heappop, heapreplace
 from typing import Any, NamedTuple
 
@@ -115,8 +114,7 @@ class _Step(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ladder:
+class Ladder(NamedTuple):
     """The versions of a unit: whole first, then step by step."""
 
     size: int
@@ -128,7 +126,7 @@ class Ladder:
     rungs: Mapping[Key, Sequence[_Step]]
     """The steps of each result, by its key."""
 
-    errors: frozenset[Key] = field(default=frozenset())
+    errors: frozenset[Key] = frozenset()
     """The keys of results that report errors."""
 
     def saves(self, key: Key) -> int:
@@ -144,8 +142,7 @@ class Ladder:
         """The ladder without the steps of these results."""
         if not self.rungs.keys() & set(keys):
             return self
-        rungs = {key: steps for key, steps in self.rungs.items() if key not in keys}
-        return Ladder(self.size, self.units, rungs, self.errors)
+        return self._replace(rungs={key: steps for key, steps in self.rungs.items() if key not in keys})
 
 
 def ladder_versions(ladder: Ladder) -> tuple[list[int], list[float], list[_Step]]:

@@ -22,6 +22,7 @@
     7    call-after-model        error     gemini       a call follows a user message or results
     8    prefix-not-last         error     mistral      a message with prefix=True is the last one
     8    odd-id                  warning   mistral      ids of calls are nine letters and digits (older models)
+    8    odd-name                warning   mistral      functions are named with 1 to 64 letters, digits, _ and -
     *    duplicate-tool          error     ant gem      tools have different names (with `tools=`)
                                  warning   others
     *    missing-tools           warning   anthropic    a history with calls needs definitions (with `tools=`)
@@ -48,8 +49,8 @@ from pycupel.messages.counting import each_tool
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.fields import field, is_list, text_of
 from pycupel.messages.options import ProviderName, checked_list
-from pycupel.messages.providers._anthropic_rules import CACHED
 from pycupel.messages.providers._base import ERROR, WARNING, Finding, MessageView, Severity
+from pycupel.messages.providers._rules import CACHED
 from pycupel.model.checks import quoted
 
 __all__ = ["Finding", "lint_messages"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from pycupel.errors import InvalidArgumentError
@@ -17,6 +17,7 @@ __all__ = [
     "BudgetLike",
     "Pin",
     "ProviderName",
+    "Summarize",
     "TooLarge",
     "UnitName",
     "as_budget",
@@ -29,6 +30,7 @@ UnitName: TypeAlias = Literal["auto", "turn"]
 TooLarge: TypeAlias = Literal["drop", "error", "shorten"]
 BudgetLike: TypeAlias = ContextBudget | int | str
 Pin: TypeAlias = Iterable[int] | Callable[[Any], object]
+Summarize: TypeAlias = Callable[[list[Any], str | None], str | Awaitable[str]]
 
 _SHARE = r"\s*(\d+(?:\.\d+)?)\s*%\s*"
 

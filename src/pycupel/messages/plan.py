@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget
-from pycupel.model.checks import checked_int
+from pycupel.model.checks import checked_count, checked_int, wrong_type
+from pycupel.model.percent import share_of
 
 if TYPE_CHECKING:
     from pycupel.messages.documents import DocumentItem
 
-__all__ = ["Plan", "limits_of", "make_plan"]
+__all__ = ["Plan", "limits_of", "make_plan", "summary_room"]
 
 # With an int as budget, a history that exceeds it is cut to what must stay plus this share of the remaining tokens.
 # The rest is room to grow, so that the next calls only append, and the provider's prompt cache holds.
 TARGET_PERCENT = 65
+# The default room for a summary, in percent of the window.
+_SUMMARY_PERCENT = 5
 
 
 def limits_of(budget: ContextBudget | int, margin_percent: float, beside: int = 0) -> ContextBudget:
@@ -102,8 +106,22 @@ class Plan(NamedTuple):
 
     def _reserve(self, rest: int) -> int:
         if self.beside is None:
-            return max(self.held, int(rest * self.share))
-        return self.held + min(self.beside, int(max(0, rest - self.held) * self.share))
+            return max(self.held, share_of(rest, self.share))
+        return self.held + min(self.beside, share_of(max(0, rest - self.held), self.share))
+
+
+def summary_room(summarize: Any, summary_tokens: Any, window: int) -> int:
+    """The tokens reserved for the summary message, whether there is one or not.
+
+    Raises:
+        TypeError: `summarize` cannot be called, or `summary_tokens` is not an int.
+        InvalidArgumentError: `summary_tokens` is negative.
+    """
+    if summarize is not None and not callable(summarize):
+        raise wrong_type("summarize", "a function", summarize)
+    if summary_tokens is not None:
+        return min(window, checked_count("summary_tokens", summary_tokens, InvalidArgumentError))
+    return 0 if summarize is None else window * _SUMMARY_PERCENT // 100
 
 
 def make_plan(

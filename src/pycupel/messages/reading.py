@@ -33,8 +33,8 @@ class Reading:
         self.views = views
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A counter may not be picklable.
-        return _nothing, ()
+        # A counter may not be picklable, so all that is left is None.
+        return type(None), ()
 
 
 def read_on(
@@ -65,7 +65,3 @@ def _is_same(function: Callable[[str], int], other: Callable[[str], int]) -> boo
     """Whether they are the same function. A bound method is a new object each time it is looked up."""
     are_methods = isinstance(function, MethodType) and isinstance(other, MethodType)
     return function is other or (are_methods and function == other)
-
-
-def _nothing() -> None:
-    return None

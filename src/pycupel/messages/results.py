@@ -12,6 +12,7 @@ from dataclasses import is_dataclass, replace
 from typing import Any, NamedTuple
 
 from pycupel.messages.fields import as_json, field, filled, is_filled, is_list, is_mapping, text_of
+from pycupel.messages.providers.openai import LANGCHAIN_ROLES
 from pycupel.shorten import ToolCall
 
 __all__ = ["ResultPart", "calls_of", "result_parts", "with_result_texts"]
@@ -19,8 +20,7 @@ __all__ = ["ResultPart", "calls_of", "result_parts", "with_result_texts"]
 # The items of the Responses API whose output is free text.
 _OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output"})
 _CALLS = frozenset({"function_call", "custom_tool_call"})
-# LangChain's types of messages with a result.
-_TOOL_TYPES = ("tool", "ToolMessageChunk", "function", "FunctionMessageChunk")
+_TOOL_ROLES = ("tool", "function")
 # Gemini's objects and its JSON spell names differently.
 _RESPONSES = ("function_response", "functionResponse")
 _FUNCTION_CALLS = ("function_call", "functionCall")
@@ -108,10 +108,9 @@ def _part_of(number: int, block: Any) -> ResultPart:
 
 
 def _is_tool_message(message: Any) -> bool:
-    role = text_of(message, "role")
+    role = text_of(message, "role") or LANGCHAIN_ROLES.get(text_of(message, "type"), "")
     # Messages with parts are Gemini's, whatever their roles.
-    is_tool = role in ("tool", "function") or (not role and text_of(message, "type") in _TOOL_TYPES)
-    return is_tool and field(message, "parts") is None
+    return role in _TOOL_ROLES and field(message, "parts") is None
 
 
 def _blocks(message: Any) -> tuple[str, list[Any]]:

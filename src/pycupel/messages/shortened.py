@@ -3,31 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
-from pycupel.messages.choice import HistoryCutter
+from pycupel.diagnostics import IncludedItem, SelectionReport
+from pycupel.diagnostics.report import with_fields
+from pycupel.errors import InvalidArgumentError
+from pycupel.messages.cutter import HistoryCutter
 from pycupel.messages.history import History
 from pycupel.messages.ladders import LEAST_TOKENS, Key, Result, find_results
 from pycupel.messages.plan import Plan
 from pycupel.messages.result import ResultText, ShortenedMessage
 from pycupel.messages.results import with_result_texts
+from pycupel.model.checks import quoted
+from pycupel.model.names import find_name
 from pycupel.pipeline import Policy
+from pycupel.protocols import Shortener, checked_shortener
+from pycupel.shorten import KeyLines, make_version
 
-if TYPE_CHECKING:
-    from pycupel.messages.shortening import Shortening
+__all__ = ["SHORTENED", "ShortenedHistory", "Shortening", "shortening_of"]
 
-__all__ = ["ShortenedHistory"]
+SHORTENED = "Shortened"
+"""The reason in a report for units selected with shorter results."""
 
 
-class ShortenedHistory:
-    """A history whose results are shortened. The tokens of its messages and units change with them.
+class Shortening(NamedTuple):
+    """How to shorten."""
 
-    Attributes:
-        history: The history with its current tokens.
-        saved: The tokens saved, by message.
-        saved_tokens: The tokens saved since the replay began.
+    maker: Shortener
+    """Makes the versions of results."""
+
+    keep: int
+    """How many of the newest results stay whole while they fit."""
+
+    exclude: frozenset[str]
+    """The names of tools whose results are never shortened."""
+
+    at_cuts: bool
+    """Whether results are shortened before their exchange is dropped."""
+
+    to_fit: bool
+    """Whether results that must stay are shortened if they do not fit."""
+
+    @property
+    def facts(self) -> tuple[object, ...]:
+        """Everything that versions depend on."""
+        return repr(self.maker), self.keep, tuple(sorted(self.exclude)), self.at_cuts, self.to_fit
+
+
+def shortening_of(shorten: Any, keep: int, exclude: frozenset[str], *, to_fit: bool) -> Shortening:
+    """The shortening options of `select_messages`.
+
+    Raises:
+        TypeError: `shorten` has the wrong type.
+        InvalidArgumentError: it is an unknown name.
     """
+    if shorten is None:
+        return Shortening(KeyLines(), keep, exclude, at_cuts=False, to_fit=to_fit)
+    if isinstance(shorten, str):
+        if find_name(shorten, ("results",)) is None:
+            raise InvalidArgumentError(
+                f"shorten must be 'results' or a shortener, not {quoted(shorten)}", argument="shorten", value=shorten
+            )
+        shorten = KeyLines()
+    return Shortening(checked_shortener("shorten", shorten), keep, exclude, at_cuts=True, to_fit=to_fit)
+
+
+class ShortenedHistory(HistoryCutter):
+    """A history whose results are shortened. The tokens of its messages and units change with them."""
 
     def __init__(
         self,
@@ -37,23 +81,16 @@ class ShortenedHistory:
         policy: Policy,
         count: Callable[[str], int],
         options: Shortening,
-        texts: Iterable[ResultText] = (),
+        texts: Iterable[ResultText],
     ) -> None:
         # Copies, because these lists are changed here.
-        self.history = history._replace(
-            tokens=history.tokens.copy(), sizes=history.sizes.copy(), views=history.views.copy()
-        )
-        self._messages = messages
-        self._plan = plan
-        self._policy = policy
+        copied = history._replace(tokens=history.tokens.copy(), sizes=history.sizes.copy(), views=history.views.copy())
+        super().__init__(copied, messages, plan, policy)
         self._count = count
         self._options = options
         self._original = history
         self._texts: dict[int, dict[int, str]] = {}
         self._sizes: dict[Key, int] = {}
-        self._cutter = HistoryCutter(self.history, plan, policy)
-        self.saved: dict[int, int] = {}
-        self.saved_tokens = 0
         self._apply({(n, number): text for n, number, text in texts})
         self.saved_tokens = 0
 
@@ -101,23 +138,43 @@ class ShortenedHistory:
         texts = self._texts.get(index)
         return with_result_texts(self._messages[index], texts) if texts else self._messages[index]
 
-    def shortened(self, kept: Iterable[int]) -> tuple[ShortenedMessage, ...]:
+    def shortened(self, kept: Iterable[int], /) -> tuple[ShortenedMessage, ...]:
         """The messages with shortened results."""
         whole, now = self._original.tokens, self.history.tokens
         return tuple(ShortenedMessage(n, whole[n], now[n]) for n in kept if n in self._texts)
 
-    def texts(self, gone: Container[int]) -> tuple[ResultText, ...]:
+    def texts(self, gone: Container[int], /) -> tuple[ResultText, ...]:
         """The texts of all shortened results, except in dropped units."""
         there = sorted(n for n in self._texts if self._owner[n] not in gone)
         return tuple(ResultText(n, number, text) for n in there for number, text in sorted(self._texts[n].items()))
 
-    def restore(self, units: Iterable[int]) -> None:
+    def restore(self, units: Iterable[int], /) -> None:
         """Reset dropped units to the tokens of the caller's messages."""
         for i in units:
             for n in self.history.units[i].indices:
                 if self._texts.pop(n, None) is not None:
                     self.history.tokens[n] = self._original.tokens[n]
                     self.history.sizes[i] = self._original.sizes[i]
+
+    def in_report(
+        self, report: SelectionReport | None, shortened: Sequence[ShortenedMessage], /
+    ) -> SelectionReport | None:
+        """Mark the units with shorter results in the report, as versions of the original units."""
+        if report is None or not shortened:
+            return report
+        saved = {each.index: each.original_tokens - each.tokens for each in shortened}
+        included: list[IncludedItem] = []
+        for each in report.included:
+            indices: Sequence[int] = each.item.metadata.get("pycupel.unit", ())
+            less = sum([saved.get(n, 0) for n in indices])
+            if less:
+                whole = replace(each.item, tokens=each.item.tokens + less)
+                text = "\n".join([self.history.views[n].text for n in indices])
+                version = make_version(whole, text, each.item.tokens, "shorter results")
+                included.append(IncludedItem(version, each.score, SHORTENED))
+            else:
+                included.append(each)
+        return with_fields(report, included=tuple(included))
 
     def _size_with(self, unit: int, texts: Mapping[Key, str]) -> int:
         """The tokens of a unit with these texts."""
@@ -145,7 +202,7 @@ class ShortenedHistory:
             # Keep the ids: for providers without ids, they depend on earlier messages.
             history.views[n] = history.views[n]._replace(text=view.text, tokens=view.tokens, shares=view.shares)
             history.tokens[n] = view.tokens
-            self._cutter.forget(self._owner[n])
+            self._items.pop(self._owner[n], None)
             history.sizes[self._owner[n]] -= saved
             self.saved[n] = self.saved.get(n, 0) + saved
             self.saved_tokens += saved

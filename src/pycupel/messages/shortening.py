@@ -6,17 +6,15 @@ information as possible stays. A shortened result stays as it is; a later cut ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from pycupel.diagnostics import BudgetExceeded, ExclusionReason, IncludedItem, SelectionReport
-from pycupel.diagnostics.report import with_fields
-from pycupel.errors import InvalidArgumentError
+from pycupel.diagnostics import BudgetExceeded, ExclusionReason
 from pycupel.kernels.order import descending
 from pycupel.kernels.versions import choose
-from pycupel.messages.cuts import Candidates
-from pycupel.messages.history import History, items_at
+from pycupel.messages.cutter import Candidates
+from pycupel.messages.history import items_at
 from pycupel.messages.ladders import (
     Key,
     Ladder,
@@ -26,77 +24,15 @@ from pycupel.messages.ladders import (
     stub_of,
     without_media,
 )
-from pycupel.messages.plan import Plan
-from pycupel.messages.result import ResultText, ShortenedMessage
 from pycupel.messages.shortened import ShortenedHistory
 from pycupel.messages.slicing import fill, without_lone_questions
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import quoted
-from pycupel.model.names import find_name
-from pycupel.pipeline import Policy
-from pycupel.protocols import ShortenContext, Shortener, Slicer, checked_shortener
-from pycupel.shorten import HeadAndTail, KeyLines, make_version
+from pycupel.protocols import ShortenContext, Shortener, Slicer
+from pycupel.shorten import HeadAndTail
 from pycupel.slicers._base import slice_by_index
 from pycupel.slicers._versions import value_of
 
-__all__ = ["SHORTENED", "Shortening", "ShorteningCutter", "shortening_of"]
-
-SHORTENED = "Shortened"
-"""The reason in a report for units selected with shorter results."""
-
-
-class Shortening(NamedTuple):
-    """How to shorten."""
-
-    maker: Shortener
-    """Makes the versions of results."""
-
-    keep: int
-    """How many of the newest results stay whole while they fit."""
-
-    exclude: frozenset[str]
-    """The names of tools whose results are never shortened."""
-
-    at_cuts: bool
-    """Whether results are shortened before their exchange is dropped."""
-
-    to_fit: bool
-    """Whether results that must stay are shortened if they do not fit."""
-
-    @property
-    def facts(self) -> tuple[object, ...]:
-        """Everything that versions depend on."""
-        return repr(self.maker), self.keep, tuple(sorted(self.exclude)), self.at_cuts, self.to_fit
-
-    def cutter(
-        self,
-        history: History,
-        messages: Sequence[Any],
-        plan: Plan,
-        policy: Policy,
-        count: Callable[[str], int],
-        texts: Iterable[ResultText],
-    ) -> ShorteningCutter:
-        """The cutter of this history, whose results have had these texts since the last cut."""
-        return ShorteningCutter(history, messages, plan, policy, count, self, texts)
-
-
-def shortening_of(shorten: Any, keep: int, exclude: frozenset[str], *, to_fit: bool) -> Shortening:
-    """The shortening options of `select_messages`.
-
-    Raises:
-        TypeError: `shorten` has the wrong type.
-        InvalidArgumentError: it is an unknown name.
-    """
-    if shorten is None:
-        return Shortening(KeyLines(), keep, exclude, at_cuts=False, to_fit=to_fit)
-    if isinstance(shorten, str):
-        if find_name(shorten, ("results",)) is None:
-            raise InvalidArgumentError(
-                f"shorten must be 'results' or a shortener, not {quoted(shorten)}", argument="shorten", value=shorten
-            )
-        shorten = KeyLines()
-    return Shortening(checked_shortener("shorten", shorten), keep, exclude, at_cuts=True, to_fit=to_fit)
+__all__ = ["ShorteningCutter"]
 
 
 class _Choice(NamedTuple):
@@ -110,7 +46,7 @@ class _Choice(NamedTuple):
 class ShorteningCutter(ShortenedHistory):
     """Cuts a history like `HistoryCutter`, and shortens results first."""
 
-    def make_fit(self, must: Collection[int], end: int) -> None:
+    def make_fit(self, must: Collection[int], end: int, /) -> None:
         """Shorten the results that must stay until they fit and leave room to grow."""
         history, plan = self.history, self._plan
         room = plan.window - plan.held
@@ -154,7 +90,7 @@ class ShorteningCutter(ShortenedHistory):
     def __call__(self, candidates: Candidates) -> dict[int, ExclusionReason]:
         """Return the units to drop, with reasons, and shorten the others."""
         if not self._options.at_cuts:
-            return self._cutter(candidates)
+            return super().__call__(candidates)
         history, end = self.history, candidates.end
         room, reserve = self._plan.goal(candidates.pinned_tokens, candidates.must_tokens)
         limit = max(0, room - reserve)
@@ -165,7 +101,7 @@ class ShorteningCutter(ShortenedHistory):
         free = [each for each in results if each.unit not in candidates.pinned and each.key not in kept]
         self._apply(self._first_texts(free, newest, end))
         items = list(items_at(history, units).values())
-        scores = dict(zip(units, self._cutter.scores(items), strict=True))
+        scores = dict(zip(units, self._scores(items), strict=True))
         free = [result for result in free if self._is_open(result)]
         sizes = {i: history.sizes[i] for i in units}
         staying = [i for i in candidates.units if i in candidates.pinned]
@@ -177,12 +113,12 @@ class ShorteningCutter(ShortenedHistory):
         choice = self._choose(ladders, scores, limit, required)
         order = self._order(choice, required, units)
         capped: dict[int, ExclusionReason] = {}
-        if self._cutter.inner is not None:
-            order, capped = self._within_policy(self._cutter.inner, order, choice, scores, room)
+        if self._inner is not None:
+            order, capped = self._within_policy(self._inner, order, choice, scores, room)
         sizes |= choice.sizes
         by_unit = [sizes.get(i, size) for i, size in enumerate(history.sizes)]
         taken = fill(order, by_unit, history.ties, limit, in_one_piece=False)
-        taken = without_lone_questions(taken, history.ties, self._cutter.answers, candidates.begun)
+        taken = without_lone_questions(taken, history.ties, self._answers, candidates.begun)
         for i in taken:
             self._apply(choice.texts.get(i, {}))
         left = room - history.tokens_of(taken)
@@ -299,23 +235,3 @@ class ShorteningCutter(ShortenedHistory):
         outcome = slice_by_index(inner, items, [scores[i] for i in ranked], ContextBudget(room))
         wanted = {ranked[k] for k in outcome.selected}
         return [i for i in order if i in wanted], {ranked[k]: reason for k, reason in outcome.cap_excluded}
-
-    def in_report(
-        self, report: SelectionReport | None, shortened: Sequence[ShortenedMessage]
-    ) -> SelectionReport | None:
-        """Mark the units with shorter results in the report, as versions of the original units."""
-        if report is None or not shortened:
-            return report
-        saved = {each.index: each.original_tokens - each.tokens for each in shortened}
-        included: list[IncludedItem] = []
-        for each in report.included:
-            indices: Sequence[int] = each.item.metadata.get("pycupel.unit", ())
-            less = sum([saved.get(n, 0) for n in indices])
-            if less:
-                whole = replace(each.item, tokens=each.item.tokens + less)
-                text = "\n".join([self.history.views[n].text for n in indices])
-                version = make_version(whole, text, each.item.tokens, "shorter results")
-                included.append(IncludedItem(version, each.score, SHORTENED))
-            else:
-                included.append(each)
-        return with_fields(report, included=tuple(included))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem, ContextKind, QuotaConstraintMode
-from pycupel.model.frozen import sealed
 from pycupel.protocols import Slicer
 from pycupel.slicers import CountQuotaSlice, GreedySlice, QuotaSlice, StreamSlice
 from pycupel.slicers._base import IndexedSlicer, IndexSlice, exclusion_notes, slice_by_index
@@ -83,19 +82,21 @@ def without_lone_questions(
     return taken - alone.difference(*[ties[i] for i in taken])
 
 
-@sealed
-@dataclass(frozen=True, slots=True)
 class BesideSlice(IndexedSlicer):
-    """Selects the units of a history that stay, and fills the rest with documents, best score first."""
+    """Selects the units of a history that stay, and fills the rest with documents, best score first.
 
-    inner: Slicer | None
-    """The slicer whose choice of documents is narrowed; None for all of them."""
+    Attributes:
+        inner: The slicer whose choice of documents is narrowed; None for all of them.
+        units: The index of the unit of each item of the history, by the item's identity. Other items are documents.
+        staying: The units that stay.
+    """
 
-    units: Mapping[int, int]
-    """The index of the unit of each item of the history, by the item's identity. Other items are documents."""
+    __slots__ = ("inner", "staying", "units")
 
-    staying: Container[int]
-    """The units that stay."""
+    def __init__(self, inner: Slicer | None, units: Mapping[int, int], staying: Container[int]) -> None:
+        self.inner = inner
+        self.units = units
+        self.staying = staying
 
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /

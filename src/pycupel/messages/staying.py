@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from pycupel.messages.ties import with_needs
 from pycupel.messages.units import Unit
 
-__all__ = ["Landmarks", "Staying", "Track", "landmarks_of", "staying_at"]
+__all__ = ["Landmarks", "Staying", "Track", "landmarks_of", "staying_at", "with_needs"]
 
 
 class Track(NamedTuple):
@@ -112,8 +111,8 @@ def staying_at(
     landmarks: Landmarks,
     end: int,
     *,
-    is_last: bool = True,
-    gone: Container[int] = (),
+    is_last: bool,
+    gone: Container[int],
 ) -> Staying:
     """What stays if the history ends before the message `end`.
 
@@ -153,6 +152,22 @@ def staying_at(
     needed = frozenset(with_needs(must, lambda i: [n for n in units[i].needs if n < begun]))
     tied = with_needs(wanted, lambda i: [n for n in ties[i] if n < begun and n not in gone])
     return Staying(needed, frozenset(tied) - needed)
+
+
+def with_needs(start: Iterable[int], needs: Callable[[int], Iterable[int]]) -> list[int]:
+    """The indices in `start` with everything they need, directly or indirectly.
+
+    `needs` gives the indices that an index needs.
+    """
+    found = list(dict.fromkeys(start))
+    seen = set(found)
+    for index in found:
+        # The list grows while it is walked, until nothing is missing.
+        for need in needs(index):
+            if need not in seen:
+                seen.add(need)
+                found.append(need)
+    return found
 
 
 def _last_spoken(units: Sequence[Unit], begun: int) -> int | None:

@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from inspect import isawaitable, iscoroutine
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
-from pycupel.errors import InvalidArgumentError
 from pycupel.messages.history import History
+from pycupel.messages.options import Summarize
 from pycupel.messages.result import Cut, MessageSelection
-from pycupel.model.checks import checked_count, describe, shortened, wrong_type
+from pycupel.model.checks import describe, shortened
 from pycupel.model.frozen import FrozenDict
 
-__all__ = ["Summarize", "SummaryRequest", "request_of", "summary_room"]
-
-Summarize: TypeAlias = Callable[[list[Any], str | None], str | Awaitable[str]]
-
-# The default room for a summary, in percent of the window.
-_PERCENT = 5
-
-
-def summary_room(summarize: Any, summary_tokens: Any, window: int) -> int:
-    """The tokens reserved for the summary message, whether there is one or not.
-
-    Raises:
-        TypeError: `summarize` cannot be called, or `summary_tokens` is not an int.
-        InvalidArgumentError: `summary_tokens` is negative.
-    """
-    if summarize is not None and not callable(summarize):
-        raise wrong_type("summarize", "a function", summarize)
-    if summary_tokens is not None:
-        return min(window, checked_count("summary_tokens", summary_tokens, InvalidArgumentError))
-    return 0 if summarize is None else window * _PERCENT // 100
+__all__ = ["SummaryRequest", "request_of"]
 
 
 class SummaryRequest(NamedTuple):

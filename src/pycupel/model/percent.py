@@ -1,10 +1,10 @@
-"""Percentages of tokens, rounded down."""
+"""Percentages and shares of tokens, rounded down."""
 
 from __future__ import annotations
 
 from math import floor
 
-__all__ = ["percent_of", "without_percent"]
+__all__ = ["percent_of", "share_of", "without_percent"]
 
 
 def percent_of(tokens: int, percent: float) -> int:
@@ -23,3 +23,12 @@ def without_percent(tokens: int, percent: float) -> int:
     except OverflowError:
         numerator, denominator = percent.as_integer_ratio()
         return tokens * (100 * denominator - numerator) // (100 * denominator)
+
+
+def share_of(tokens: int, share: float) -> int:
+    """A share from 0 to 1, rounded down; beyond the range of floats in exact arithmetic."""
+    try:
+        return int(tokens * share)
+    except OverflowError:
+        numerator, denominator = share.as_integer_ratio()
+        return tokens * numerator // denominator

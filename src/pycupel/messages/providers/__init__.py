@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 
 from pycupel.messages.providers._base import MessageView, Provider
-from pycupel.messages.providers.anthropic import ANTHROPIC
-from pycupel.messages.providers.gemini import GEMINI
-from pycupel.messages.providers.mistral import MISTRAL
-from pycupel.messages.providers.openai import OPENAI
-from pycupel.messages.providers.responses import RESPONSES
 
 __all__ = ["PROVIDERS", "MessageView", "Provider"]
 
-PROVIDERS: Mapping[str, Provider] = {each.name: each for each in (OPENAI, RESPONSES, ANTHROPIC, GEMINI, MISTRAL)}
+_NAMES = ("openai", "responses", "anthropic", "gemini", "mistral")
+
+
+class _Providers(Mapping[str, Provider]):
+    """Each is loaded when it is first asked for: most programs use one."""
+
+    def __getitem__(self, name: str) -> Provider:
+        if name not in _NAMES:
+            raise KeyError(name)
+        provider: Provider = getattr(import_module(f"{__name__}.{name}"), name.upper())
+        return provider
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_NAMES)
+
+    def __len__(self) -> int:
+        return len(_NAMES)
+
+
+PROVIDERS: Mapping[str, Provider] = _Providers()

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from pycupel.messages.providers._base import ERROR, WARNING, Finding, MessageView
-from pycupel.messages.providers._rules import EMPTY_TEXT, Fault, faults_by_mark, system_neighbours
+from pycupel.messages.providers._rules import CACHED, EMPTY_TEXT, Fault, faults_by_mark, system_neighbours
 
 __all__ = [
-    "CACHED",
     "TEXT_BEFORE_RESULT",
     "UNSIGNED_THINKING",
     "excess_cache_control",
@@ -20,8 +19,6 @@ __all__ = [
     "thinking_not_first",
 ]
 
-# The mark of each block with cache_control.
-CACHED = "cached"
 TEXT_BEFORE_RESULT = "text-before-result"
 UNSIGNED_THINKING = "unsigned-thinking"
 

@@ -22,10 +22,12 @@ __all__ = [
     "MessageView",
     "Pairing",
     "Provider",
+    "Rule",
     "Severity",
     "check_content",
     "entries",
     "id_of",
+    "one_by_one",
     "role_of",
 ]
 
@@ -87,11 +89,11 @@ class Finding:
     """
 
 
-class Pairing(NamedTuple):
-    """The groups of messages that belong together, by index, in order of their first message; and the findings."""
+Pairing: TypeAlias = tuple[list[list[int]], list[Finding]]
+"""The groups of messages that belong together, by index, in order of their first message; and the findings."""
 
-    groups: list[list[int]]
-    findings: list[Finding]
+Reader: TypeAlias = Callable[[Sequence[Any], ContentReader, int], list[MessageView]]
+Rule: TypeAlias = Callable[[Sequence[MessageView]], Iterator[Finding]]
 
 
 class Provider(NamedTuple):
@@ -100,13 +102,13 @@ class Provider(NamedTuple):
     name: ProviderName
     """Its name."""
 
-    reader: Callable[[Sequence[Any], ContentReader, int], list[MessageView]]
+    reader: Reader
     """Reads the messages from an index on into views."""
 
     pair: Callable[[Sequence[MessageView]], Pairing]
     """Groups calls with their results."""
 
-    rules: tuple[Callable[[Sequence[MessageView]], Iterator[Finding]], ...] = ()
+    rules: tuple[Rule, ...] = ()
     """Its other rules. Each sees only what earlier rules accepted."""
 
     needs: Callable[[Mapping[int, Sequence[MessageView]]], dict[int, tuple[int, ...]]] | None = None
@@ -117,7 +119,7 @@ class Provider(NamedTuple):
     prices: Prices = _PRICES
     """What it adds to the tokens of the text."""
 
-    request_rules: tuple[Callable[[Sequence[MessageView]], Iterator[Finding]], ...] = ()
+    request_rules: tuple[Rule, ...] = ()
     """Rules for the whole history, which no single message breaks: the linter reports them, but the selection drops
     nothing because of them.
     """
@@ -139,18 +141,18 @@ class Provider(NamedTuple):
             raise self._located(error, messages) from error
 
     def check(self, views: Sequence[MessageView], beside: Sequence[MessageView] = ()) -> list[Finding]:
-        """Everything that the provider would reject, in message order.
+        """Everything that the provider would reject.
 
         Args:
             views: The messages.
             beside: Views of what is sent beside them, for the rules about the whole request.
         """
-        findings = self.pair(views).findings
+        findings = self.pair(views)[1]
         for rule in self.rules:
             findings += rule(views)
         for rule in self.request_rules:
             findings += rule([*beside, *views])
-        return sorted(findings, key=lambda finding: finding.index)
+        return findings
 
     def price(self, messages: Sequence[Any], count: Callable[[str], int]) -> int:
         """The tokens of the messages, which may have any shape: unknown fields cost nothing.
@@ -177,6 +179,15 @@ class Provider(NamedTuple):
         return True
 
 
+def one_by_one(read: Callable[[Any, int, ContentReader], MessageView]) -> Reader:
+    """A reader of messages that do not depend on each other."""
+
+    def reader(messages: Sequence[Any], content: ContentReader, start: int) -> list[MessageView]:
+        return [read(message, index, content) for index, message in enumerate(messages[start:], start)]
+
+    return reader
+
+
 def role_of(message: Any, index: int, roles: Mapping[str, str], hint: str | None = None) -> str:
     """The role, from the provider's name for it."""
     role = field(message, "role")
@@ -199,22 +210,22 @@ def id_of(value: Any, index: int, key: str) -> str:
     raise MessageShapeError(f"must be a non-empty string, not {describe(value)}", index, key)
 
 
-def check_content(content: Any, index: int, key: str = "content", *, required: bool = False) -> None:
+def check_content(content: Any, index: int, *, required: bool) -> None:
     """Reject content that is neither a text nor a list of parts."""
     if isinstance(content, str):
         return
     if content is None:
         if required:
-            raise MessageShapeError("the message has no content", index, key, hint="An empty text is ''.")
+            raise MessageShapeError("the message has no content", index, "content", hint="An empty text is ''.")
         return
-    for n, part in enumerate(entries(content, index, key)):
+    for n, part in enumerate(entries(content, index, "content")):
         if isinstance(part, str):
             continue
-        kind = field(part, "type")
+        kind, key = field(part, "type"), f"content[{n}].type"
         if kind is None and not _is_text(part):
-            raise MessageShapeError(f"every part needs a type, but this is {describe(part)}", index, f"{key}[{n}].type")
+            raise MessageShapeError(f"every part needs a type, but this is {describe(part)}", index, key)
         if kind is not None and not isinstance(kind, str):
-            raise MessageShapeError(f"must be the type of a part, not {describe(kind)}", index, f"{key}[{n}].type")
+            raise MessageShapeError(f"must be the type of a part, not {describe(kind)}", index, key)
 
 
 def _is_text(part: Any) -> bool:

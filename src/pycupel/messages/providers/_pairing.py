@@ -50,7 +50,7 @@ def pair_adjacent(views: Sequence[MessageView], *, one_message: bool = False, id
             continue
         is_open = end == len(views) and views[-1].role != "user"
         findings += _pair(view, views[position + 1 : end], groups, one_message=one_message, is_open=is_open)
-    return Pairing(groups, findings)
+    return groups, findings
 
 
 def _pair(

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pycupel.messages.content import TEXTS
 from pycupel.messages.fields import field, is_filled, is_list, text_of
-from pycupel.messages.providers._base import ERROR, WARNING, Finding, MessageView, Severity
+from pycupel.messages.providers._base import ERROR, WARNING, Finding, MessageView, Rule, Severity
 
 __all__ = [
+    "CACHED",
     "EMPTY_MESSAGE",
     "EMPTY_TEXT",
+    "EMPTY_TEXT_FAULT",
     "PREFIX",
     "Fault",
     "empty_message",
-    "empty_text",
     "ends_with_assistant",
     "faults_by_mark",
     "first_not_user",
@@ -30,11 +31,20 @@ Fault = tuple[str, str, Severity]
 EMPTY_MESSAGE = "empty-message"
 EMPTY_TEXT = "empty-text"
 
+# A warning, because only some models and servers reject empty texts.
+EMPTY_TEXT_FAULT: Fault = (
+    "the message has an empty text, which not every model accepts",
+    "Drop the text, or the message.",
+    WARNING,
+)
+
+# The mark of each block with cache_control.
+CACHED = "cached"
 # The mark of an assistant message that the model is asked to continue.
 PREFIX = "prefix"
 
 
-def faults_by_mark(faults: Mapping[str, Fault]) -> Callable[[Sequence[MessageView]], Iterator[Finding]]:
+def faults_by_mark(faults: Mapping[str, Fault]) -> Rule:
     """A rule that reports every view with one of these marks."""
 
     def rule(views: Sequence[MessageView]) -> Iterator[Finding]:
@@ -49,11 +59,6 @@ def faults_by_mark(faults: Mapping[str, Fault]) -> Callable[[Sequence[MessageVie
 def empty_message(parts: str) -> Fault:
     """An empty message is rejected."""
     return f"the message has neither {parts}", "Drop the message.", ERROR
-
-
-def empty_text() -> Fault:
-    """A warning, because only some models and servers reject empty texts."""
-    return "the message has an empty text, which not every model accepts", "Drop the text, or the message.", WARNING
 
 
 def has_empty_text(content: Any) -> bool:

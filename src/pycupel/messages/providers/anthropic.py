@@ -9,7 +9,6 @@ from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentReader, Prices
 from pycupel.messages.fields import field, is_filled, is_list, text_of
 from pycupel.messages.providers._anthropic_rules import (
-    CACHED,
     TEXT_BEFORE_RESULT,
     UNSIGNED_THINKING,
     excess_cache_control,
@@ -19,9 +18,9 @@ from pycupel.messages.providers._anthropic_rules import (
     split_results,
     thinking_not_first,
 )
-from pycupel.messages.providers._base import MessageView, Pairing, Provider, entries, id_of, role_of
+from pycupel.messages.providers._base import MessageView, Pairing, Provider, entries, id_of, one_by_one, role_of
 from pycupel.messages.providers._pairing import orphan, pair_adjacent
-from pycupel.messages.providers._rules import EMPTY_TEXT, ends_with_assistant, first_not_user
+from pycupel.messages.providers._rules import CACHED, EMPTY_TEXT, ends_with_assistant, first_not_user
 from pycupel.model.checks import describe
 
 __all__ = ["ANTHROPIC"]
@@ -34,11 +33,7 @@ _BEGINS = "begins "
 _ENDS = "ends "
 
 
-def _read(messages: Sequence[Any], content: ContentReader, start: int) -> list[MessageView]:
-    return [_read_message(message, index, content) for index, message in enumerate(messages[start:], start)]
-
-
-def _read_message(message: Any, index: int, content: ContentReader) -> MessageView:
+def _read(message: Any, index: int, content: ContentReader) -> MessageView:
     role = role_of(message, index, _ROLES)
     blocks = field(message, "content")
     if isinstance(blocks, str):
@@ -129,7 +124,7 @@ def _pair(views: Sequence[MessageView]) -> Pairing:
                     spans[begun[call_id]] = view.index
                 else:
                     findings.append(orphan(view.index, call_id))
-    return Pairing(_merge_spans(groups, spans) if spans else groups, findings)
+    return _merge_spans(groups, spans) if spans else groups, findings
 
 
 def _merge_spans(groups: list[list[int]], spans: Mapping[int, int]) -> list[list[int]]:
@@ -147,7 +142,7 @@ def _merge_spans(groups: list[list[int]], spans: Mapping[int, int]) -> list[list
 
 ANTHROPIC = Provider(
     "anthropic",
-    _read,
+    one_by_one(_read),
     _pair,
     (faults, first_not_user, misplaced_system, split_results, thinking_not_first, ends_with_assistant),
     needs,

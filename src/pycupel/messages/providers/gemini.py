@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentReader, Prices
-from pycupel.messages.fields import field, filled, is_mapping
+from pycupel.messages.fields import field, filled, is_mapping, text_of
 from pycupel.messages.providers._base import ERROR, Finding, MessageView, Provider, entries, id_of, role_of
 from pycupel.messages.providers._pairing import pair_adjacent
 from pycupel.messages.providers._rules import (
     EMPTY_MESSAGE,
     EMPTY_TEXT,
+    EMPTY_TEXT_FAULT,
     Fault,
     empty_message,
-    empty_text,
     ends_with_assistant,
     faults_by_mark,
     first_not_user,
@@ -56,7 +56,7 @@ class _Pending:
 
     def answer(self, result: Any) -> _Call | None:
         """Remove and return the first pending call that this result answers; None if there is none."""
-        result_id, name = (_text(field(result, key)) for key in ("id", "name"))
+        result_id, name = text_of(result, "id"), text_of(result, "name")
         keys = (("id", result_id) if result_id else ("named", name), ("nameless", name))
         found = min((n for n in map(self._first, keys) if n is not None), default=None)
         if found is None:
@@ -69,11 +69,6 @@ class _Pending:
         while queue and queue[0] in self._answered:
             queue.popleft()
         return queue[0] if queue else None
-
-
-def _text(value: Any) -> str:
-    """An id or a name; empty if it is not a text."""
-    return value if isinstance(value, str) else ""
 
 
 def _read(messages: Sequence[Any], content: ContentReader, start: int) -> list[MessageView]:
@@ -160,34 +155,24 @@ def _either(part: Any, name: str, wire_name: str) -> Any:
     return field(part, wire_name) if value is None else value
 
 
-def _call_of(part: Any) -> Any:
-    return _either(part, "function_call", "functionCall")
-
-
-def _result_of(part: Any) -> Any:
-    return _either(part, "function_response", "functionResponse")
-
-
 def _calls(parts: Sequence[Any], index: int) -> Iterator[_Call]:
     for n, part in enumerate(parts):
-        call = _call_of(part)
+        call = _either(part, "function_call", "functionCall")
         if call is not None:
             name = id_of(field(call, "name"), index, f"parts[{n}].function_call.name")
-            call_id = _text(field(call, "id"))
+            call_id = text_of(call, "id")
             yield _Call(call_id or f"{name} ({index}.{n})", name, bool(call_id))
 
 
 def _results(parts: Sequence[Any], pending: _Pending, index: int) -> Iterator[str]:
     """The ids of the calls that are answered; they are no longer pending."""
     for n, part in enumerate(parts):
-        result = _result_of(part)
+        result = _either(part, "function_response", "functionResponse")
         if result is None:
             continue
         call = pending.answer(result)
         if call is None:
-            yield id_of(
-                _text(field(result, "id")) or field(result, "name"), index, f"parts[{n}].function_response.name"
-            )
+            yield id_of(text_of(result, "id") or field(result, "name"), index, f"parts[{n}].function_response.name")
         else:
             yield call.id
 
@@ -215,7 +200,7 @@ def _spoken_before_call(view: MessageView) -> Finding:
 
 _FAULTS: dict[str, Fault] = {
     EMPTY_MESSAGE: empty_message("text nor other parts"),
-    EMPTY_TEXT: empty_text(),
+    EMPTY_TEXT: EMPTY_TEXT_FAULT,
     _EMPTY_PART: ("the message has an empty part", "Drop the part, or the message.", ERROR),
 }
 

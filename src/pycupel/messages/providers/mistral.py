@@ -8,24 +8,46 @@ from typing import Any
 
 from pycupel.messages.content import ContentReader, Prices
 from pycupel.messages.fields import field
-from pycupel.messages.providers._base import WARNING, Finding, MessageView, Provider
+from pycupel.messages.providers._base import WARNING, Finding, MessageView, Provider, one_by_one
 from pycupel.messages.providers._pairing import pair_adjacent
-from pycupel.messages.providers._rules import PREFIX, ends_with_assistant, system_neighbours
-from pycupel.messages.providers.openai import empty_faults, read_message
+from pycupel.messages.providers._rules import PREFIX, Fault, ends_with_assistant, faults_by_mark, system_neighbours
+from pycupel.messages.providers.openai import empty_faults, read_message, tool_calls
 from pycupel.model.checks import quoted
 
 __all__ = ["MISTRAL"]
 
 _ID = "[a-zA-Z0-9]{9}"
+_NAME = "[a-zA-Z0-9_-]{1,64}"
+_ODD_NAME = "odd-name"
+
+_FAULTS: dict[str, Fault] = {
+    _ODD_NAME: (
+        "the name of a function is not 1 to 64 letters, digits, underscores and dashes",
+        "Rename the function, in its calls and results as well.",
+        # With an error, a selection would drop every exchange with the function, the open one as well.
+        WARNING,
+    ),
+}
 
 
-def _read(messages: Sequence[Any], content: ContentReader, start: int) -> list[MessageView]:
-    return [_read_message(message, index, content) for index, message in enumerate(messages[start:], start)]
-
-
-def _read_message(message: Any, index: int, content: ContentReader) -> MessageView:
+def _read(message: Any, index: int, content: ContentReader) -> MessageView:
     view = read_message(message, index, content)
-    return view._replace(marks=(PREFIX, *view.marks)) if field(message, "prefix") is True else view
+    marks = (PREFIX, *view.marks) if field(message, "prefix") is True else view.marks
+    names = _function_names(message, view)
+    if any(isinstance(name, str) and not re.fullmatch(_NAME, name) for name in names):
+        marks += (_ODD_NAME,)
+    return view._replace(marks=marks)
+
+
+def _function_names(message: Any, view: MessageView) -> Iterator[Any]:
+    """The names in the calls of a message, or beside its result."""
+    if view.results:
+        yield field(message, "name")
+    if view.calls:
+        yield field(field(message, "function_call"), "name")
+        for _, call in tool_calls(message, view.index):
+            function = field(call, "function")
+            yield field(call if function is None else function, "name")
 
 
 def _starts_with_call(views: Sequence[MessageView]) -> Iterator[Finding]:
@@ -96,9 +118,17 @@ def _needs(units: Mapping[int, Sequence[MessageView]]) -> dict[int, tuple[int, .
 
 MISTRAL = Provider(
     "mistral",
-    _read,
+    one_by_one(_read),
     pair_adjacent,
-    (empty_faults, _odd_ids, _starts_with_call, _misplaced_prefix, _misplaced_system, ends_with_assistant),
+    (
+        empty_faults,
+        faults_by_mark(_FAULTS),
+        _odd_ids,
+        _starts_with_call,
+        _misplaced_prefix,
+        _misplaced_system,
+        ends_with_assistant,
+    ),
     _needs,
     # For version 3 tokenizers, which write calls and results as JSON with ids. Later ones need less.
     Prices(call=60, tools=2, image=1406, small_image=1406, audio=1250, escapes=True),

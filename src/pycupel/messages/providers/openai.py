@@ -13,13 +13,13 @@ from pycupel.messages.providers._pairing import pair_adjacent
 from pycupel.messages.providers._rules import (
     EMPTY_MESSAGE,
     EMPTY_TEXT,
+    EMPTY_TEXT_FAULT,
     empty_message,
-    empty_text,
     faults_by_mark,
     has_empty_text,
 )
 
-__all__ = ["LANGCHAIN_ROLES", "OPENAI", "PRICES", "empty_faults", "read_message", "read_openai"]
+__all__ = ["LANGCHAIN_ROLES", "OPENAI", "PRICES", "empty_faults", "read_message", "read_openai", "tool_calls"]
 
 _SPOKEN = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _ROLES = {**_SPOKEN, "tool": "tool", "function": "function"}
@@ -43,7 +43,7 @@ _EMPTY = (EMPTY_TEXT,)
 
 _view = maker(MessageView)
 
-empty_faults = faults_by_mark({EMPTY_MESSAGE: empty_message("content nor calls"), EMPTY_TEXT: empty_text()})
+empty_faults = faults_by_mark({EMPTY_MESSAGE: empty_message("content nor calls"), EMPTY_TEXT: EMPTY_TEXT_FAULT})
 
 
 def read_openai(messages: Sequence[Any], content: ContentReader, start: int) -> list[MessageView]:
@@ -133,12 +133,17 @@ def _role(message: Any, index: int) -> str:
     return role_of(message, index, _ROLES)
 
 
-def _call_ids(message: Any, index: int) -> Iterator[str]:
-    """LangChain keeps calls that it could not parse separately, but sends them, too."""
+def tool_calls(message: Any, index: int) -> Iterator[tuple[str, Any]]:
+    """The calls of a message with their paths. LangChain keeps those that it could not parse apart, but sends them."""
     for key in ("tool_calls", "invalid_tool_calls"):
         calls = filled(message, key)
         for n, call in enumerate(() if calls is None else entries(calls, index, key)):
-            yield id_of(field(call, "id"), index, f"{key}[{n}].id")
+            yield f"{key}[{n}]", call
+
+
+def _call_ids(message: Any, index: int) -> Iterator[str]:
+    for path, call in tool_calls(message, index):
+        yield id_of(field(call, "id"), index, f"{path}.id")
     function = field(message, "function_call")
     if function is not None:
         yield _function_id(function, index, "function_call.name")

@@ -20,10 +20,11 @@ from pycupel.messages.providers._base import (
     Provider,
     check_content,
     id_of,
+    one_by_one,
     role_of,
 )
 from pycupel.messages.providers._pairing import orphan, repeated, repeated_calls, unanswered, waiting
-from pycupel.messages.providers._rules import EMPTY_TEXT, empty_text, faults_by_mark, has_empty_text
+from pycupel.messages.providers._rules import EMPTY_TEXT, EMPTY_TEXT_FAULT, faults_by_mark, has_empty_text
 from pycupel.messages.providers.openai import PRICES
 from pycupel.model.checks import describe, quoted
 
@@ -36,11 +37,7 @@ _LASTING = frozenset({"additional_tools", "compaction", "compaction_trigger", "c
 _SPOKEN = frozenset({"reasoning", "program", "item_reference", "mcp_list_tools", "mcp_approval_request"})
 
 
-def _read(items: Sequence[Any], content: ContentReader, start: int) -> list[MessageView]:
-    return [_read_item(item, index, content) for index, item in enumerate(items[start:], start)]
-
-
-def _read_item(item: Any, index: int, content: ContentReader) -> MessageView:
+def _read(item: Any, index: int, content: ContentReader) -> MessageView:
     kind = field(item, "type")
     if kind is None and field(item, "role") is None and field(item, "id") is not None:
         kind = "item_reference"
@@ -149,7 +146,7 @@ class _Pairs:
         newest = next((group for group in reversed(self.groups) if last in group), None)
         for each, (index, group) in self._waiting.items():
             self.findings.append((waiting if group is newest else unanswered)(index, each))
-        return Pairing(self.groups, self.findings)
+        return self.groups, self.findings
 
 
 def _pair(views: Sequence[MessageView]) -> Pairing:
@@ -169,4 +166,6 @@ def _pair(views: Sequence[MessageView]) -> Pairing:
     return pairs.finish(last)
 
 
-RESPONSES = Provider("responses", _read, _pair, (faults_by_mark({EMPTY_TEXT: empty_text()}),), prices=PRICES)
+RESPONSES = Provider(
+    "responses", one_by_one(_read), _pair, (faults_by_mark({EMPTY_TEXT: EMPTY_TEXT_FAULT}),), prices=PRICES
+)

@@ -1,0 +1,140 @@
+"""A cut: a policy chooses which units of a history to drop."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Iterable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from pycupel.diagnostics import BudgetExceeded, ExclusionReason, SelectionReport
+from pycupel.kernels.order import descending
+from pycupel.kernels.records import records
+from pycupel.messages.history import History, items_at
+from pycupel.messages.plan import Plan
+from pycupel.messages.result import ResultText, ShortenedMessage
+from pycupel.messages.scoring import scorer_for
+from pycupel.messages.slicing import fill, inner_slicer, without_lone_questions
+from pycupel.model import ContextBudget, ContextItem
+from pycupel.pipeline import Policy
+from pycupel.protocols import Scorer, Slicer
+from pycupel.scorers._base import score_all
+from pycupel.slicers._base import slice_by_index
+
+__all__ = ["Candidates", "HistoryCutter"]
+
+
+class Candidates(NamedTuple):
+    """The units that a cut chooses from."""
+
+    units: list[int]
+    """The units not dropped so far, ascending."""
+
+    begun: int
+    """The number of units that have started, dropped ones included."""
+
+    pinned: frozenset[int]
+    """The units that stay."""
+
+    pinned_tokens: int
+    """The tokens of the pinned units."""
+
+    must_tokens: int
+    """The tokens of those that must stay even if there is no room."""
+
+    end: int
+    """The number of messages."""
+
+
+class HistoryCutter:
+    """Cuts a history by a policy. Call it with the candidates to get the units to drop, with reasons.
+
+    It shortens nothing, as the other methods say; `ShorteningCutter` does.
+
+    Attributes:
+        history: The history with its current tokens.
+        saved: The tokens saved by shortening, by message.
+        saved_tokens: The tokens saved since the replay began.
+    """
+
+    def __init__(self, history: History, messages: Sequence[Any], plan: Plan, policy: Policy) -> None:
+        self.history = history
+        self.saved: dict[int, int] = {}
+        self.saved_tokens = 0
+        self._messages = messages
+        self._plan = plan
+        self._policy = policy
+        self._items: dict[int, ContextItem] = {}
+
+    @cached_property
+    def _scorer(self) -> Scorer:
+        return scorer_for(self._policy.scorer, (), None, "")[0]
+
+    @cached_property
+    def _inner(self) -> Slicer | None:
+        """The policy's slicer, if it does more than take what fits."""
+        return inner_slicer(self._policy.slicer)
+
+    @cached_property
+    def _answers(self) -> dict[int, int]:
+        """For each unit that opens a turn, the next unit in that turn."""
+        answers: dict[int, int] = {}
+        for i, unit in enumerate(self.history.units):
+            if unit.anchor is not None and unit.problem is None:
+                answers.setdefault(unit.anchor, i)
+        return answers
+
+    def __call__(self, candidates: Candidates) -> dict[int, ExclusionReason]:
+        """Return the units to drop, with reasons."""
+        pinned, sizes, ties = candidates.pinned, self.history.sizes, self.history.ties
+        room, reserve = self._plan.goal(candidates.pinned_tokens, candidates.must_tokens)
+        # Newest first, because of equal scores the first is kept.
+        units = [i for i in reversed(candidates.units) if i not in pinned]
+        self._items |= items_at(self.history, [i for i in units if i not in self._items])
+        items = [self._items[i] for i in units]
+        scores = self._scores(items)
+        order = descending(scores)
+        ranked = [units[n] for n in order]
+        capped: dict[int, ExclusionReason] = {}
+        wanted = ranked
+        if self._inner is not None:
+            ranked_items = [items[n] for n in order]
+            outcome = slice_by_index(self._inner, ranked_items, [scores[n] for n in order], ContextBudget(room))
+            wanted = [ranked[n] for n in sorted(outcome.selected)]
+            capped = {ranked[n]: reason for n, reason in outcome.cap_excluded}
+        # Without room to grow, the window is to be filled, whatever stays without what was said around it.
+        in_one_piece = self._inner is None and self._plan.is_stable
+        taken = fill(wanted, sizes, ties, room - reserve, in_one_piece=in_one_piece)
+        taken = without_lone_questions(taken, ties, self._answers, candidates.begun)
+        left = room - sum([sizes[i] for i in taken])
+        gone = [i for i in ranked if i not in taken]
+        if capped:
+            return {i: capped.get(i) or BudgetExceeded(sizes[i], left) for i in gone}
+        return dict(zip(gone, records(BudgetExceeded, [(sizes[i], left) for i in gone]), strict=True))
+
+    def _scores(self, items: Sequence[ContextItem]) -> list[float]:
+        """The scores of units as items."""
+        return score_all(self._scorer, tuple(items))
+
+    def make_fit(self, must: Collection[int], end: int, /) -> None:
+        """Shorten the units that must stay, before the message `end`, until they fit."""
+
+    def restore(self, units: Iterable[int], /) -> None:
+        """Reset dropped units to the tokens of the caller's messages."""
+
+    def message(self, index: int) -> Any:
+        """The message, or a copy with the current texts of its results."""
+        return self._messages[index]
+
+    def texts(self, _gone: Container[int], /) -> tuple[ResultText, ...]:
+        """The texts of all shortened results, except in dropped units."""
+        return ()
+
+    def shortened(self, _kept: Iterable[int], /) -> tuple[ShortenedMessage, ...]:
+        """The messages with shortened results."""
+        return ()
+
+    def in_report(
+        self, report: SelectionReport | None, _shortened: Sequence[ShortenedMessage], /
+    ) -> SelectionReport | None:
+        """The report, with marks on the units with shortened results."""
+        return report

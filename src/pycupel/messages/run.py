@@ -1,0 +1,168 @@
+"""Run a request: continue the previous selection, replay the rest of the history, and put the result together."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from pycupel.diagnostics import ExclusionReason
+from pycupel.errors import UnitTooLargeError
+from pycupel.messages.choice import choose
+from pycupel.messages.cuts import START, Replayed, replay
+from pycupel.messages.cutter import Candidates, HistoryCutter
+from pycupel.messages.history import History
+from pycupel.messages.plan import Plan
+from pycupel.messages.reading import Reading
+from pycupel.messages.record import Record
+from pycupel.messages.request import Request
+from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection, ResultText, ShortenedMessage
+from pycupel.messages.usage import usage_of
+from pycupel.model.frozen import draft_of
+
+if TYPE_CHECKING:
+    from pycupel.messages.summary import SummaryRequest
+
+__all__ = ["run"]
+
+_IGNORED = "previous was ignored: it was made with other arguments, or not from the start of this history"
+
+_DroppedDraft: Any = draft_of(Dropped)
+
+
+def run(request: Request) -> tuple[MessageSelection, SummaryRequest | None]:
+    """The selection without its summary, and the request for the summary."""
+    plan = request.plan
+    record = Record(request.history, request.fingerprints, request.facts)
+    previous = request.previous
+    if previous is not None and not record.continues(previous):
+        previous = None
+    start = record.state_of(previous) if plan.is_stable else START
+    cutter = _cutter(request, start.texts)
+    replayed = replay(cutter, plan, start)
+    cutter.restore(replayed.gone)
+    if request.too_large == "error":
+        _refuse_too_large(cutter.history, plan, replayed.candidates)
+    selection = _selection(request, record, cutter, replayed, previous)
+    return selection, _summary_request(request, cutter.history, replayed, selection.kept, previous)
+
+
+def _cutter(request: Request, texts: Iterable[ResultText]) -> HistoryCutter:
+    """The cutter of the history, whose results have had these texts since the last cut."""
+    history, source, plan, policy = request.history, request.source, request.plan, request.policy
+    if request.shortening is None:
+        return HistoryCutter(history, source, plan, policy)
+    from pycupel.messages.shortening import ShorteningCutter  # noqa: PLC0415 - few callers shorten results
+
+    return ShorteningCutter(history, source, plan, policy, request.count, request.shortening, texts)
+
+
+def _refuse_too_large(history: History, plan: Plan, candidates: Candidates) -> None:
+    room = plan.window - candidates.pinned_tokens
+    for i, (unit, tokens) in enumerate(zip(history.units, history.sizes, strict=True)):
+        if tokens > room and i not in candidates.pinned and unit.problem is None:
+            raise UnitTooLargeError(unit.indices, tokens, room, hint='To drop it instead, pass too_large="drop".')
+
+
+def _selection(
+    request: Request, record: Record, cutter: HistoryCutter, replayed: Replayed, previous: MessageSelection | None
+) -> MessageSelection:
+    history, plan, source, count = cutter.history, request.plan, request.source, request.count
+    choice = choose(
+        history,
+        plan.window,
+        replayed,
+        request.hits,
+        request.replaced,
+        request.policy,
+        query=request.query,
+        explain=request.explain,
+    )
+    kept = sorted([n for i in choice.units for n in history.units[i].indices])
+    tokens_of = {hit.index: hit.item.tokens for hit in request.hits}
+    document_tokens = sum([tokens_of[i] for i in choice.documents])
+    notes = (*choice.notes, *_system_notes(history, choice.reasons))
+    shortened = cutter.shortened(kept)
+    report = cutter.in_report(choice.report, shortened)
+    kind = MessageSelection if report is None else ExplainedSelection
+    return kind(
+        messages=list(map(cutter.message, kept)),
+        total_tokens=sum([history.tokens[n] for n in kept]) + document_tokens,
+        dropped=_dropped((history.units[i].indices, reason) for i, reason in choice.reasons.items()),
+        documents=[request.documents[i] for i in choice.documents],
+        dropped_documents=_dropped(((i,), reason) for i, reason in choice.document_reasons.items()),
+        kept=tuple(kept),
+        stable_prefix_tokens=_stable_prefix(history.tokens, kept, shortened, previous),
+        report=report,
+        budget=plan.budget(replayed.candidates.must_tokens, is_cut=bool(replayed.dropped or replayed.saved)),
+        counter=str(count),
+        provider=history.provider.name,
+        usage=usage_of(request.budget, request.beside, map(history.views.__getitem__, kept), document_tokens),
+        notes=notes if previous is request.previous else (*notes, _IGNORED),
+        cut=_cut(history, replayed, kept),
+        shortened=shortened,
+        fingerprint=record.fingerprint,
+        checkpoints=record.checkpoints(replayed) if plan.is_stable else (),
+        source=source,
+        reading=Reading(history.provider, count, request.fingerprints.of_first(len(source)), request.history.views),
+    )
+
+
+def _system_notes(history: History, dropped: Container[int]) -> Iterator[str]:
+    gone = [history.units[i].indices[0] for i in history.landmarks.reminders.units if i in dropped]
+    if gone:
+        yield (
+            f"later system messages were dropped ({len(gone)}, last: messages[{gone[-1]}]); "
+            "only the newest always stays, so pin any you need"
+        )
+
+
+def _dropped(reasons: Iterable[tuple[Sequence[int], ExclusionReason]]) -> tuple[Dropped, ...]:
+    by_index = sorted([(n, reason) for indices, reason in reasons for n in indices], key=itemgetter(0))
+    dropped: list[Dropped] = []
+    # There may be thousands, and a draft takes a third of the time.
+    for index, reason in by_index:
+        draft = _DroppedDraft()
+        draft.index = index
+        draft.reason = reason
+        draft.__class__ = Dropped
+        dropped.append(draft)
+    return tuple(dropped)
+
+
+def _stable_prefix(
+    tokens: Sequence[int], kept: Sequence[int], shortened: Sequence[ShortenedMessage], previous: MessageSelection | None
+) -> int:
+    if previous is None:
+        return 0
+    # A shortened message counts as changed.
+    changed = {each.index for each in {*shortened}.symmetric_difference(previous.shortened)}
+    stable = 0
+    for now, then in zip(kept, previous.kept, strict=False):
+        if now != then or now in changed:
+            break
+        stable += tokens[now]
+    return stable
+
+
+def _cut(history: History, replayed: Replayed, kept: Sequence[int]) -> Cut | None:
+    dropped, saved = replayed.dropped, replayed.saved
+    removed = history.tokens_of(dropped) + sum(saved.values())
+    if not removed:
+        return None
+    # Dropped messages are gone, and shortened ones are new.
+    first = min([*(history.units[i].indices[0] for i in dropped), *saved])
+    return Cut(removed, sum([history.tokens[n] for n in kept if n >= first]))
+
+
+def _summary_request(
+    request: Request, history: History, replayed: Replayed, kept: Sequence[int], previous: MessageSelection | None
+) -> SummaryRequest | None:
+    if request.summarize is None:
+        return None
+    from pycupel.messages.summary import request_of  # noqa: PLC0415 - few callers have summaries
+
+    cut = sorted(n for i in (*replayed.gone, *replayed.dropped) for n in history.units[i].indices)
+    return request_of(
+        request.summarize, request.summary_room, history, request.source, cut, kept, previous, request.count
+    )

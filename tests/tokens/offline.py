@@ -26,7 +26,9 @@ def forbid_downloads(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: Any, **options: Any) -> NoReturn:
         raise AssertionError("somebody opens a connection")
 
-    for name in ("socket", "create_connection", "getaddrinfo"):
+    # The class itself stays: `ssl` derives from it, and may be imported in a test.
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    for name in ("create_connection", "getaddrinfo"):
         monkeypatch.setattr(socket, name, refuse)
 
 

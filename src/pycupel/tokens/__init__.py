@@ -12,15 +12,16 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pycupel.model import ContextItem
 from pycupel.tokens.counters import Counter, CounterLike, get_counter, reported_tokens
-from pycupel.tokens.estimate import estimate_tokens
 from pycupel.tokens.windows import window_of
 
 if TYPE_CHECKING:
     from pycupel.messages.counting import count_messages
+    from pycupel.tokens.estimate import estimate_tokens
 
 __all__ = [
     "Counter",
@@ -45,13 +46,13 @@ def item(content: str, *, counter: CounterLike = "auto", **fields: Any) -> Conte
     return ContextItem(content, get_counter(counter)(content), **fields)
 
 
+# `count_messages` belongs to messages, and the estimator builds tables that not every program needs.
+_LOADED_WHEN_USED = {"count_messages": "pycupel.messages.counting", "estimate_tokens": "pycupel.tokens.estimate"}
+
 # Hidden from type checkers, for which it would make every name valid.
 if not TYPE_CHECKING:  # pragma: no branch
 
     def __getattr__(name: str) -> Any:
-        """`count_messages` belongs to `pycupel.messages`, and is imported when it is asked for."""
-        if name == "count_messages":
-            from pycupel.messages.counting import count_messages  # noqa: PLC0415
-
-            return count_messages
+        if name in _LOADED_WHEN_USED:
+            return getattr(import_module(_LOADED_WHEN_USED[name]), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

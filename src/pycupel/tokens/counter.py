@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import checked_int, checked_positive
@@ -91,15 +91,15 @@ class Counter:
                 value=reported,
             )
         name = f"{self.name} x {theirs / ours:.3f}"
-        return replace(self, function=_Scaled(self, ours, theirs), name=name, exact=False, batch=None)
+        # mypy does not see that a named tuple may be callable.
+        scaled: Any = _Scaled(self, ours, theirs)
+        return replace(self, function=scaled, name=name, exact=False, batch=None)
 
     def __str__(self) -> str:
         return f"{self.name} ({self.version})" if self.version else self.name
 
 
-@sealed
-@dataclass(frozen=True, slots=True)
-class _Scaled:
+class _Scaled(NamedTuple):
     counter: Counter
     counted: int
     reported: int

@@ -10,8 +10,6 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import as_float, describe, quoted, wrong_type
 from pycupel.model.names import name_key, suggestion
 from pycupel.tokens.counter import Counter
-from pycupel.tokens.families import ENCODINGS, ESTIMATOR, best_counter, exact_counter, model_counter
-from pycupel.tokens.models import family_of, vocabulary_of
 
 __all__ = ["Counter", "CounterLike", "get_counter", "reported_tokens"]
 
@@ -49,6 +47,16 @@ def get_counter(counter: CounterLike = "auto") -> Counter:
 
 @lru_cache(maxsize=64)
 def _named(given: str) -> Counter:
+    # Imported when needed: a caller's own function needs neither the estimator nor the names of models.
+    from pycupel.tokens.families import (  # noqa: PLC0415
+        ENCODINGS,
+        ESTIMATOR,
+        best_counter,
+        exact_counter,
+        model_counter,
+    )
+    from pycupel.tokens.models import family_of, vocabulary_of  # noqa: PLC0415
+
     key = name_key(given)
     if key == "auto":
         return best_counter()

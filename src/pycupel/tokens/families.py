@@ -7,12 +7,10 @@ digit a token of its own, the digits are counted again. `python -m benchmarks.to
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from pycupel.errors import CupelError
-from pycupel.model.frozen import sealed
 from pycupel.tokens.counter import Counter
 from pycupel.tokens.estimate import estimate_tokens
 from pycupel.tokens.models import family_of, normalized_model, vocabulary_of
@@ -35,12 +33,10 @@ MARGIN_PERCENT = 5.0
 ENCODINGS = ("o200k_base", "cl100k_base", "tekken")
 
 # Groups of digits that are one token of `o200k_base` each.
-_DIGITS = re.compile(r"[0-9]{2,3}")
+_DIGITS = r"[0-9]{2,3}"
 
 
-@sealed
-@dataclass(frozen=True, slots=True)
-class FamilyEstimate:
+class FamilyEstimate(NamedTuple):
     """The estimator, fitted to a vocabulary: `estimate(text)`."""
 
     percent: int = 100
@@ -56,8 +52,14 @@ class FamilyEstimate:
         """About how many tokens the text has, rounded up."""
         tokens = estimate_tokens(text)
         if self.single_digits:
-            tokens += sum([len(group) - 1 for group in _DIGITS.findall(text)])
+            tokens += sum([len(group) - 1 for group in re.findall(_DIGITS, text)])
         return -(-tokens * self.percent // 100)
+
+    def counter(self, models: str) -> Counter:
+        """The counter for these models."""
+        # mypy does not see that a named tuple may be callable.
+        function: Any = self
+        return Counter(function, f"estimator for {models}", ESTIMATOR.version, margin_percent=self.margin_percent)
 
 
 _PLAIN = FamilyEstimate()
@@ -95,9 +97,7 @@ _TYPICAL = {"anthropic": "claude", "gemini": "gemini", "mistral": "mistral"}
 _STAND_INS = {"gemini": "gemma3"}
 
 ESTIMATOR = Counter(estimate_tokens, "estimator", "pycupel 1", margin_percent=MARGIN_PERCENT)
-_UNKNOWN_MODEL = Counter(
-    _UNKNOWN, "estimator for an unknown model", ESTIMATOR.version, margin_percent=_UNKNOWN.margin_percent
-)
+_UNKNOWN_MODEL = _UNKNOWN.counter("an unknown model")
 
 
 def model_counter(model: str) -> Counter | None:
@@ -138,10 +138,7 @@ def _estimate(family: str, model: str) -> Counter:
     estimate = ESTIMATES.get(vocabulary_of(model) or "", ESTIMATES.get(family, _UNKNOWN))
     if family == "anthropic" and re.match(_SINCE_4_7, normalized_model(model)):
         estimate = _CLAUDE_SINCE_4_7
-    if estimate is _PLAIN:
-        return ESTIMATOR
-    name = f"estimator for {family}"
-    return Counter(estimate, name, ESTIMATOR.version, margin_percent=estimate.margin_percent)
+    return ESTIMATOR if estimate is _PLAIN else estimate.counter(family)
 
 
 def exact_counter(encoding: str) -> Counter:

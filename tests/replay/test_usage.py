@@ -53,6 +53,17 @@ def test_a_history_without_calls_is_counted_whole() -> None:
     assert usage.superseded == usage.repeated == Waste(0, 0)
 
 
+def test_reprs_are_short() -> None:
+    """Issue: the repr of a log was as long as the log."""
+    log = read_log(map(json.dumps, transcript()))
+    usage = context_usage(log, counter=words)
+    history = "<History: 48 messages for anthropic, 24 calls>"
+    assert repr(log) == "<Log: 1 histories, 0 skipped lines>"
+    assert repr(log.histories) == f"({history},)"
+    assert repr(usage) == f"<ContextUsage: {usage.total} tokens at call 24 of {history}>"
+    assert max(len(repr(part)) for part in usage.largest) < 600
+
+
 def test_a_reply_alone_was_never_a_prompt() -> None:
     usage = context_usage(History(({"role": "assistant", "content": "one two"},), "openai"), counter=words)
     assert (usage.call, usage.total, usage.growth) == (0, 2 + EACH, ())

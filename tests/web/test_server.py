@@ -259,7 +259,7 @@ class TestErrors:
         assert "ZeroDivisionError" in capsys.readouterr().err
 
     def test_a_port_in_use(self, server: Playground) -> None:
-        with pytest.raises(OSError, match="in use"):
+        with pytest.raises(OSError, match=f"in use: 'port {server.server_port}'"):
             Playground(Bench(ITEMS), server.server_port)
 
     @pytest.mark.parametrize("port", [-1, 65_536])

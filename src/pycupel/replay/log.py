@@ -121,6 +121,9 @@ class History:
     model: str | None = field(default=None, compare=False)
     """The model that was called last, or None. It is not compared."""
 
+    def __repr__(self) -> str:
+        return f"<History: {len(self.messages)} messages for {self.provider}, {len(self.calls)} calls>"
+
 
 @sealed
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,9 @@ class Log:
 
     skipped_lines: int = 0
     """The number of lines that are not a JSON object, such as half-written ones, or nested too deeply."""
+
+    def __repr__(self) -> str:
+        return f"<Log: {len(self.histories)} histories, {self.skipped_lines} skipped lines>"
 
     @classmethod
     def of(cls, histories: Iterable[History], skipped_lines: int) -> Log:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentError, ContentReader
 from pycupel.messages.providers import PROVIDERS
+from pycupel.model.brief import record_repr
 from pycupel.replay.shapes import as_dict, as_dicts, as_name
 
 __all__ = ["ASSISTANT", "IMAGES", "RESULTS", "SUMMARY", "SYSTEM", "THINKING", "TOOLS", "USER", "Part", "Splitter"]
@@ -50,6 +51,9 @@ class Part(NamedTuple):
     def is_call(self) -> bool:
         """Whether it is a call, which counts as the assistant's."""
         return self.kind == ASSISTANT and bool(self.call)
+
+    def __repr__(self) -> str:
+        return record_repr(self)
 
 
 class _Piece(NamedTuple):

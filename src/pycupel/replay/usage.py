@@ -109,6 +109,9 @@ class ContextUsage:
         """The tokens that the provider counted and the log does not show."""
         return sum(row.tokens for row in self.rows if row.kind == NOT_IN_FILE)
 
+    def __repr__(self) -> str:
+        return f"<ContextUsage: {self.total} tokens at call {self.call} of {self.history!r}>"
+
 
 def context_usage(log: Log | History, *, counter: CounterLike = "auto") -> ContextUsage:
     """Where the window of a logged session goes, at its largest prompt.

@@ -195,7 +195,12 @@ class Playground(ThreadingHTTPServer):
 
     def server_bind(self) -> None:
         """Bind, without looking up this machine's name."""
-        TCPServer.server_bind(self)
+        try:
+            TCPServer.server_bind(self)
+        except OSError as error:
+            # Which port, the system does not say.
+            error.filename = f"port {self.server_address[1]}"
+            raise
         self.server_name, self.server_port = _LOOPBACK, self.server_address[1]
 
     def process_request(self, request: Any, client_address: Any) -> None:

@@ -13,6 +13,7 @@ import pytest
 from pyarrow import parquet
 
 from pycupel.batch import chunks, run_batch, select_batch, select_request
+from pycupel.errors import DocumentError
 from tests.batch.requests import content_of, request, write_log
 
 
@@ -114,6 +115,14 @@ def test_a_mixed_input_has_lines_as_its_output(tmp_path: Path) -> None:
     run_batch([log, write_log(tmp_path / "log.jsonl", 1)], "rag", tmp_path / "out", workers=1)
     first, second = (json.loads((tmp_path / "out" / f"part-00000{n}.jsonl").read_text()) for n in (0, 1))
     assert {**first, "id": 0} == second
+
+
+def test_what_is_no_parquet_file_is_named(tmp_path: Path) -> None:
+    """Issue: pyarrow's own error, without the name of the file, ended in a traceback."""
+    log = tmp_path / "log.parquet"
+    log.write_text("not a table\n", encoding="utf-8")
+    with pytest.raises(DocumentError, match=r"log\.parquet: cannot be read as Parquet: Parquet magic bytes not found"):
+        run_batch([log], "rag", tmp_path / "out", workers=1)
 
 
 def test_any_type_may_be_an_id() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
+import lzma
 import os
 import signal
 import subprocess
@@ -17,7 +20,7 @@ from pycupel import ContextItem, KnapsackSlice, Policy, ReflexiveScorer
 from pycupel.batch import BatchSummary, chunks, local, run_batch, select_request
 from pycupel.batch.chunks import Chunk, Job, Part, process
 from pycupel.batch.output import Output
-from pycupel.errors import InvalidArgumentError, MissingExtraError
+from pycupel.errors import DocumentError, InvalidArgumentError, MissingExtraError
 from tests.batch.requests import content_of, request, rows_in, write_log
 
 SMALL = 7
@@ -70,6 +73,7 @@ def test_a_poisoned_request_is_one_error_row(tmp_path: Path) -> None:
     assert (len(rows), summary.requests, summary.errors, len(broken)) == (11, 11, 2, 2)
     assert broken[0]["error"].startswith("DocumentError: log.jsonl, line 4: is not JSON")
     assert broken[1]["id"] == "big"
+    assert summary.first_error == broken[0]["error"]
 
 
 def test_what_is_nested_too_deeply_is_one_error_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,6 +89,36 @@ def test_what_is_nested_too_deeply_is_one_error_row(tmp_path: Path, monkeypatch:
         assert errors[0] is None
         assert errors[1].startswith("DocumentError: log.jsonl, line 2: cannot be read as JSON: maximum recursion depth")
         assert errors[2] == "DocumentError: id: is nested more than 64 levels deep"
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
+def test_compressed_logs_have_the_same_rows(suffix: str, log: Path, tmp_path: Path) -> None:
+    packed = tmp_path / f"{log.name}{suffix}"
+    packed.write_bytes({".gz": gzip, ".bz2": bz2, ".xz": lzma}[suffix].compress(log.read_bytes()))
+    shares: list[float] = []
+    run_batch([log], "rag", tmp_path / "plain", workers=1)
+    run_batch([packed], "rag", tmp_path / "packed", workers=1, progress=lambda _, share: shares.append(share))
+    assert rows_in(tmp_path / "packed") == rows_in(tmp_path / "plain")
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+
+def test_a_damaged_log_is_named(log: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "log.jsonl.gz"
+    packed.write_bytes(gzip.compress(log.read_bytes())[:-20])
+    with pytest.raises(DocumentError, match=r"log\.jsonl\.gz: cannot be decompressed: Compressed file ended"):
+        run_batch([packed], "rag", tmp_path / "out", workers=1)
+
+
+def test_a_log_that_cannot_be_read_is_an_error_of_the_system(
+    log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(chunks, "_next_lines", fail)
+    with pytest.raises(OSError, match="Input/output error"):
+        run_batch([log], "rag", tmp_path / "out", workers=1)
 
 
 def test_a_chunk_is_limited_in_bytes(monkeypatch: pytest.MonkeyPatch, log: Path, tmp_path: Path) -> None:
@@ -169,7 +203,7 @@ def test_resuming_leaves_the_files_of_others_alone(log: Path, tmp_path: Path) ->
 def test_a_manifest_of_something_else_is_not_resumed(manifest: str, log: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "manifest.json").write_text(manifest)
-    with pytest.raises(InvalidArgumentError, match="was made with other format and policy_hash"):
+    with pytest.raises(InvalidArgumentError, match="was made with another format and another policy"):
         run_batch([log], "rag", tmp_path / "out", resume=True)
     assert content_of(tmp_path / "out") == {"manifest.json": manifest.encode()}
 
@@ -181,7 +215,7 @@ def test_resuming_nothing_begins(log: Path, tmp_path: Path) -> None:
 
 def test_another_job_cannot_be_resumed(log: Path, tmp_path: Path) -> None:
     run_batch([log], "rag", tmp_path / "out", workers=1)
-    with pytest.raises(InvalidArgumentError, match="was made with other policy_hash, so it cannot be resumed"):
+    with pytest.raises(InvalidArgumentError, match="was made with another policy, so it cannot be resumed"):
         run_batch([log], "chat", tmp_path / "out", resume=True)
     write_log(log, 41)
     with pytest.raises(InvalidArgumentError, match="was made with other inputs"):
@@ -205,7 +239,7 @@ def test_a_log_that_was_edited_in_the_middle_cannot_be_resumed(
     log.write_bytes(log.read_bytes().replace(b'"tokens": 5', b'"tokens": 6'))
     os.utime(log, ns=(before.st_atime_ns, before.st_mtime_ns + 1_000_000))
     assert log.stat().st_size == before.st_size
-    with pytest.raises(InvalidArgumentError, match="was made with other input_times, so it cannot be resumed"):
+    with pytest.raises(InvalidArgumentError, match="was made with inputs that have changed since, so it cannot"):
         run_batch([log], "rag", out, workers=1, resume=True)
     known = content_of(whole)
     run_batch([log], "rag", whole, workers=1, resume=True)
@@ -231,7 +265,7 @@ def test_a_policy_that_cannot_be_written_to_a_file_cannot_be_resumed(log: Path, 
     run_batch([log], "rag", tmp_path / "compared", workers=1, compare=unknown)
     with pytest.raises(InvalidArgumentError, match=r"the same compare: .*register it"):
         run_batch([log], "rag", tmp_path / "compared", workers=1, compare=unknown, resume=True)
-    with pytest.raises(InvalidArgumentError, match="was made with other compared_with"):
+    with pytest.raises(InvalidArgumentError, match="was made with another policy to compare with"):
         run_batch([log], "rag", tmp_path / "compared", workers=1, resume=True)
 
 
@@ -381,6 +415,10 @@ def test_wrong_arguments(log: Path, tmp_path: Path) -> None:
     refused("scheduler is for the engine dask only", log, engine="Local", scheduler="tcp://127.0.0.1:1")
     refused("workers must be greater than 0", log, workers=0)
     refused("scheduler is for the engine dask only", log, scheduler="tcp://127.0.0.1:1")
+    one: Any
+    for one in (str(log), log):
+        with pytest.raises(TypeError, match="inputs must be an iterable of paths, not "):
+            run_batch(one, "rag", tmp_path / "out")
     with pytest.raises(FileNotFoundError):
         run_batch([tmp_path / "missing"], "rag", tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -70,16 +70,23 @@ def is_parquet(path: Path) -> bool:
 
 
 def read_pieces(path: Path, size: int) -> Iterator[tuple[int, bytes, float]]:
-    """The rows of a Parquet file in pieces, each as an Arrow stream with its first row and what is read with it."""
+    """The rows of a Parquet file in pieces, each as an Arrow stream with its first row and what is read with it.
+
+    Raises:
+        DocumentError: it is damaged, or no Parquet file.
+    """
     pa, parquet = _pyarrow(), _pyarrow("pyarrow.parquet")
-    with parquet.ParquetFile(path) as file:
-        first, whole = 1, file.metadata.num_rows
-        for batch in file.iter_batches(size):
-            sink = BytesIO()
-            with pa.ipc.new_stream(sink, batch.schema) as writer:
-                writer.write_batch(batch)
-            yield first, sink.getvalue(), (first + batch.num_rows - 1) / whole
-            first += batch.num_rows
+    try:
+        with parquet.ParquetFile(path) as file:
+            first, whole = 1, file.metadata.num_rows
+            for batch in file.iter_batches(size):
+                sink = BytesIO()
+                with pa.ipc.new_stream(sink, batch.schema) as writer:
+                    writer.write_batch(batch)
+                yield first, sink.getvalue(), (first + batch.num_rows - 1) / whole
+                first += batch.num_rows
+    except pa.ArrowInvalid as error:
+        raise DocumentError(f"{path}: cannot be read as Parquet: {error}") from None
 
 
 def requests_in(payload: bytes) -> Iterator[dict[str, Any]]:
@@ -121,9 +128,9 @@ def _plain(name: str, value: Any) -> Any:
         try:
             parsed = parse_json(value)
         except DocumentError:
-            # What is wrong with it is said where it is read.
+            # The reader of requests reports it.
             return value
-        # A system prompt is text unless it is blocks: a number is a strange one, and still one.
+        # A system prompt is text unless it is a list of blocks: "12" is one, too.
         return parsed if name != "system" or is_array(parsed) or is_object(parsed) else value
     if name == "id" and not isinstance(value, (str, int, float)):
         # A time, a UUID or anything else: it is written in the row.

@@ -1,27 +1,27 @@
-"""Input files in pieces, and what is done with one. Pieces depend on the input alone, not on who works on them."""
+"""Input files in chunks, and the work on one chunk. Chunks depend only on the input, not on the engine."""
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from pycupel.batch import arrow
 from pycupel.batch.request import RequestSelector, error_row
 from pycupel.batch.tally import Tally
+from pycupel.codecs.files import decompressed, is_damaged
 from pycupel.codecs.jsontext import parse_json
 from pycupel.errors import DocumentError
 from pycupel.pipeline import Policy
 
 __all__ = ["Chunk", "Job", "Part", "process", "read_chunks"]
 
-# A chunk is a part of the output: small enough to be lost, large enough to be worth a file and a message.
+# A chunk is a part of the output: small enough that losing one costs little, large enough to be worth a file.
 _REQUESTS = 500
 _BYTES = 2 * 1024 * 1024
 # Lines have thousands of bytes, so that few would fit into the usual buffer.
@@ -55,7 +55,7 @@ class Chunk(NamedTuple):
 
 
 class Job(NamedTuple):
-    """What is done with each chunk."""
+    """What to do with each chunk."""
 
     policy: Policy
     """The policy."""
@@ -68,7 +68,7 @@ class Job(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What came of a chunk."""
+    """The result of a chunk."""
 
     number: int
     """The number of the chunk."""
@@ -80,7 +80,7 @@ class Part(NamedTuple):
     """The rows, as they are written."""
 
     tally: Tally
-    """What was counted."""
+    """The counts over its rows."""
 
 
 def read_chunks(inputs: Sequence[Path]) -> Iterator[Chunk]:
@@ -98,23 +98,35 @@ def read_chunks(inputs: Sequence[Path]) -> Iterator[Chunk]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes, float]]:
-    with path.open("rb", _BUFFER) as file:
-        whole = os.fstat(file.fileno()).st_size or 1
-        first, start = 1, 0
-        while True:
-            count = size = 0
-            for line in islice(file, _REQUESTS):
-                count += 1
-                size += len(line)
-                if size >= _BYTES:
-                    break
-            if not count:
-                return
-            # Read again at once: thousands of lines to join would leave memory in pieces.
-            file.seek(start)
-            start += size
-            yield first, file.read(size), min(1.0, start / whole)
-            first += count
+    size = path.stat().st_size or 1
+    with path.open("rb", _BUFFER) as file, decompressed(file, str(path)) as lines:
+        first = 1
+        try:
+            while payload := _next_lines(lines, can_go_back=lines is file):
+                # The file may have grown since.
+                yield first, payload, min(1.0, file.tell() / size)
+                first += payload.count(b"\n")
+        except Exception as error:
+            if is_damaged(error):
+                raise DocumentError(f"{path}: cannot be decompressed: {error}") from None
+            raise
+
+
+def _next_lines(lines: IO[bytes], *, can_go_back: bool) -> bytes:
+    """The lines of a chunk, or nothing at the end of the file."""
+    start, size = lines.tell(), 0
+    held: list[bytes] = []
+    for line in islice(lines, _REQUESTS):
+        size += len(line)
+        if not can_go_back:
+            held.append(line)
+        if size >= _BYTES:
+            break
+    if not can_go_back:
+        return b"".join(held)
+    # Read in one go: joining thousands of lines would fragment memory.
+    lines.seek(start)
+    return lines.read(size)
 
 
 def process(chunk: Chunk, job: Job) -> Part:
@@ -129,7 +141,7 @@ def process(chunk: Chunk, job: Job) -> Part:
 
 
 def _rows(chunk: Chunk, job: Job, tally: Tally) -> Iterator[dict[str, Any]]:
-    """The row of each request, counted. Lines are written one by one: rows that pile up slow the garbage collector."""
+    """The row of each request, counted. Rows are made one by one, because many slow the garbage collector down."""
     selector = RequestSelector(job.policy)
     other = None if job.other is None else RequestSelector(job.other)
     clock = perf_counter

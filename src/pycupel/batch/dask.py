@@ -13,19 +13,20 @@ __all__ = ["run_dask"]
 
 
 def run_dask(chunks: Iterable[Chunk], job: Job, workers: int, scheduler: str | None) -> Iterator[Part]:
-    """The parts, as they are done. A chunk whose worker dies is given to another one."""
+    """The parts, as they are completed. If a worker dies, another one gets its chunk."""
     distributed = load_extra("distributed", extra="dask", package="dask[distributed]", purpose="the engine dask")
     cluster: Any = None
     if scheduler is None:
+        # The port of the dashboard is any free one: the default may be taken by another cluster.
         cluster = distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+            n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
         )
     client = distributed.Client(scheduler if cluster is None else cluster)
     try:
         remaining = iter(chunks)
         shared = client.scatter(job, broadcast=True)
         most = 2 * max(workers, len(client.scheduler_info()["workers"]))
-        # Equal chunks are not the same work: each has its own part.
+        # Dask runs equal tasks once, but equal chunks need a part each.
         running = distributed.as_completed(_submitted(client, islice(remaining, most), shared))
         for future in running:
             part: Part = future.result()

@@ -19,7 +19,7 @@ def decisions(selection: Selection, items: Sequence[ContextItem]) -> tuple[list[
     ranking, sliced, placement = selection.ranking, selection.sliced, selection.placement
     is_usual = len(ranking.classified.scoreable) == len(items) and len(placement.kept) == len(placement.items)
     if is_usual and not sliced.cap_excluded:
-        # Nothing is pinned, invalid, capped or truncated. So the stages left all that has to be known.
+        # Nothing is pinned, invalid, capped or truncated, so the indices of the stages say everything.
         order, chosen = ranking.order, sliced.selected
         reasons = dict.fromkeys(order, _BUDGET_EXCEEDED) | dict.fromkeys(ranking.duplicates, _DEDUPLICATED)
         selected = [order[chosen[i]] for i in placement.order]
@@ -28,7 +28,7 @@ def decisions(selection: Selection, items: Sequence[ContextItem]) -> tuple[list[
         return selected, reasons
     index = {id(item): i for i, item in enumerate(items)}
     for i, version in sliced.versions.items():
-        # A shorter version stands for the whole item.
+        # A shorter version counts as the item.
         index[id(version)] = index[id(ranking.items[i])]
     reasons = {index[id(item)]: reason_name(reason) for item, _, reason in selection.reasons}
     return [index[id(item)] for item in selection.items], reasons

@@ -22,7 +22,7 @@ def available_workers() -> int:
 
 
 def run_local(chunks: Iterable[Chunk], job: Job, workers: int) -> Iterator[Part]:
-    """The parts, as they are done. At most two chunks for each worker are in memory."""
+    """The parts, as they are completed. At most two chunks for each worker are in memory."""
     if workers == 1:
         for chunk in chunks:
             yield process(chunk, job)

@@ -21,6 +21,14 @@ __all__ = ["Output"]
 _MANIFEST = "manifest.json"
 _UNFINISHED = ".tmp"
 _SAMPLE = 64 * 1024
+# What users know of the keys of a manifest.
+_OTHER = {
+    "format": "another format",
+    "policy_hash": "another policy",
+    "compared_with": "another policy to compare with",
+    "inputs": "other inputs",
+    "input_times": "inputs that have changed since",
+}
 
 
 class Output:
@@ -40,15 +48,15 @@ class Output:
             "compared_with": None if job.other is None else {"policy_hash": policy_hash(job.other)},
             "inputs": [_fingerprint(path) for path in inputs],
         }
-        # An input may be edited between its ends. A complete output holds no times, and nothing is left to mix with it.
+        # Hashes of both ends do not show every edit, so times are compared, too. A complete output needs none.
         self._begun = {**self._job, "input_times": [path.stat().st_mtime_ns for path in inputs]}
 
     def open(self, *, resume: bool) -> dict[int, Tally]:
-        """Begin, or go on: the numbers of the parts that are there, each with its tally.
+        """Start or resume. Returns the numbers of the parts that exist, each with its tally.
 
         Raises:
-            InvalidArgumentError: the directory has files and is not to be resumed, they are of another job, or whether
-                they are cannot be told.
+            InvalidArgumentError: the directory has files and is not to be resumed, they belong to another job, or
+                nothing shows whether they do.
         """
         self._directory.mkdir(parents=True, exist_ok=True)
         if resume and (self._directory / _MANIFEST).exists():
@@ -67,14 +75,14 @@ class Output:
         try:
             found = json.loads((self._directory / _MANIFEST).read_bytes())
         except ValueError:
-            # Other programs have manifests, too.
+            # It may be the manifest of another program.
             found = None
         begun: Mapping[str, Any] = found if is_object(found) else {}
         expected = self._job if begun.get("complete") else self._begun
-        different = [key for key, value in expected.items() if begun.get(key) != value]
+        different = [_OTHER[key] for key, value in expected.items() if begun.get(key) != value]
         if different:
             raise InvalidArgumentError(
-                f"{self._directory} was made with other {' and '.join(different)}, so it cannot be resumed",
+                f"{self._directory} was made with {' and '.join(different)}, so it cannot be resumed",
                 argument="output",
             )
         for argument, policy in self._policies.items():
@@ -101,7 +109,7 @@ class Output:
         self._write(self._part_name(part.number), part.payload)
 
     def counted(self, parts: int, slowest: list[tuple[float, str]]) -> Tally:
-        """What was counted over all parts, in their order: swings that are forgotten then do not depend on the run."""
+        """The counts over all parts, added in order, so that it does not matter which part was completed first."""
         whole = Tally()
         for number in range(parts):
             whole.add(self._tally(number))
@@ -131,12 +139,12 @@ class Output:
 
 
 def _check_is_known_again(argument: str, policy: Policy, directory: Path) -> None:
-    """Two policies that cannot be written to a file may differ, and nothing would tell."""
+    """Policies that cannot be written to a file cannot be compared with the one of an earlier run."""
     try:
         policy_text(policy)
     except CupelError as error:
         raise InvalidArgumentError(
-            f"{directory} cannot be resumed: nothing tells whether it was made with the same {argument}: {error}",
+            f"{directory} cannot be resumed: nothing shows whether it was made with the same {argument}: {error}",
             argument=argument,
             hint="Begin again in another directory.",
         ) from None
@@ -147,7 +155,7 @@ def _text(document: Any) -> bytes:
 
 
 def _fingerprint(path: Path) -> dict[str, Any]:
-    """What tells an input from another one, or from itself after a change, without reading all of it."""
+    """Enough to notice that an input is another one, or has changed, without reading all of it."""
     size = path.stat().st_size
     with path.open("rb") as file:
         start = file.read(_SAMPLE)

@@ -63,7 +63,7 @@ class RequestSelector:
         try:
             name = _checked_id(request) if is_object(request) else None
             return self._selected(name, _checked_request(request))
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with one request, the others go on
+        except Exception as error:  # noqa: BLE001 - one bad request must not stop the others
             return error_row(name, self.policy_hash, error)
 
     def _selected(self, name: Any, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,7 +112,7 @@ class RequestSelector:
         from pycupel.messages.options import as_budget  # noqa: PLC0415
 
         asked = request["budget"]
-        # A number means more to `select_messages` than to a pipeline: it leaves room to grow. So does a share.
+        # From a number or a share, `select_messages` also derives how much room to leave for what comes next.
         limits = as_budget(asked if isinstance(asked, (int, str)) else _budget(asked), request.get("model"))
         window = _budget(limits).max_tokens
         options: dict[str, Any] = {key: request[key] for key in _MESSAGE_OPTIONS if request.get(key) is not None}

@@ -12,7 +12,7 @@ from pycupel.batch.chunks import Chunk, Job, Part, read_chunks
 from pycupel.batch.output import Output
 from pycupel.batch.tally import BatchSummary, Tally
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import checked_name, checked_positive
+from pycupel.model.checks import checked_iterable, checked_name, checked_positive
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 
@@ -39,14 +39,14 @@ def run_batch(
     holds no times, and it is the same for every engine and number of workers, byte for byte.
 
     Args:
-        inputs: Files of JSON lines, one request a line, or Parquet files.
+        inputs: Files of JSON lines, one request a line, which may be compressed (.gz, .bz2, .xz), or Parquet files.
         policy: A policy, a pipeline, or the name of a preset.
         output: A directory, which is made. Its parts are Parquet files if all inputs are, else JSON lines.
         engine: "local" for processes on this machine, "dask" for a Dask cluster.
         workers: How many processes; as many as there are processors, unless given. One works in this process.
         scheduler: The address of a Dask scheduler; a cluster on this machine, unless given.
         resume: Go on with an output that was not completed, without repeating a request.
-        compare: A second policy; the summary tells what it would select differently.
+        compare: A second policy; the summary says what it would select differently.
         progress: Called with the number of requests that are done, and how much of the input that is, from 0 to 1.
             Neither ever goes back. After `resume`, a first call has the requests that were done before, and 0.
 
@@ -55,10 +55,11 @@ def run_batch(
 
     Raises:
         InvalidArgumentError: there are no inputs, the output is not empty or of another job, or an option is unknown.
+        DocumentError: a compressed or Parquet file is damaged.
         OSError: a file cannot be read or written.
         MissingExtraError: pyarrow or Dask is needed and not installed.
     """
-    paths = [Path(each) for each in inputs]
+    paths = [Path(each) for each in checked_iterable("inputs", "an iterable of paths", inputs)]
     if not paths:
         raise InvalidArgumentError("inputs must name at least one file", argument="inputs")
     job = Job(

@@ -1,4 +1,4 @@
-"""What is counted over all rows. Tallies of chunks add up to that of a run, in any order."""
+"""Counts over all rows. Those of the chunks add up to those of the run, in any order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pycupel.model.frozen import sealed
 
 __all__ = ["BatchSummary", "Swing", "Tally"]
 
-# How many of the slowest requests and of the items that swing most are told.
+# How many of the slowest requests, and of the items with the most differences, a summary lists.
 _TOLD = 10
 # How many items are remembered for that, so that memory does not grow with the log.
 _REMEMBERED = 10_000
@@ -41,6 +41,7 @@ class Tally:
         reasons: The exclusions by reason.
         tenths: The requests by tenths of the window that they use.
         swings: For the beginning of a content, how many requests select it under one of two policies only.
+        first_error: The error of the first request that has one, after its id; None if no request has one.
         slowest: Seconds and ids of requests. These are not saved: they differ from run to run.
     """
 
@@ -50,6 +51,7 @@ class Tally:
         self.reasons: Counter[str] = Counter(known.get("reasons"))
         self.tenths: Counter[str] = Counter(known.get("tenths"))
         self.swings: dict[str, list[int]] = {key: [*pair] for key, pair in known.get("swings", {}).items()}
+        self.first_error: str | None = known.get("first_error")
         self.slowest: list[tuple[float, str]] = []
 
     def add_row(self, row: Mapping[str, Any], seconds: float) -> None:
@@ -58,6 +60,8 @@ class Tally:
         counts["requests"] += 1
         if row["error"] is not None:
             counts["errors"] += 1
+            if self.first_error is None:
+                self.first_error = row["error"] if row["id"] is None else f"id {row['id']}: {row['error']}"
             return
         counts["tokens"] += row["tokens"]
         self.tenths[str(min(_TENTHS - 1, int(row["utilization"] * _TENTHS)))] += 1
@@ -84,6 +88,8 @@ class Tally:
         self.counts += other.counts
         self.reasons += other.reasons
         self.tenths += other.tenths
+        if self.first_error is None:
+            self.first_error = other.first_error
         for content, pair in other.swings.items():
             known = self.swings.setdefault(content, [0, 0])
             known[0] += pair[0]
@@ -93,8 +99,14 @@ class Tally:
         self.slowest = nlargest(_TOLD, [*self.slowest, *other.slowest])
 
     def saved(self) -> dict[str, Any]:
-        """What is worth saving."""
-        return {"counts": self.counts, "reasons": self.reasons, "tenths": self.tenths, "swings": self.swings}
+        """What a later run needs of it, as JSON."""
+        return {
+            "counts": self.counts,
+            "reasons": self.reasons,
+            "tenths": self.tenths,
+            "swings": self.swings,
+            "first_error": self.first_error,
+        }
 
     def summary(self) -> BatchSummary:
         """The figures."""
@@ -111,6 +123,7 @@ class Tally:
             differing=counts["differing"],
             other_tokens=counts["other_tokens"],
             swings=tuple(Swing(content, *pair) for content, pair in _most_swinging(self.swings, _TOLD)),
+            first_error=self.first_error,
         )
 
 
@@ -148,6 +161,9 @@ class BatchSummary:
 
     swings: tuple[Swing, ...] = ()
     """With a second policy: the items that it judges differently most often."""
+
+    first_error: str | None = None
+    """The error of the first request that has one, after its id; None if no request has one."""
 
 
 def _most_swinging(swings: Mapping[str, list[int]], count: int) -> Iterable[tuple[str, list[int]]]:

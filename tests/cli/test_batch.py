@@ -41,9 +41,28 @@ def test_policies_that_agree(call: Call, tmp_path: Path) -> None:
     done = call("batch", str(log), "-o", str(tmp_path / "out"), "--workers", "1", "--compare", "rag")
     assert "rag would select something else in 0 requests" in done.out
     assert "left out" not in done.out
-    log.write_text("not json\n", encoding="utf-8")
-    done = call("batch", str(log), "-o", str(tmp_path / "errors"), "--workers", "1")
-    assert "slowest" not in done.err
+    assert done.code == 0
+    assert "pycupel: first error: DocumentError: log.jsonl, line 2: is not JSON" in done.err
+
+
+def test_a_log_of_which_every_request_fails(call: Call, tmp_path: Path) -> None:
+    """Issue: it ended with exit code 0, and only the rows said why."""
+    log = tmp_path / "log.jsonl"
+    log.write_text('{"id": "r1", "budget": 5}\nnot json\n', encoding="utf-8")
+    done = call("batch", str(log), "-o", str(tmp_path / "out"), "--workers", "1", "--quiet")
+    assert done.code == 2
+    assert done.out.startswith("2 requests under chat\n  errors       2\n")
+    message = "every request failed; first error: id r1: DocumentError: a request must have either items or messages"
+    assert done.err == f"pycupel: {message}\n"
+    log.write_text("", encoding="utf-8")
+    assert call("batch", str(log), "-o", str(tmp_path / "empty"), "--workers", "1").code == 0
+
+
+def test_stdin_is_refused_with_a_reason(call: Call, tmp_path: Path) -> None:
+    done = call("batch", "-", "-o", str(tmp_path / "out"))
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("pycupel: batch cannot read stdin: give it a file")
+    assert not (tmp_path / "out").exists()
 
 
 def test_progress_on_a_terminal(log: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

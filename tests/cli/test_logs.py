@@ -141,8 +141,9 @@ def test_replay(call: Call, session: str) -> None:
 
 
 def test_rates_are_checked(call: Call, session: str) -> None:
-    done = call("replay", session, "-b", "12000", "--cache-read", "-1")
-    assert (done.code, done.err) == (2, "pycupel: a rate must not be negative\n")
+    for rate in ("-1", "nan", "inf"):
+        done = call("replay", session, "-b", "12000", "--cache-read", rate)
+        assert (done.code, done.out, done.err) == (2, "", "pycupel: a rate must be a number from 0 on\n")
 
 
 def test_nothing_needed_is_nothing_lost(call: Call) -> None:

@@ -58,6 +58,35 @@ def test_a_wrong_input_is_one_message(call: Call, text: str | bytes, message: st
     assert (done.code, done.out, done.err) == (2, "", f"pycupel: {message}\n")
 
 
+READERS = {
+    "trim": ['[{"role": "user", "content": ""}]', '{"messages": []}', '{"contents": [], "model": "gemini"}'],
+    "context": ['{"type": "user", "message": {}}', '{"type": "response_item", "payload": {}}'],
+    "batch": ['{"id": 1, "items": [], "budget": 5}'],
+    "select": [ITEM, f"[{ITEM}]"],
+}
+"""Files by the verb that reads them."""
+
+
+@pytest.mark.parametrize(("reader", "text"), [(verb, text) for verb, texts in READERS.items() for text in texts])
+def test_an_error_names_the_verb_that_reads_such_a_file(call: Call, reader: str, text: str) -> None:
+    """Issue: `select` on a chat history said only that a content is empty, `trim` on items that a role is missing."""
+    for verb, arguments in {"select": ("-b", "5"), "trim": ("-b", "5"), "lint": ()}.items():
+        if reader == verb or (reader, verb) == ("trim", "lint"):
+            continue
+        done = call(verb, "-", *arguments, text=text)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.endswith(f", which `pycupel {reader}` reads.\n")
+
+
+def test_a_history_that_could_be_items_is_a_warning(call: Call) -> None:
+    done = call("select", "-", "-b", "5", "--quiet", text='{"role": "user", "content": "a", "tokens": 1}')
+    assert done.code == 0
+    assert done.err == (
+        "pycupel: warning: unknown key 'role', first in record 1\n"
+        "  This looks like a chat history, which `pycupel trim` reads.\n"
+    )
+
+
 def test_items_without_tokens_are_counted_and_it_is_said_by_what(call: Call) -> None:
     text = f'{{"content": "How many tokens is this?"}}\n{{"content": "b", "tokens": null}}\n{ITEM}'
     done = call("select", "-", "-b", "50", "--counter", "estimator", text=text)
@@ -66,6 +95,13 @@ def test_items_without_tokens_are_counted_and_it_is_said_by_what(call: Call) -> 
         "pycupel: 2 of the items had no tokens: counted by estimator (pycupel 1)\n"
         "pycupel: 3 of 3 items, 10 of 50 tokens\n"
     )
+
+
+def test_a_wrong_counter_is_an_error_even_if_nothing_is_counted(call: Call) -> None:
+    done = call("select", "-", "-b", "50", "--counter", "nope", text=ITEM)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("pycupel: unknown counter 'nope'; choose from auto, estimator, ")
+    assert call("select", "-", "-b", "50", "--counter", "estimator", text=ITEM).code == 0
 
 
 def test_an_unknown_key_is_one_warning(call: Call) -> None:

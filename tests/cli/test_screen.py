@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import pty
 import signal
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pycupel.cli import exits, logs, output
+from pycupel.cli import exits, logs, main, output
 from pycupel.cli.output import Screen, visible
 from tests.cli.calls import Call
 from tests.cli.console import Shell
@@ -134,6 +135,20 @@ def test_after_an_interrupt_the_prompt_has_a_line_of_its_own(monkeypatch: pytest
     assert err.getvalue() == "\n"
 
 
+def test_stdin_may_be_closed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    assert main(["select", "-", "-b", "5"]) == 2
+    assert capsys.readouterr().err == "pycupel: stdin: is closed\n"
+
+
+def test_json_is_json_in_any_encoding(shell: Shell) -> None:
+    r"""Issue: `\xe9` and `\U0001f600` are Python's escapes, which no JSON reader knows."""
+    item = {"content": "é 漢 \U0001f600 \x1b", "tokens": 1}
+    for encoding in ("ascii", "latin-1", "utf-8"):
+        done = shell.run(f"PYTHONIOENCODING={encoding} pycupel select - -b 5 --quiet", text=json.dumps(item))
+        assert (json.loads(done.stdout)["content"], done.stderr) == (item["content"], "")
+
+
 def test_what_is_written_to_closed_streams_is_gone(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     for closed in (">&-", "2>&-"):
         done = shell.run(f"pycupel demo items {closed}")
@@ -210,5 +225,5 @@ def test_unprintable_arguments_are_shown_as_text(call: Call) -> None:
 def test_a_terminal_that_knows_only_ascii(shell: Shell) -> None:
     shell.environment["PYTHONIOENCODING"] = "ascii"
     done = shell.run('printf \'{"content": "na\\u00efve", "tokens": 1}\' | pycupel select - -b 5 --quiet')
-    assert done.stdout == '{"content": "na\\xefve", "tokens": 1, "kind": "Message", "source": "Chat"}\n'
+    assert done.stdout == '{"content": "na\\u00efve", "tokens": 1, "kind": "Message", "source": "Chat"}\n'
     assert output.Screen is Screen

@@ -67,6 +67,14 @@ def test_no_verb_is_wrong_and_shows_the_help(call: Call) -> None:
             ["select", "x", "-b", "1", "--strickt"],
             "unrecognized arguments: --strickt; did you mean '--strict'?\n  pycupel select --help lists its arguments",
         ),
+        (
+            ["select", "x", "--budgt=1"],
+            "unrecognized arguments: --budgt; did you mean '--budget'?\n  pycupel select --help lists its arguments",
+        ),
+        (
+            ["policy", "show", "--jsn"],
+            "unrecognized arguments: --jsn\n  pycupel policy show --help lists its arguments",
+        ),
     ],
 )
 def test_mistakes_get_a_suggestion(call: Call, arguments: list[str], message: str) -> None:
@@ -98,6 +106,7 @@ def test_budgets(call: Call, items: str, budget: list[str], tokens: int) -> None
         (["0%"], "a share of the window must be above 0% and at most 100%, not 0%"),
         (["101%", "--window", "9"], "a share of the window must be above 0% and at most 100%, not 101%"),
         (["10%"], "a budget in per cent needs --window N or --model NAME"),
+        (["10%", "--window", "9" * 400], "the window is too large for a share of it"),
         (["10%", "--window", "-9"], "the budget must not be negative, but is -9"),
         (["10%", "--model", "gpt-4p"], "unknown model 'gpt-4p'; did you mean 'gpt-4'?"),
     ],
@@ -113,6 +122,11 @@ def test_a_policy_may_be_a_file(call: Call, items: str, tmp_path: Path) -> None:
     policy.write_text('[[scorers]]\ntype = "priority"\nweight = 1\n', encoding="utf-8")
     done = call("select", items, "-b", "5", "-p", str(policy), "--quiet")
     assert [json.loads(line)["tokens"] for line in done.out.splitlines()] == [5]
+    unnamed = policy.rename(tmp_path / "priority")
+    done = call("select", items, "-b", "5", "-p", str(unnamed))
+    assert done.code == 2
+    assert done.err.endswith("\n  The name of a policy file must end with .json, .toml, .yaml or .yml.\n")
+    assert "must end with" not in call("select", items, "-b", "5", "-p", "nope").err
 
 
 # --- items
@@ -191,6 +205,12 @@ def test_sweep(call: Call, items: str) -> None:
 def test_wrong_ranges(call: Call, items: str, budgets: str) -> None:
     done = call("sweep", items, "-b", budgets)
     assert (done.code, "a range of budgets" in done.err) == (2, True)
+
+
+def test_a_comma_in_a_sweep_is_between_budgets(call: Call, items: str) -> None:
+    done = call("sweep", items, "-b", "1,000")
+    assert done.code == 2
+    assert "a comma separates budgets here: write 1000, not 1,000, in '1,000'" in done.err
 
 
 def test_sweep_says_where_what_is_pinned_does_not_fit(call: Call) -> None:
@@ -278,6 +298,8 @@ def test_lint_names_the_record_if_there_are_several(call: Call) -> None:
         ("7", "text", 1),
         (ITEMS, "3 items", 11),
         ('[{"role": "user", "content": "hello"}]', "1 message", 8),
+        ('[{"type": "message", "role": "user", "content": "hello"}]', "1 message", 8),
+        ('{"type": "user", "message": {"role": "user", "content": "hello"}}', "text", 20),
     ],
 )
 def test_count_knows_what_a_file_is(call: Call, text: str, what: str, tokens: int) -> None:
@@ -315,6 +337,7 @@ def test_count_adds_up(call: Call, items: str, tmp_path: Path) -> None:
     assert done.out.splitlines()[-1].split() == ["22", "total"] or "total" in done.out.splitlines()[-1]
     assert done.err.startswith("pycupel: counted by o200k_base")
     assert "an estimate" not in done.err
+    assert len(call("count", items, items).out.splitlines()) == 4
     assert "an estimate" in call("count", items, "--counter", "estimator").err
 
 
@@ -362,7 +385,13 @@ def test_conformance(call: Call, tmp_path: Path) -> None:
     assert call("conformance", str(tmp_path)).code == 1
     done = call("conformance", str(tmp_path), "--json")
     assert (done.code, json.loads(done.out)["failures"][0]["path"]) == (1, "b.toml")
-    assert call("conformance", str(tmp_path / "x"), "--json").err == f"pycupel: no such directory: {tmp_path / 'x'}\n"
+    for more in ([], ["--json"]):
+        missing = call("conformance", str(tmp_path / "x"), *more)
+        assert (missing.code, missing.err) == (2, f"pycupel: no such directory: {tmp_path / 'x'}\n")
+        (tmp_path / "empty").mkdir(exist_ok=True)
+        empty = call("conformance", str(tmp_path / "empty"), *more)
+        assert empty.code == 1
+        assert empty.err == f"pycupel: warning: no vectors (*.toml) found in {tmp_path / 'empty'}\n"
 
 
 def test_completion_knows_verbs_options_and_names(call: Call) -> None:

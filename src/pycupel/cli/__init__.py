@@ -4,6 +4,7 @@
 |---|---|
 | `parsers` | the options that verbs share, and the help |
 | `inputs` | reading: items and histories, JSON arrays or lines, with errors that name line, record and field |
+| `hints` | what a file seems to hold, and the verb that reads it |
 | `jsonstream` | the values of a JSON text, one at a time |
 | `output` | writing: tables, bars and JSON, for a terminal or a pipe |
 | `exits` | exit codes, and errors as messages |

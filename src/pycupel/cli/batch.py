@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import Any
 
 from pycupel.batch import BatchSummary, run_batch
-from pycupel.cli.exits import FINE
+from pycupel.cli.exits import FINE, InputError
 from pycupel.cli.output import Screen, visible
 from pycupel.cli.parsers import Parser, add_json, add_policy, policy_of
 from pycupel.render._layout import ALARM, Row, Span, count, plural
@@ -36,6 +36,8 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Any, screen: Screen) -> int:
     """Write the rows into the directory, and a summary to stdout."""
+    if "-" in options.files:
+        raise InputError("batch cannot read stdin: give it a file, in which --resume can find its place again")
     try:
         summary = _select_all(options, screen)
     except KeyboardInterrupt:
@@ -45,6 +47,10 @@ def run(options: Any, screen: Screen) -> int:
         screen.json(_document(summary))
     else:
         _show(summary, options, screen)
+    if summary.errors and summary.errors == summary.requests:
+        raise InputError(f"every request failed; first error: {summary.first_error}")
+    if summary.errors:
+        screen.note(f"first error: {summary.first_error}")
     return FINE
 
 
@@ -145,6 +151,7 @@ def _document(summary: BatchSummary) -> dict[str, Any]:
     return {
         "requests": summary.requests,
         "errors": summary.errors,
+        "firstError": summary.first_error,
         "tokens": summary.tokens,
         "utilization": round(summary.utilization, 4),
         "tenths": summary.tenths,

@@ -7,8 +7,8 @@ from typing import Any
 from pycupel.cli.exits import FINDINGS, FINE, InputError
 from pycupel.cli.output import Screen
 from pycupel.cli.parsers import Parser, add_json
-from pycupel.conformance import run_suite
-from pycupel.conformance.__main__ import main
+from pycupel.conformance import SuiteResult, run_suite
+from pycupel.conformance.__main__ import print_results
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]
 
@@ -29,20 +29,22 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Any, screen: Screen) -> int:
     """Run the vectors, and write the results."""
-    if not options.json:
-        named = ["--suite", options.suite] if options.suite is not None else []
-        return main([options.directory, *named, *(["--verbose"] if options.verbose else [])])
     try:
         suite = run_suite(options.directory, suite=options.suite)
     except FileNotFoundError as error:
         raise InputError(str(error)) from None
-    screen.json(
-        {
-            "level": suite.level,
-            "tiers": {tier: {"passed": passed, "total": total} for tier, (passed, total) in suite.tiers.items()},
-            "failures": [
-                {"path": str(each.path), "name": each.name, "problem": each.problem} for each in suite.failures
-            ],
-        }
-    )
+    if options.json:
+        screen.json(_document(suite))
+    elif suite.results:
+        print_results(suite, verbose=options.verbose)
+    if not suite.results:
+        screen.warn(f"no vectors (*.toml) found in {options.directory}")
     return FINE if suite.ok else FINDINGS
+
+
+def _document(suite: SuiteResult) -> dict[str, Any]:
+    return {
+        "level": suite.level,
+        "tiers": {tier: {"passed": passed, "total": total} for tier, (passed, total) in suite.tiers.items()},
+        "failures": [{"path": str(each.path), "name": each.name, "problem": each.problem} for each in suite.failures],
+    }

@@ -6,6 +6,7 @@ import io
 from typing import Any, NamedTuple
 
 from pycupel.cli.exits import FINE
+from pycupel.cli.hints import HISTORY, MESSAGE_KEYS, hint_at
 from pycupel.cli.inputs import Conversation, conversations_in, open_text
 from pycupel.cli.jsonstream import read_values
 from pycupel.cli.output import Screen, visible
@@ -50,13 +51,13 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Any, screen: Screen) -> int:
     """Write the tokens of each file, and of all."""
     counter = get_counter(options.counter)
-    sizes = {path: _size(path, options, counter) for path in options.files}
-    total = sum(size.tokens for size in sizes.values())
+    sizes = [(path, _size(path, options, counter)) for path in options.files]
+    total = sum(size.tokens for _, size in sizes)
     if options.json:
-        files = [{"file": path, **size._asdict()} for path, size in sizes.items()]
+        files = [{"file": path, **size._asdict()} for path, size in sizes]
         screen.json({"counter": str(counter), "exact": counter.exact, "files": files, "total": total})
         return FINE
-    rows = [Row((Span(f"{size.tokens:,}"), Span(size.what)), visible(path)) for path, size in sizes.items()]
+    rows = [Row((Span(f"{size.tokens:,}"), Span(size.what)), visible(path)) for path, size in sizes]
     if len(rows) > 1:
         rows.append(Row((Span(f"{total:,}"), Span("total"))))
     screen.table((">tokens", "<what"), rows, text="file")
@@ -94,11 +95,13 @@ def _kind_of(text: str) -> str:
         return "text"
     if all("content" in row and "role" not in row and "type" not in row for row in rows):
         return "items"
-    return "messages" if all(_MESSAGE_MARKS & row.keys() for row in rows) else "text"
+    # In a row of a transcript, the message is only a part.
+    is_other = any(hint_at(row, HISTORY) for row in rows)
+    return "messages" if not is_other and all(_MESSAGE_MARKS & row.keys() for row in rows) else "text"
 
 
 # One of these has a message or a request of any provider.
-_MESSAGE_MARKS = {"role", "type", "parts", "messages", "contents", "input"}
+_MESSAGE_MARKS = {"role", "type", "parts", *MESSAGE_KEYS}
 
 
 def _rows(text: str) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import IO, Any, NamedTuple
 
 from pycupel.cli.exits import InputError
+from pycupel.cli.hints import HISTORY, ITEMS, MESSAGE_KEYS, hint_at
 from pycupel.cli.jsonstream import Located, read_values
 from pycupel.cli.output import Screen
 from pycupel.codecs.base import Context
@@ -28,9 +29,7 @@ __all__ = [
     "read_items",
 ]
 
-_STDIN = "-"
-# Where requests have their messages, by the names of OpenAI and Anthropic, Gemini, and Responses.
-_MESSAGE_KEYS = ("messages", "contents", "input")
+_STDIN, _AUTO = "-", "auto"
 _MOST_WARNINGS = 5
 
 
@@ -45,7 +44,7 @@ def open_text(path: str) -> Generator[Iterable[str]]:
 def open_bytes(path: str) -> Generator[IO[bytes]]:
     """A file, or stdin for `-`; errors about its content name it."""
     name = "stdin" if path == _STDIN else path
-    file = sys.stdin.buffer if path == _STDIN else open_binary(path)
+    file = _stdin() if path == _STDIN else open_binary(path)
     try:
         yield file
     except UnicodeDecodeError as error:
@@ -59,6 +58,12 @@ def open_bytes(path: str) -> Generator[IO[bytes]]:
     finally:
         if path != _STDIN:
             file.close()
+
+
+def _stdin() -> IO[bytes]:
+    if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] - it is, if it was closed
+        raise InputError("stdin: is closed")
+    return sys.stdin.buffer
 
 
 def _values(lines: Iterable[str]) -> Iterator[Located]:
@@ -105,10 +110,11 @@ class _ItemReader:
 
         self._item = ITEM
         self._context = Context()
-        self._counter_name, self._strict = options.counter, options.strict
+        self._strict = options.strict
         self._names = [field.name for field in ITEM.fields]
         self._known = {name for field in ITEM.fields for name in field.spellings}
-        self._counter: Any = None
+        # The default is loaded when an item needs it. A name may be wrong, even if no item does.
+        self._counter = None if options.counter == _AUTO else _counter(options.counter)
         self._counted = 0
         # The first record with each unknown key.
         self._unknown: dict[str, int] = {}
@@ -122,14 +128,13 @@ class _ItemReader:
                     row = {**row, "tokens": self._count(row["content"])}
             item: ContextItem = self._item.read(row, self._context)
         except DocumentError as error:
-            raise DocumentError(f"{_place(number, located)}: {error}{self._misspelt(row, error)}") from None
+            more = hint_at(row, ITEMS) or self._misspelt(row, error)
+            raise DocumentError(f"{_place(number, located)}: {error}{more}") from None
         return item
 
     def _count(self, content: str) -> int:
         if self._counter is None:
-            from pycupel.tokens.counters import get_counter  # noqa: PLC0415 - most items have their tokens
-
-            self._counter = get_counter(self._counter_name)
+            self._counter = _counter(_AUTO)
         self._counted += 1
         tokens: int = self._counter(content)
         return tokens
@@ -148,12 +153,18 @@ class _ItemReader:
 
     def report(self, screen: Screen) -> None:
         for key, number in [*self._unknown.items()][:_MOST_WARNINGS]:
-            near = suggestion(key, self._names)
+            near = suggestion(key, self._names) or (f"\n  {HISTORY}" if key == "role" else "")
             screen.warn(f"unknown key {key!r}, first in record {number}{near}")
         if len(self._unknown) > _MOST_WARNINGS:
             screen.warn(f"{len(self._unknown) - _MOST_WARNINGS} more unknown keys")
         if self._counted:
             screen.note(f"{self._counted:,} of the items had no tokens: counted by {self._counter}")
+
+
+def _counter(name: str) -> Any:
+    from pycupel.tokens.counters import get_counter  # noqa: PLC0415 - most items have their tokens
+
+    return get_counter(name)
 
 
 def _place(number: int, located: Located) -> str:
@@ -200,7 +211,10 @@ class Conversation(NamedTuple):
 def read_conversations(path: str) -> list[Conversation]:
     """The chat histories in a file: messages, a request, or a request on each line."""
     with open_text(path) as lines:
-        return conversations_in(lines)
+        found = conversations_in(lines)
+        if found[0].request is None and (hint := hint_at(found[0].messages[0], HISTORY)):
+            raise DocumentError(f"is not a chat history{hint}")
+        return found
 
 
 def conversations_in(lines: Iterable[str]) -> list[Conversation]:
@@ -224,7 +238,7 @@ def conversations_in(lines: Iterable[str]) -> list[Conversation]:
 
 
 def _request(value: dict[str, Any], number: int) -> Conversation | None:
-    for key in _MESSAGE_KEYS:
+    for key in MESSAGE_KEYS:
         messages = value.get(key)
         # A message of the Responses API may also have an `input`, but it has a type.
         if isinstance(messages, list) and "role" not in value and "type" not in value:

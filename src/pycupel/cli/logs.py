@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 from pycupel.cli.exits import InputError
@@ -90,8 +91,8 @@ def add_rates(parser: Parser) -> None:
 
 def rates_of(options: Any) -> CacheRates:
     """The rates in the options."""
-    if min(options.cache_read, options.cache_write) < 0:
-        raise InputError("a rate must not be negative")
+    if not all(0 <= rate < inf for rate in (options.cache_read, options.cache_write)):
+        raise InputError("a rate must be a number from 0 on")
     return CacheRates(options.cache_read, options.cache_write)
 
 

@@ -81,10 +81,10 @@ class Screen:
         self.lines([[Span(visible(text), HEADING)]])
 
     def json(self, document: Any, *, indent: int | None = 2) -> None:
-        """Write a document as JSON. Characters that a terminal might interpret are escaped."""
+        """Write a document as JSON. Characters that `out` cannot show, or might interpret, are escaped."""
         from pycupel.codecs.jsontext import format_json  # noqa: PLC0415
 
-        self.text(_escaped_json(format_json(document, indent)))
+        self.text(_escaped_json(format_json(document, indent), unicode=self.unicode))
 
     def json_lines(self, documents: Iterable[Any]) -> None:
         """Write documents, one on a line."""
@@ -113,11 +113,14 @@ def visible(text: str) -> str:
     )
 
 
-def _escaped_json(text: str) -> str:
-    """Outside its strings, JSON has only printable characters and white space."""
-    if text.isprintable():
+def _escaped_json(text: str, *, unicode: bool) -> str:
+    """Outside its strings, JSON has only printable ASCII characters and white space."""
+    if text.isprintable() and (unicode or text.isascii()):
         return text
-    return "".join(each if each.isprintable() or each in "\n " else _json_escape(each) for each in text)
+    return "".join(
+        each if each == "\n" or (each.isprintable() and (unicode or each.isascii())) else _json_escape(each)
+        for each in text
+    )
 
 
 def _json_escape(character: str) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, NoReturn, Protocol
 
@@ -60,12 +61,28 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, formatter_class=_Formatter, **options)
+        self._given: Sequence[str] = ()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """As argparse does."""
+        self._given = args or ()
+        return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Raise the message as an error, with a hint at the help."""
-        unknown = re.fullmatch(r"unrecognized arguments: (--[\w-]+).*", message, re.DOTALL)
-        near = _near(unknown[1], self._option_string_actions) if unknown else ""
-        raise InputError(f"{message}{near}\n  {self.prog} --help lists its arguments")
+        misspelt = [each for each in map(_option, self._given) if each and each not in self._option_string_actions]
+        if misspelt and message.startswith("the following arguments are required"):
+            # It may be one of those.
+            message = f"unrecognized arguments: {' '.join(misspelt)}"
+        if misspelt and message.startswith(f"unrecognized arguments: {misspelt[0]}"):
+            message += _near(misspelt[0], self._option_string_actions)
+        raise InputError(f"{message}\n  {self.prog} --help lists its arguments")
+
+
+def _option(argument: str) -> str:
+    """The name of a long option, or an empty string."""
+    found = re.match(r"--[\w-]+", argument)
+    return found[0] if found else ""
 
 
 class _MainParser(Parser):
@@ -196,7 +213,10 @@ def percent_or_tokens(given: str, options: Any) -> int:
         return _checked(int(number), given)
     if not 0 < number <= 100:
         raise InputError(f"a share of the window must be above 0% and at most 100%, not {given}")
-    return int(_window(options) * number / 100)
+    try:
+        return int(_window(options) * number / 100)
+    except OverflowError:
+        raise InputError("the window is too large for a share of it") from None
 
 
 def _checked(tokens: int, given: str) -> int:
@@ -221,6 +241,12 @@ def policy_of(given: str) -> Any:
         from pycupel.policies import load_policy  # noqa: PLC0415
 
         return load_policy(given)
+    from pycupel.errors import InvalidArgumentError  # noqa: PLC0415
     from pycupel.policies.presets import preset  # noqa: PLC0415
 
-    return preset(given)
+    try:
+        return preset(given)
+    except InvalidArgumentError as error:
+        if os.path.isfile(given):  # noqa: PTH113 - `pathlib` takes too long to import
+            error.add_note("The name of a policy file must end with .json, .toml, .yaml or .yml.")
+        raise

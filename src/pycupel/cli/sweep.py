@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from pycupel.analytics import BudgetPoint, sweep_budgets
@@ -55,7 +56,10 @@ def run(options: Any, screen: Screen) -> int:
 def _budgets(options: Any) -> list[int]:
     first, *rest = options.budget.split(":")
     if not rest:
-        return [percent_or_tokens(each, options) for each in first.split(",")]
+        each_budget = first.split(",")
+        if any(re.fullmatch(r"0\d\d", each) for each in each_budget):
+            raise InputError(f"a comma separates budgets here: write 1000, not 1,000, in {options.budget!r}")
+        return [percent_or_tokens(each, options) for each in each_budget]
     if len(rest) != 2:
         raise InputError(f"a range of budgets is FIRST:LAST:STEP, like 1000:16000:500, not {options.budget!r}")
     low, high, step = (percent_or_tokens(each, options) for each in (first, *rest))

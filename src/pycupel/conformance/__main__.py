@@ -10,10 +10,10 @@ import sys
 from collections.abc import Sequence
 
 from pycupel import __version__
-from pycupel.conformance.suite import run_suite
+from pycupel.conformance.suite import SuiteResult, run_suite
 from pycupel.errors import InvalidArgumentError
 
-__all__ = ["main"]
+__all__ = ["main", "print_results"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,20 +28,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (FileNotFoundError, InvalidArgumentError) as error:
         print(error, file=sys.stderr)
         return 2
+    if not suite.results:
+        print(f"no vectors (*.toml) found in {options.directory}", file=sys.stderr)
+    else:
+        print_results(suite, verbose=options.verbose)
+    return 0 if suite.ok else 1
+
+
+def print_results(suite: SuiteResult, *, verbose: bool) -> None:
+    """Print the vectors that failed, or all of them, and what they prove."""
     for result in suite.results:
         if not result.passed:
             print(f"FAILED  {result.path}: {result.name}\n        {result.problem}")
-        elif options.verbose:
+        elif verbose:
             print(f"passed  {result.path}")
-    if not suite.results:
-        print(f"no vectors (*.toml) found in {options.directory}", file=sys.stderr)
-        return 1
     for tier, (passed, total) in suite.tiers.items():
         print(f"{tier}: {passed} of {total}")
     passed = len(suite.results) - len(suite.failures)
     print(f"{passed} of {len(suite.results)} vectors passed")
     print(f"pycupel {__version__}: {suite.level}{f', by {suite.suite}' if suite.suite else ''}")
-    return 0 if suite.ok else 1
 
 
 if __name__ == "__main__":

@@ -1,0 +1,31 @@
+"""What a file seems to hold, and the verb that reads it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["HISTORY", "ITEMS", "MESSAGE_KEYS", "hint_at"]
+
+MESSAGE_KEYS = ("messages", "contents", "input")
+"""Where requests have their messages, by the names of OpenAI and Anthropic, Gemini, and Responses."""
+
+HISTORY = "This looks like a chat history, which `pycupel trim` reads."
+ITEMS = "These look like items, which `pycupel select` reads."
+_REQUESTS = "These look like requests with items, which `pycupel batch` reads."
+_TRANSCRIPT = "This looks like an agent's transcript, which `pycupel context` reads."
+
+
+def hint_at(record: Any, expected: str) -> str:
+    """A second line for an error about a record; empty if the record is what was expected, or cannot be told."""
+    found = _seen(record) if record.__class__ is dict else ""
+    return f"\n  {found}" if found and found != expected else ""
+
+
+def _seen(record: dict[str, Any]) -> str:
+    if isinstance(record.get("message"), dict) or isinstance(record.get("payload"), dict):
+        return _TRANSCRIPT
+    if isinstance(record.get("items"), list):
+        return _REQUESTS
+    if "role" in record or any(isinstance(record.get(key), list) for key in MESSAGE_KEYS):
+        return HISTORY
+    return ITEMS if isinstance(record.get("content"), str) and "type" not in record else ""

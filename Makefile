@@ -55,8 +55,8 @@ fuzz: setup ## fuzz pipelines for a minute, and every reader for some seconds
 	@$(BIN)/python -m tests.fuzz.readers --minutes 0.1
 
 format: setup ## format the code
-	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix-only --quiet .
+	@$(BIN)/ruff format .
 
 format-check: setup ## check the format
 	@$(BIN)/ruff format --check .

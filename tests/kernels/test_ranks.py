@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import cycle, islice
 from typing import Any
 
 import pytest
 
-from pycupel.kernels.ranks import rank_shares
+from pycupel.kernels.ranks import integer_rank_shares, rank_shares
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 
@@ -35,6 +37,25 @@ START = datetime(2025, 1, 1, tzinfo=UTC)
 def test_each_value_gets_the_share_of_smaller_ones(values: list[Any], shares: list[float]) -> None:
     """RECENCY-SCORE and PRIORITY-SCORE, for all rows at once."""
     assert rank_shares(values) == shares
+
+
+@pytest.mark.parametrize("size", [199, 200, 1_000])
+@pytest.mark.parametrize(
+    "values",
+    [
+        pytest.param(range(10), id="few different ones"),
+        pytest.param([None, *range(-5, 5)], id="unknown ones between"),
+        pytest.param([None], id="all unknown"),
+        pytest.param([7], id="all equal"),
+        pytest.param(range(10_000, 0, -1), id="all different"),
+        pytest.param([None] * 999 + [5], id="one known at most"),
+        pytest.param([10**30, -(10**30), 0], id="large ones"),
+    ],
+)
+def test_counted_integers_get_the_same_shares(values: Sequence[int | None], size: int) -> None:
+    """Below 200 values, and if most are different, they are sorted; otherwise counted."""
+    many = list(islice(cycle(values), size))
+    assert integer_rank_shares(many) == rank_shares(many)
 
 
 def test_values_of_different_types_that_do_not_compare_are_an_error() -> None:

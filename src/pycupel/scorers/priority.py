@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from pycupel.kernels.ranks import rank_shares
+from pycupel.kernels.ranks import integer_rank_shares
 from pycupel.model import ContextItem
 from pycupel.model.optionless import Optionless
 
@@ -41,4 +41,4 @@ class PriorityScorer(Optionless):
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
         """The scores of all items, equal to `score` bit for bit."""
-        return rank_shares([item.priority for item in items])
+        return integer_rank_shares([item.priority for item in items])

@@ -11,29 +11,26 @@ It is an implementation of the Cupel specification. `docs/` has the rest.
 
 from __future__ import annotations
 
-from importlib import import_module
+from pycupel.lazy import load_when_used
 
-# What type checkers take for `typing.TYPE_CHECKING`, whose import would cost more than all the rest of this file.
 TYPE_CHECKING = False
 
 __version__ = "0.1.0"
 
-# Names and modules are loaded when they are first used, so that importing the package costs next to nothing. The
-# imports below are for type checkers and editors: they cannot follow a table.
 _NAMES = {
-    "diagnostics": "DiagnosticTraceCollector NullTraceCollector SelectionReport TraceCollector TraceDetailLevel",
-    "errors": "CupelError",
-    "model": "ContextBudget ContextItem ContextKind ContextSource CountQuotaEntry OverflowStrategy QuotaEntry "
+    ".diagnostics": "DiagnosticTraceCollector NullTraceCollector SelectionReport TraceCollector TraceDetailLevel",
+    ".errors": "CupelError",
+    ".model": "ContextBudget ContextItem ContextKind ContextSource CountQuotaEntry OverflowStrategy QuotaEntry "
     "ScarcityBehavior ScoredItem",
-    "pipeline": "Pipeline Policy Ranking Selection",
-    "pipeline.sources": "merge_sources",
-    "placers": "ChronologicalPlacer FramedPlacer UShapedPlacer",
-    "protocols": "Placer Scorer SliceOutcome Slicer TimeProvider TokenCounter",
-    "scorers": "BoostedScorer CompositeScorer DecayScorer Exponential FrequencyScorer KindScorer MetadataKeyScorer "
+    ".pipeline": "Pipeline Policy Ranking Selection",
+    ".pipeline.sources": "merge_sources",
+    ".placers": "ChronologicalPlacer FramedPlacer UShapedPlacer",
+    ".protocols": "Placer Scorer SliceOutcome Slicer TimeProvider TokenCounter",
+    ".scorers": "BoostedScorer CompositeScorer DecayScorer Exponential FrequencyScorer KindScorer MetadataKeyScorer "
     "MetadataTrustScorer PriorityScorer RecencyScorer ReflexiveScorer RelevanceScorer ScaledScorer SimilarityScorer "
     "Step SystemTimeProvider TagScorer Window rescale_hints",
-    "selecting": "ContextResult ExplainedResult select",
-    "slicers": "CountConstrainedKnapsackSlice CountQuotaSlice GreedySlice KnapsackSlice MinScoreSlice QuotaSlice "
+    ".selecting": "ContextResult ExplainedResult select",
+    ".slicers": "CountConstrainedKnapsackSlice CountQuotaSlice GreedySlice KnapsackSlice MinScoreSlice QuotaSlice "
     "StreamSlice",
 }
 _MODULES = (
@@ -139,20 +136,11 @@ if TYPE_CHECKING:
         StreamSlice as StreamSlice,
     )
 else:
-    _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
-    _PACKAGES = _MODULES.split()
-    __all__ = sorted([*_HOMES, "__version__"], key=lambda name: (name[0].islower(), name))  # noqa: PLE0605 - by the table
-
-    # Hidden from type checkers: to them it would promise that any name exists.
-    def __getattr__(name: str) -> object:
-        """Load a name or a module of the package when it is first used."""
-        if name in _PACKAGES:
-            return import_module(f"pycupel.{name}")
-        if name not in _HOMES:
-            raise AttributeError(f"module 'pycupel' has no attribute {name!r}", name=name, obj=import_module("pycupel"))
-        value = globals()[name] = getattr(import_module(f"pycupel.{_HOMES[name]}"), name)
-        return value
+    __all__ = sorted(  # noqa: PLE0605 - by the table
+        [*" ".join(_NAMES.values()).split(), "__version__"], key=lambda name: (name[0].islower(), name)
+    )
+    __getattr__ = load_when_used(__name__, _NAMES, _MODULES)
 
     def __dir__() -> list[str]:
         """The public names, whether they are loaded or not."""
-        return sorted([*__all__, *_PACKAGES])
+        return sorted([*__all__, *_MODULES.split()])

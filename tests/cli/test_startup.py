@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 from tests.cli.console import Shell
 
@@ -31,7 +28,7 @@ def modules_loaded_by(shell: Shell, *arguments: str) -> set[str]:
 def test_the_help_loads_nothing_of_the_library(shell: Shell) -> None:
     parts = {"pycupel.cli.exits", "pycupel.cli.parsers", "pycupel.cli.width"}
     for option in ("--help", "--version"):
-        assert modules_loaded_by(shell, option) == {"pycupel", "pycupel.cli", *parts}
+        assert modules_loaded_by(shell, option) == {"pycupel", "pycupel.cli", "pycupel.lazy", *parts}
 
 
 def test_select_loads_what_it_needs(shell: Shell) -> None:
@@ -49,11 +46,3 @@ def test_select_loads_what_it_needs(shell: Shell) -> None:
         "analytics",
     }
     assert not loaded & {f"pycupel.{name}" for name in heavy}
-
-
-@pytest.mark.parametrize("name", ["pycupel.scorers", "pycupel.wire"])
-def test_names_that_are_loaded_later_are_there(name: str) -> None:
-    package = importlib.import_module(name)
-    assert all(getattr(package, each).__name__ == each for each in package.__all__)
-    with pytest.raises(AttributeError, match=f"^module '{name}' has no attribute 'nothing'$"):
-        _ = package.nothing

@@ -415,6 +415,3 @@ def test_so_are_calls_that_it_holds_in_other_shapes(kind: str) -> None:
 def test_what_pycupel_tokens_offers_is_the_same_function() -> None:
     assert tokens.count_messages is count_messages
     assert "count_messages" in tokens.__all__
-    name = "count_words"
-    with pytest.raises(AttributeError, match=r"^module 'pycupel\.tokens' has no attribute 'count_words'$"):
-        getattr(tokens, name)

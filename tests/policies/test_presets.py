@@ -146,8 +146,3 @@ def test_upstream_is_a_bool() -> None:
 def test_presets_cannot_be_changed() -> None:
     with pytest.raises(TypeError):
         PRESETS["chat"] = policies.RAG  # type: ignore[index]
-
-
-def test_the_package_has_no_other_names() -> None:
-    with pytest.raises(AttributeError, match=r"^module 'pycupel.policies' has no attribute 'load_polcy'$"):
-        policies.load_polcy  # type: ignore[attr-defined]  # noqa: B018 - the access is the test

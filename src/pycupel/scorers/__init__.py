@@ -22,8 +22,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pycupel.lazy import load_when_used
 
 if TYPE_CHECKING:
     from pycupel.scorers.boosted import BoostedScorer
@@ -41,26 +42,26 @@ if TYPE_CHECKING:
     from pycupel.scorers.similarity import SimilarityScorer
     from pycupel.scorers.tag import TagScorer
 else:
-    # Loaded when they are first used: a program uses a few of them. Hidden from type checkers, for
-    # which it would make every name valid.
-    _HOMES = {
-        "DecayScorer": "decay",
-        "Exponential": "decay",
-        "Step": "decay",
-        "SystemTimeProvider": "decay",
-        "Window": "decay",
-        "clear_caches": "relevance",
-        "rescale_hints": "reflexive",
-        "MetadataKeyScorer": "metadata_key",
-        "MetadataTrustScorer": "metadata_trust",
-    }
-
-    def __getattr__(name: str) -> Any:
-        if name not in __all__:
-            raise AttributeError(f"module 'pycupel.scorers' has no attribute {name!r}")
-        home = _HOMES.get(name) or name.removesuffix("Scorer").lower()
-        value = globals()[name] = getattr(import_module(f"pycupel.scorers.{home}"), name)
-        return value
+    # A program uses a few of them.
+    __getattr__ = load_when_used(
+        __name__,
+        {
+            ".boosted": "BoostedScorer",
+            ".composite": "CompositeScorer",
+            ".decay": "DecayScorer Exponential Step SystemTimeProvider Window",
+            ".frequency": "FrequencyScorer",
+            ".kind": "KindScorer",
+            ".metadata_key": "MetadataKeyScorer",
+            ".metadata_trust": "MetadataTrustScorer",
+            ".priority": "PriorityScorer",
+            ".recency": "RecencyScorer",
+            ".reflexive": "ReflexiveScorer rescale_hints",
+            ".relevance": "RelevanceScorer clear_caches",
+            ".scaled": "ScaledScorer",
+            ".similarity": "SimilarityScorer",
+            ".tag": "TagScorer",
+        },
+    )
 
 
 __all__ = [

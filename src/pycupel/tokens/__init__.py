@@ -12,9 +12,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pycupel.lazy import load_when_used
 from pycupel.model import ContextItem
 from pycupel.tokens.counters import Counter, CounterLike, get_counter, reported_tokens
 from pycupel.tokens.windows import window_of
@@ -22,6 +22,11 @@ from pycupel.tokens.windows import window_of
 if TYPE_CHECKING:
     from pycupel.messages.counting import count_messages
     from pycupel.tokens.estimate import estimate_tokens
+else:
+    # `count_messages` belongs to messages, and the estimator builds tables that not every program needs.
+    __getattr__ = load_when_used(
+        __name__, {"pycupel.messages.counting": "count_messages", ".estimate": "estimate_tokens"}
+    )
 
 __all__ = [
     "Counter",
@@ -44,15 +49,3 @@ def item(content: str, *, counter: CounterLike = "auto", **fields: Any) -> Conte
         fields: The other fields of the item, such as `kind` or `priority`.
     """
     return ContextItem(content, get_counter(counter)(content), **fields)
-
-
-# `count_messages` belongs to messages, and the estimator builds tables that not every program needs.
-_LOADED_WHEN_USED = {"count_messages": "pycupel.messages.counting", "estimate_tokens": "pycupel.tokens.estimate"}
-
-# Hidden from type checkers, for which it would make every name valid.
-if not TYPE_CHECKING:  # pragma: no branch
-
-    def __getattr__(name: str) -> Any:
-        if name in _LOADED_WHEN_USED:
-            return getattr(import_module(_LOADED_WHEN_USED[name]), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -17,22 +17,16 @@ ignored, unless `strict` is set; duplicate keys in an object are rejected.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from pycupel.lazy import load_when_used
 from pycupel.wire.jsonl import read_items, write_items
 
 if TYPE_CHECKING:
     from pycupel.wire.documents import dumps, from_dict, loads, to_dict
 else:
-    # Whole documents know about reports, which a program that only reads items does not need. Type checkers must not
-    # see this function: for them it would make any name one that exists.
-    def __getattr__(name: str) -> Any:
-        if name not in __all__:
-            raise AttributeError(f"module 'pycupel.wire' has no attribute {name!r}")
-        from pycupel.wire import documents  # noqa: PLC0415
-
-        value = globals()[name] = getattr(documents, name)
-        return value
+    # Whole documents know about reports, which a program that only reads items does not need.
+    __getattr__ = load_when_used(__name__, {".documents": "dumps from_dict loads to_dict"})
 
 
 __all__ = ["dumps", "from_dict", "loads", "read_items", "to_dict", "write_items"]

@@ -21,6 +21,7 @@ from pycupel import (
     DecayScorer,
     DiagnosticTraceCollector,
     Exponential,
+    FramedPlacer,
     GreedySlice,
     KindScorer,
     KnapsackSlice,
@@ -43,17 +44,28 @@ from pycupel import (
     TraceDetailLevel,
     Window,
 )
-from pycupel.analytics import ItemStatus, find_min_budget_for, policy_sensitivity
+from pycupel.analytics import (
+    ItemStatus,
+    budget_utilization,
+    find_min_budget_for,
+    kind_diversity,
+    policy_sensitivity,
+    quota_utilization,
+    sweep_budgets,
+)
 from pycupel.diagnostics import InclusionReason, PipelineStage
 from pycupel.model import QuotaConstraintMode
 from pycupel.policies import preset
 from pycupel.registry import CLOCKS, SCORERS
+from pycupel.testing.runs import ReportRunner
 
 RECENCY = RecencyScorer()
 CLOCK = SystemTimeProvider()
 HOUR = timedelta(hours=1)
 NONE: Any = None
 WRONG: Any = "x"
+NUMBER: Any = 5
+NUMBERS: Any = [5]
 
 ITEM = ContextItem("a", 1)
 REPORT = Pipeline(RECENCY).dry_run([ITEM], 10)
@@ -108,6 +120,15 @@ def nested(wrap: Callable[[Scorer], Scorer]) -> Scorer:
         (lambda: Pipeline.from_policy(WRONG), "policy", "x"),
         (lambda: find_min_budget_for(WRONG, [ITEM], ITEM, 10), "pipeline", "x"),
         (lambda: REPORT.why(ITEM, pipeline=WRONG, items=[ITEM]), "pipeline", "x"),
+        (lambda: REPORT.why(ITEM, pipeline=WRONG), "pipeline", "x"),
+        (lambda: REPORT.to_html(pipeline=WRONG, items=[ITEM]), "pipeline", "x"),
+        (lambda: REPORT.to_html(pipeline=WRONG), "pipeline", "x"),
+        (lambda: ReportRunner(WRONG), "default", "x"),
+        (lambda: ReportRunner()([ITEM], 50, WRONG), "pipeline", "x"),
+        (lambda: Pipeline(RECENCY).run([ITEM], -5), "budget", -5),
+        (lambda: sweep_budgets("rag", [ITEM], [50, -5]), "budgets", -5),
+        (lambda: FramedPlacer(first=[""]), "first", ""),
+        (lambda: REPORT.should().include_item_with_kind(" "), "kind", " "),
         (lambda: preset("x"), "name", "x"),
         (lambda: policy_sensitivity([ITEM], 50, {"a": "rag", "b": WRONG}), "variants", "x"),
         (lambda: find_min_budget_for("rag", [], ITEM, 10), "target_item", ITEM),
@@ -129,6 +150,16 @@ def test_a_wrong_value(build: Build, argument: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("build", "argument"),
     [
+        (lambda: FramedPlacer(last=NUMBERS), "last"),
+        (lambda: RecencyScorer(NUMBER), "undated"),
+        (lambda: REPORT.why(0, items=NUMBER), "items"),
+        (lambda: REPORT.same_selection(NUMBER), "other"),
+        (lambda: budget_utilization(NUMBER, 5), "report"),
+        (lambda: kind_diversity(NONE), "report"),
+        (lambda: quota_utilization(NUMBER, "rag", 5), "report"),
+        (lambda: SelectionReport((), (), (), 0, 0, (), WRONG), "budget"),
+        (lambda: find_min_budget_for("rag", NUMBERS, NUMBER, 10), "items"),
+        (lambda: ReportRunner(NUMBER), "default"),
         (lambda: CompositeScorer(WRONG), "entries"),
         (lambda: CompositeScorer([WRONG]), "entries"),
         (lambda: CompositeScorer([(WRONG, 1)]), "entries"),

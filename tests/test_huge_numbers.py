@@ -25,7 +25,7 @@ from pycupel import (
     select,
 )
 from pycupel.analytics import KindQuotaUtilization, sweep_budgets
-from pycupel.analytics.metrics import share_of
+from pycupel.analytics.metrics import fraction
 from pycupel.diagnostics import (
     BudgetExceeded,
     CountCapExceeded,
@@ -97,8 +97,8 @@ def test_percentages_beyond_floats_are_exact(tokens: int) -> None:
 
 def test_a_share_beyond_floats_is_infinite() -> None:
     """TV-10: no error."""
-    assert share_of(10**5000, 1) == float("inf")
-    assert share_of(10**5000, 10**5000 * 2) == 0.5
+    assert fraction(10**5000, 1) == float("inf")
+    assert fraction(10**5000, 10**5000 * 2) == 0.5
 
 
 @pytest.mark.parametrize(

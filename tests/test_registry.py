@@ -180,7 +180,22 @@ def test_another_clock_under_a_name_is_refused() -> None:
         CLOCKS.register("mine", FixedClock(NOW - HOUR))
 
 
-@pytest.mark.parametrize("name", ["", "-", "_-_"])
+def test_another_spelling_of_a_name_is_refused_even_for_the_same_entry() -> None:
+    """Otherwise the last spelling would decide what files have."""
+    SCORERS.register("my-own", Mine)
+    with pytest.raises(InvalidArgumentError, match="the scorer 'my-own' is already registered"):
+        SCORERS.register("MyOwn", Mine)
+
+
+def test_what_is_no_name_is_not_there() -> None:
+    absent: Any = 5
+    assert absent not in SCORERS
+    assert SCORERS.get(absent) is None
+    with pytest.raises(KeyError, match="5"):
+        SCORERS[absent]
+
+
+@pytest.mark.parametrize("name", ["", "-", "_-_", "  "])
 def test_a_name_has_letters_or_digits(name: str) -> None:
     with pytest.raises(InvalidArgumentError, match=f"^name must have letters or digits, not {name!r}$"):
         SCORERS.register(name, Mine)

@@ -113,7 +113,7 @@ def test_what_does_not_fit_is_raised_either_way(explain: bool) -> None:
         ((ITEMS, 15.0), TypeError, r"budget must be a ContextBudget or an int, not 15.0 \(float\)"),
         ((ITEMS, None), TypeError, "budget must be a ContextBudget or an int, not None"),
         ((ITEMS, True), TypeError, "budget must be a ContextBudget or an int, not True"),
-        ((ITEMS, -1), InvalidBudgetError, "max_tokens"),
+        ((ITEMS, -1), InvalidBudgetError, "budget"),
         ((None, 15), TypeError, "items"),
         ((["text"], 15), TypeError, ""),
     ],

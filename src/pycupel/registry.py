@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
 from threading import RLock, Thread
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pycupel import placers, scorers, slicers
 from pycupel.errors import InvalidArgumentError, cut
@@ -54,8 +54,8 @@ class Registry(Mapping[str, Any]):
     def register(self, name: str, entry: _Entry) -> _Entry:
         """Let files use a name for a class, a function that builds an instance, or a clock.
 
-        Only a strategy whose class is registered can be written to a file, too. Registering the same entry again is
-        allowed.
+        Only a strategy whose class is registered can be written to a file, too. Registering the same entry again under
+        the same name is allowed.
 
         Args:
             name: The name, as it is written to files.
@@ -74,13 +74,14 @@ class Registry(Mapping[str, Any]):
         except TypeError as error:
             error.__dict__["argument"] = "entry"
             raise
-        if not key:
+        if not key.strip():
             raise InvalidArgumentError(
                 f"name must have letters or digits, not {quoted(name)}", argument="name", value=name
             )
         with self._lock:
             present = self._entries.get(key)
-            if key in self._built_in or (present is not None and not _same(present, entry)):
+            is_same = self._names.get(key) == name and _same(present, entry)
+            if key in self._built_in or (present is not None and not is_same):
                 raise InvalidArgumentError(
                     f"the {self.what} {quoted(self._names[key])} is already registered, as {shortened(present, 200)}; "
                     "choose another name",
@@ -93,13 +94,14 @@ class Registry(Mapping[str, Any]):
         return entry
 
     def __getitem__(self, name: str) -> Any:
-        key = name_key(name)
+        # As in a dict, a key of another type is never there.
+        key = name_key(name) if isinstance(cast(Any, name), str) else ""
         if key not in self._entries and key in self._plug_ins():
             self._load(key)
         try:
             entry = self._entries[key]
         except KeyError:
-            raise KeyError(cut(name)) from None
+            raise KeyError(cut(name) if key else name) from None
         if isinstance(entry, str):
             # A built-in class that is above this package is named, as in an entry point, and imported when it is used.
             module, _, attribute = entry.partition(":")

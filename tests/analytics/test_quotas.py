@@ -278,7 +278,7 @@ def test_modes_are_named_as_on_the_wire() -> None:
         (PERCENTAGE, 50, 40, "must not exceed cap"),
         (COUNT, -1, 3, "must not be negative"),
         (COUNT, 3, 2, "must not exceed cap"),
-        ("tokens", 0, 1, "mode must be one of 'Percentage', 'Count', not 'tokens'"),
+        ("tokens", 0, 1, "mode must be one of Percentage, Count, not 'tokens'"),
     ],
 )
 def test_a_constraint_has_the_limits_of_an_entry(mode: Any, require: Any, cap: Any, sentence: str) -> None:

@@ -411,7 +411,7 @@ def test_wrong_arguments(log: Path, tmp_path: Path) -> None:
         assert not (tmp_path / "out").exists()
 
     refused("inputs must name at least one file")
-    refused("engine must be 'local' or 'dask', not 'spark'", log, engine="spark")
+    refused("engine must be one of local, dask, not 'spark'", log, engine="spark")
     refused("scheduler is for the engine dask only", log, engine="Local", scheduler="tcp://127.0.0.1:1")
     refused("workers must be greater than 0", log, workers=0)
     refused("scheduler is for the engine dask only", log, scheduler="tcp://127.0.0.1:1")

@@ -6,6 +6,7 @@ import gc
 import logging
 from collections.abc import Sequence
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -344,6 +345,34 @@ class Unreadable:
 def test_a_collector_whose_attributes_raise_does_not_end_the_run(caplog: pytest.LogCaptureFixture) -> None:
     assert PIPELINE.run(ITEMS, BUDGET, collector=Unreadable()) == PIPELINE.run(ITEMS, BUDGET)
     assert "is_enabled or detail_level of Unreadable raised" in caplog.text
+
+
+def test_hooks_of_an_instance_are_called_like_those_of_its_class() -> None:
+    class Open(TraceCollector):
+        pass
+
+    heard: list[Any] = []
+    collector: Any = Open()
+    collector.record_included = collector.record_excluded = heard.append
+    PIPELINE.run(ITEMS, BUDGET, collector=collector)
+    report = PIPELINE.dry_run(ITEMS, BUDGET)
+    assert set(heard) == {*report.included, *report.excluded}
+    mock = Mock(spec=TraceCollector)
+    PIPELINE.run(ITEMS, BUDGET, collector=mock)
+    assert mock.record_included.call_count == len(report.included)
+    assert mock.record_item_event.called
+
+
+def test_a_hook_that_cannot_be_read_does_not_silence_the_others(caplog: pytest.LogCaptureFixture) -> None:
+    class Half(Listener):
+        @property
+        def record_excluded(self) -> Any:
+            raise RuntimeError("no such hook")
+
+    collector = Half()
+    PIPELINE.run(ITEMS, BUDGET, collector=collector)
+    assert "record_excluded of Half raised" in caplog.text
+    assert {"included", "stage", "item"} <= {name for name, _ in collector.calls}
 
 
 @pytest.mark.parametrize("level", ["verbose", "", "items"])

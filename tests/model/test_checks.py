@@ -341,7 +341,7 @@ def test_a_choice_is_a_member_or_its_value_in_any_case(value: Any) -> None:
 def test_an_unknown_choice_is_refused_with_the_known_ones(value: str) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         checked_choice("answer", value, Answer, InvalidArgumentError)
-    assert str(caught.value) == f"answer must be one of 'Yes', 'no', not {value!r}"
+    assert str(caught.value).partition(";")[0] == f"answer must be one of Yes, no, not {value!r}"
 
 
 @pytest.mark.parametrize("value", [None, 1, True])

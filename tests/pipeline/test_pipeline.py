@@ -144,7 +144,9 @@ def test_the_strategy_may_be_a_string(strategy: OverflowStrategy) -> None:
 def test_an_unknown_strategy_is_refused() -> None:
     """PB-05: the error lists what there is."""
     unknown: Any = "explode"
-    with pytest.raises(PipelineConfigError, match="overflow_strategy must be one of 'throw', 'truncate', 'proceed'"):
+    with pytest.raises(
+        PipelineConfigError, match="overflow_strategy must be one of throw, truncate, proceed, not 'explode'"
+    ):
         Pipeline(RecencyScorer(), overflow_strategy=unknown)
     assert issubclass(PipelineConfigError, CupelError)
     assert issubclass(PipelineConfigError, ValueError)

@@ -115,6 +115,8 @@ def test_a_subclass_of_pipeline_can_be_made_from_a_policy() -> None:
         pass
 
     assert type(Mine.from_policy(FULL)) is Mine
+    watched = Pipeline(RecencyScorer(), overflow_strategy=OverflowStrategy.PROCEED, on_overflow=print)
+    assert Mine.from_policy(watched).on_overflow is print
 
 
 def test_a_dry_run_with_a_policy_ignores_the_choices_of_the_pipeline() -> None:
@@ -160,7 +162,9 @@ def test_wrong_types_are_refused(arguments: dict[str, Any], message: str) -> Non
 def test_choices_that_do_not_go_together_are_refused() -> None:
     with pytest.raises(PipelineConfigError, match=r"^dedupe_against_pinned needs deduplication=True$"):
         Policy(RecencyScorer(), deduplication=False, dedupe_against_pinned=True)
-    with pytest.raises(PipelineConfigError, match=r"^overflow_strategy must be one of 'throw', 'truncate', 'proceed'"):
+    with pytest.raises(
+        PipelineConfigError, match=r"^overflow_strategy must be one of throw, truncate, proceed, not 'explode'"
+    ):
         Policy(RecencyScorer(), overflow_strategy="explode")  # type: ignore[arg-type]
 
 

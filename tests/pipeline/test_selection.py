@@ -21,6 +21,7 @@ from pycupel import (
     DiagnosticTraceCollector,
     KnapsackSlice,
     Pipeline,
+    PriorityScorer,
     QuotaSlice,
     RecencyScorer,
     ReflexiveScorer,
@@ -290,6 +291,21 @@ def test_an_unread_report_survives_copying_and_pickling(make: Callable[[Selectio
     assert made == report
     assert hash(made) == hash(report)
     assert made.events == report.events
+
+
+@pytest.mark.parametrize("make", [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+def test_rankings_and_selections_survive_copying_and_pickling(make: Callable[[Any], Any]) -> None:
+    """The kept scores belong to the scorers of the copy."""
+    pipeline = Pipeline(CompositeScorer([(ReflexiveScorer(), 2), (PriorityScorer(), 1)]))
+    ranking, selection = pipeline.rank(ITEMS), select(pipeline)
+    made = make(selection)
+    assert (made.notes, made.reasons) == (selection.notes, selection.reasons)
+    item = selection.items[0]
+    assert made.report.why(item.content).parts == selection.report.why(item.content).parts
+    assert [scores for _, _, scores in make(ranking).parts] == [scores for _, _, scores in ranking.parts]
+    assert pipeline.select(make(ranking), BUDGET).notes == pipeline.select(ranking, BUDGET).notes
+    nothing = make(pipeline.select(pipeline.rank([]), BUDGET))
+    assert nothing.report.included == ()
 
 
 def test_an_unread_report_can_be_compared_hashed_replaced_and_shown() -> None:

@@ -74,6 +74,6 @@ def test_other_placers_ignore_positions() -> None:
 
 
 def test_an_unknown_option_is_refused() -> None:
-    with pytest.raises(InvalidArgumentError, match="undated must be 'received' or 'position', not 'first'") as caught:
+    with pytest.raises(InvalidArgumentError, match="undated must be one of received, position, not 'first'") as caught:
         ChronologicalPlacer("first")  # type: ignore[arg-type]
     assert caught.value.argument == "undated"

@@ -143,7 +143,7 @@ def test_mistakes_in_a_scorer(entry: dict[str, Any], text: str) -> None:
                     "windows": [{"maxAgeSeconds": 5, "score": 1}, {"maxAgeSeconds": 5, "score": 1}],
                 }
             },
-            "curve.windows: windows must be sorted from youngest to oldest, but windows[1] ends at 0:00:05",
+            "curve.windows: must be sorted from youngest to oldest, but windows[1] ends at 0:00:05",
         ),
         ({"curve": {"type": "step", "windows": [{"maxAgeSeconds": 5}]}}, "curve.windows[0].score: is missing"),
         (

@@ -464,7 +464,7 @@ def test_a_parameter_with_a_name_of_the_format_is_refused() -> None:
     [
         (SCORERS, {"scorers": [{"type": "nothing"}]}, "scorer must "),
         (SCORERS, {"scorers": [{"type": "recency"}, {"type": "nothing"}]}, "scorers: entries[1]: scorer must "),
-        (SLICERS, {"scorers": [{"type": "recency"}], "slicerType": "nothing"}, "slicer: slicer must "),
+        (SLICERS, {"scorers": [{"type": "recency"}], "slicerType": "nothing"}, "slicer: must "),
         (
             SLICERS,
             {
@@ -474,7 +474,7 @@ def test_a_parameter_with_a_name_of_the_format_is_refused() -> None:
             },
             "quotas: inner must ",
         ),
-        (PLACERS, {"scorers": [{"type": "recency"}], "placerType": "nothing"}, "placer: placer must "),
+        (PLACERS, {"scorers": [{"type": "recency"}], "placerType": "nothing"}, "placer: must "),
     ],
 )
 def test_a_factory_that_builds_something_else_is_told(register: Any, document: dict[str, Any], text: str) -> None:

@@ -45,7 +45,7 @@ def test_a_shortener_is_named_or_described(written: Any, maker: Shortener | None
     [
         ("key-line", "shorten: unknown shortener 'key-line'; choose from keyLines, headAndTail, stub; did you mean"),
         ("headAndTail", 'shorten: needs options; write it as an object: "shorten": {"type": "headAndTail", "tokens": '),
-        ({"type": "headAndTail", "tokens": 0}, "tokens must be greater than 0"),
+        ({"type": "headAndTail", "tokens": 0}, "tokens: must be greater than 0"),
         ({"shares": [0.1]}, "shorten.type: is missing"),
         (3, "shorten: must be an object with a type"),
     ],

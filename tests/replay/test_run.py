@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pycupel import Policy, RecencyScorer
+from pycupel import KindScorer, Policy, PriorityScorer, RecencyScorer
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.providers import PROVIDERS
 from pycupel.policies import preset
@@ -160,6 +160,23 @@ def test_policies_by_label_and_alone() -> None:
         "mine",
         "yours",
     ]
+
+
+def test_policies_of_one_name_are_numbered() -> None:
+    policies: list[Any] = [Policy(RecencyScorer()), Policy(PriorityScorer()), "chat", "chat", Policy(KindScorer())]
+    results = replay(chat(2), 100, policies, counter=words)
+    assert [result.policy for result in results] == ["policy", "policy 2", "chat", "chat 2", "policy 3"]
+
+
+def test_baselines_and_budgets_are_read_as_everywhere() -> None:
+    class Tokens(int):
+        pass
+
+    [usual] = replay(chat(3), 20, ["newest-first"], counter=words)
+    [other] = replay(chat(3), Tokens(20), {"newest-first": "Newest_First"}, counter=words)
+    assert other == usual
+    indexed = type("Indexed", (), {"__index__": lambda self: 20})()
+    assert replay(chat(3), indexed, ["newest-first"], counter=words) == (usual,)
 
 
 def test_all_histories_of_a_log_add_up() -> None:

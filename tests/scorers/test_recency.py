@@ -86,6 +86,6 @@ def test_undated_items_can_be_ranked_by_position() -> None:
 def test_what_happens_to_undated_items_is_one_of_two_things() -> None:
     assert repr(RecencyScorer("position")) == "RecencyScorer(undated='position')"
     assert RecencyScorer("position").reads is None
-    with pytest.raises(ScorerConfigError, match="undated must be 'oldest' or 'position'") as caught:
+    with pytest.raises(ScorerConfigError, match="undated must be one of oldest, position, not 'newest'") as caught:
         RecencyScorer("newest")  # type: ignore[arg-type]
     assert caught.value.argument == "undated"

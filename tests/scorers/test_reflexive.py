@@ -38,11 +38,16 @@ def test_never_is_the_default() -> None:
     assert repr(ReflexiveScorer()) == "ReflexiveScorer()"
 
 
-@pytest.mark.parametrize("rescale", ["always", None, True])
-def test_another_way_to_rescale_is_refused(rescale: Any) -> None:
-    with pytest.raises(ScorerConfigError, match="rescale must be 'never' or 'auto'") as caught:
-        ReflexiveScorer(rescale)
+def test_another_way_to_rescale_is_refused() -> None:
+    with pytest.raises(ScorerConfigError, match="rescale must be one of never, auto, not 'always'") as caught:
+        ReflexiveScorer("always")  # type: ignore[arg-type]
     assert caught.value.argument == "rescale"
+
+
+@pytest.mark.parametrize("rescale", [None, True])
+def test_a_way_to_rescale_of_another_type_is_a_type_error(rescale: Any) -> None:
+    with pytest.raises(TypeError, match="rescale must be a str"):
+        ReflexiveScorer(rescale)
 
 
 def test_rescaling_keeps_the_contract() -> None:

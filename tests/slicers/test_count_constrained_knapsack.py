@@ -160,7 +160,7 @@ def test_scarcity_may_be_a_string(scarcity: Any) -> None:
 
 def test_an_unknown_scarcity_is_refused() -> None:
     """PB-05."""
-    with pytest.raises(SlicerConfigError, match="scarcity must be one of 'degrade', 'throw', not 'ignore'"):
+    with pytest.raises(SlicerConfigError, match="scarcity must be one of degrade, throw, not 'ignore'"):
         CountConstrainedKnapsackSlice([], scarcity="ignore")  # type: ignore[arg-type]
 
 

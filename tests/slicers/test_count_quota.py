@@ -337,7 +337,7 @@ def test_scarcity_may_be_a_string(scarcity: Any) -> None:
 
 def test_an_unknown_scarcity_is_refused() -> None:
     """PB-05: the error lists what there is."""
-    with pytest.raises(SlicerConfigError, match="scarcity must be one of 'degrade', 'throw', not 'ignore'"):
+    with pytest.raises(SlicerConfigError, match="scarcity must be one of degrade, throw, not 'ignore'"):
         CountQuotaSlice([], scarcity="ignore")  # type: ignore[arg-type]
 
 
@@ -351,7 +351,7 @@ def test_scarcity_of_a_wrong_type_is_refused(scarcity: Any) -> None:
 def test_an_unknown_cap_order_is_refused() -> None:
     """CQ-07: there are two."""
     cap_order: Any = "density"
-    with pytest.raises(SlicerConfigError, match="cap_order must be 'inner' or 'score', not 'density'") as caught:
+    with pytest.raises(SlicerConfigError, match="cap_order must be one of inner, score, not 'density'") as caught:
         CountQuotaSlice([], cap_order=cap_order)
     assert caught.value.argument == "cap_order"
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pycupel.diagnostics import SelectionReport
+from pycupel.diagnostics.report import checked_report
 from pycupel.model import ContextBudget
 
-__all__ = ["budget_utilization", "kind_diversity", "share_of", "timestamp_coverage"]
+__all__ = ["budget_utilization", "fraction", "kind_diversity", "timestamp_coverage"]
 
 
 def budget_utilization(report: SelectionReport, budget: ContextBudget | int) -> float:
@@ -15,21 +16,21 @@ def budget_utilization(report: SelectionReport, budget: ContextBudget | int) -> 
         report: The report of a selection.
         budget: The budget to compare with, or just a number of tokens.
     """
-    return share_of(report.included_tokens, ContextBudget.of(budget).max_tokens)
+    return fraction(checked_report("report", report).included_tokens, ContextBudget.of(budget).max_tokens)
 
 
 def kind_diversity(report: SelectionReport) -> int:
     """The number of different kinds among the selected items."""
-    return len({included.item.kind.key for included in report.included})
+    return len({included.item.kind.key for included in checked_report("report", report).included})
 
 
 def timestamp_coverage(report: SelectionReport) -> float:
     """The share of selected items that have a timestamp; 0.0 for an empty selection."""
-    included = report.included
+    included = checked_report("report", report).included
     return sum(each.item.timestamp is not None for each in included) / len(included) if included else 0.0
 
 
-def share_of(tokens: int, whole: int) -> float:
+def fraction(tokens: int, whole: int) -> float:
     """`tokens / whole`. Of 0 the share is 0.0 or infinite, never NaN, which would pass every comparison (TV-10)."""
     try:
         if whole:

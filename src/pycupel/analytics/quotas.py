@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pycupel.diagnostics import IncludedItem, SelectionReport
+from pycupel.diagnostics.report import checked_report
 from pycupel.model import ContextBudget, ContextKind, QuotaConstraint, QuotaConstraintMode
 from pycupel.model.brief import record_repr
 from pycupel.model.checks import wrong_type
@@ -61,7 +62,7 @@ def quota_utilization(
     """
     constraints = quota_constraints_of(_slicer(policy))
     limits = ContextBudget.of(budget)
-    included = report.included
+    included = checked_report("report", report).included
     usages = (_usage(constraint, included, limits) for constraint in constraints)
     return tuple(sorted(usages, key=lambda usage: (usage.kind.value, usage.mode)))
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from pycupel.analytics.metrics import share_of
+from pycupel.analytics.metrics import fraction
 from pycupel.errors import (
     BudgetOverflowError,
     InvalidArgumentError,
@@ -130,6 +130,8 @@ def find_min_budget_for(
             value=target_item,
             hint="An equal copy is another item: pass the same object.",
         )
+    # This also checks that all of them are items.
+    ranking = runner.rank(candidates, query=query)
     ceiling = checked_int("search_ceiling", search_ceiling)
     if ceiling < target_item.tokens:
         raise InvalidArgumentError(
@@ -137,7 +139,6 @@ def find_min_budget_for(
         )
     if target_item.tokens < 0:
         return None
-    ranking = runner.rank(candidates, query=query)
     base = None if base_budget is None else ContextBudget.of(base_budget, "base_budget")
 
     def is_selected(size: int) -> bool:
@@ -219,8 +220,8 @@ def sweep_budgets(
     runner = _pipeline(pipeline)
     ranking = runner.rank(items, query=query)
     points: list[BudgetPoint] = []
-    for each in checked_iterable("budgets", "an iterable of ContextBudget or int", budgets):
-        budget = ContextBudget.of(each, "every budget in budgets")
+    for i, each in enumerate(checked_iterable("budgets", "an iterable of ContextBudget or int", budgets)):
+        budget = ContextBudget.of(each, f"budgets[{i}]")
         selection = _select(runner, ranking, budget)
         points.append(BudgetPoint(budget, feasible=False) if selection is None else _point(budget, selection))
     return tuple(points)
@@ -243,7 +244,7 @@ def _point(budget: ContextBudget, selection: Selection) -> BudgetPoint:
     score = 0.0
     for i in selection.placement.kept[len(selection.ranking.classified.pinned) :]:
         score += selection.placement.scores[i]
-    return BudgetPoint(budget, True, tuple(chosen), tokens, share_of(tokens, budget.max_tokens), score)
+    return BudgetPoint(budget, True, tuple(chosen), tokens, fraction(tokens, budget.max_tokens), score)
 
 
 def _select(pipeline: Pipeline, ranking: Ranking, budget: ContextBudget) -> Selection | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import Any, TypeGuard, cast
 
-from pycupel.analytics.metrics import share_of
+from pycupel.analytics.metrics import fraction
 from pycupel.batch.decisions import decisions
 from pycupel.codecs.base import Context
 from pycupel.codecs.jsontext import format_json
@@ -134,7 +134,7 @@ class RequestSelector:
             "selected": selected,
             "excluded": [{"index": i, "reason": reason} for i, reason in sorted(excluded)],
             "tokens": tokens,
-            "utilization": share_of(tokens, window),
+            "utilization": fraction(tokens, window),
             "policy_hash": self.policy_hash,
             "counter": counter,
             "error": None,

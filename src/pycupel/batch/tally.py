@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import Any, NamedTuple
 
-from pycupel.analytics.metrics import share_of
+from pycupel.analytics.metrics import fraction
 from pycupel.model.frozen import sealed
 
 __all__ = ["BatchSummary", "Swing", "Tally"]
@@ -116,7 +116,7 @@ class Tally:
             requests=counts["requests"],
             errors=counts["errors"],
             tokens=counts["tokens"],
-            utilization=share_of(counts["utilization"], served * 1_000_000),
+            utilization=fraction(counts["utilization"], served * 1_000_000),
             tenths=tuple(self.tenths[str(i)] for i in range(_TENTHS)),
             reasons=dict(sorted(self.reasons.items(), key=lambda each: (-each[1], each[0]))),
             slowest=tuple((name, seconds) for seconds, name in self.slowest),

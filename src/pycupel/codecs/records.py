@@ -124,7 +124,7 @@ class Record:
         except (DocumentError, RecursionError):
             raise
         except (CupelError, TypeError, ValueError) as error:
-            raise DocumentError(str(error), path=self._failing_field(error)) from error
+            raise self._located(error, as_object(value)) from error
         except Exception as error:
             raise BuildError(error) from error
         except SystemExit as error:
@@ -166,10 +166,16 @@ class Record:
             if problem:
                 note_mistake(DocumentError(problem), key_step(key), context, mistakes)
 
-    def _failing_field(self, error: Exception) -> str:
-        """The field that a constructor's error is about, by its `argument`; empty if it names none."""
-        argument = str(getattr(error, "argument", "")).partition("[")[0]
-        return next((field.name for field in self.fields if field.attribute == argument), "")
+    def _located(self, error: Exception, data: Mapping[Any, Any]) -> DocumentError:
+        """The error of a constructor, at the field that it is about, which is its `argument`."""
+        text, argument = str(error), getattr(error, "argument", None)
+        for field in self.fields:
+            if field.attribute == argument:
+                name = next((each for each in field.spellings if data.get(each) is not None), field.name)
+                # The path says it already.
+                is_named = text.startswith(f"{argument} must ")
+                return DocumentError(text.removeprefix(f"{argument} ") if is_named else text, path=name)
+        return DocumentError(text)
 
     def write(self, value: Any, context: Context, /) -> dict[str, Any]:
         """Return the object that describes a value."""

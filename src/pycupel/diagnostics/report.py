@@ -14,6 +14,7 @@ from pycupel.diagnostics.events import TraceEvent
 from pycupel.diagnostics.explanation import Explanation, ScoreParts, explain
 from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.checks import wrong_type
 from pycupel.model.frozen import sealed
 from pycupel.model.version import version_mark
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pycupel.pipeline.policy import Policy, PresetName
     from pycupel.testing.chain import SelectionReportChain
 
-__all__ = ["SelectionReport", "deferred_report", "score_parts", "with_fields"]
+__all__ = ["SelectionReport", "checked_report", "deferred_report", "score_parts", "with_fields"]
 
 
 _put = object.__setattr__
@@ -101,7 +102,7 @@ class SelectionReport:
         _put(self, "total_candidates", total_candidates)
         _put(self, "total_tokens_considered", total_tokens_considered)
         _put(self, "count_requirement_shortfalls", tuple(count_requirement_shortfalls))
-        _put(self, "budget", budget)
+        _put(self, "budget", None if budget is None else ContextBudget.of(budget))
         _put(self, "notes", tuple(notes))
         self._check_totals()
 
@@ -143,6 +144,7 @@ class SelectionReport:
 
         Two runs measure different durations, so `==` is never true for the reports of two runs; this may be.
         """
+        checked_report("other", other)
         return (
             _comparable(self.included) == _comparable(other.included)
             and _comparable(self.excluded) == _comparable(other.excluded)
@@ -278,6 +280,13 @@ class SelectionReport:
 
 for _field in fields(SelectionReport):
     setattr(SelectionReport, _field.name, _Deferred(_field.name))
+
+
+def checked_report(name: str, value: Any) -> SelectionReport:
+    """A report, or a TypeError; `name` is what it calls the argument."""
+    if not isinstance(value, SelectionReport):
+        raise wrong_type(name, "a SelectionReport", value)
+    return value
 
 
 def deferred_report(source: Callable[[str], Any]) -> SelectionReport:

@@ -13,8 +13,9 @@ from pycupel.integrations._said import Said, Written, shorter_results, system_of
 from pycupel.messages import Dropped, MessageSelection, ShortenedMessage, select_messages
 from pycupel.messages.counting import resolve_counter
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.options import BudgetLike, ProviderName, TooLarge, UnitName, checked_name
+from pycupel.messages.options import BudgetLike, ProviderName, TooLarge, UnitName
 from pycupel.messages.results import with_result_texts
+from pycupel.model.checks import checked_name
 from pycupel.pipeline import Policy, PresetName
 from pycupel.protocols import Shortener
 from pycupel.tokens import CounterLike

@@ -8,9 +8,9 @@ from typing import Any
 from pycupel.errors import ProviderAmbiguousError
 from pycupel.messages.content import Prices
 from pycupel.messages.fields import field, is_filled, is_list, text_of
-from pycupel.messages.options import checked_name
 from pycupel.messages.providers import PROVIDERS, Provider
 from pycupel.messages.providers.openai import LANGCHAIN_ROLES
+from pycupel.model.checks import checked_name
 from pycupel.tokens.models import family_of
 
 __all__ = ["detect_provider", "resolve_provider"]

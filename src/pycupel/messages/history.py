@@ -9,12 +9,12 @@ from itertools import pairwise
 from typing import Any, NamedTuple, get_args
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.messages.options import UnitName, checked_name
+from pycupel.messages.options import UnitName
 from pycupel.messages.providers import MessageView, Provider
 from pycupel.messages.staying import Landmarks, Staying, landmarks_of, staying_at
 from pycupel.messages.units import Unit, group_messages, turns
 from pycupel.model import ContextItem, ContextKind, ContextSource
-from pycupel.model.checks import checked_int, checked_iterable
+from pycupel.model.checks import checked_int, checked_iterable, checked_name
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import trusted_item
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget
-from pycupel.model.checks import checked_int, checked_iterable, checked_str, wrong_type
-from pycupel.model.names import find_name, suggestion
+from pycupel.model.checks import checked_int, checked_iterable, wrong_type
 from pycupel.model.percent import percent_of
 from pycupel.tokens.windows import window_of
 
@@ -22,7 +21,6 @@ __all__ = [
     "UnitName",
     "as_budget",
     "checked_list",
-    "checked_name",
 ]
 
 ProviderName: TypeAlias = Literal["auto", "openai", "responses", "anthropic", "gemini", "mistral"]
@@ -33,8 +31,6 @@ Pin: TypeAlias = Iterable[int] | Callable[[Any], object]
 Summarize: TypeAlias = Callable[[list[Any], str | None], str | Awaitable[str]]
 
 _SHARE = r"\s*(\d+(?:\.\d+)?)\s*%\s*"
-
-_Name = TypeVar("_Name", bound=str)
 
 
 def as_budget(budget: BudgetLike, model: str | None) -> ContextBudget | int:
@@ -67,19 +63,6 @@ def as_budget(budget: BudgetLike, model: str | None) -> ContextBudget | int:
             hint="Pass model=, or a number of tokens.",
         )
     return percent_of(window_of(model), percent)
-
-
-def checked_name(argument: str, value: Any, known: Iterable[_Name]) -> _Name:
-    """The known name that `value` spells, in any case and with or without `-` and `_`."""
-    names = list(known)
-    name = find_name(checked_str(argument, value), names)
-    if name is not None:
-        return name
-    raise InvalidArgumentError(
-        f"{argument} must be one of {', '.join(names)}, not {value!r}{suggestion(value, names)}",
-        argument=argument,
-        value=value,
-    )
 
 
 def checked_list(argument: str, value: Any) -> list[Any]:

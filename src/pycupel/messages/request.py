@@ -10,13 +10,13 @@ from pycupel.messages.counting import count_beside, resolve_counter
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.fingerprints import Fingerprints
 from pycupel.messages.history import History, make_history
-from pycupel.messages.options import BudgetLike, TooLarge, UnitName, as_budget, checked_list, checked_name
+from pycupel.messages.options import BudgetLike, TooLarge, UnitName, as_budget, checked_list
 from pycupel.messages.plan import limits_of, make_plan, summary_room
 from pycupel.messages.reading import read_on
 from pycupel.messages.result import MessageSelection
 from pycupel.messages.slicing import document_share
 from pycupel.model import ContextBudget
-from pycupel.model.checks import checked_bool, checked_count, checked_iterable, checked_str, wrong_type
+from pycupel.model.checks import checked_bool, checked_count, checked_iterable, checked_name, checked_str, wrong_type
 from pycupel.pipeline.policy import as_policy
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from pycupel.errors import InvalidBudgetError, digits
 from pycupel.model.checks import (
     checked_count,
     checked_float,
-    checked_int,
     checked_mapping,
     duplicate_kind,
     quoted,
@@ -115,7 +114,7 @@ class ContextBudget:
             return budget
         if isinstance(budget, bool) or not hasattr(budget, "__index__"):
             raise wrong_type(name, "a ContextBudget or an int", budget)
-        return cls(checked_int(name, budget))
+        return cls(checked_count(name, budget, InvalidBudgetError))
 
     @property
     def available_tokens(self) -> int:

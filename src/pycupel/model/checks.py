@@ -7,14 +7,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
 from operator import index
 from typing import Any, TypeVar
 
-from pycupel.errors import digits, escaped, plain
-from pycupel.model.names import find_name
+from pycupel.errors import InvalidArgumentError, digits, escaped, plain
+from pycupel.model.names import find_name, suggestion
 
 __all__ = [
     "argument_of",
@@ -186,21 +186,19 @@ def as_float(name: str, value: Any) -> float:
 
 def checked_choice(name: str, value: Any, choices: type[_Choice], error: _Error) -> _Choice:
     """A member of a StrEnum, or its value in any spelling of the same name."""
-    if isinstance(value, choices):
-        return value
-    found = find_name(checked_str(name, value), choices)
-    if found is not None:
-        return found
-    known = ", ".join(repr(choice.value) for choice in choices)
-    raise error(f"{name} must be one of {known}, not {quoted(value)}", argument=argument_of(name), value=value)
+    return value if isinstance(value, choices) else checked_name(name, value, choices, error)
 
 
-def checked_name(name: str, value: Any, known: Sequence[_Name], error: _Error) -> _Name:
+def checked_name(name: str, value: Any, known: Iterable[_Name], error: _Error = InvalidArgumentError) -> _Name:
     """One of a few names, in any spelling."""
-    found = find_name(value, known)
+    names = list(known)
+    found = find_name(checked_str(name, value), names)
     if found is None:
-        expected = " or ".join(map(repr, known))
-        raise error(f"{name} must be {expected}, not {shortened(value, 200)}", argument=argument_of(name), value=value)
+        raise error(
+            f"{name} must be one of {', '.join(names)}, not {quoted(value)}{suggestion(value, names)}",
+            argument=argument_of(name),
+            value=value,
+        )
     return found
 
 

@@ -1,22 +1,12 @@
-"""The base of strategies without options, and the repr of those with options."""
+"""The base of strategies without options."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
-from pycupel.model.brief import shown
 from pycupel.model.frozen import sealed
 
-__all__ = ["Optionless", "short_repr"]
-
-
-def short_repr(value: Any) -> str:
-    """The class, and the options that are not at their default."""
-    options = (
-        f"{f.name}={shown(getattr(value, f.name))}" for f in fields(value) if getattr(value, f.name) != f.default
-    )
-    return f"{type(value).__name__}({', '.join(options)})"
+__all__ = ["Optionless"]
 
 
 @sealed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from time import perf_counter
 from typing import Any
 
@@ -33,7 +32,7 @@ from pycupel.pipeline.events import (
 )
 from pycupel.pipeline.place import Placement
 from pycupel.pipeline.rank import Ranking
-from pycupel.pipeline.selection import Selection
+from pycupel.pipeline.selection import Selection, keep_part
 from pycupel.pipeline.slice import Sliced
 from pycupel.pipeline.trace import UNTRACED, NoteSources, TimedTrace, Trace
 
@@ -115,7 +114,7 @@ class CollectorTrace(TimedTrace):
     def __init__(self, sources: NoteSources, budget: ContextBudget, collector: Any) -> None:
         self._budget = budget
         self._collector = collector
-        self._idle = _idle_hooks(collector.__class__)
+        self._idle = {hook for hook in _HOOKS if _is_idle(collector, hook)}
         with_items = self._overrides("record_item_event") and (
             getattr(collector, "detail_level", TraceDetailLevel.ITEM) >= TraceDetailLevel.ITEM
         )
@@ -181,11 +180,11 @@ class CollectorTrace(TimedTrace):
 
     def completed(self, selection: Selection) -> None:
         """Hand over the report, with everything already made for the collector."""
-        selection.keep("events", tuple(self._events))
+        keep_part(selection, "events", tuple(self._events))
         if self._with_excluded:
-            selection.keep("excluded_by_stage", self._excluded)
+            keep_part(selection, "excluded_by_stage", self._excluded)
         if self._included is not None:
-            selection.keep("included", self._included)
+            keep_part(selection, "included", self._included)
         self._notify("on_pipeline_completed", selection.report, self._budget, tuple(self._snapshots))
         # The collector may keep the report, which refers to this trace.
         del self._collector
@@ -232,13 +231,15 @@ class CollectorTrace(TimedTrace):
                 self._notify(hook, value)
 
     def _overrides(self, hook: str) -> bool:
-        """Whether the collector overrides the inherited hook, which does nothing."""
-        return hook not in self._idle and hasattr(self._collector, hook)
+        """Whether the collector has a hook of its own: the inherited one does nothing."""
+        return hook not in self._idle
 
 
-@lru_cache(maxsize=512)
-def _idle_hooks(cls: type[object]) -> frozenset[str]:
-    """The hooks that a class does not override: they do nothing, or ignore the snapshots."""
-    idle = {name: function for name, function in vars(TraceCollector).items() if callable(function)}
-    kept = DiagnosticTraceCollector.on_pipeline_completed
-    return frozenset(name for name in idle if getattr(cls, name, None) in (idle[name], kept))
+def _is_idle(collector: object, hook: str) -> bool:
+    """Whether a collector lacks a hook, or has an inherited one, which does nothing or ignores the snapshots."""
+    try:
+        method = getattr(collector, hook, None)
+        function = getattr(method, "__func__", None)
+    except Exception:  # noqa: BLE001 - an attribute that raises is logged when it is needed
+        return False
+    return method is None or function in (getattr(TraceCollector, hook), DiagnosticTraceCollector.on_pipeline_completed)

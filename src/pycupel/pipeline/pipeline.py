@@ -86,7 +86,8 @@ class Pipeline(Policy):
         choices = as_policy(policy)
         if isinstance(choices, cls):
             return choices
-        return cls(**{each.name: getattr(choices, each.name) for each in fields(Policy)})
+        own = {each.name for each in fields(cls) if each.init}
+        return cls(**{each.name: getattr(choices, each.name) for each in fields(choices) if each.name in own})
 
     def run(
         self,

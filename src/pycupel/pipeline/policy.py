@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from pycupel.errors import PipelineConfigError
 from pycupel.model import OverflowStrategy
-from pycupel.model.checks import checked_bool, checked_choice, checked_str, wrong_type
+from pycupel.model.checks import checked_bool, checked_choice, checked_str, shortened, wrong_type
 from pycupel.model.frozen import sealed
 from pycupel.placers import ChronologicalPlacer
 from pycupel.protocols import (
@@ -142,16 +142,12 @@ class Policy:
 
     def __repr__(self) -> str:
         # Options at their defaults are left out, except for the strategies.
-        shown = [f"{each.name}={_shortened(getattr(self, each.name))}" for each in fields(self) if self._shows(each)]
+        options = {each.name: getattr(self, each.name) for each in fields(self) if self._shows(each)}
+        shown = [f"{name}={shortened(option, _REPR_WIDTH)}" for name, option in options.items()]
         return f"{type(self).__name__}({', '.join(shown)})"
 
     def _shows(self, field: Field[Any]) -> bool:
         return field.repr and (field.name in ("slicer", "placer") or getattr(self, field.name) != field.default)
-
-
-def _shortened(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= _REPR_WIDTH else f"{text[: _REPR_WIDTH - 3]}..."
 
 
 def as_policy(policy: Any, name: str = "policy") -> Policy:

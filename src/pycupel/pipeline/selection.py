@@ -23,7 +23,7 @@ from pycupel.pipeline.rank import Ranking
 from pycupel.pipeline.slice import Sliced
 from pycupel.pipeline.trace import Trace
 
-__all__ = ["Selection"]
+__all__ = ["Selection", "keep_part"]
 
 
 _score = itemgetter(1)
@@ -102,21 +102,21 @@ class Selection:
     @property
     def reasons(self) -> tuple[ExcludedItem, ...]:
         """The items that were left out, each with its score and reason, best score first: `report.excluded`."""
-        reasons: tuple[ExcludedItem, ...] = self.part("excluded")
+        reasons: tuple[ExcludedItem, ...] = self._part("excluded")
         return reasons
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Advisory notes, for example that no item sets the field that a scorer reads."""
-        notes: tuple[str, ...] = self.part("notes")
+        notes: tuple[str, ...] = self._part("notes")
         return notes
 
     @property
     def report(self) -> SelectionReport:
         """The complete account: included and excluded items with scores and reasons, and events with durations."""
-        return deferred_report(self.part)
+        return deferred_report(self._part)
 
-    def part(self, name: str) -> Any:
+    def _part(self, name: str) -> Any:
         """A part of the report, by the name of its field.
 
         Two threads may both make it, but only one result is kept, and both get that.
@@ -124,16 +124,20 @@ class Selection:
         parts = self._parts
         return parts[name] if name in parts else parts.setdefault(name, _MAKERS[name](self))
 
-    def keep(self, name: str, part: object) -> None:
-        """Keep a part that was made during the run, for a collector."""
-        self._parts[name] = part
-
     def __repr__(self) -> str:
-        selected, candidates = len(self.placement.order), self.part("total_candidates")
+        selected, candidates = len(self.placement.order), self._part("total_candidates")
         return f"<Selection: {selected} of {candidates} items, {digits(self.total_tokens)} tokens>"
 
 
 _Draft: Any = draft_of(Selection)
+
+# Not part of the public API.
+_part = Selection._part  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+
+
+def keep_part(selection: Selection, name: str, part: object) -> None:
+    """Keep a part of the report that was made during the run, for a collector."""
+    selection._parts[name] = part  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
 
 
 def _excluded_by_stage(selection: Selection) -> list[Sequence[ExcludedItem]]:
@@ -150,7 +154,7 @@ def _excluded_by_stage(selection: Selection) -> list[Sequence[ExcludedItem]]:
 
 def _excluded(selection: Selection) -> tuple[ExcludedItem, ...]:
     """The highest score first; of equal scores, what was excluded earlier (SR-07)."""
-    invalid, duplicates, unselected, truncated = selection.part("excluded_by_stage")
+    invalid, duplicates, unselected, truncated = _part(selection, "excluded_by_stage")
     if not (invalid or duplicates or truncated):
         return tuple(unselected)
     excluded = [*invalid, *duplicates, *unselected, *truncated]
@@ -164,7 +168,7 @@ def _events(selection: Selection) -> tuple[TraceEvent, ...]:
     trace, ranking, sliced = selection.trace, selection.ranking, selection.sliced
     if not trace.with_items:
         return events.stage_events(trace)
-    invalid, duplicates, unselected, truncated = selection.part("excluded_by_stage")
+    invalid, duplicates, unselected, truncated = _part(selection, "excluded_by_stage")
     notes = trace.slice_notes
     if notes is None:
         notes = explain.slice_notes(ranking, sliced, trace.sources.slicer)
@@ -173,7 +177,7 @@ def _events(selection: Selection) -> tuple[TraceEvent, ...]:
         events.score_messages(ranking.all_scores),
         events.exclusion_messages(duplicates),
         events.slice_messages(unselected, notes, sliced.shortfalls),
-        events.place_messages(truncated, selection.part("included")),
+        events.place_messages(truncated, _part(selection, "included")),
     )
     return events.trace_events(trace, messages)
 

@@ -177,6 +177,17 @@ class TimedTrace(Trace):
         """Move the start of the stage back."""
         self._mark = perf_counter() - seconds
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Keep the columns with their scorers: a copy of a scorer has another id."""
+        state: Any = object.__getstate__(self)
+        columns = self.columns and [(scorer, self.columns[id(scorer)]) for scorer, _ in self.sources.parts]
+        return {**state[1], "columns": columns}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+        self.columns = {id(scorer): column for scorer, column in state["columns"] or ()}
+
     def _lap(self, now: float, count: int) -> None:
         self.laps.append((now - self._mark, count))
         self._mark = now

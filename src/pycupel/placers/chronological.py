@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem
+from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_name
 from pycupel.model.frozen import sealed
-from pycupel.model.optionless import short_repr
 from pycupel.placers._base import IndexedPlacer
 
 __all__ = ["ChronologicalPlacer"]
@@ -41,8 +41,7 @@ class ChronologicalPlacer(IndexedPlacer):
         undated = checked_name("undated", self.undated, ("received", "position"), InvalidArgumentError)
         object.__setattr__(self, "undated", undated)
 
-    def __repr__(self) -> str:
-        return short_repr(self)
+    __repr__ = brief_repr
 
     def place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:  # noqa: ARG002
         """The order, as indices of `items`."""

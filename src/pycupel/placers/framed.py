@@ -97,7 +97,7 @@ def _kinds_or_function(name: str, value: Any) -> tuple[ContextKind, ...] | Picks
         picks: Picks = value
         return picks
     kinds = checked_iterable(name, "an iterable of kinds, or a function that takes an item", value)
-    return tuple(dict.fromkeys(ContextKind.of(kind) for kind in kinds))
+    return tuple(dict.fromkeys(ContextKind.of(kind, f"{name}[{i}]") for i, kind in enumerate(kinds)))
 
 
 def _keys_or_function(picks: tuple[ContextKind, ...] | Picks) -> frozenset[str] | Picks:

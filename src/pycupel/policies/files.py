@@ -11,8 +11,7 @@ from typing import Any, Literal
 from pycupel.codecs.jsontext import parse_json
 from pycupel.codecs.limits import TOO_DEEP, check_depth
 from pycupel.errors import DocumentError, InvalidArgumentError
-from pycupel.model.checks import checked_str, quoted
-from pycupel.model.names import name_key, suggestion
+from pycupel.model.checks import checked_name, checked_str, quoted
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName
 from pycupel.policies.document import combined, policy_from_dict, policy_to_dict
@@ -81,7 +80,7 @@ def parse_policy(text: str, format: PolicyFormat = "json") -> Policy:  # noqa: A
         InvalidArgumentError: there is no such format.
         MissingExtraError: it is YAML, and PyYAML is not installed.
     """
-    name = _format_name(format)
+    name = checked_name("format", format, _READERS)
     checked_str("text", text)
     try:
         if not text.strip():
@@ -109,7 +108,7 @@ def dump_policy(policy: Policy | PresetName, format: PolicyFormat = "json") -> s
         InvalidArgumentError: there is no such format or preset.
         MissingExtraError: it is to be YAML, and PyYAML is not installed.
     """
-    name = _format_name(format)
+    name = checked_name("format", format, _READERS)
     document = policy_to_dict(policy)
     check_depth(document)
     try:
@@ -138,16 +137,6 @@ def _write_json(document: dict[str, Any]) -> str:
 _READERS: dict[str, Callable[[str], Any]] = {"json": _read_json, "toml": parse_toml, "yaml": parse_yaml}
 _WRITERS: dict[str, Callable[[Any], str]] = {"json": _write_json, "toml": dump_toml, "yaml": dump_yaml}
 _SUFFIXES: dict[str, PolicyFormat] = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
-
-
-def _format_name(given: str) -> str:
-    name = name_key(checked_str("format", given))
-    if name not in _READERS:
-        near = suggestion(given, _READERS)
-        raise InvalidArgumentError(
-            f"format must be one of {', '.join(_READERS)}, not {quoted(given)}{near}", argument="format", value=given
-        )
-    return name
 
 
 def _format_of(file: Path) -> PolicyFormat:

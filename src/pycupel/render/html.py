@@ -17,10 +17,12 @@ from importlib.resources import files
 from typing import Any
 
 from pycupel.diagnostics import SelectionReport
+from pycupel.diagnostics.report import checked_report
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem
-from pycupel.model.checks import checked_bool, checked_iterable, wrong_type
+from pycupel.model.checks import checked_bool, checked_iterable
 from pycupel.pipeline import Policy, PresetName
+from pycupel.pipeline.policy import as_policy
 from pycupel.render._data import Data, Kinds, report_data
 from pycupel.render._rows import RowIndex, Table, entries_of
 from pycupel.render._sweep import sweep_data
@@ -72,10 +74,11 @@ def page_data(
     text: bool = True,
 ) -> Data:
     """The data of the page as JSON values; the arguments are those of `render_html`."""
-    for name, value in (("report", report), ("other", other)):
-        if not isinstance(value, SelectionReport) and (name == "report" or value is not None):
-            raise wrong_type(name, "a SelectionReport", value)
+    checked_report("report", report)
+    if other is not None:
+        checked_report("other", other)
     checked_bool("text", text)
+    policy = None if pipeline is None else as_policy(pipeline, "pipeline")
     table = Table.of(report, other)
     kinds = Kinds(entry.item for each in (report, other) if each for entry in entries_of(each))
     data = report_data(report, other, table, kinds, text=text)
@@ -83,8 +86,8 @@ def page_data(
     if items is not None:
         candidates = _candidates(report, items)
         data["rows"]["input"] = RowIndex(candidates).find(table.items)
-        if pipeline is not None:
-            sweep = sweep_data(pipeline, candidates, report.budget, table.items, kinds)
+        if policy is not None:
+            sweep = sweep_data(policy, candidates, report.budget, table.items, kinds)
     return {"report": data, "sweep": sweep}
 
 

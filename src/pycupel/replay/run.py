@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
+from itertools import chain, count
 from typing import Any, TypeAlias, cast
 
 from pycupel.errors import InvalidArgumentError
@@ -11,6 +12,7 @@ from pycupel.messages.counting import resolve_counter
 from pycupel.messages.providers import PROVIDERS
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_iterable, wrong_type
+from pycupel.model.names import find_name
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 from pycupel.replay.log import History, Log
@@ -96,13 +98,23 @@ def _histories(log: Any) -> tuple[History, ...]:
 def _labelled(policies: Any) -> dict[str, Policy | str]:
     """The policies by label, and the names of the baselines."""
     listed = checked_iterable("policies", "a mapping or an iterable of policies", policies)
-    named: list[tuple[str, Any]] = [(_label(each), each) for each in listed]
+    labelled: dict[str, Policy | str] = {}
     if isinstance(policies, Mapping):
-        named = list(cast("Mapping[str, Any]", policies).items())
-    if not named:
+        labelled = {label: _known(each) for label, each in cast("Mapping[str, Any]", policies).items()}
+    else:
+        for each in listed:
+            labelled[_free_label(each, labelled)] = _known(each)
+    if not labelled:
         raise InvalidArgumentError("there must be at least one policy", argument="policies")
-    return {label: each if each in BASELINES else as_policy(each, "policies") for label, each in named}
+    return labelled
 
 
-def _label(policy: Any) -> str:
-    return policy if isinstance(policy, str) else getattr(policy, "name", None) or "policy"
+def _known(policy: Any) -> Policy | str:
+    return find_name(policy, BASELINES) or as_policy(policy, "policies")
+
+
+def _free_label(policy: Any, taken: Container[str]) -> str:
+    """The name of a policy, with a number if another one has the same."""
+    name = policy if isinstance(policy, str) else getattr(policy, "name", None) or "policy"
+    labels = chain([name], (f"{name} {number}" for number in count(2)))
+    return next(label for label in labels if label not in taken)

@@ -57,7 +57,7 @@ class Session:
         self._tokens = [0] * len(history.messages)
         for part in parts:
             self._tokens[part.message] += part.tokens
-        self._limit = budget if isinstance(budget, int) else budget.available_tokens
+        self._limit = ContextBudget.of(budget).available_tokens
 
     def run(self, label: str, policy: Policy | str) -> Iterator[PolicyReplay]:
         """What the policy does at each call."""

@@ -9,9 +9,9 @@ from typing import Literal
 from pycupel.errors import ScorerConfigError
 from pycupel.kernels.ranks import rank_shares
 from pycupel.model import ContextItem
+from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_name
 from pycupel.model.frozen import sealed
-from pycupel.model.optionless import short_repr
 from pycupel.scorers._base import CONVERSATION
 
 __all__ = ["RecencyScorer"]
@@ -40,8 +40,7 @@ class RecencyScorer:
     conversation in order: the last scores 1.0, the first 0.0; other items have no order and score 0.0.
     """
 
-    def __repr__(self) -> str:
-        return short_repr(self)
+    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         undated = checked_name("undated", self.undated, ("oldest", "position"), ScorerConfigError)

@@ -9,9 +9,9 @@ from typing import ClassVar, Literal
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
+from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_iterable, checked_name, wrong_type
 from pycupel.model.frozen import sealed
-from pycupel.model.optionless import short_repr
 
 __all__ = ["ReflexiveScorer", "rescale_hints"]
 
@@ -45,8 +45,7 @@ class ReflexiveScorer:
         rescale = checked_name("rescale", self.rescale, ("never", "auto"), ScorerConfigError)
         object.__setattr__(self, "rescale", rescale)
 
-    def __repr__(self) -> str:
-        return short_repr(self)
+    __repr__ = brief_repr
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         """The item's hint, from 0 to 1."""

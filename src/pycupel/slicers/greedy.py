@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pycupel.errors import SlicerConfigError
 from pycupel.kernels.fill import best_fitting, by_density, fill
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_bool, checked_float
 from pycupel.model.frozen import sealed
-from pycupel.model.optionless import short_repr
 from pycupel.slicers._base import NO_VERSIONS, IndexedSlicer, IndexSlice, index_slice
 
 __all__ = ["GreedySlice"]
@@ -46,8 +46,7 @@ class GreedySlice(IndexedSlicer):
         object.__setattr__(self, "cost_exponent", exponent)
         checked_bool("best_first", self.best_first)
 
-    def __repr__(self) -> str:
-        return short_repr(self)
+    __repr__ = brief_repr
 
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /

@@ -47,7 +47,7 @@ def hiding(check: Callable[..., _Checked], *arguments: Any) -> _Checked:
 def checked_kind(kind: Any) -> ContextKind:
     if not isinstance(kind, (str, ContextKind)):
         raise wrong_type("kind", "a str or a ContextKind", kind)
-    return hiding(ContextKind.of, kind)
+    return hiding(ContextKind.of, kind, "kind")
 
 
 def checked_n(n: Any) -> int:

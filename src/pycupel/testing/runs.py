@@ -8,7 +8,8 @@ from typing import TypeAlias
 from pycupel.diagnostics import SelectionReport
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline import Pipeline, Policy, PresetName
-from pycupel.protocols import Scorer
+from pycupel.pipeline.policy import as_policy
+from pycupel.protocols import Scorer, checked_scorer
 from pycupel.render._layout import plural
 
 __all__ = ["ReportRunner"]
@@ -27,7 +28,7 @@ class ReportRunner:
     """
 
     def __init__(self, default: _Choice = "chat") -> None:
-        self._default: _Choice = default
+        self._default = _pipeline("default", default)
         self.reports: list[SelectionReport] = []
 
     def __call__(
@@ -41,7 +42,7 @@ class ReportRunner:
             pipeline: What to run instead of the default: a pipeline, a policy, the name of a preset, or a scorer for a
                 pipeline with defaults.
         """
-        runner = _pipeline(self._default if pipeline is None else pipeline)
+        runner = self._default if pipeline is None else _pipeline("pipeline", pipeline)
         report = runner.dry_run(items, budget)
         self.reports.append(report)
         return report
@@ -50,5 +51,7 @@ class ReportRunner:
         return f"<ReportRunner: {plural(len(self.reports), 'report')}>"
 
 
-def _pipeline(choice: _Choice) -> Pipeline:
-    return Pipeline.from_policy(choice) if isinstance(choice, (Policy, str)) else Pipeline(choice)
+def _pipeline(name: str, choice: _Choice) -> Pipeline:
+    if isinstance(choice, (Policy, str)):
+        return Pipeline.from_policy(as_policy(choice, name))
+    return Pipeline(checked_scorer(name, choice))

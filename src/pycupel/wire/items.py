@@ -12,7 +12,7 @@ from typing import Any
 from pycupel.codecs.base import Codec, Context, FunctionCodec, must_be
 from pycupel.codecs.containers import OBJECT, list_of, map_of
 from pycupel.codecs.records import OPTIONAL, Field, Record
-from pycupel.codecs.scalars import FLAG, INTEGER, KIND, NUMBER, SOURCE, TEXT, text
+from pycupel.codecs.scalars import FLAG, INTEGER, KIND, NUMBER, SOURCE, TEXT, limited, text
 from pycupel.model import ContextBudget, ContextItem, ContextKind, ContextSource, ScoredItem
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import trusted_item
@@ -133,7 +133,7 @@ BUDGET = Record(
         Field("maxTokens", INTEGER),
         Field("targetTokens", INTEGER, OPTIONAL),
         Field("outputReserve", INTEGER, 0),
-        Field("reservedSlots", map_of(KIND, INTEGER), {}),
+        Field("reservedSlots", map_of(KIND, limited(INTEGER, low=0)), {}),
         Field("estimationSafetyMarginPercent", NUMBER, 0.0),
     ],
     quick=_usual_budget,

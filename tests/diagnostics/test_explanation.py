@@ -102,7 +102,7 @@ def test_a_whole_content_counts_before_longer_ones() -> None:
     assert report.why("yes").item.content == "yes"
     error = refused(report, "ye")
     assert str(error) == "2 contents start with 'ye': 'yes, please', 'yes'"
-    assert (error.argument, error.value) == ("x", "ye")
+    assert (error.argument, error.value) == ("item", "ye")
 
 
 def test_many_matches_are_shortened() -> None:
@@ -127,7 +127,7 @@ def test_an_index_needs_items_and_has_to_be_in_range() -> None:
 
 @pytest.mark.parametrize("x", [None, True, 1.5])
 def test_anything_else_is_refused(x: Any) -> None:
-    with pytest.raises(TypeError, match="x must be an item, an index in items, or the start of a content"):
+    with pytest.raises(TypeError, match="item must be a ContextItem, an index in items, or the start of a content"):
         REPORT.why(x, items=ITEMS)
 
 

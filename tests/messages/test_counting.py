@@ -14,7 +14,7 @@ import pytest
 
 from pycupel import tokens
 from pycupel.errors import InvalidArgumentError, ProviderAmbiguousError
-from pycupel.messages import to_items
+from pycupel.messages import select_messages, to_items
 from pycupel.messages.counting import count_messages
 from pycupel.messages.providers import PROVIDERS
 from pycupel.tokens import get_counter
@@ -410,6 +410,29 @@ def test_so_are_calls_that_it_holds_in_other_shapes(kind: str) -> None:
     assert cost(message) == 1 + 7
     invalid = {"type": "ai", "content": [part], "tool_calls": [], "invalid_tool_calls": [{"name": "f", "args": "{q"}]}
     assert cost(invalid) == 1 + 2
+
+
+class Slow(dict[str, Any]):
+    """A message that the fast path for plain dicts does not take."""
+
+
+@pytest.mark.parametrize("model", [None, "gpt-4o", "mistral-large-latest", "claude-sonnet-4-5", "llama-3.1-70b"])
+def test_plain_dicts_cost_what_other_messages_cost(model: str | None) -> None:
+    """The prices are those of the model, which may be another provider's."""
+    call = {"id": "a" * 9, "type": "function", "function": {"name": "look", "arguments": '{"q": "a\\n\\"b"}'}}
+    history: list[dict[str, Any]] = [
+        {"role": "system", "content": 'Be "brief".\n'},
+        {"role": "user", "content": 'Look at "this"\n\tand that.'},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "a" * 9, "content": '"quoted"\n' * 20},
+    ]
+    plain, slow = (
+        select_messages(messages, 10_000, provider="openai", model=model, counter=len)
+        for messages in (history, [Slow(message) for message in history])
+    )
+    assert plain.total_tokens == slow.total_tokens
+    start = count_messages([], "openai", len, model=model)
+    assert plain.total_tokens + start == count_messages(history, "openai", len, model=model)
 
 
 def test_what_pycupel_tokens_offers_is_the_same_function() -> None:

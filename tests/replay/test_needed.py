@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pycupel.messages.providers import PROVIDERS
 from pycupel.replay.needed import identifiers, needed_of
 from pycupel.replay.parts import Splitter
 
@@ -44,7 +45,7 @@ def test_what_only_results_held_and_the_agent_wrote_later_was_needed() -> None:
         says("assistant", "shown_again and needed_twice"),
         says("assistant", "needed_twice"),
     ]
-    needed = needed_of(len(messages), Splitter("anthropic", len).parts(messages))
+    needed = needed_of(len(messages), Splitter(PROVIDERS["anthropic"], len).parts(messages))
     assert needed.intervals == {"needed_once": (1, 5), "needed_twice": (1, 6), "shown_again": (3, 6)}
     assert [sorted(needed.at(cut)) for cut in (1, 2, 4, 6, 7)] == [
         [],
@@ -65,6 +66,6 @@ def test_it_is_the_measure_of_the_shared_histories(name: str) -> None:
     shared: Any = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(shared)
     messages = shared.read_transcript(SHARED / f"{name}.jsonl.xz")
-    needed = needed_of(len(messages), Splitter("anthropic", len).parts(messages))
+    needed = needed_of(len(messages), Splitter(PROVIDERS["anthropic"], len).parts(messages))
     for cut in range(0, len(messages), 37):
         assert needed.at(cut) == shared.needed_later(messages, cut)

@@ -9,6 +9,7 @@ import pytest
 
 from pycupel.errors import MessageShapeError
 from pycupel.messages import count_messages, lint_messages
+from pycupel.messages.providers import PROVIDERS
 from pycupel.replay import History, read_log
 from pycupel.replay.parts import Splitter
 from tests.replay.sessions import REQUESTS, ROLLOUT, lines
@@ -20,7 +21,7 @@ def history_of(provider: str) -> History:
 
 
 def kinds(history: History) -> list[tuple[str, str]]:
-    parts = Splitter(history.provider, len).parts(history.messages)
+    parts = Splitter(PROVIDERS[history.provider], len).parts(history.messages)
     return [(part.kind, part.tool) for part in parts]
 
 
@@ -59,14 +60,14 @@ def test_parts_by_kind_and_tool(provider: str, expected: str) -> None:
 @pytest.mark.parametrize("provider", REQUESTS)
 def test_parts_cost_what_the_messages_cost(provider: str) -> None:
     history = history_of(provider)
-    parts = Splitter(history.provider, len).parts(history.messages)
+    parts = Splitter(PROVIDERS[history.provider], len).parts(history.messages)
     whole = count_messages(history.messages, history.provider, len) - count_messages([], history.provider, len)
     assert sum(part.tokens for part in parts) == whole
 
 
 def test_a_result_knows_its_call() -> None:
     for provider in REQUESTS:
-        parts = Splitter(history_of(provider).provider, len).parts(history_of(provider).messages)
+        parts = Splitter(history_of(provider).resolved_provider, len).parts(history_of(provider).messages)
         [call] = [part for part in parts if part.is_call]
         [result] = [part for part in parts if part.kind == "tool results"]
         assert call.call == result.call == 'ls {"path": "src"}'
@@ -99,7 +100,7 @@ def test_items_of_a_rollout() -> None:
     ],
 )
 def test_other_shapes(message: Any, expected: list[tuple[str, str]]) -> None:
-    assert [(part.kind, part.tool) for part in Splitter("openai", len).split(0, message)] == expected
+    assert [(part.kind, part.tool) for part in Splitter(PROVIDERS["openai"], len).split(0, message)] == expected
 
 
 def test_gemini_messages_alone_are_known_by_their_parts() -> None:
@@ -150,5 +151,5 @@ def test_options_of_googles_sdk() -> None:
 def test_a_message_that_cannot_be_read_is_named() -> None:
     sealed = {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": ["x"]}]}
     with pytest.raises(MessageShapeError, match="must be a text") as caught:
-        Splitter("anthropic", len).parts([{"role": "user", "content": "a"}, sealed])
+        Splitter(PROVIDERS["anthropic"], len).parts([{"role": "user", "content": "a"}, sealed])
     assert (caught.value.index, caught.value.key) == (1, "signature")

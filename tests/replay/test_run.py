@@ -195,13 +195,13 @@ def test_rates() -> None:
 
 def test_wrong_arguments() -> None:
     with pytest.raises(TypeError, match="log must be a Log or a History"):
-        replay("log.jsonl", 100)  # type: ignore[arg-type]
+        replay("log.jsonl", 100)  # type: ignore[call-overload]
     with pytest.raises(InvalidArgumentError, match="at least one policy"):
         replay(chat(1), 100, [])
     with pytest.raises(InvalidArgumentError, match="unknown preset 'chatt'"):
-        replay(chat(1), 100, ["chatt"])
+        replay(chat(1), 100, ["chatt"])  # type: ignore[list-item]
     with pytest.raises(TypeError, match="budget"):
-        replay(chat(1), "100", ["chat"])  # type: ignore[arg-type]
+        replay(chat(1), "100", ["chat"])  # type: ignore[call-overload]
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the histories are not beside the project")

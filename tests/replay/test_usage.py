@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from pycupel.cli.sample import transcript
 from pycupel.errors import InvalidArgumentError
+from pycupel.messages import ProviderName, count_messages
 from pycupel.messages.providers import PROVIDERS
 from pycupel.replay import (
     Call,
@@ -51,6 +52,22 @@ def test_a_history_without_calls_is_counted_whole() -> None:
     assert usage.rows == (WindowShare("user", "", 1, 3 + EACH),)
     assert (usage.call, usage.total, usage.not_in_file, usage.counted_by) == (1, 3 + EACH, 0, None)
     assert usage.superseded == usage.repeated == Waste(0, 0)
+
+
+def test_the_model_decides_what_messages_cost_whatever_their_format() -> None:
+    """As with a router: OpenAI's format, another provider's model."""
+    call = {"id": "1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    messages = (
+        {"role": "user", "content": "one"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "two"},
+        {"role": "user", "content": "three"},
+    )
+    for model in ("gpt-4o", "claude-sonnet-4-5"):
+        for provider in get_args(ProviderName)[:2]:
+            usage = context_usage(History(messages, provider, model=model), counter=len)
+            counted = (count_messages(part, "openai", len, model=model) for part in (messages, ()))
+            assert usage.total == next(counted) - next(counted)
 
 
 def test_reprs_are_short() -> None:

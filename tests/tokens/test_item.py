@@ -25,4 +25,4 @@ def test_an_item_refuses_what_is_wrong_with_it() -> None:
     with pytest.raises(InvalidArgumentError, match="unknown counter 'o200k'"):
         item("four", counter="o200k")
     with pytest.raises(TypeError, match="tokens"):
-        item("four", counter=len, tokens=3)
+        item("four", counter=len, tokens=3)  # type: ignore[call-arg]

@@ -17,6 +17,7 @@ from pycupel.analytics import policy_sensitivity, sweep_budgets
 from pycupel.integrations.otel import CupelOtelTraceCollector
 from pycupel.messages import aselect_messages, lint_messages, select_messages
 from pycupel.model import QuotaConstraint
+from pycupel.replay import Log, replay
 
 items = [ContextItem("text", 1)]
 history = [{"role": "user", "content": "Hello"}]
@@ -34,6 +35,8 @@ select(items, 1, "chatt")  # error
 Pipeline.from_policy("chatt")  # error
 sweep_budgets("chatt", items, [1])  # error
 policy_sensitivity(items, 1, {"a": "rag", "b": "chatt"})  # error
+replay(Log(()), 1, ["chatt"])  # error
+replay(Log(()), 1, {"a": "chatt"})  # error
 select_messages(history, 1, provider="opnai")  # error
 select_messages(history, 1, policy="chatt")  # error
 select_messages(history, 1, unit="turns")  # error
@@ -52,6 +55,7 @@ QuotaConstraint("Document", "percent", 0, 1)  # error
 # Arguments, fields and types that do not exist.
 ContextItem("text", 1, knid="Document")  # error
 ContextItem("text", "1")  # error
+pycupel.tokens.item("text", knid="Document")  # error
 select(items, 1, explain="yes")  # error
 select(items, "1")  # error
 select(items, 1).item  # error

@@ -135,7 +135,7 @@ def _growth(usage: ContextUsage, label_of: Callable[[Part], str]) -> list[Panel]
 def _lives(usage: ContextUsage, calls: Sequence[int], label_of: Callable[[Part], str]) -> list[Life]:
     """Every part of the prompts, in prompt order."""
     history, last = usage.history, len(calls) - 1
-    splitter = Splitter(history.provider, usage.counter)
+    splitter = Splitter(history.resolved_provider, usage.counter)
     starts = [_start(history, index) for index in calls]
     lives = [Life("what the file does not show", NOT_IN_FILE, 0, last, usage.not_in_file)] if usage.not_in_file else []
     tools = sum(row.tokens for row in usage.rows if row.kind == TOOLS)

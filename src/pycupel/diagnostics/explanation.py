@@ -118,7 +118,7 @@ class Explanation:
 
 
 def explain(
-    report: SelectionReport, x: Any, parts: ScoreParts | None, pipeline: Any, items: Iterable[ContextItem] | None
+    report: SelectionReport, sought: Any, parts: ScoreParts | None, pipeline: Any, items: Iterable[ContextItem] | None
 ) -> Explanation:
     """Find an item in a report and explain it; the arguments are those of `SelectionReport.why`."""
     candidates = None if items is None else list(checked_iterable("items", "an iterable of ContextItem", items))
@@ -126,7 +126,7 @@ def explain(
         from pycupel.pipeline.policy import as_policy  # noqa: PLC0415 - as below
 
         pipeline = as_policy(pipeline, "pipeline")
-    entry = _find(report, x, candidates)
+    entry = _find(report, sought, candidates)
     item, score, reason = entry
     included = not isinstance(reason, ExclusionReason)
     competes = _competes(entry)
@@ -142,15 +142,17 @@ def explain(
     )
 
 
-def _find(report: SelectionReport, x: Any, candidates: Sequence[ContextItem] | None) -> IncludedItem | ExcludedItem:
+def _find(
+    report: SelectionReport, sought: Any, candidates: Sequence[ContextItem] | None
+) -> IncludedItem | ExcludedItem:
     entries: list[IncludedItem | ExcludedItem] = [*report.included, *report.excluded]
-    if isinstance(x, str):
-        return _by_start(entries, x)
-    if isinstance(x, int) and not isinstance(x, bool):
-        return _by_item(entries, _by_index(x, candidates))
-    if isinstance(x, ContextItem):
-        return _by_item(entries, x)
-    raise wrong_type("x", "an item, an index in items, or the start of a content", x)
+    if isinstance(sought, str):
+        return _by_start(entries, sought)
+    if isinstance(sought, int) and not isinstance(sought, bool):
+        return _by_item(entries, _by_index(sought, candidates))
+    if isinstance(sought, ContextItem):
+        return _by_item(entries, sought)
+    raise wrong_type("item", "a ContextItem, an index in items, or the start of a content", sought)
 
 
 def _by_index(index: int, candidates: Sequence[ContextItem] | None) -> ContextItem:
@@ -160,7 +162,7 @@ def _by_index(index: int, candidates: Sequence[ContextItem] | None) -> ContextIt
         )
     if not -len(candidates) <= index < len(candidates):
         raise InvalidArgumentError(
-            f"there is no items[{index}]: items has {len(candidates)}", argument="x", value=index
+            f"there is no items[{index}]: items has {len(candidates)}", argument="item", value=index
         )
     return candidates[index]
 
@@ -175,7 +177,7 @@ def _by_item(entries: Sequence[IncludedItem | ExcludedItem], item: ContextItem) 
         return equal[0]
     raise InvalidArgumentError(
         f"{len(equal)} candidates of the run equal this item" if equal else "the item was not among the candidates",
-        argument="x",
+        argument="item",
         value=item,
         hint="Pass one of the candidates themselves." if equal else None,
     )
@@ -190,11 +192,11 @@ def _by_start(entries: Sequence[IncludedItem | ExcludedItem], start: str) -> Inc
         return (exact or found)[0]
     if not contents:
         near = suggestion(start, (entry.item.content[: len(start)] for entry in entries))
-        raise InvalidArgumentError(f"no content starts with {shortened(start)}{near}", argument="x", value=start)
+        raise InvalidArgumentError(f"no content starts with {shortened(start)}{near}", argument="item", value=start)
     listed = ", ".join(shortened(content) for content in contents[:_MOST_LISTED])
     more = f" and {len(contents) - _MOST_LISTED} more" if len(contents) > _MOST_LISTED else ""
     raise InvalidArgumentError(
-        f"{len(contents)} contents start with {shortened(start)}: {listed}{more}", argument="x", value=start
+        f"{len(contents)} contents start with {shortened(start)}: {listed}{more}", argument="item", value=start
     )
 
 

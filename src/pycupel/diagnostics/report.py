@@ -153,7 +153,7 @@ class SelectionReport:
 
     def why(
         self,
-        x: ContextItem | int | str,
+        item: ContextItem | int | str,
         *,
         pipeline: Policy | PresetName | None = None,
         items: Iterable[ContextItem] | None = None,
@@ -161,7 +161,7 @@ class SelectionReport:
         """Why one item was selected or left out: `print(report.why("Parts list"))`.
 
         Args:
-            x: The item, its index in `items`, or the start of its content. An item is found by identity, or else if
+            item: The item, its index in `items`, or the start of its content. An item is found by identity, or else if
                 exactly one candidate equals it. The start must match one content only, unless it is a whole content;
                 of several items with that content, a selected one is explained, or the best one.
             pipeline: For `min_budget`: the `Pipeline`, `Policy` or preset name that selected. It is run again for
@@ -169,10 +169,10 @@ class SelectionReport:
             items: The candidates of the run, for an index and for `min_budget`.
 
         Raises:
-            TypeError: `x` is none of these.
+            TypeError: `item` is none of these, or another argument has the wrong type.
             InvalidArgumentError: no candidate or several candidates match, or the index is out of range.
         """
-        return explain(self, x, self._score_parts, pipeline, items)
+        return explain(self, item, self._score_parts, pipeline, items)
 
     @property
     def _score_parts(self) -> ScoreParts | None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from pycupel.messages.counting import count_messages
 from pycupel.messages.items import to_items
 from pycupel.messages.lint import Finding, lint_messages
+from pycupel.messages.options import ProviderName, TooLarge, UnitName
 from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection, ShortenedMessage
 from pycupel.messages.selection import aselect_messages, select_messages
 from pycupel.messages.usage import Usage, tokens_by_kind
@@ -27,7 +28,10 @@ __all__ = [
     "ExplainedSelection",
     "Finding",
     "MessageSelection",
+    "ProviderName",
     "ShortenedMessage",
+    "TooLarge",
+    "UnitName",
     "Usage",
     "aselect_messages",
     "count_messages",

@@ -59,6 +59,7 @@ def count_messages(
 
     Raises:
         InvalidArgumentError: the provider or the counter is unknown.
+        MessageShapeError: a message has a shape that the provider does not know.
         ProviderAmbiguousError: the provider is "auto" and cannot be determined.
     """
     history = checked_list("messages", messages)

@@ -36,6 +36,7 @@ def to_items(
         pin: More messages that must stay: their indices, or a function that is asked about each.
 
     Raises:
+        InvalidArgumentError: the provider, the unit or the counter is unknown.
         MessageShapeError: a message has a shape that the provider does not know.
         ProviderAmbiguousError: the provider is "auto" and cannot be determined.
     """

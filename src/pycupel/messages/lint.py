@@ -78,6 +78,7 @@ def lint_messages(
         The findings. Those about the system prompt and the tools come first, with the index -1.
 
     Raises:
+        InvalidArgumentError: the provider is unknown.
         MessageShapeError: a message has a shape that the provider does not know.
         ProviderAmbiguousError: the provider is "auto" and cannot be determined.
     """

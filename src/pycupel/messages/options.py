@@ -24,8 +24,14 @@ __all__ = [
 ]
 
 ProviderName: TypeAlias = Literal["auto", "openai", "responses", "anthropic", "gemini", "mistral"]
+"""The names of the providers; "auto" detects the provider from the messages."""
+
 UnitName: TypeAlias = Literal["auto", "turn"]
+"""What stays or goes as a whole: "auto" for messages and exchanges of calls and results, "turn" for turns."""
+
 TooLarge: TypeAlias = Literal["drop", "error", "shorten"]
+"""What `select_messages` does with an old unit that is larger than the budget."""
+
 BudgetLike: TypeAlias = ContextBudget | int | str
 Pin: TypeAlias = Iterable[int] | Callable[[Any], object]
 Summarize: TypeAlias = Callable[[list[Any], str | None], str | Awaitable[str]]

@@ -40,11 +40,17 @@ __all__ = ["Pipeline", "select_untimed"]
 class Pipeline(Policy):
     """Selects and orders context items: a scorer ranks, a slicer drops, a placer positions.
 
-    A pipeline is immutable and keeps no state of a run, so it may be shared between threads.
+    It takes what a `Policy` takes: `Pipeline(scorer, slicer, placer, deduplication=..., overflow_strategy=...,
+    dedupe_against_pinned=..., shorten=..., name=..., description=...)`. All but the scorer have defaults. A pipeline is
+    immutable and keeps no state of a run, so it may be shared between threads.
 
     Attributes:
         on_overflow: Called with an `OverflowEvent` after a run that exceeds the budget; only for
             `OverflowStrategy.PROCEED`.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        PipelineConfigError: the options are incompatible.
     """
 
     _: KW_ONLY

@@ -27,6 +27,7 @@ from pycupel.slicers._versions import VersionSlice, with_versions
 __all__ = ["OverflowField", "Policy", "PresetName", "as_policy"]
 
 PresetName = Literal["chat", "code-review", "rag", "document-qa", "tool-use", "long-running", "debugging"]
+"""The names of the presets, as type checkers know them. At run time, other spellings are found, too."""
 
 
 # The most characters of a field in the repr of a policy.

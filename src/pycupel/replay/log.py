@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import ProviderName
+from pycupel.messages.providers import Provider
 from pycupel.model.frozen import sealed
 from pycupel.replay.shapes import as_dict
 
@@ -120,6 +122,11 @@ class History:
 
     model: str | None = field(default=None, compare=False)
     """The model that was called last, or None. It is not compared."""
+
+    @property
+    def resolved_provider(self) -> Provider:
+        """The provider as a value, with the prices of the model."""
+        return resolve_provider(self.messages, self.provider, self.model)
 
     def __repr__(self) -> str:
         return f"<History: {len(self.messages)} messages for {self.provider}, {len(self.calls)} calls>"

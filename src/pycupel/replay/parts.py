@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentError, ContentReader
-from pycupel.messages.providers import PROVIDERS
+from pycupel.messages.providers import Provider
 from pycupel.model.brief import record_repr
 from pycupel.replay.shapes import as_dict, as_dicts, as_name
 
@@ -71,8 +71,8 @@ class Splitter:
         MessageShapeError: a part has a shape that no provider uses.
     """
 
-    def __init__(self, provider: str, count: Callable[[str], int]) -> None:
-        prices = PROVIDERS[provider].prices
+    def __init__(self, provider: Provider, count: Callable[[str], int]) -> None:
+        prices = provider.prices
         self._read = ContentReader(count, prices._replace(message=0))
         self._overhead = prices.message
         # The tool and the arguments of each call, by its id.

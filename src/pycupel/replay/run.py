@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain, count
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast, overload
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.counting import resolve_counter
-from pycupel.messages.providers import PROVIDERS
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_iterable, wrong_type
 from pycupel.model.names import find_name
@@ -17,19 +16,43 @@ from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 from pycupel.replay.log import History, Log
 from pycupel.replay.outcome import DEFAULT_RATES, CacheRates, PolicyReplay
-from pycupel.replay.session import BASELINES, NEWEST_FIRST, Session, call_indices
+from pycupel.replay.session import BASELINES, NEWEST_FIRST, BaselineName, Session, call_indices
 from pycupel.tokens.counters import Counter, CounterLike
 
 __all__ = ["counter_for", "replay"]
 
-Policies: TypeAlias = Mapping[str, Policy | PresetName] | Iterable[Policy | PresetName | str]
-"""Policies by label, or policies and names alone."""
+_Choice: TypeAlias = Policy | PresetName | BaselineName
+
+
+# With a union instead of overloads, mypy infers str for the literals of a dict display.
+@overload
+def replay(
+    log: Log | History,
+    budget: ContextBudget | int,
+    policies: Mapping[str, _Choice],
+    *,
+    counter: CounterLike = ...,
+    rates: CacheRates = ...,
+    progress: Callable[[int, int], object] | None = ...,
+) -> tuple[PolicyReplay, ...]: ...
+
+
+@overload
+def replay(
+    log: Log | History,
+    budget: ContextBudget | int,
+    policies: Iterable[_Choice] = ...,
+    *,
+    counter: CounterLike = ...,
+    rates: CacheRates = ...,
+    progress: Callable[[int, int], object] | None = ...,
+) -> tuple[PolicyReplay, ...]: ...
 
 
 def replay(
     log: Log | History,
     budget: ContextBudget | int,
-    policies: Policies = (NEWEST_FIRST, "chat"),
+    policies: Mapping[str, _Choice] | Iterable[_Choice] = (NEWEST_FIRST, "chat"),
     *,
     counter: CounterLike = "auto",
     rates: CacheRates = DEFAULT_RATES,
@@ -75,7 +98,7 @@ def replay(
 
 def counter_for(history: History, like: CounterLike) -> Counter:
     """A counter that caches each text, because a history hardly changes from call to call."""
-    counter = resolve_counter(like, PROVIDERS[history.provider], history.model)
+    counter = resolve_counter(like, history.resolved_provider, history.model)
     known: dict[str, int] = {}
 
     def count(text: str) -> int:
@@ -95,10 +118,10 @@ def _histories(log: Any) -> tuple[History, ...]:
     return log.histories
 
 
-def _labelled(policies: Any) -> dict[str, Policy | str]:
+def _labelled(policies: Any) -> dict[str, Policy | BaselineName]:
     """The policies by label, and the names of the baselines."""
     listed = checked_iterable("policies", "a mapping or an iterable of policies", policies)
-    labelled: dict[str, Policy | str] = {}
+    labelled: dict[str, Policy | BaselineName] = {}
     if isinstance(policies, Mapping):
         labelled = {label: _known(each) for label, each in cast("Mapping[str, Any]", policies).items()}
     else:
@@ -109,7 +132,7 @@ def _labelled(policies: Any) -> dict[str, Policy | str]:
     return labelled
 
 
-def _known(policy: Any) -> Policy | str:
+def _known(policy: Any) -> Policy | BaselineName:
     return find_name(policy, BASELINES) or as_policy(policy, "policies")
 
 

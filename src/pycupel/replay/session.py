@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from pycupel.errors import UnitTooLargeError
 from pycupel.messages import MessageSelection, lint_messages, select_messages
@@ -16,11 +16,14 @@ from pycupel.replay.outcome import PolicyReplay
 from pycupel.replay.parts import Splitter
 from pycupel.replay.shapes import as_name
 
-__all__ = ["AS_LOGGED", "BASELINES", "NEWEST_FIRST", "Session", "call_indices"]
+__all__ = ["AS_LOGGED", "BASELINES", "NEWEST_FIRST", "BaselineName", "Session", "call_indices"]
 
-NEWEST_FIRST = "newest-first"
+BaselineName = Literal["newest-first", "as-logged"]
+"""What policies can be compared with: the usual approach, and what was sent."""
+
+NEWEST_FIRST: Final = "newest-first"
 """The name of the usual approach: the system prompt, and the newest whole messages that fit."""
-AS_LOGGED = "as-logged"
+AS_LOGGED: Final = "as-logged"
 """The name of what was sent: all messages since the last compaction, after its summary."""
 
 
@@ -51,7 +54,8 @@ class Session:
 
     def __init__(self, history: History, budget: ContextBudget | int, count: Any) -> None:
         self._history, self._budget, self._count = history, budget, count
-        splitter = Splitter(history.provider, count)
+        self._provider = history.resolved_provider
+        splitter = Splitter(self._provider, count)
         parts = splitter.parts(history.messages)
         self._needed: Needed = needed_of(len(history.messages), parts)
         self._tokens = [0] * len(history.messages)
@@ -59,7 +63,7 @@ class Session:
             self._tokens[part.message] += part.tokens
         self._limit = ContextBudget.of(budget).available_tokens
 
-    def run(self, label: str, policy: Policy | str) -> Iterator[PolicyReplay]:
+    def run(self, label: str, policy: Policy | BaselineName) -> Iterator[PolicyReplay]:
         """What the policy does at each call."""
         send: Callable[[int], _Sent | None]
         send = self._selected(policy) if isinstance(policy, Policy) else self._baseline(BASELINES[policy])
@@ -96,7 +100,7 @@ class Session:
 
     def _held_by(self, message: Any) -> frozenset[str]:
         """The identifiers in a message that is not from the history, such as a shortened one."""
-        return needed_of(1, Splitter(self._history.provider, len).split(0, message)).held[0]
+        return needed_of(1, Splitter(self._provider, len).split(0, message)).held[0]
 
     def _selected(self, policy: Policy) -> Callable[[int], _Sent | None]:
         previous: MessageSelection | None = None
@@ -109,6 +113,7 @@ class Session:
                     messages,
                     self._budget,
                     provider=self._history.provider,
+                    model=self._history.model,
                     policy=policy,
                     counter=self._count,
                     previous=before,
@@ -168,4 +173,7 @@ class Session:
         return [~passed[-1], *range(self._history.compactions[passed[-1]].index, index)]
 
 
-BASELINES = {NEWEST_FIRST: Session.newest_first, AS_LOGGED: Session.as_logged}
+BASELINES: Mapping[BaselineName, Callable[[Session, int], list[int]]] = {
+    NEWEST_FIRST: Session.newest_first,
+    AS_LOGGED: Session.as_logged,
+}

@@ -129,7 +129,7 @@ def context_usage(log: Log | History, *, counter: CounterLike = "auto") -> Conte
     """
     history = _history(log)
     count = _calibrated(history, counter_for(history, counter))
-    splitter = Splitter(history.provider, count)
+    splitter = Splitter(history.resolved_provider, count)
     parts = splitter.parts(history.messages)
     sizes = _sizes(history, parts)
     prompts = _prompts(history, sizes, count)
@@ -166,7 +166,7 @@ def _history(log: Any) -> History:
 
 def _calibrated(history: History, count: Counter) -> Counter:
     """The counter, corrected by comparing the text appended between calls with the growth of the prompts."""
-    sizes = _sizes(history, Splitter(history.provider, count).parts(history.messages))
+    sizes = _sizes(history, Splitter(history.resolved_provider, count).parts(history.messages))
     pairs: list[tuple[float, int, int]] = []
     for before, after in pairwise(history.calls):
         if before.prompt_tokens and after.prompt_tokens and not _is_compacted(history, before, after):
@@ -237,9 +237,11 @@ def _window(history: History, parts: Iterable[Part], index: int, splitter: Split
     if summary:
         window.insert(0, splitter.text(SUMMARY, summary))
     if history.tools:
-        tokens = count_messages([], history.provider, count, tools=history.tools) - count_messages(
-            [], history.provider, count
+        with_tools, without = (
+            count_messages([], history.provider, count, model=history.model, tools=tools)
+            for tools in (history.tools, None)
         )
+        tokens = with_tools - without
         window.insert(0, Part(-1, TOOLS, "", "", tokens))
     if history.system:
         window.insert(0, splitter.text(SYSTEM, history.system))

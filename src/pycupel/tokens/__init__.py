@@ -12,10 +12,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from pycupel.lazy import load_when_used
-from pycupel.model import ContextItem
+from pycupel.model import ContextItem, ContextKind, ContextSource
 from pycupel.tokens.counters import Counter, CounterLike, get_counter, reported_tokens
 from pycupel.tokens.windows import window_of
 
@@ -40,7 +42,21 @@ __all__ = [
 ]
 
 
-def item(content: str, *, counter: CounterLike = "auto", **fields: Any) -> ContextItem:
+class _ItemFields(TypedDict, total=False):
+    """The fields of an item that `item` takes, besides its content and tokens."""
+
+    kind: ContextKind | str
+    source: ContextSource | str
+    priority: int | None
+    tags: Iterable[str]
+    metadata: Mapping[str, Any]
+    timestamp: datetime | None
+    future_relevance_hint: float | None
+    pinned: bool
+    original_tokens: int | None
+
+
+def item(content: str, *, counter: CounterLike = "auto", **fields: Unpack[_ItemFields]) -> ContextItem:
     """A `ContextItem` with its tokens counted.
 
     Args:

@@ -48,8 +48,10 @@ empty_faults = faults_by_mark({EMPTY_MESSAGE: empty_message("content nor calls")
 
 def read_openai(messages: Sequence[Any], content: ContentReader, start: int) -> list[MessageView]:
     """One view for each message from an index on."""
+    # The model may be another provider's, with prices that only the general reader knows.
+    is_plain = not content.prices.escapes
     return [
-        (_read_plain(message, index, content) if message.__class__ is dict else None)
+        (_read_plain(message, index, content) if is_plain and message.__class__ is dict else None)
         or read_message(message, index, content)
         for index, message in enumerate(messages[start:], start)
     ]

@@ -54,10 +54,14 @@ from pycupel.analytics import (
     sweep_budgets,
 )
 from pycupel.diagnostics import InclusionReason, PipelineStage
+from pycupel.messages import select_messages
 from pycupel.model import QuotaConstraintMode
 from pycupel.policies import preset
 from pycupel.registry import CLOCKS, SCORERS
+from pycupel.replay import read_log
 from pycupel.testing.runs import ReportRunner
+from pycupel.web import Bench, play
+from pycupel.wire import write_items
 
 RECENCY = RecencyScorer()
 CLOCK = SystemTimeProvider()
@@ -151,6 +155,12 @@ def test_a_wrong_value(build: Build, argument: str, value: Any) -> None:
     ("build", "argument"),
     [
         (lambda: FramedPlacer(last=NUMBERS), "last"),
+        (lambda: play(NUMBERS), "bench"),
+        (lambda: Bench(NUMBERS), "items"),
+        (lambda: Bench(NUMBER), "items"),
+        (lambda: read_log(NUMBERS), "source"),
+        (lambda: write_items(NONE, [ITEM]), "stream"),
+        (lambda: select_messages([{"role": "user", "content": "a"}], 50, query=NUMBER), "query"),
         (lambda: RecencyScorer(NUMBER), "undated"),
         (lambda: REPORT.why(0, items=NUMBER), "items"),
         (lambda: REPORT.same_selection(NUMBER), "other"),

@@ -180,6 +180,15 @@ def values_with(number: int) -> list[object]:
     ]
 
 
+@pytest.mark.parametrize("margin", [0.0, 12.5, 100.0])
+def test_the_smallest_budget_of_a_huge_item_is_found(margin: float) -> None:
+    items = [ContextItem("a", 10**400), ContextItem("b", 3)]
+    pipeline = Pipeline(PriorityScorer())
+    report = pipeline.dry_run(items, ContextBudget(100, estimation_safety_margin_percent=margin))
+    found = report.why(items[0], pipeline=pipeline, items=items).min_budget
+    assert found is None if margin == 100.0 else found is not None and found >= 10**400
+
+
 @pytest.mark.parametrize("value", values_with(10**5000), ids=lambda value: type(value).__name__)
 def test_every_repr_shows_their_length(value: object) -> None:
     assert "<5001 digits>" in repr(value)

@@ -134,6 +134,12 @@ def test_the_budget_of_messages_may_be_a_share_of_the_models_window() -> None:
     assert "budget must be" in select_request({**request(1), "budget": "75%", "model": "gpt-4o"}, "chat")["error"]
 
 
+def test_null_means_absent() -> None:
+    """As in every other document, and in Arrow."""
+    asked = {"id": 1, "items": [{"content": "a", "tokens": 1}], "messages": None, "budget": 5}
+    assert select_request(asked, "chat")["error"] is None
+
+
 def test_items_without_tokens_are_counted() -> None:
     asked = {
         "id": "a",

@@ -9,6 +9,7 @@ from runpy import run_module
 import pytest
 
 from pycupel.cli import VERBS
+from pycupel.messages import count_messages
 from tests.cli.calls import Call
 
 ITEMS = "\n".join(
@@ -281,6 +282,28 @@ def test_lint_can_leave_out_warnings(call: Call) -> None:
     )
 
 
+def test_lint_reads_what_stands_beside_the_messages(call: Call) -> None:
+    """The model decides whose rules apply, and tools have rules of their own."""
+    tool = {"name": "look", "input_schema": {"type": "object"}}
+    messages = [{"role": "assistant", "content": "Hello."}, {"role": "user", "content": "Hi."}]
+    request = {"model": "claude-sonnet-4-5", "tools": [tool, tool], "messages": messages}
+    done = call("lint", "-", "--errors-only", text=json.dumps(request))
+    assert done.code == 1
+    assert done.out.startswith("beside the messages: error duplicate-tool")
+    assert "messages[0]: error first-not-user" in done.out
+
+
+def test_lint_continues_after_a_record_that_cannot_be_read(call: Call) -> None:
+    odd = {"messages": [{"role": "robot", "content": "Hi."}]}
+    orphan = {"messages": [{"role": "user", "content": "Hi."}, {"role": "tool", "tool_call_id": "1", "content": "a"}]}
+    done = call("lint", "-", text=f"{json.dumps(odd)}\n{json.dumps(orphan)}")
+    assert done.code == 1
+    assert "record 1, messages[0]: error unknown-shape" in done.out
+    assert "record 2, messages[1]: error orphan-tool-result" in done.out
+    alone = call("lint", "-", text=json.dumps(odd))
+    assert (alone.code, "messages[0], role" in alone.err) == (2, True)
+
+
 def test_lint_names_the_record_if_there_are_several(call: Call) -> None:
     text = f'{{"messages": [{{"role": "user", "content": "a"}}]}}\n{{"messages": {ORPHAN}}}'
     assert call("lint", "-", text=text).out.startswith("record 2, messages[1]: error")
@@ -316,6 +339,36 @@ def test_count_counts_what_stands_beside_the_messages(call: Call) -> None:
     )
     assert alone["files"][0]["what"] == whole["files"][0]["what"] == "1 message"
     assert alone["total"] + 10 < whole["total"]
+
+
+def test_count_takes_the_counter_of_the_model(call: Call) -> None:
+    """As `trim` and `count_messages` do."""
+    messages = [{"role": "user", "content": "Where is the parts list for pump P-7? " * 50}]
+    request = {"model": "claude-opus-4-7", "messages": messages}
+    done = json.loads(call("count", "-", "--json", text=json.dumps(request)).out)
+    assert done["total"] == count_messages(messages, model="claude-opus-4-7")
+    assert (done["counter"].partition(" (")[0], done["exact"]) == ("estimator for anthropic", False)
+
+
+def test_a_text_may_stand_for_the_messages_of_a_request(call: Call) -> None:
+    for key in ("input", "contents"):
+        done = call("count", "-", "--counter", "estimator", "--json", text=json.dumps({key: "one two " * 100}))
+        assert json.loads(done.out)["total"] > 150
+    wrong = call("lint", "-", text='{"messages": 5}')
+    assert (wrong.code, "messages must be a list of messages, not 5" in wrong.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "message"),
+    [
+        ("items", '{"contnet": "a"}', "record 1: an item must have a content, which is a string"),
+        ("items", '{"items": [{"content": "a"}]}', "which `pycupel batch` reads"),
+        ("messages", '{"content": "a", "tokens": 3}', "which `pycupel select` reads"),
+    ],
+)
+def test_count_refuses_what_is_something_else(call: Call, kind: str, text: str, message: str) -> None:
+    done = call("count", "--as", kind, "-", text=text)
+    assert (done.code, message in done.err) == (2, True)
 
 
 def test_count_can_be_told_what_a_file_is(call: Call) -> None:

@@ -387,3 +387,10 @@ def test_a_document_without_text(document: Any) -> None:
 def test_a_document_with_a_field_that_makes_no_sense(document: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         select([document])
+
+
+@pytest.mark.parametrize("empty", ["", "  ", None])
+def test_documents_with_an_empty_id_are_different(empty: Any) -> None:
+    documents = [{"text": text, "id": empty} for text in ("alpha", "beta", "gamma")]
+    selection = select_messages([{"role": "user", "content": "q"}], 500, documents=documents)
+    assert sorted(each["text"] for each in selection.documents) == ["alpha", "beta", "gamma"]

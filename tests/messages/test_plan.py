@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -212,3 +214,26 @@ def test_the_last_exchange_makes_room_for_them_once_its_turn_is_over() -> None:
     budget = window([history[0], history[-1]]) + cost(history[-4:-2]) + 99
     assert len(history) - 3 not in select(history, budget, documents=[note]).kept
     assert len(history) - 3 in select(history, budget).kept
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"tools": [{"type": "function", "function": {"name": "f", "description": "d" * 2_000}}]}, "for tools"),
+        ({"system": "s" * 2_000}, "2004 for the system prompt"),
+        ({"documents": [ContextItem("x" * 2_000, 2_000, pinned=True)]}, "2000 for pinned documents"),
+        ({"summarize": str, "summary_tokens": 700}, "697 for a summary"),
+    ],
+)
+def test_the_error_says_what_else_the_budget_has_to_hold(options: dict[str, Any], said: str) -> None:
+    """The message that does not fit may be small."""
+    with pytest.raises(UnitTooLargeError) as caught:
+        select(small_talk(4), 700, **options)
+    [note] = [note for note in caught.value.__notes__ if note.startswith("The budget of 700 tokens also has to hold ")]
+    assert said in note
+
+
+def test_a_reserve_is_part_of_that() -> None:
+    with pytest.raises(UnitTooLargeError) as caught:
+        select(small_talk(4), ContextBudget(700, output_reserve=690, reserved_slots={"Memory": 5}))
+    assert caught.value.__notes__[-1].endswith("690 of output reserve, 5 of reserved slots.")

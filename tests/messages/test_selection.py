@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -532,6 +533,12 @@ def test_what_was_dropped_is_a_value_and_no_tuple() -> None:
 def test_names_are_matched_in_any_spelling(option: str, spelling: str, documented: str) -> None:
     history = small_talk(20)
     assert select(history, 200, **{option: spelling}) == select(history, 200, **{option: documented})
+
+
+def test_a_misspelt_option_is_told_by_the_name_of_the_function() -> None:
+    options: Any = {"modle": "gpt-4o"}
+    with pytest.raises(TypeError, match=r"^aselect_messages\(\) got an unexpected .* 'modle'; did you mean 'model'\?$"):
+        asyncio.run(aselect_messages(small_talk(4), 200, **options))
 
 
 @pytest.mark.parametrize("function", [select_messages, aselect_messages])

@@ -234,6 +234,28 @@ def test_a_slow_consumer_holds_the_sources_back() -> None:
     assert len(pulled) <= 4
 
 
+def test_leaving_the_loop_early_closes_the_sources() -> None:
+    closed: list[str] = []
+
+    async def ticker(name: str) -> AsyncIterator[ContextItem]:
+        try:
+            while True:
+                await asyncio.sleep(0.001)
+                yield ContextItem(name, 1)
+        finally:
+            closed.append(name)
+
+    async def read() -> int:
+        merged = merge_sources(ticker("a"), ticker("b"))
+        async for _ in merged:
+            break
+        await asyncio.sleep(0.05)
+        return len(asyncio.all_tasks())
+
+    assert asyncio.run(read()) == 1
+    assert sorted(closed) == ["a", "b"]
+
+
 def test_it_can_be_iterated_over_once() -> None:
     merged = merge_sources([ContextItem("a", 1)])
     assert collect(merged) == ["a"]

@@ -199,7 +199,7 @@ def _checked_id(request: Mapping[str, Any]) -> Any:
 def _checked_request(request: Any) -> Mapping[str, Any]:
     if not is_object(request):
         raise DocumentError(f"a request must be an object, not {type(request).__name__}")
-    both = [key for key in ("items", "messages") if key in request]
+    both = [key for key in ("items", "messages") if request.get(key) is not None]
     if len(both) != 1:
         raise DocumentError("a request must have either items or messages" + (", not both" if both else ""))
     if request.get("budget") is None:

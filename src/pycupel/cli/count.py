@@ -6,8 +6,8 @@ import io
 from typing import Any, NamedTuple
 
 from pycupel.cli.exits import FINE
-from pycupel.cli.hints import HISTORY, MESSAGE_KEYS, hint_at
-from pycupel.cli.inputs import Conversation, conversations_in, open_text
+from pycupel.cli.hints import HISTORY, ITEMS, MESSAGE_KEYS, hint_at
+from pycupel.cli.inputs import Conversation, checked_conversations, conversations_in, open_text
 from pycupel.cli.jsonstream import read_values
 from pycupel.cli.output import Screen, visible
 from pycupel.cli.parsers import Parser, add_counter, add_json, add_provider
@@ -26,10 +26,11 @@ _KINDS = ("auto", "text", "items", "messages")
 
 
 class _Size(NamedTuple):
-    """What a file is, and its tokens."""
+    """What a file is, its tokens, and what counted them."""
 
     what: str
     tokens: int
+    counters: list[Counter]
 
 
 def add_arguments(parser: Parser) -> None:
@@ -53,15 +54,17 @@ def run(options: Any, screen: Screen) -> int:
     counter = get_counter(options.counter)
     sizes = [(path, _size(path, options, counter)) for path in options.files]
     total = sum(size.tokens for _, size in sizes)
+    counters = [counter for _, size in sizes for counter in size.counters]
+    names, is_exact = ", ".join(dict.fromkeys(map(str, counters))), all(counter.exact for counter in counters)
     if options.json:
-        files = [{"file": path, **size._asdict()} for path, size in sizes]
-        screen.json({"counter": str(counter), "exact": counter.exact, "files": files, "total": total})
+        files = [{"file": path, "what": size.what, "tokens": size.tokens} for path, size in sizes]
+        screen.json({"counter": names, "exact": is_exact, "files": files, "total": total})
         return FINE
     rows = [Row((Span(f"{size.tokens:,}"), Span(size.what)), visible(path)) for path, size in sizes]
     if len(rows) > 1:
         rows.append(Row((Span(f"{total:,}"), Span("total"))))
     screen.table((">tokens", "<what"), rows, text="file")
-    screen.note(f"counted by {counter}{'' if counter.exact else ', an estimate'}")
+    screen.note(f"counted by {names}{'' if is_exact else ', an estimate'}")
     return FINE
 
 
@@ -71,18 +74,32 @@ def _size(path: str, options: Any, counter: Counter) -> _Size:
         text = "".join(lines)
         kind = options.kind if options.kind != "auto" else _kind_of(text)
         if kind == "text":
-            return _Size("text", counter(text))
+            return _Size("text", counter(text), [counter])
         if kind == "items":
-            contents = [str(row.get("content", "")) for row in _rows(text)]
-            return _Size(plural(len(contents), "item"), sum(map(counter, contents)))
-        return _messages_size(conversations_in(io.StringIO(text)), options.provider, counter)
+            contents = [_content(number, row) for number, row in enumerate(_rows(text), 1)]
+            return _Size(plural(len(contents), "item"), sum(map(counter, contents)), [counter])
+        found = checked_conversations(conversations_in(io.StringIO(text)))
+        return _messages_size(found, options.provider, options.counter)
 
 
-def _messages_size(found: list[Conversation], provider: Any, counter: Counter) -> _Size:
-    from pycupel.messages import count_messages  # noqa: PLC0415 - texts do not need it
+def _content(number: int, row: dict[str, Any]) -> str:
+    content = row.get("content")
+    if not isinstance(content, str):
+        raise DocumentError(f"record {number}: an item must have a content, which is a string{hint_at(row, ITEMS)}")
+    return content
 
-    tokens = sum(count_messages(each.messages, provider, counter, **each.beside) for each in found)
-    return _Size(plural(sum(len(each.messages) for each in found), "message"), tokens)
+
+def _messages_size(found: list[Conversation], provider: Any, counter: str) -> _Size:
+    """Each request is counted by what its model needs, unless the counter is named."""
+    from pycupel.messages.counting import count_messages, resolve_counter  # noqa: PLC0415 - texts do not need it
+    from pycupel.messages.detect import resolve_provider  # noqa: PLC0415
+
+    tokens, counters = 0, list[Counter]()
+    for each in found:
+        known = resolve_provider(each.messages, provider, each.beside["model"])
+        counters.append(resolve_counter(counter, known, each.beside["model"]))
+        tokens += count_messages(each.messages, provider, counters[-1], **each.beside)
+    return _Size(plural(sum(len(each.messages) for each in found), "message"), tokens, counters)
 
 
 def _kind_of(text: str) -> str:

@@ -12,7 +12,7 @@ from pycupel.cli.exits import InputError
 from pycupel.cli.hints import HISTORY, ITEMS, MESSAGE_KEYS, hint_at
 from pycupel.cli.jsonstream import Located, read_values
 from pycupel.cli.output import Screen
-from pycupel.codecs.base import Context
+from pycupel.codecs.base import Context, describe_value
 from pycupel.codecs.files import is_damaged, open_binary
 from pycupel.errors import DocumentError
 from pycupel.model import ContextItem
@@ -211,10 +211,18 @@ class Conversation(NamedTuple):
 def read_conversations(path: str) -> list[Conversation]:
     """The chat histories in a file: messages, a request, or a request on each line."""
     with open_text(path) as lines:
-        found = conversations_in(lines)
-        if found[0].request is None and (hint := hint_at(found[0].messages[0], HISTORY)):
-            raise DocumentError(f"is not a chat history{hint}")
-        return found
+        return checked_conversations(conversations_in(lines))
+
+
+def checked_conversations(found: list[Conversation]) -> list[Conversation]:
+    """The conversations themselves.
+
+    Raises:
+        DocumentError: the first looks like something else.
+    """
+    if found[0].request is None and (hint := hint_at(found[0].messages[0], HISTORY)):
+        raise DocumentError(f"is not a chat history{hint}")
+    return found
 
 
 def conversations_in(lines: Iterable[str]) -> list[Conversation]:
@@ -241,9 +249,19 @@ def _request(value: dict[str, Any], number: int) -> Conversation | None:
     for key in MESSAGE_KEYS:
         messages = value.get(key)
         # A message of the Responses API may also have an `input`, but it has a type.
-        if isinstance(messages, list) and "role" not in value and "type" not in value:
-            return Conversation(messages, value, key, number=number)
+        if messages is None or "role" in value or "type" in value:
+            continue
+        if isinstance(messages, str):
+            # Responses and Gemini take a text instead of a message of the user.
+            messages = [{"role": "user", "parts": [{"text": messages}]} if key == "contents" else _user(messages)]
+        if not isinstance(messages, list):
+            raise DocumentError(f"record {number}: {key} must be a list of messages, not {describe_value(messages)}")
+        return Conversation(messages, value, key, number=number)
     return None
+
+
+def _user(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
 
 
 def one_conversation(path: str, verb: str) -> Conversation:

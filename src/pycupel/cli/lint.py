@@ -6,9 +6,10 @@ from dataclasses import asdict
 from typing import Any
 
 from pycupel.cli.exits import FINDINGS, FINE
-from pycupel.cli.inputs import read_conversations
+from pycupel.cli.inputs import Conversation, read_conversations
 from pycupel.cli.output import Screen, visible
 from pycupel.cli.parsers import Parser, add_json, add_provider
+from pycupel.errors import MessageShapeError
 from pycupel.messages import Finding, lint_messages
 from pycupel.render._layout import ALARM, QUIET, Line, Span, paragraph, plural
 
@@ -31,7 +32,7 @@ def run(options: Any, screen: Screen) -> int:
     found = [
         (conversation.number, finding)
         for conversation in conversations
-        for finding in lint_messages(conversation.messages, options.provider)
+        for finding in _findings(conversation, options.provider, alone=len(conversations) == 1)
         if finding.severity == "error" or not options.errors_only
     ]
     if options.json:
@@ -45,9 +46,20 @@ def run(options: Any, screen: Screen) -> int:
     return FINDINGS if found else FINE
 
 
+def _findings(conversation: Conversation, provider: Any, *, alone: bool) -> list[Finding]:
+    try:
+        return lint_messages(conversation.messages, provider, **conversation.beside)
+    except MessageShapeError as error:
+        if alone:
+            raise
+        # The other records may have findings, too.
+        problem = f"{error.key}: {error.args[0]}" if error.key else error.args[0]
+        return [Finding(error.index, "unknown-shape", problem, "Use a shape that the provider knows.")]
+
+
 def _lines(prefix: str, finding: Finding, width: int) -> list[Line]:
     code = ALARM if finding.severity == "error" else ""
-    place = f"{prefix}messages[{finding.index}]: "
+    place = f"{prefix}messages[{finding.index}]: " if finding.index >= 0 else f"{prefix}beside the messages: "
     head = [Span(place), Span(finding.severity, code), Span(f" {finding.rule}", QUIET)]
     message = paragraph(f"{visible(finding.message)}. {visible(finding.remedy)}", width, indent="  ")
     return [head, *message]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import ceil, isnan
+from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pycupel.diagnostics.reasons import (
@@ -21,6 +21,7 @@ from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_iterable, shortened, wrong_type
 from pycupel.model.frozen import sealed
 from pycupel.model.names import suggestion
+from pycupel.model.percent import enlarged
 from pycupel.model.version import is_version_of
 
 if TYPE_CHECKING:
@@ -259,6 +260,5 @@ def _ceiling(candidates: Sequence[ContextItem], budget: ContextBudget | None) ->
     everything = sum([max(0, item.tokens) for item in candidates])
     if budget is None:
         return everything
-    usable = 1.0 - budget.estimation_safety_margin_percent / 100.0
     reserved = budget.output_reserve + sum(budget.reserved_slots.values())
-    return reserved + (ceil(everything / usable) + 1 if usable > 0.0 else everything)
+    return reserved + enlarged(everything, budget.estimation_safety_margin_percent)

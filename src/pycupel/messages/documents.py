@@ -109,7 +109,7 @@ def _read(document: Any, index: int) -> _Document:
         timestamp = filled(notes, "lastModified", "last_modified")
     return _Document(
         text,
-        next((_key(found, index) for name in _KEYS if (found := field(document, name)) is not None), None),
+        next((key for name in _KEYS if (key := _key(field(document, name), index))), None),
         _number(field(notes, "priority") if score is None else score, index),
         _as_time(timestamp, index),
         ContextKind.DOCUMENT if kind is None else kind,
@@ -117,8 +117,9 @@ def _read(document: Any, index: int) -> _Document:
 
 
 def _key(value: Any, index: int) -> str:
+    """An id as a text; empty if there is none."""
     try:
-        return str(value)
+        return "" if value is None else str(value).strip()
     except Exception as error:
         raise InvalidArgumentError(
             f"documents[{index}] has an id that is not a text: {describe(value)}", argument="documents", value=value

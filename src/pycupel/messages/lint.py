@@ -63,6 +63,7 @@ def lint_messages(
     messages: Iterable[Any],
     provider: ProviderName = "auto",
     *,
+    model: str | None = None,
     system: Any = None,
     tools: Iterable[Any] | None = None,
 ) -> list[Finding]:
@@ -71,6 +72,7 @@ def lint_messages(
     Args:
         messages: The history: dicts or the SDK's objects, which are only read.
         provider: openai, responses, anthropic, gemini or mistral; auto detects it.
+        model: The model's name, by which "auto" tells providers apart whose messages look alike.
         system: The system prompt that is sent beside the messages: a text, blocks, or Gemini's `system_instruction`.
         tools: The definitions of tools that are sent beside the messages; an empty list if there are none.
 
@@ -83,7 +85,7 @@ def lint_messages(
         ProviderAmbiguousError: the provider is "auto" and cannot be determined.
     """
     history = checked_list("messages", messages)
-    known = resolve_provider(history, provider)
+    known = resolve_provider(history, provider, model)
     views = known.read(history)
     definitions = [] if tools is None else list(each_tool(checked_list("tools", tools)))
     blocks = system if is_list(system) else [system]

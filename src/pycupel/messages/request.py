@@ -77,7 +77,7 @@ class Request:
         explain: Any,
     ) -> None:
         self.policy = as_policy(policy)
-        self.query = query
+        self.query = None if query is None else checked_str("query", query)
         maker = self.policy.shorten if shorten is None else shorten
         usual = "drop" if maker is None else "shorten"
         self.too_large = usual if too_large is None else checked_name("too_large", too_large, get_args(TooLarge))

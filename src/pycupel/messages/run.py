@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pycupel.diagnostics import ExclusionReason
-from pycupel.errors import UnitTooLargeError
+from pycupel.errors import UnitTooLargeError, digits
 from pycupel.messages.choice import choose
 from pycupel.messages.cuts import START, Replayed, replay
 from pycupel.messages.cutter import Candidates, HistoryCutter
@@ -18,6 +18,7 @@ from pycupel.messages.record import Record
 from pycupel.messages.request import Request
 from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection, ResultText, ShortenedMessage
 from pycupel.messages.usage import usage_of
+from pycupel.model import ContextBudget
 from pycupel.model.frozen import draft_of
 
 if TYPE_CHECKING:
@@ -39,12 +40,32 @@ def run(request: Request) -> tuple[MessageSelection, SummaryRequest | None]:
         previous = None
     start = record.state_of(previous) if plan.is_stable else START
     cutter = _cutter(request, start.texts)
-    replayed = replay(cutter, plan, start)
+    try:
+        replayed = replay(cutter, plan, start)
+    except UnitTooLargeError as error:
+        _note_the_rest(error, request)
+        raise
     cutter.restore(replayed.gone)
     if request.too_large == "error":
         _refuse_too_large(cutter.history, plan, replayed.candidates)
     selection = _selection(request, record, cutter, replayed, previous)
     return selection, _summary_request(request, cutter.history, replayed, selection.kept, previous)
+
+
+def _note_the_rest(error: UnitTooLargeError, request: Request) -> None:
+    """The message that the error names may be small: name what else the budget has to hold."""
+    budget = ContextBudget.of(request.budget)
+    rest = {
+        "for the system prompt": request.beside.system,
+        "for tools": request.beside.tools,
+        "for pinned documents": request.plan.held,
+        "for a summary": request.summary_room,
+        "of output reserve": budget.output_reserve,
+        "of reserved slots": sum(budget.reserved_slots.values()),
+    }
+    named = [f"{digits(tokens)} {what}" for what, tokens in rest.items() if tokens]
+    if named:
+        error.add_note(f"The budget of {digits(budget.max_tokens)} tokens also has to hold {', '.join(named)}.")
 
 
 def _cutter(request: Request, texts: Iterable[ResultText]) -> HistoryCutter:

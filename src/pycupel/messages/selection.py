@@ -9,6 +9,7 @@ from pycupel.messages.options import BudgetLike, Pin, ProviderName, Summarize, T
 from pycupel.messages.request import Request
 from pycupel.messages.result import ExplainedSelection, MessageSelection
 from pycupel.messages.run import run
+from pycupel.model.names import suggestion
 from pycupel.pipeline import Policy, PresetName
 from pycupel.protocols import Shortener
 from pycupel.tokens.counters import CounterLike
@@ -201,5 +202,8 @@ async def aselect_messages(
         CupelError: what `select_messages` raises.
     """
     defaults = select_messages.__kwdefaults__ or {}
+    for name in sorted(options.keys() - defaults.keys()):
+        near = suggestion(name, defaults)
+        raise TypeError(f"aselect_messages() got an unexpected keyword argument {name!r}{near}")
     selection, summary = run(Request(messages, budget, **{**defaults, **options}))
     return selection if summary is None else await summary.answer_async(selection)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import floor
 
-__all__ = ["percent_of", "share_of", "without_percent"]
+__all__ = ["enlarged", "percent_of", "share_of", "without_percent"]
 
 
 def percent_of(tokens: int, percent: float) -> int:
@@ -23,6 +23,15 @@ def without_percent(tokens: int, percent: float) -> int:
     except OverflowError:
         numerator, denominator = percent.as_integer_ratio()
         return tokens * (100 * denominator - numerator) // (100 * denominator)
+
+
+def enlarged(tokens: int, percent: float) -> int:
+    """A number of which `tokens` or a few more are left without a percentage; `tokens` itself for 100 percent."""
+    if percent <= 0.0 or percent >= 100.0:
+        return tokens
+    numerator, denominator = percent.as_integer_ratio()
+    # In integers, because counts may be larger than any float.
+    return -(-tokens * 100 * denominator // (100 * denominator - numerator)) + 1
 
 
 def share_of(tokens: int, share: float) -> int:

@@ -61,7 +61,7 @@ class MergedSources:
         self._sources = sources
         self._timeout = _checked_seconds("timeout", timeout)
         self._source_timeout = _checked_seconds("source_timeout", source_timeout)
-        self._items: AsyncIterator[ContextItem] | None = None
+        self._is_started = False
         self._late: set[int] = set()
         self._errors: dict[int, BaseException] = {}
 
@@ -86,10 +86,11 @@ class MergedSources:
         Raises:
             RuntimeError: they have been started before.
         """
-        if self._items is not None:
+        if self._is_started:
             raise RuntimeError("merged sources can be iterated over once; call merge_sources again")
-        self._items = self._merged()
-        return self._items
+        self._is_started = True
+        # Not kept here: whoever stops early drops the iterator, and that closes the sources.
+        return self._merged()
 
     async def _merged(self) -> AsyncIterator[ContextItem]:
         import asyncio  # noqa: PLC0415 - it takes longer to load than pycupel, and its users have loaded it

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain, pairwise
-from math import ceil
 
 from pycupel.analytics import BudgetPoint, sweep_budgets
 from pycupel.errors import CupelError
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.percent import enlarged
 from pycupel.pipeline import Policy, PresetName
 from pycupel.render._data import Data, Kinds, plain, use_data
 from pycupel.render._rows import RowIndex
@@ -56,9 +56,7 @@ def _all_tokens(items: Iterable[ContextItem]) -> int:
 def _top(items: Iterable[ContextItem], budget: ContextBudget) -> int:
     """A target into which everything fits, unless the safety margin leaves nothing."""
     needed = _all_tokens(items) + sum(budget.reserved_slots.values())
-    usable = 1.0 - budget.estimation_safety_margin_percent / 100.0
-    if usable < 1.0:
-        needed = needed if usable <= 0.0 else ceil(needed / usable) + 1
+    needed = enlarged(needed, budget.estimation_safety_margin_percent)
     return needed + max(0, budget.target_tokens - budget.available_tokens)
 
 

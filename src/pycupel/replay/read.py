@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pycupel.codecs.files import open_binary
-from pycupel.model.checks import checked_iterable
+from pycupel.model.checks import checked_iterable, wrong_type
 from pycupel.replay.claude_code import ClaudeCode
 from pycupel.replay.codex import Codex
 from pycupel.replay.log import Log
@@ -50,10 +50,17 @@ def read_log(source: str | os.PathLike[str] | Iterable[str] | Iterable[bytes]) -
         return _read(file)
 
 
+def _checked_lines(lines: Iterable[Any]) -> Iterator[str | bytes]:
+    for i, line in enumerate(lines):
+        if not isinstance(line, (str, bytes)):
+            raise wrong_type(f"source[{i}]", "a line of text, not a value that was already parsed", line)
+        yield line
+
+
 def _read(lines: Iterable[Any]) -> Log:
     readers = (ClaudeCode(), Codex(), Requests())
     skipped = 0
-    for row in _rows(line for line in lines if line.strip()):
+    for row in _rows(line for line in _checked_lines(lines) if line.strip()):
         if row.__class__ is not dict:
             skipped += 1
             continue

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from pycupel.diagnostics import SelectionReport
 from pycupel.errors import CupelError, InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_mapping, checked_str
+from pycupel.model.checks import checked_iterable, checked_mapping, checked_str
 from pycupel.pipeline import Pipeline, Policy, PresetName
+from pycupel.pipeline.classify import classify_items
 from pycupel.pipeline.policy import as_policy
 from pycupel.policies import PRESETS, dump_policy, policy_from_dict, policy_to_dict
 from pycupel.registry import SCORERS
@@ -54,6 +55,7 @@ class Bench:
         read: Reads the text of a file that was dropped onto the page; by default as JSON lines.
 
     Raises:
+        TypeError: an argument has the wrong type.
         InvalidArgumentError: there is no such preset.
         DocumentError: the policy has a part that cannot be written to a file.
     """
@@ -68,7 +70,8 @@ class Bench:
         name: str = "items",
         read: Callable[[str], Iterable[ContextItem]] | None = None,
     ) -> None:
-        self._items, self._name = list(items), name
+        self._items, self._name = list(checked_iterable("items", "an iterable of ContextItem", items)), name
+        classify_items(self._items)
         self._read = read or _read_lines
         limits = _half(self._items) if budget is None else ContextBudget.of(budget)
         self._first = _Settings(as_policy(policy), limits, query)

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, cast
 from pycupel import __version__
 from pycupel.codecs.jsontext import parse_json
 from pycupel.errors import DocumentError, InvalidArgumentError
-from pycupel.model.checks import checked_count
+from pycupel.model.checks import checked_count, wrong_type
 from pycupel.web.bench import Bench
 
 __all__ = ["Limits", "Playground", "play"]
@@ -238,9 +238,12 @@ def play(bench: Bench, port: int = 0, *, browser: bool = True, tell: Callable[[s
         tell: Called with the address.
 
     Raises:
+        TypeError: an argument has the wrong type.
         OSError: the port is in use.
         InvalidArgumentError: there is no such port.
     """
+    if not isinstance(bench, Bench):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise wrong_type("bench", "a Bench, such as Bench(items)", bench)
     # Around everything: a second Ctrl-C may come while the server closes.
     with suppress(KeyboardInterrupt), Playground(bench, port) as server:
         tell(server.address)

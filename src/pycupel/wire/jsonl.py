@@ -52,9 +52,11 @@ def write_items(stream: _TextStream, items: Iterable[ContextItem], *, allow_nan:
         The number of items.
 
     Raises:
-        TypeError: one of the items is not a ContextItem.
+        TypeError: the stream is not a file, or one of the items is not a ContextItem.
         DocumentError: an item cannot be written. The lines before it are complete, and nothing of it is written.
     """
+    if not hasattr(stream, "write"):
+        raise wrong_type("stream", "a file that is open for writing", stream)
     context = Context(allow_nan=allow_nan)
     count = 0
     for item in checked_iterable("items", "an iterable of ContextItem", items):

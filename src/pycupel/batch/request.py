@@ -43,7 +43,7 @@ def select_request(request: Mapping[str, Any], policy: Policy | PresetName) -> d
         `policy_hash`, which tells policies apart; `counter`, what counted tokens, or None; `error`, or None.
 
     Raises:
-        TypeError: the policy is none.
+        TypeError: the policy is not a Policy, a Pipeline or the name of a preset.
         InvalidArgumentError: there is no such preset.
     """
     return RequestSelector(policy).row(request)

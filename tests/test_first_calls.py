@@ -97,7 +97,7 @@ def test_quotas_starve_by_the_letter_and_not_when_redistributing() -> None:
 
     entries = [QuotaEntry("Memory", cap=30)]
     note = (
-        "670 of 1000 tokens stay unused although items that were left out fit (17): the share of kind 'Message' was 38 "
+        "670 of 1000 tokens stay unused, although 17 excluded items would fit: the share of kind 'Message' was 38 "
         "tokens; use QuotaSlice(..., redistribute=True)"
     )
     assert selected(QuotaSlice(entries)) == (6, 3, (note,))

@@ -52,7 +52,7 @@ class Registry(Mapping[str, Any]):
         return f"<{type(self).__name__}: {len(self._entries)} {self.what}s>"
 
     def register(self, name: str, entry: _Entry) -> _Entry:
-        """Let files use a name for a class, a function that builds an instance, or a clock.
+        """Register a name under which policy files can use a class, a function that builds an instance, or a clock.
 
         Only a strategy whose class is registered can be written to a file, too. Registering the same entry again under
         the same name is allowed.

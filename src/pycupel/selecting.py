@@ -114,7 +114,7 @@ def select(
         The selection; with `explain=True` an `ExplainedResult`, whose report is never None.
 
     Raises:
-        TypeError: an argument has a wrong type.
+        TypeError: an argument has the wrong type.
         InvalidArgumentError: there is no such preset.
         PinnedExceedsBudgetError: the pinned items alone do not fit.
         BudgetOverflowError: the selection does not fit, and the policy's strategy is Throw.

@@ -275,7 +275,7 @@ def test_an_exhaustive_search_for_a_budget_ends() -> None:
     pipeline = Pipeline(ReflexiveScorer(), GreedySlice())
     target = ContextItem("target", 5, future_relevance_hint=0.9)
     others = [ContextItem(f"{i}", 10, future_relevance_hint=0.1, pinned=True) for i in range(10_000)]
-    with pytest.raises(InvalidArgumentError, match="lower search_ceiling to 5004, or leave exhaustive out") as caught:
+    with pytest.raises(InvalidArgumentError, match="lower search_ceiling to 5004, or omit exhaustive") as caught:
         find_min_budget_for(pipeline, [target, *others], target, 10**12, exhaustive=True)
     assert caught.value.argument == "search_ceiling"
     assert find_min_budget_for(pipeline, [target, *others], target, 5_004, exhaustive=True) is None

@@ -129,7 +129,7 @@ def test_the_budget_of_messages_may_be_a_share_of_the_models_window() -> None:
     row = select_request(asked, "chat")
     assert (row["error"], row["selected"], row["tokens"]) == (None, [*told.kept], told.total_tokens)
     assert row["utilization"] == told.total_tokens / 640
-    assert "there is no model" in select_request({**request(4), "budget": "75%"}, "chat")["error"]
+    assert "no model was given" in select_request({**request(4), "budget": "75%"}, "chat")["error"]
     assert "budget must be" in select_request({**request(4), "budget": True}, "chat")["error"]
     assert "budget must be" in select_request({**request(1), "budget": "75%", "model": "gpt-4o"}, "chat")["error"]
 

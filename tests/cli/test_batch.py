@@ -61,7 +61,7 @@ def test_a_log_of_which_every_request_fails(call: Call, tmp_path: Path) -> None:
 def test_stdin_is_refused_with_a_reason(call: Call, tmp_path: Path) -> None:
     done = call("batch", "-", "-o", str(tmp_path / "out"))
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("pycupel: batch cannot read stdin: give it a file")
+    assert done.err.startswith("pycupel: batch cannot read stdin: pass a file")
     assert not (tmp_path / "out").exists()
 
 
@@ -127,7 +127,7 @@ def test_an_interrupted_job_says_how_to_go_on(log: str, tmp_path: Path, monkeypa
     screen = Screen(io.StringIO(), io.StringIO())
     with pytest.raises(KeyboardInterrupt):
         batch.run(batch_options(log, str(tmp_path / "out")), screen)
-    assert screen.err.getvalue() == "pycupel: interrupted; --resume goes on with it\n"  # type: ignore[attr-defined]
+    assert screen.err.getvalue() == "pycupel: interrupted; use --resume to continue\n"  # type: ignore[attr-defined]
 
 
 def batch_options(*arguments: str) -> object:

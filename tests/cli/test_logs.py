@@ -29,7 +29,7 @@ def test_the_screen_has_every_section(call: Call, session: str) -> None:
         "not in the file",
         "THE LARGEST PARTS",
         "REDUNDANT",
-        "LINT: nothing that the provider would refuse",
+        "LINT: nothing that the provider would reject",
         "GROWTH, in tokens for each prompt: 24 calls",
         "INSTEAD, at 22,967 tokens",
         "are not in the file",
@@ -60,7 +60,7 @@ def test_context_of_a_request(call: Call, provider: str) -> None:
 def test_context_of_a_rollout(call: Call) -> None:
     done = call("context", "-", text="\n".join(lines(*ROLLOUT)))
     assert "stdin: gpt-5-codex, 4 calls, 11 messages" in done.out
-    assert "What is not in the file is larger than that: pass a larger --budget." in done.out
+    assert "The part that is not in the file exceeds this budget: pass a larger --budget." in done.out
     assert "1 compaction (C)" in done.out
 
 
@@ -112,13 +112,14 @@ def test_context_as_json(call: Call, session: str) -> None:
 def test_torn_lines_are_skipped_and_said(call: Call, session: str) -> None:
     text = f'{Path(session).read_text(encoding="utf-8")}{{"type": "us'
     done = call("context", "-", "-p", "chat", text=text)
-    assert (done.code, done.err) == (0, "pycupel: warning: stdin: 1 line skipped, which could not be read as JSON\n")
+    assert (done.code, done.err) == (0, "pycupel: warning: stdin: skipped 1 line that is not a JSON object\n")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"\x00\xff\x80", "stdin: no conversation found; 1 line skipped, which could not be read as JSON"),
+        (b"\x00\xff\x80", "stdin: no conversation found; skipped 1 line that is not a JSON object"),
+        (b"no\nlog\n", "stdin: no conversation found; skipped 2 lines that are not JSON objects"),
         (b"", "stdin: no conversation found"),
         (b'{"some": "object"}', "stdin: no conversation found"),
     ],
@@ -143,7 +144,7 @@ def test_replay(call: Call, session: str) -> None:
 def test_rates_are_checked(call: Call, session: str) -> None:
     for rate in ("-1", "nan", "inf"):
         done = call("replay", session, "-b", "12000", "--cache-read", rate)
-        assert (done.code, done.out, done.err) == (2, "", "pycupel: a rate must be a number from 0 on\n")
+        assert (done.code, done.out, done.err) == (2, "", "pycupel: a rate must be a finite number, 0 or more\n")
 
 
 def test_nothing_needed_is_nothing_lost(call: Call) -> None:

@@ -172,7 +172,7 @@ class TestTheDoctor:
         page = self.page(call, str(path), tmp_path)
         lives = {group: (start, end) for _, group, start, end, _ in page["How the prompt grew"]["lives"]}
         assert lives["system"] == lives["tools"] == (0, 2)
-        assert any(title.startswith("What the provider would refuse: ") for title in page)
+        assert any(title.startswith("What the provider would reject: ") for title in page)
 
     def test_a_single_call_has_no_growth_and_thin_parts_are_left_out(
         self, call: Call, session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

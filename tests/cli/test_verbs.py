@@ -106,7 +106,7 @@ def test_budgets(call: Call, items: str, budget: list[str], tokens: int) -> None
         (["x%"], "the budget must be a number of tokens or a share like 50%, not 'x%'"),
         (["0%"], "a share of the window must be above 0% and at most 100%, not 0%"),
         (["101%", "--window", "9"], "a share of the window must be above 0% and at most 100%, not 101%"),
-        (["10%"], "a budget in per cent needs --window N or --model NAME"),
+        (["10%"], "a budget in percent needs --window N or --model NAME"),
         (["10%", "--window", "9" * 400], "the window is too large for a share of it"),
         (["10%", "--window", "-9"], "the budget must not be negative, but is -9"),
         (["10%", "--model", "gpt-4p"], "unknown model 'gpt-4p'; did you mean 'gpt-4'?"),

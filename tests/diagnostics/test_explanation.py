@@ -121,8 +121,9 @@ def test_no_match_suggests_what_is_close() -> None:
 
 def test_an_index_needs_items_and_has_to_be_in_range() -> None:
     assert str(refused(REPORT, 3)) == "pass items= to look up an item by index: why(3, items=items)"
-    assert str(refused(REPORT, 8, items=ITEMS)) == "there is no items[8]: items has 8"
-    assert str(refused(REPORT, -9, items=ITEMS)) == "there is no items[-9]: items has 8"
+    assert str(refused(REPORT, 8, items=ITEMS)) == "index 8 is out of range: items has 8 entries"
+    assert str(refused(REPORT, -9, items=ITEMS)) == "index -9 is out of range: items has 8 entries"
+    assert str(refused(REPORT, 1, items=ITEMS[:1])) == "index 1 is out of range: items has 1 entry"
 
 
 @pytest.mark.parametrize("x", [None, True, 1.5])

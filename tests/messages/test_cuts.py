@@ -33,7 +33,9 @@ from tests.messages.chats import (
 )
 from tests.messages.histories import WRITERS, Exchange
 
-IGNORED = "previous was ignored: it was made with other arguments, or not from the start of this history"
+IGNORED = (
+    "previous was ignored: it was made with different arguments, or this history does not start with the same messages"
+)
 
 
 def grow(history: list[Message], budget: Any, start: int, **options: Any) -> list[MessageSelection]:
@@ -281,9 +283,7 @@ def test_what_belongs_together_may_turn_out_differently() -> None:
     second = select(later, 600, previous=first)
     assert second.notes == ()
     assert_same(second, select(later, 600))
-    assert second.dropped[-1].reason == Filtered(
-        "messages[62]: the tool call 'pending' has no result where it should follow"
-    )
+    assert second.dropped[-1].reason == Filtered("messages[62]: the tool call 'pending' is not followed by its result")
     spoken = [*history, answer("Never mind.")]
     assert_same(select(spoken, 600, previous=first), select(spoken, 600))
 
@@ -367,8 +367,14 @@ def test_later_system_messages_age_and_a_note_says_so() -> None:
     [note] = selection.notes
     last = max(i for i in range(1, len(history)) if history[i]["role"] == "system" and i not in selection.kept)
     assert note == (
-        f"later system messages were dropped ({61 - len(kept)}, last: messages[{last}]); "
-        "only the newest always stays, so pin any you need"
+        f"{61 - len(kept)} later system messages were dropped, the last at messages[{last}]; "
+        "only the newest is always kept, so pin any others you need"
+    )
+    [note] = select(
+        [*history[:4], *(question("long " * 9) for _ in range(40)), system("new"), question("last")], 900
+    ).notes
+    assert note == (
+        "1 later system message was dropped, at messages[2]; only the newest is always kept, so pin any others you need"
     )
 
 

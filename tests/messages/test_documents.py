@@ -356,7 +356,9 @@ def test_documents_that_are_no_list(documents: Any) -> None:
     "document", [7, None, {}, {"text": None}, {"text": ["a"]}, HaystackDocument("d", None, blob=b"x")]
 )
 def test_a_document_without_text(document: Any) -> None:
-    with pytest.raises(InvalidArgumentError, match=r"documents\[1\] has no text; one of page_content, content, text"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"documents\[1\] has no text: page_content, content or text must be"
+    ):
         select(["a", document])
 
 

@@ -128,7 +128,7 @@ def _cyclic() -> list[Any]:
 @pytest.mark.parametrize(
     ("argument", "value", "message"),
     [
-        ("documents", ["a", {"text": "b", "id": Hostile()}], r"documents\[1\] has an id that is not a text"),
+        ("documents", ["a", {"text": "b", "id": Hostile()}], r"documents\[1\] has an id that cannot be converted"),
         ("tools", [{"name": "f"}, Hostile()], r"tools\[1\] cannot be written as JSON: \.\.\. \(Hostile\)"),
         ("tools", [_cyclic()], r"tools\[0\] cannot be written as JSON"),
         ("system", _cyclic(), "system is nested too deeply"),

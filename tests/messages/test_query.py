@@ -60,7 +60,7 @@ def test_a_history_without_a_question_ranks_documents_by_nothing() -> None:
 
 def test_a_query_that_changes_nothing_is_noted() -> None:
     (note,) = select_messages(HISTORY, 1_000, counter=len, query="Lunch?").notes
-    assert note == "the query ranks only documents, and there are none; the history is ranked without it"
+    assert note == "the query was ignored: it ranks only documents, and none were passed"
     plain = Policy(RecencyScorer())
     (note,) = select_messages(HISTORY, 1_000, counter=len, query="Lunch?", policy=plain, documents=DOCUMENTS).notes
     assert note == "no scorer of the policy reads the query; add a RelevanceScorer, or choose a policy that has one"

@@ -131,7 +131,7 @@ def test_a_history_of_which_nothing_can_be_sent_is_an_error(
 ) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         select(history, 1_000, provider=provider)
-    assert str(caught.value) == f"{provider} would refuse every message; {problem}"
+    assert str(caught.value) == f"{provider} would reject every message; {problem}"
     assert caught.value.argument == "messages"
     assert select([], 1_000, provider=provider).messages == []
     assert select([*history, question()], 1_000, provider=provider).messages == [question()]
@@ -336,7 +336,7 @@ def test_broken_units_are_reported_and_left_out() -> None:
     assert dropped(selection) == [1, 3]
     reasons = [each.reason for each in selection.dropped]
     assert reasons == [
-        Filtered("messages[1]: the tool call 'c1' has no result where it should follow"),
+        Filtered("messages[1]: the tool call 'c1' is not followed by its result"),
         Filtered("messages[3]: the tool result 'nobody' matches no pending tool call"),
     ]
     assert errors(selection.messages) == []
@@ -379,7 +379,7 @@ def test_what_must_stay_and_does_not_fit_is_an_error_that_names_the_largest() ->
     assert error.indices == (len(history) - 2, len(history) - 1)
     assert error.tokens == cost(history[-2:])
     assert error.available == 350 - window([history[0], history[-3]])
-    assert "It must stay: all that must stay needs 435 tokens, and the budget leaves 347." in error.__notes__[0]
+    assert "It must stay: everything that must stay needs 435 tokens, but only 347 are available." in error.__notes__[0]
 
 
 def test_no_budget_gives_an_empty_list() -> None:
@@ -413,7 +413,7 @@ def test_an_unknown_shape_names_the_index_and_the_key() -> None:
     with pytest.raises(MessageShapeError, match=r"messages\[1\], role") as caught:
         select([question(), {"role": "robot", "content": "Beep."}], 100)
     assert (caught.value.index, caught.value.key) == (1, "role")
-    with pytest.raises(MessageShapeError, match=r"messages\[0\], role: every message needs a role"):
+    with pytest.raises(MessageShapeError, match=r"messages\[0\], role: the message has no role: "):
         select([{"text": "Hi."}], 100)
 
 
@@ -462,7 +462,7 @@ def test_options_that_make_no_sense(options: dict[str, Any], error: type[Excepti
         ("800", InvalidArgumentError, "budget must be a number of tokens, or a share such as '75%', not '800'"),
         ("0%", InvalidArgumentError, "budget must be a number of tokens, or a share such as '75%', not '0%'"),
         ("101%", InvalidArgumentError, "budget must be a number of tokens, or a share such as '75%', not '101%'"),
-        ("50%", InvalidArgumentError, "the budget '50%' is a share of the model's window, but there is no model"),
+        ("50%", InvalidArgumentError, "the budget '50%' is a share of the model's window, but no model was given"),
         (None, TypeError, "budget must be an int"),
         (True, TypeError, "budget must be an int"),
     ],

@@ -209,7 +209,7 @@ def test_notes_say_why_something_is_left_out_although_there_is_room() -> None:
     slicer = BesideSlice(None, units, {0, 1})
     report = Pipeline(ReflexiveScorer(), slicer).dry_run([a, b, large, small], ContextBudget(30))
     texts = [event.message for event in report.events if event.message and "Exceeded" in event.message]
-    note = "what it belongs to does not fit, or the messages around it were cut"
+    note = "messages it depends on do not fit, or the messages around it were cut"
     assert texts == [
         "BudgetExceeded: 15 tokens requested, 10 available",
         f"BudgetExceeded: 1 tokens requested, 10 available ({note})",

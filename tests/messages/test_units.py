@@ -76,7 +76,7 @@ def test_calls_at_the_end_that_are_not_all_answered_are_open(
 def test_an_exchange_is_no_longer_open_once_something_else_is_said() -> None:
     [_, exchange, _] = group([USER, calls("a", "b"), result("a"), USER])
     assert (exchange.indices, exchange.state) == ((1, 2), "broken")
-    assert exchange.problem == "messages[1]: the tool call 'b00000000' has no result where it should follow"
+    assert exchange.problem == "messages[1]: the tool call 'b00000000' is not followed by its result"
 
 
 def test_orphans_break_nothing_but_themselves() -> None:

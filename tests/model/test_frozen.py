@@ -52,7 +52,7 @@ def test_it_equals_any_mapping_with_the_same_members(other: Any) -> None:
 )
 def test_every_change_is_refused(change: Callable[[Any], object]) -> None:
     mapping = frozen()
-    with pytest.raises(TypeError, match=r"^FrozenDict is read-only; make a dict of it to change it$"):
+    with pytest.raises(TypeError, match=r"^FrozenDict is read-only; copy it with dict\(\.\.\.\) to change it$"):
         change(mapping)
     assert mapping == {"b": 1, "a": 2}
 

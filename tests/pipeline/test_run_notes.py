@@ -211,7 +211,7 @@ def test_kinds_that_do_no_harm() -> None:
 
 
 SAID_AGAIN = (
-    "messages with the same text as another one were dropped (1); use deduplication=False to keep repeated messages"
+    "1 message was dropped because another has the same text; use deduplication=False to keep repeated messages"
 )
 
 
@@ -221,6 +221,9 @@ def test_equal_texts_in_a_chat() -> None:
     assert notes(chat, 100, RecencyScorer(), deduplication=False) == []
     undated = [item("ok", 10), item("and now?", 10), item("ok", 10)]
     assert notes(undated, 100, RecencyScorer("position")) == [SAID_AGAIN]
+    assert notes([*chat, dated("ok", 3)], 100, RecencyScorer()) == [
+        SAID_AGAIN.replace("1 message was", "2 messages were")
+    ]
 
 
 def test_other_duplicates_are_dropped_without_a_word() -> None:
@@ -320,7 +323,7 @@ def starving(**options: Any) -> list[str]:
 def test_shares_that_starve() -> None:
     assert starving() == [
         (
-            "670 of 1000 tokens stay unused although items that were left out fit (17): "
+            "670 of 1000 tokens stay unused, although 17 excluded items would fit: "
             "the share of kind 'Message' was 38 tokens; use QuotaSlice(..., redistribute=True)"
         )
     ]
@@ -334,7 +337,7 @@ def test_counts_pass_on_what_the_slicer_inside_has_to_say() -> None:
 
     assert counted(20) == [
         (
-            "760 of 990 tokens stay unused although items that were left out fit (16): "
+            "760 of 990 tokens stay unused, although 16 excluded items would fit: "
             "the share of kind 'Message' was 36 tokens; use QuotaSlice(..., redistribute=True)"
         )
     ]

@@ -19,7 +19,7 @@ def test_a_registry_starts_empty() -> None:
     assert (len(registry), list(registry), registry.try_get_policy("chat")) == (0, [], None)
     with pytest.raises(InvalidArgumentError) as caught:
         registry.get_policy("chat")
-    assert caught.value.__notes__ == ["Registered are: none"]
+    assert caught.value.__notes__ == ["Registered intents: none"]
 
 
 def test_or_with_the_presets() -> None:
@@ -81,7 +81,7 @@ def test_an_unknown_intent_is_refused_in_the_words_of_dot_net_with_a_suggestion(
     with pytest.raises(InvalidArgumentError) as caught:
         registry.get_policy("serch")
     assert str(caught.value) == "No policy registered for intent 'serch'."
-    assert caught.value.__notes__ == ["Registered are: search, talk; did you mean 'search'?"]
+    assert caught.value.__notes__ == ["Registered intents: search, talk; did you mean 'search'?"]
     assert (caught.value.argument, caught.value.value) == ("intent", "serch")
 
 

@@ -393,13 +393,15 @@ def test_scorers_that_are_nested_too_deeply_are_refused(levels: int) -> None:
     """PY-08: a DocumentError, no RecursionError."""
     scorer: Any = nested(levels, lambda inner: {"type": "scaled", "innerScorer": inner}, RECENCY)
     (text,) = mistakes({"scorers": [scorer]})
-    assert text.endswith(("scorers may be nested 100 levels deep, not 101", "is nested too deeply"))
+    assert text.endswith(("scorers may be nested at most 100 levels deep, not 101", "is nested too deeply"))
 
 
 def test_a_composite_that_is_one_level_too_deep_because_of_the_policy_is_refused() -> None:
     deepest: Any = nested(100, lambda inner: {"type": "scaled", "innerScorer": inner}, RECENCY)
     assert isinstance(scorer_of(deepest), ScaledScorer)
-    assert mistakes({"scorers": [deepest, RECENCY]}) == ["scorers: scorers may be nested 100 levels deep, not 101"]
+    assert mistakes({"scorers": [deepest, RECENCY]}) == [
+        "scorers: scorers may be nested at most 100 levels deep, not 101"
+    ]
 
 
 def test_slicers_that_are_nested_too_deeply_are_refused_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,7 +81,7 @@ def _usage(
     tokens = [each.item.tokens for each in included if each.item.kind == constraint.kind]
     actual: float = len(tokens)
     if constraint.mode is QuotaConstraintMode.PERCENTAGE:
-        # Multiplied first, so that 29 tokens of 100 are exactly 29 per cent.
+        # Multiplied first, so that 29 tokens of 100 are exactly 29 percent.
         actual = 100 * sum(tokens) / budget.target_tokens if budget.target_tokens else 0.0
     utilization = min(1.0, max(0.0, actual / constraint.cap)) if constraint.cap else 0.0
     return KindQuotaUtilization(

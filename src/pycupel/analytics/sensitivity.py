@@ -93,7 +93,7 @@ def policy_sensitivity(
 def policy_sensitivity(
     items: Iterable[ContextItem], budget: ContextBudget | int, variants: Any, *, query: str | None = None
 ) -> PolicySensitivityReport:
-    """Select from the same items with several policies, and report what differs. Calls no observer.
+    """Select from the same items with several policies, and report what differs. Does not call `on_overflow`.
 
     Items with equal contents count as one: their content is included if any of them is selected.
 

@@ -41,7 +41,7 @@ def get_marginal_items(
     *,
     query: str | None = None,
 ) -> list[ContextItem]:
-    """The items that are selected now and would not be with `slack_tokens` less, in placed order.
+    """The items that a budget `slack_tokens` smaller would lose, in placed order.
 
     Args:
         pipeline: What selects: a `Pipeline`, a `Policy` or the name of a preset.
@@ -101,7 +101,7 @@ def find_min_budget_for(
         search_ceiling: The largest budget to try.
         base_budget: Provides the output reserve, reserved slots and safety margin of the budgets to try. By default
             they have none. Their `max_tokens` and `target_tokens` are both the size to try.
-        exhaustive: Whether to try every size from below, which takes one slicing for each; with N items, at most
+        exhaustive: Whether to try every size, smallest first; each takes one slicing. With N items, at most
             50 million / N sizes.
         query: The question that the selection should be relevant to, for scorers that take one.
 
@@ -111,8 +111,8 @@ def find_min_budget_for(
 
     Raises:
         NonMonotonicSlicerError: the slicer has quotas, or has `supports_min_budget = False`.
-        InvalidArgumentError: the target is none of the items or larger than the ceiling; or there is no such preset; or
-            an exhaustive search has tried as many sizes as it may.
+        InvalidArgumentError: the target is not one of the items, or larger than the ceiling; or there is no such
+            preset; or an exhaustive search has tried as many sizes as it may.
     """
     runner = _pipeline(pipeline)
     if not getattr(runner.slicer, "supports_min_budget", True):
@@ -166,8 +166,8 @@ def _smallest_size(is_selected: Callable[[int], bool], smallest: int, ceiling: i
     found = next((size for size in range(smallest, limit + 1) if is_selected(size)), None)
     if found is None and limit < ceiling:
         raise InvalidArgumentError(
-            f"no size from {digits(smallest)} to {digits(limit)} selects the target, and an exhaustive search among "
-            f"{candidates} items ends there; lower search_ceiling to {digits(limit)}, or leave exhaustive out",
+            f"no budget from {digits(smallest)} to {digits(limit)} selects the target, and an exhaustive search over "
+            f"{candidates} items stops there; lower search_ceiling to {digits(limit)}, or omit exhaustive",
             argument="search_ceiling",
             value=ceiling,
         )

@@ -9,7 +9,7 @@
 | `request` | `select_request`: one request and a policy give one row                        |
 | `arrow`   | `select_batch`: the same over an Arrow record batch; Parquet files             |
 | `chunks`  | input files in chunks, and the work on one chunk                               |
-| `tally`   | counts over all rows: utilisation, reasons, the slowest, differences           |
+| `tally`   | counts over all rows: utilization, reasons, the slowest, differences           |
 | `output`  | parts with atomic renames, the manifest, resuming                              |
 | `run`     | `run_batch`                                                                    |
 | `local`   | a pool of processes                                                            |

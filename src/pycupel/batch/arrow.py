@@ -57,7 +57,7 @@ def select_batch(record_batch: Any, policy: Policy | PresetName) -> Any:
 
     Raises:
         MissingExtraError: pyarrow is not installed.
-        TypeError: the policy is none.
+        TypeError: the policy is not a Policy, a Pipeline or the name of a preset.
         InvalidArgumentError: there is no such preset.
     """
     selector = RequestSelector(policy)

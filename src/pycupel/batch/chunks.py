@@ -216,7 +216,7 @@ def _labels(request: Any) -> Callable[[int], str]:
     """The beginning of an item's content, or of a message."""
 
     def label(i: int) -> str:
-        if "items" in request:
+        if request.get("items") is not None:
             return str(request["items"][i]["content"])[:_LABEL]
         return json.dumps(request["messages"][i], default=str, ensure_ascii=False)[:_LABEL]
 

@@ -56,7 +56,7 @@ class Output:
 
         Raises:
             InvalidArgumentError: the directory has files and is not to be resumed, they belong to another job, or
-                nothing shows whether they do.
+                their policy cannot be compared.
         """
         self._directory.mkdir(parents=True, exist_ok=True)
         if resume and (self._directory / _MANIFEST).exists():
@@ -143,8 +143,9 @@ def _check_is_known_again(argument: str, policy: Policy, directory: Path) -> Non
     try:
         policy_text(policy)
     except CupelError as error:
+        which = "policy" if argument == "policy" else "second policy"
         raise InvalidArgumentError(
-            f"{directory} cannot be resumed: nothing shows whether it was made with the same {argument}: {error}",
+            f"{directory} cannot be resumed: its {which} cannot be compared with this one: {error}",
             argument=argument,
             hint="Begin again in another directory.",
         ) from None

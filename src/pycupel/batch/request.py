@@ -43,7 +43,7 @@ def select_request(request: Mapping[str, Any], policy: Policy | PresetName) -> d
         `policy_hash`, which tells policies apart; `counter`, what counted tokens, or None; `error`, or None.
 
     Raises:
-        TypeError: the policy is none.
+        TypeError: the policy is not a Policy, a Pipeline or the name of a preset.
         InvalidArgumentError: there is no such preset.
     """
     return RequestSelector(policy).row(request)
@@ -67,7 +67,7 @@ class RequestSelector:
             return error_row(name, self.policy_hash, error)
 
     def _selected(self, name: Any, request: Mapping[str, Any]) -> dict[str, Any]:
-        if "messages" in request:
+        if request.get("messages") is not None:
             return self._messages(name, request)
         budget = _budget(request["budget"])
         items, counter = self._items(request["items"])

@@ -41,11 +41,11 @@ def run_batch(
     Args:
         inputs: Files of JSON lines, one request a line, which may be compressed (.gz, .bz2, .xz), or Parquet files.
         policy: A policy, a pipeline, or the name of a preset.
-        output: A directory, which is made. Its parts are Parquet files if all inputs are, else JSON lines.
+        output: The output directory; it is created. Its parts are Parquet files if all inputs are, else JSON lines.
         engine: "local" for processes on this machine, "dask" for a Dask cluster.
-        workers: How many processes; as many as there are processors, unless given. One works in this process.
+        workers: The number of processes; by default one per processor. With 1, everything runs in this process.
         scheduler: The address of a Dask scheduler; a cluster on this machine, unless given.
-        resume: Go on with an output that was not completed, without repeating a request.
+        resume: Whether to continue an interrupted job, without repeating a request.
         compare: A second policy; the summary says what it would select differently.
         progress: Called with the number of requests that are done, and how much of the input that is, from 0 to 1.
             Neither ever goes back. After `resume`, a first call has the requests that were done before, and 0.

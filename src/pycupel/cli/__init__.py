@@ -34,7 +34,7 @@ VERBS = {
     "sweep": "what other budgets would select",
     "diff": "what policies select differently",
     "trim": "trim a chat history to a budget",
-    "lint": "find what a provider would refuse in a chat history",
+    "lint": "find what a provider would reject in a chat history",
     "count": "count the tokens of texts, items and chat histories",
     "batch": "select the context of every request in a log",
     "play": "try policies and budgets in a browser",

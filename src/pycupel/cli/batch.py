@@ -24,24 +24,24 @@ _TOLD = 5
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("files", nargs="+", metavar="INPUT", help="logged requests: JSON lines, or Parquet files")
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="a directory for the rows, which is made")
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the output directory; it is created")
     add_policy(parser)
     parser.add_argument("--compare", metavar="NAME|FILE", help="a second policy: what it would select differently")
     parser.add_argument("--engine", choices=("local", "dask"), default="local", help="default: local")
     parser.add_argument("--workers", type=int, metavar="N", help="processes; default: one for each processor")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler; default: a cluster on this machine")
-    parser.add_argument("--resume", action="store_true", help="go on where a job was interrupted")
+    parser.add_argument("--resume", action="store_true", help="continue an interrupted job")
     add_json(parser)
 
 
 def run(options: Any, screen: Screen) -> int:
     """Write the rows into the directory, and a summary to stdout."""
     if "-" in options.files:
-        raise InputError("batch cannot read stdin: give it a file, in which --resume can find its place again")
+        raise InputError("batch cannot read stdin: pass a file, so that --resume works")
     try:
         summary = _select_all(options, screen)
     except KeyboardInterrupt:
-        screen.note("interrupted; --resume goes on with it")
+        screen.note("interrupted; use --resume to continue")
         raise
     if options.json:
         screen.json(_document(summary))
@@ -117,7 +117,7 @@ def _show(summary: BatchSummary, options: Any, screen: Screen) -> None:
         [
             [Span(f"  errors       {count(summary.errors)}", ALARM if summary.errors else "")],
             [Span(f"  tokens       {count(summary.tokens)}")],
-            [Span(f"  utilisation  {summary.utilization:.0%} of the window on average")],
+            [Span(f"  utilization  {summary.utilization:.0%} of the window on average")],
         ]
     )
     if summary.reasons:

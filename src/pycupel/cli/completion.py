@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from pycupel.cli import VERBS
 from pycupel.cli.exits import FINE
@@ -12,8 +12,6 @@ from pycupel.cli.parsers import Parser, load_verb, verb_parser
 __all__ = ["EXAMPLE", "add_arguments", "run"]
 
 EXAMPLE = "pycupel completion bash > pycupel.bash"
-
-_PROVIDERS = "auto openai responses anthropic gemini mistral"
 
 # zsh runs the same function through its emulation of bash's completion.
 _ZSH = "autoload -U +X compinit && compinit -u\nautoload -U +X bashcompinit && bashcompinit\n"
@@ -46,10 +44,12 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Any, screen: Screen) -> int:
     """Write the script."""
+    from pycupel.messages.options import ProviderName  # noqa: PLC0415
     from pycupel.policies.presets import PRESETS  # noqa: PLC0415
 
     cases = "\n".join(f'                {name}) words="{" ".join(_words(name))}" ;;' for name in VERBS)
-    script = _BASH.format(verbs=" ".join(VERBS), presets=" ".join(PRESETS), providers=_PROVIDERS, cases=cases)
+    providers = " ".join(get_args(ProviderName))
+    script = _BASH.format(verbs=" ".join(VERBS), presets=" ".join(PRESETS), providers=providers, cases=cases)
     screen.out.write(f"{_ZSH}{script}" if options.shell == "zsh" else script)
     return FINE
 

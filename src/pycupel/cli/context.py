@@ -206,7 +206,7 @@ def _found(usage: ContextUsage) -> list[Finding]:
 def _findings(usage: ContextUsage, screen: Screen) -> list[Line]:
     found = _found(usage)
     if not found:
-        return [[Span("LINT: nothing that the provider would refuse", HEADING)], []]
+        return [[Span("LINT: nothing that the provider would reject", HEADING)], []]
     rows = [
         Row((Span(count(each.index)), Span(each.severity, ALARM), Span(each.rule)), visible(each.message))
         for each in found[:_MOST_FINDINGS]
@@ -252,12 +252,12 @@ def _instead(usage: ContextUsage, budget: int, results: tuple[PolicyReplay, ...]
     hidden = f", of which {usage.not_in_file:,} are not in the file" if usage.not_in_file else ""
     screen.lines(paragraph(f"INSTEAD, at {budget:,} tokens for each prompt{hidden}", screen.width, code=HEADING))
     if not results:
-        screen.text("  What is not in the file is larger than that: pass a larger --budget.")
+        screen.text("  The part that is not in the file exceeds this budget: pass a larger --budget.")
         return
     logs.policy_rows(results, screen)
     needed = results[0].needed
     legend = (
-        "refused: calls that the provider would have refused, or that could not be sent. "
+        "refused: calls that the provider would have rejected, or that could not be sent. "
         f"lost: of {needed:,} identifiers, paths and commands that the agent needed later and only results held; "
         "at a refused call, all of them are lost."
     )

@@ -46,7 +46,7 @@ def context_page(
     Args:
         name: The name of the file.
         usage: What `context_usage` found.
-        findings: What the provider would refuse.
+        findings: What the provider would reject.
         budget: The budget at which the policies were compared.
         results: What they would have sent.
         label_of: Describes a part.
@@ -166,7 +166,7 @@ def _life(part: Part, first: int, last: int, label_of: Callable[[Part], str]) ->
 
 def _findings(findings: Sequence[Finding]) -> list[Panel]:
     found = [f"message {each.index}, {each.rule}: {each.message}" for each in findings]
-    return [Notes(f"What the provider would refuse: {plural(len(found), 'finding')}", found)] if found else []
+    return [Notes(f"What the provider would reject: {plural(len(found), 'finding')}", found)] if found else []
 
 
 def _policies(title: str, results: Sequence[PolicyReplay]) -> Rows:

@@ -42,7 +42,8 @@ def read(path: str, screen: Screen) -> Log:
     with open_bytes(path) as file:
         log = read_log(file)
     name = "stdin" if path == "-" else path
-    skipped = f"{plural(log.skipped_lines, 'line')} skipped, which could not be read as JSON"
+    which = "that is not a JSON object" if log.skipped_lines == 1 else "that are not JSON objects"
+    skipped = f"skipped {plural(log.skipped_lines, 'line')} {which}"
     if not log.histories:
         raise InputError(f"{name}: no conversation found{f'; {skipped}' if log.skipped_lines else ''}")
     if log.skipped_lines:
@@ -92,7 +93,7 @@ def add_rates(parser: Parser) -> None:
 def rates_of(options: Any) -> CacheRates:
     """The rates in the options."""
     if not all(0 <= rate < inf for rate in (options.cache_read, options.cache_write)):
-        raise InputError("a rate must be a number from 0 on")
+        raise InputError("a rate must be a finite number, 0 or more")
     return CacheRates(options.cache_read, options.cache_write)
 
 

@@ -161,8 +161,8 @@ def add_budget(parser: Parser, *, required: bool = True, text: str = "") -> None
     """`--budget`, and what a share of a window needs."""
     text = text or "tokens, or a share of the window like 50%%"
     parser.add_argument("-b", "--budget", required=required, metavar="N|N%", help=text)
-    parser.add_argument("--window", type=int, metavar="N", help="the model's window, for a budget in per cent")
-    parser.add_argument("--model", metavar="NAME", help="the model, whose window is known")
+    parser.add_argument("--window", type=int, metavar="N", help="the model's window, for a budget in percent")
+    parser.add_argument("--model", metavar="NAME", help="the model whose window to use")
 
 
 def add_policy(parser: Parser, *, many: bool = False, more: str = "; repeat it") -> None:
@@ -185,7 +185,7 @@ def add_provider(parser: Parser) -> None:
         "--provider",
         default="auto",
         metavar="NAME",
-        help="openai, responses, anthropic, gemini or mistral; default: by the messages' fields",
+        help="openai, responses, anthropic, gemini or mistral; default: detected",
     )
 
 
@@ -229,7 +229,7 @@ def _window(options: Any) -> int:
     if options.window is not None:
         return _checked(options.window, str(options.window))
     if options.model is None:
-        raise InputError("a budget in per cent needs --window N or --model NAME")
+        raise InputError("a budget in percent needs --window N or --model NAME")
     from pycupel.tokens.windows import window_of  # noqa: PLC0415
 
     return window_of(options.model)

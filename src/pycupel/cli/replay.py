@@ -19,7 +19,7 @@ EXAMPLE = "pycupel demo transcript | pycupel replay - -b 12000 -p newest-first -
 _LEGEND = """
 reused   share of tokens in the prefix shared with the previous call
 cost     in tokens at the usual price: {read:g} if reused, {write:g} otherwise
-refused  calls that the provider would have refused, or that could not be sent
+refused  calls that the provider would have rejected, or that could not be sent
 lost     share of the {needed:,} names, paths and commands needed later that the
          model did not get; at a refused call, all of them are lost
 """

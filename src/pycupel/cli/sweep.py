@@ -64,7 +64,9 @@ def _budgets(options: Any) -> list[int]:
         raise InputError(f"a range of budgets is FIRST:LAST:STEP, like 1000:16000:500, not {options.budget!r}")
     low, high, step = (percent_or_tokens(each, options) for each in (first, *rest))
     if step < 1 or not low <= high <= low + step * _MOST_BUDGETS:
-        raise InputError(f"a range of budgets must rise in at most {_MOST_BUDGETS:,} steps, unlike {options.budget}")
+        raise InputError(
+            f"a range of budgets must be ascending, with at most {_MOST_BUDGETS:,} steps, not {options.budget}"
+        )
     return [*range(low, high + 1, step)]
 
 

@@ -91,7 +91,7 @@ class DiagnosticTraceCollector(TraceCollector):
             continues.
 
     Raises:
-        TypeError: an argument has a wrong type.
+        TypeError: an argument has the wrong type.
         InvalidArgumentError: there is no such detail level.
     """
 

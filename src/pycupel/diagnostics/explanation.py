@@ -162,9 +162,8 @@ def _by_index(index: int, candidates: Sequence[ContextItem] | None) -> ContextIt
             "pass items= to look up an item by index: why(3, items=items)", argument="items", value=index
         )
     if not -len(candidates) <= index < len(candidates):
-        raise InvalidArgumentError(
-            f"there is no items[{index}]: items has {len(candidates)}", argument="item", value=index
-        )
+        entries = "1 entry" if len(candidates) == 1 else f"{len(candidates)} entries"
+        raise InvalidArgumentError(f"index {index} is out of range: items has {entries}", argument="item", value=index)
     return candidates[index]
 
 

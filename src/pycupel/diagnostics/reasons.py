@@ -44,7 +44,7 @@ class InclusionReason(NamedEnum):
     """It is pinned."""
 
     ZERO_TOKEN = "ZeroToken"  # noqa: S105 - a reason, not a password
-    """It costs nothing."""
+    """It has zero tokens."""
 
 
 class ExclusionReason:
@@ -169,7 +169,7 @@ class CountCapExceeded(ExclusionReason, NamedTuple("_", [("kind", str), ("cap", 
 
 
 class CountRequireCandidatesExhausted(ExclusionReason, NamedTuple("_", [("kind", str)])):
-    """Only for exchange with other implementations; pycupel never uses it, but lists a shortfall instead.
+    """A kind had too few candidates. Found only in other implementations' reports; pycupel lists a shortfall instead.
 
     Attributes:
         kind: The kind of which there were too few candidates.

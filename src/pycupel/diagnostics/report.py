@@ -62,7 +62,7 @@ class SelectionReport:
     """
 
     events: tuple[TraceEvent, ...]
-    """What was recorded, in order."""
+    """The events of the run, in order."""
 
     included: tuple[IncludedItem, ...]
     """The selection, in the order in which it was placed."""
@@ -142,7 +142,7 @@ class SelectionReport:
     def same_selection(self, other: SelectionReport) -> bool:
         """Whether the same items are in and out, with equal scores, reasons and shortfalls.
 
-        Two runs measure different durations, so `==` is never true for the reports of two runs; this may be.
+        Unlike `==`, this ignores measured durations, which differ from run to run.
         """
         checked_report("other", other)
         return (

@@ -108,7 +108,7 @@ class CupelOtelTraceCollector(TraceCollector):
         tracer_name: The name of the instrumentation scope; by default "cupel".
 
     Raises:
-        TypeError: an argument has a wrong type.
+        TypeError: an argument has the wrong type.
         InvalidArgumentError: there is no such verbosity.
     """
 

@@ -2,10 +2,10 @@
 
 | name | what it does |
 |---|---|
-| `select_messages` | selects what fits into a budget and what the provider accepts |
+| `select_messages` | trims a history to a budget, so that the provider accepts it |
 | `aselect_messages` | the same, with a coroutine that summarises dropped messages |
 | `lint_messages` | finds what the provider would reject |
-| `count_messages` | counts what the provider will count |
+| `count_messages` | counts the tokens of a request as the provider will |
 | `tokens_by_kind` | counts the tokens of each kind of message |
 | `to_items` | returns the history as items, for your own pipeline |
 

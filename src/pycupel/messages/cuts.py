@@ -113,7 +113,9 @@ def _check(history: History, staying: Staying, plan: Plan) -> None:
         largest = max(sorted(must), key=history.sizes.__getitem__)
         tokens = history.sizes[largest]
         others = (
-            f": all that must stay needs {needed} tokens, and the budget leaves {window}" if needed > tokens else ""
+            f": everything that must stay needs {needed} tokens, but only {window} are available"
+            if needed > tokens
+            else ""
         )
         raise UnitTooLargeError(
             history.units[largest].indices,

@@ -18,6 +18,7 @@ from pycupel.model.frozen import sealed
 __all__ = ["DocumentItem", "newest_of_each", "read_documents"]
 
 _TEXTS = ("page_content", "content", "text")
+_ANY_TEXT = f"{', '.join(_TEXTS[:-1])} or {_TEXTS[-1]}"
 _KEYS = ("key", "uri", "id")
 
 
@@ -98,7 +99,7 @@ def _read(document: Any, index: int) -> _Document:
     text = next((field(document, name) for name in _TEXTS if isinstance(field(document, name), str)), None)
     if text is None:
         raise InvalidArgumentError(
-            f"documents[{index}] has no text; one of {', '.join(_TEXTS)} must be a string in {describe(document)}",
+            f"documents[{index}] has no text: {_ANY_TEXT} must be a string, in {describe(document)}",
             argument="documents",
             value=document,
         )
@@ -122,7 +123,9 @@ def _key(value: Any, index: int) -> str:
         return "" if value is None else str(value).strip()
     except Exception as error:
         raise InvalidArgumentError(
-            f"documents[{index}] has an id that is not a text: {describe(value)}", argument="documents", value=value
+            f"documents[{index}] has an id that cannot be converted to a string: {describe(value)}",
+            argument="documents",
+            value=value,
         ) from error
 
 

@@ -33,7 +33,7 @@ def to_items(
         provider: openai, responses, anthropic, gemini or mistral; auto detects it.
         unit: "auto" for an item per message or exchange, "turn" for an item per turn.
         counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes.
-        pin: More messages that must stay: their indices, or a function that is asked about each.
+        pin: More messages that must stay: their indices, or a function that returns True for messages to keep.
 
     Raises:
         InvalidArgumentError: the provider, the unit or the counter is unknown.

@@ -63,7 +63,7 @@ def as_budget(budget: BudgetLike, model: str | None) -> ContextBudget | int:
         )
     if model is None:
         raise InvalidArgumentError(
-            f"the budget {budget!r} is a share of the model's window, but there is no model",
+            f"the budget {budget!r} is a share of the model's window, but no model was given",
             argument="budget",
             value=budget,
             hint="Pass model=, or a number of tokens.",

@@ -145,8 +145,8 @@ class MessageSelection:
     """Every unit and document with its score and reason; None without `explain=True`."""
 
     budget: ContextBudget
-    """The part of the budget for messages and documents: without the margin of an estimate, and without what is sent
-    beside the messages.
+    """What is left for messages and documents after the estimate's margin, and after the system prompt and the tools
+    that are sent beside the messages.
     """
 
     counter: str
@@ -174,7 +174,7 @@ class MessageSelection:
     """The selected messages that are copies with shorter results."""
 
     fingerprint: str = ""
-    """Of the history and the arguments, by which a later selection recognises this one."""
+    """Identifies the history and the arguments, so that a later selection can recognise this one."""
 
     checkpoints: tuple[Checkpoint, ...] = ()
     """Where a later selection may continue."""

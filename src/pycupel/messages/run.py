@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
-_IGNORED = "previous was ignored: it was made with other arguments, or not from the start of this history"
+_IGNORED = (
+    "previous was ignored: it was made with different arguments, or this history does not start with the same messages"
+)
 
 _DroppedDraft: Any = draft_of(Dropped)
 
@@ -132,10 +134,13 @@ def _selection(
 def _system_notes(history: History, dropped: Container[int]) -> Iterator[str]:
     gone = [history.units[i].indices[0] for i in history.landmarks.reminders.units if i in dropped]
     if gone:
-        yield (
-            f"later system messages were dropped ({len(gone)}, last: messages[{gone[-1]}]); "
-            "only the newest always stays, so pin any you need"
+        last = f"messages[{gone[-1]}]"
+        dropped = (
+            f"1 later system message was dropped, at {last}"
+            if len(gone) == 1
+            else f"{len(gone)} later system messages were dropped, the last at {last}"
         )
+        yield f"{dropped}; only the newest is always kept, so pin any others you need"
 
 
 def _dropped(reasons: Iterable[tuple[Sequence[int], ExclusionReason]]) -> tuple[Dropped, ...]:

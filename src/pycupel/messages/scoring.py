@@ -16,7 +16,7 @@ __all__ = ["QueryNotes", "scorer_for"]
 
 QueryNotes = tuple[str, ...]
 
-_NO_DOCUMENTS = "the query ranks only documents, and there are none; the history is ranked without it"
+_NO_DOCUMENTS = "the query was ignored: it ranks only documents, and none were passed"
 
 
 class _DocumentsByQuery(NamedTuple):

@@ -125,10 +125,10 @@ def select_messages(
         unit: "auto" drops exchanges and messages one by one, "turn" whole turns.
         counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes. With "auto",
             the model or else the provider decides: exact if possible, else an estimate with a margin.
-        pin: More messages that must stay: their indices, or a function that is asked about each.
+        pin: More messages that must stay: their indices, or a function that returns True for messages to keep.
         previous: The selection from the last call with this history and these arguments. It only saves time.
-        documents: Retrieved texts that share the budget; see `documents` of the result. Their share is kept free as
-            long as this is not None.
+        documents: Retrieved texts that share the budget; see `documents` of the result. If given, even as an empty
+            list, their share of the budget stays reserved, unless `stable` is False.
         system: The system prompt that is sent beside the messages: a text, blocks, or Gemini's `system_instruction`.
         tools: The definitions of tools that are sent beside the messages, in the provider's shape or MCP's.
         stable: Whether the start of the prompt should stay the same from call to call. If not, the window is filled.
@@ -139,8 +139,8 @@ def select_messages(
         summarize: Called with the messages that were dropped since the last summary, and that summary or None. Returns
             a text, which is sent after the system prompt. If it fails or the text is too long, a note says so.
         summary_tokens: The tokens reserved for the summary message; by default 5 % of the window with `summarize`.
-        too_large: What to do with an old unit that is larger than the budget: "drop" or "error". With "shorten", it is
-            dropped, and results that must stay but do not fit are shortened. None means "shorten" if results are
+        too_large: "drop" drops an old exchange or message that is larger than the budget; "error" raises; "shorten"
+            drops it, and shortens tool results that must stay but do not fit. None means "shorten" if results are
             shortened anyway, else "drop".
         explain: Whether the result should have a report.
 

@@ -21,7 +21,7 @@ _DOCUMENT_PERCENT = 30.0
 
 _HISTORY_KINDS = frozenset({ContextKind.SYSTEM_PROMPT.key, ContextKind.MESSAGE.key, ContextKind.TOOL_OUTPUT.key})
 
-_CUT = "what it belongs to does not fit, or the messages around it were cut"
+_CUT = "messages it depends on do not fit, or the messages around it were cut"
 
 
 def fill(

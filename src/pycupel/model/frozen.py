@@ -23,7 +23,7 @@ class FrozenDict(dict[_Key, _Value]):
     __slots__ = ()
 
     def _refuse(self, *_: Any, **__: Any) -> Never:
-        raise TypeError(f"{type(self).__name__} is read-only; make a dict of it to change it")
+        raise TypeError(f"{type(self).__name__} is read-only; copy it with dict(...) to change it")
 
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse  # pyright: ignore[reportAssignmentType]
 

@@ -74,9 +74,9 @@ def _repeated_messages(ranking: Ranking, *, in_order: bool) -> Iterator[str]:
         item, other = items[i], kept.get(items[i].content)
         dropped += other is not None and _said_again(item, other, in_order=in_order)
     if dropped:
+        messages = "1 message was" if dropped == 1 else f"{dropped} messages were"
         yield (
-            f"messages with the same text as another one were dropped ({dropped}); "
-            "use deduplication=False to keep repeated messages"
+            f"{messages} dropped because another has the same text; use deduplication=False to keep repeated messages"
         )
 
 

@@ -113,7 +113,7 @@ class Pipeline(Policy):
                 raises, that is logged, and the run continues.
 
         Raises:
-            TypeError: an argument has a wrong type.
+            TypeError: an argument has the wrong type.
             PinnedExceedsBudgetError: the pinned items alone do not fit.
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
         """
@@ -146,12 +146,12 @@ class Pipeline(Policy):
             The selected items, in the order in which the model should see them.
 
         Raises:
-            TypeError: an argument has a wrong type, or the source gives something other than a `ContextItem`.
+            TypeError: an argument has the wrong type, or the source gives something other than a `ContextItem`.
             PipelineConfigError: the slicer has quotas.
             PinnedExceedsBudgetError: the pinned items alone do not fit.
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
-            BaseException: what the source raises, unchanged. The attribute `selected_so_far` of every error has what
-                was selected until then.
+            BaseException: what the source raises, unchanged. Every exception during the run has an attribute
+                `selected_so_far` with the items selected so far.
         """
         from pycupel.pipeline.pull import pull_async  # noqa: PLC0415 - most programs have no streams
 
@@ -196,7 +196,7 @@ class Pipeline(Policy):
             query: The question that the selection should be relevant to, for scorers that take one.
 
         Raises:
-            TypeError: an argument has a wrong type.
+            TypeError: an argument has the wrong type.
             PinnedExceedsBudgetError: the pinned items alone do not fit.
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
         """
@@ -249,7 +249,7 @@ class Pipeline(Policy):
             budget: The limits of this selection, or just a number of tokens.
 
         Raises:
-            TypeError: an argument has a wrong type.
+            TypeError: an argument has the wrong type.
             PinnedExceedsBudgetError: the pinned items alone do not fit.
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
         """

@@ -69,7 +69,7 @@ class Policy:
         description: What the policy is for.
 
     Raises:
-        TypeError: an argument has a wrong type.
+        TypeError: an argument has the wrong type.
         PipelineConfigError: the options are incompatible.
     """
 

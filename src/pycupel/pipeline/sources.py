@@ -37,7 +37,7 @@ def merge_sources(*sources: Source, timeout: float | None = None, source_timeout
         An async iterable of items, for `Pipeline.run_stream` or `async for`. It can be iterated over once.
 
     Raises:
-        TypeError: an argument has a wrong type.
+        TypeError: an argument has the wrong type.
         InvalidArgumentError: a timeout is negative or NaN.
     """
     return MergedSources(sources, timeout, source_timeout)

@@ -32,7 +32,7 @@ class FramedPlacer(IndexedPlacer):
         last: The kinds at the end, or a function that says whether an item belongs there. `first` takes precedence.
 
     Raises:
-        TypeError: an argument has a wrong type.
+        TypeError: an argument has the wrong type.
         InvalidArgumentError: a kind is both first and last.
     """
 

@@ -56,7 +56,7 @@ SCORER.define(
     scorers.RelevanceScorer,
     Field("query", _NO_QUERY),
     Field("k1", WEIGHT, description="how fast repetitions of a word stop counting"),
-    Field("b", SHARE, description="how much long contents are held back"),
+    Field("b", SHARE, description="how strongly long contents are penalised"),
     Field("window", COUNT, description="how many positions away a neighbour may be"),
     Field("share", SHARE, description="how much of the best neighbour's score is added"),
     Field("group", TEXT, description="the metadata key that names an item's group"),

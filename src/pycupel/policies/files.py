@@ -34,7 +34,7 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
 
     Raises:
         DocumentError: the file does not hold a policy; the text names it, and `errors` holds all its mistakes.
-        InvalidArgumentError: the suffix is another one.
+        InvalidArgumentError: the suffix is not supported.
         OSError: the file cannot be read.
         MissingExtraError: it is YAML, and PyYAML is not installed.
     """
@@ -61,7 +61,7 @@ def save_policy(policy: Policy | PresetName, path: str | os.PathLike[str]) -> No
         path: The file. Its suffix is its format: .json, .toml, .yaml or .yml.
 
     Raises:
-        InvalidArgumentError: the suffix is another one, or there is no such preset.
+        InvalidArgumentError: the suffix is not supported, or there is no such preset.
         OSError: the file cannot be written. Otherwise raises like `dump_policy`.
     """
     file = Path(path)
@@ -106,7 +106,7 @@ def dump_policy(policy: Policy | PresetName, format: PolicyFormat = "json") -> s
     Raises:
         DocumentError: a part of the policy has no name in a file, because it is not registered.
         InvalidArgumentError: there is no such format or preset.
-        MissingExtraError: it is to be YAML, and PyYAML is not installed.
+        MissingExtraError: the format is YAML, and PyYAML is not installed.
     """
     name = checked_name("format", format, _READERS)
     document = policy_to_dict(policy)

@@ -47,7 +47,7 @@ class PolicyRegistry:
             The registry itself, so that calls can be chained.
 
         Raises:
-            TypeError: an argument has a wrong type.
+            TypeError: an argument has the wrong type.
             InvalidArgumentError: the intent is blank or registered in another spelling, or there is no such preset.
         """
         key = _key(intent)
@@ -75,7 +75,7 @@ class PolicyRegistry:
                 f"No policy registered for intent '{plain(intent)}'.",
                 argument="intent",
                 value=intent,
-                hint=f"Registered are: {', '.join(self) or 'none'}{near}",
+                hint=f"Registered intents: {', '.join(self) or 'none'}{near}",
             )
         return policy
 

@@ -142,7 +142,7 @@ def preset(name: str, *, upstream: bool = False) -> Policy:
         upstream: Whether to return the .NET implementation's preset of that name instead of ours.
 
     Raises:
-        TypeError: an argument has a wrong type.
+        TypeError: an argument has the wrong type.
         InvalidArgumentError: there is no such preset.
     """
     known = known_preset(checked_str("name", name), "name")

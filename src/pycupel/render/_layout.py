@@ -94,7 +94,7 @@ def milliseconds(value: float) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """The part in per cent of the whole. With decimals, because large token counts overflow floats."""
+    """The part in percent of the whole. With decimals, because large token counts overflow floats."""
     if whole == 0:
         return "-"
     percent = Decimal(100 * part) / Decimal(whole)

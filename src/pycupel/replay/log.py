@@ -110,7 +110,7 @@ class History:
     """Whether it belongs to a subagent of the main conversation."""
 
     dropped_blocks: int = 0
-    """The number of blocks left out because the provider would refuse the history with them: a call without its result,
+    """The number of blocks left out because the provider would reject the history with them: a call without its result,
     a result without its call, empty text, thinking without a signature.
     """
 

@@ -48,13 +48,13 @@ class PolicyReplay:
     """The tokens of its largest prompt."""
 
     invalid: int = 0
-    """How many calls the provider would have refused."""
+    """How many calls the provider would have rejected."""
 
     too_large: int = 0
     """How many calls could not be sent, because what must stay was larger than the budget."""
 
     needed: int = 0
-    """How many things were needed later, over all calls where the history did not fit.
+    """How many identifiers, paths and commands were needed later, over all calls where the history did not fit.
 
     It is the same for every policy.
     """

@@ -66,11 +66,11 @@ def replay(
     Args:
         log: What `read_log` returns, or one history of it.
         budget: The limits for the messages of a prompt, or just a number of tokens.
-        policies: By label, or alone: a policy, the name of a preset, "newest-first" for the usual approach, or
-            "as-logged" for what was sent.
+        policies: A mapping from labels to policies, or just the policies. Each is a policy, the name of a preset,
+            "newest-first" for the usual approach, or "as-logged" for what was sent.
         counter: Counts tokens: a function from str to int, or what `get_counter` takes.
         rates: The price of tokens.
-        progress: Is called with the number of calls done and of all calls.
+        progress: Called with the number of calls replayed so far, and the total.
 
     Returns:
         One result for each policy, over all histories.

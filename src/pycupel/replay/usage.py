@@ -93,7 +93,7 @@ class ContextUsage:
     """Other parts whose text is repeated later."""
 
     findings: tuple[Finding, ...]
-    """What the provider would refuse in the session as logged."""
+    """What the provider would reject in the session as logged."""
 
     growth: tuple[Growth, ...]
     """The prompts from call to call."""

@@ -147,4 +147,6 @@ def check_nesting(root: WrappingScorer, argument: str, inside: Sequence[Scorer])
         else:
             stack.append(pending[0])
     if depth[id(root)] > MAX_DEPTH:
-        raise CycleError(f"scorers may be nested {MAX_DEPTH} levels deep, not {depth[id(root)]}", argument=argument)
+        raise CycleError(
+            f"scorers may be nested at most {MAX_DEPTH} levels deep, not {depth[id(root)]}", argument=argument
+        )

@@ -35,7 +35,7 @@ class RelevanceScorer:
     Attributes:
         query: The question, or None if it is not known yet.
         k1: How fast repetitions of a word stop counting, 0 or more.
-        b: How much long contents are held back, from 0 to 1.
+        b: How strongly long contents are penalised, from 0 to 1.
         window: How many positions away a neighbour may be, in input order and in the same group.
         share: How much of the best neighbour's score is added, from 0 to 1.
         group: The metadata key that names an item's group, such as a session or a file. Where no item has it, messages
@@ -45,7 +45,7 @@ class RelevanceScorer:
         optional: Whether every item scores 0 without a query, instead of an error.
 
     Raises:
-        TypeError: an argument has a wrong type.
+        TypeError: an argument has the wrong type.
         ScorerConfigError: a number is out of range; or, when it has to score, there is no query.
     """
 
@@ -57,7 +57,7 @@ class RelevanceScorer:
     """How fast repetitions of a word stop counting, 0 or more."""
 
     b: float = 0.75
-    """How much long contents are held back, from 0 to 1."""
+    """How strongly long contents are penalised, from 0 to 1."""
 
     window: int = 2
     """How many positions away a neighbour may be, in input order and in the same group."""

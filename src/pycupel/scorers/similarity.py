@@ -33,7 +33,7 @@ class SimilarityScorer:
         query: The question, or None if it is not known yet. With an empty one every item scores 0.
 
     Raises:
-        TypeError: an argument has a wrong type.
+        TypeError: an argument has the wrong type.
         ScorerConfigError: on scoring, there is no query, or `embed` returned something other than a finite
             vector of the same length for each text.
     """

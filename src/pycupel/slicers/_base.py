@@ -112,7 +112,8 @@ class IndexedSlicer(ABC):
         """The selection, as indices of `items`."""
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
-        """Why items may be left out although there is room, by index. Called only for a report (ER-05)."""
+        """Why items may be left out although there is room, by index. Called only for a report."""
+        # ER-05: the reason alone would mislead.
         return {}
 
     def advice(
@@ -126,7 +127,8 @@ class IndexedSlicer(ABC):
         return ()
 
     def for_kind(self, key: str) -> IndexedSlicer:  # noqa: ARG002 - most slicers have no entries
-        """This slicer with only the entries of one kind, for the partitions of `QuotaSlice` (CQ-03)."""
+        """This slicer with only the entries of one kind, for the partitions of `QuotaSlice`."""
+        # CQ-03
         return self
 
     def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:  # noqa: ARG002

@@ -31,7 +31,7 @@ class GreedySlice(IndexedSlicer):
         best_first: Whether the item with the highest score that fits is taken before anything else.
 
     Raises:
-        TypeError: an argument has a wrong type.
+        TypeError: an argument has the wrong type.
         SlicerConfigError: `cost_exponent` is not a number from 0 to 2.
     """
 

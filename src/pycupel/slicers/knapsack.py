@@ -25,10 +25,10 @@ _MAX_CELLS = 50_000_000
 class KnapsackSlice(IndexedSlicer):
     """Selects the combination with the highest total score.
 
-    Two things are surprising, but as specified. An item with a score below 0.0001 is never selected, even if everything
-    fits, and `RecencyScorer` and `PriorityScorer` give the lowest of several items 0; `fill_free=True` adds what still
-    fits. And tokens are counted in buckets: with the default of 100, nothing fits into a budget below 100, and an item
-    of 101 tokens costs 200; `bucket_size=1` is exact.
+    The specification has two surprises. An item with a score below 0.0001 is never selected, even if everything fits,
+    and `RecencyScorer` and `PriorityScorer` give the lowest of several items 0; `fill_free=True` adds what still fits.
+    And tokens are counted in buckets: with the default of 100, nothing fits into a budget below 100, and an item of 101
+    tokens costs 200; `bucket_size=1` is exact.
 
     Attributes:
         bucket_size: Tokens in a bucket. Items are rounded up to whole buckets, the budget is rounded down.

@@ -31,7 +31,7 @@ class MinScoreSlice(IndexedSlicer):
         min_score: The lowest score that may be selected.
 
     Raises:
-        TypeError: an argument has a wrong type.
+        TypeError: an argument has the wrong type.
         SlicerConfigError: `min_score` is not finite.
     """
 

@@ -251,8 +251,9 @@ class QuotaSlice(IndexedSlicer):
         starved = Counter([item.kind.key for item in fitting if item.tokens <= room[item.kind.key]])
         for key, _ in starved.most_common(1):
             kind = next(item.kind.value for item in fitting if item.kind.key == key)
+            excluded = "1 excluded item" if starved.total() == 1 else f"{starved.total()} excluded items"
             yield (
-                f"{rest} of {target} tokens stay unused although items that were left out fit ({starved.total()}): "
+                f"{rest} of {target} tokens stay unused, although {excluded} would fit: "
                 f"the share of kind {shortened(kind)} was {limits[key][0]} tokens; "
                 "use QuotaSlice(..., redistribute=True)"
             )

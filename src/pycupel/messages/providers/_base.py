@@ -194,7 +194,7 @@ def role_of(message: Any, index: int, roles: Mapping[str, str], hint: str | None
     if isinstance(role, str) and role in roles:
         return roles[role]
     if role is None:
-        raise MessageShapeError(f"every message needs a role, but this is {describe(message)}", index, "role")
+        raise MessageShapeError(f"the message has no role: {describe(message)}", index, "role")
     raise MessageShapeError(f"must be one of {', '.join(roles)}, not {describe(role)}", index, "role", hint=hint)
 
 

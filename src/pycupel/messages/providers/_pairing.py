@@ -107,7 +107,7 @@ def unanswered(index: int, call_id: str) -> Finding:
     return Finding(
         index,
         "unanswered-tool-call",
-        f"the tool call {quoted(call_id)} has no result where it should follow",
+        f"the tool call {quoted(call_id)} is not followed by its result",
         "Put a result directly after the message that makes the call (an error result is fine), or drop the call.",
     )
 

@@ -66,7 +66,7 @@ def _kind(block: Any, role: str, index: int, n: int) -> str:
         raise MessageShapeError(f"every block needs a type, but this is {describe(block)}", index, f"content[{n}].type")
     speaker = _SPEAKERS.get(kind, role)
     if speaker != role:
-        raise MessageShapeError(f"a {kind} block belongs in a message of the {speaker}", index, f"content[{n}].type")
+        raise MessageShapeError(f"{kind} blocks are only allowed in {speaker} messages", index, f"content[{n}].type")
     return kind
 
 

@@ -193,7 +193,7 @@ def _spoken_before_call(view: MessageView) -> Finding:
     return Finding(
         view.index,
         "call-after-model",
-        "a message of the model separates a function call from the user message or results before it",
+        "a model message stands between a function call and the user message or results it must follow",
         "Make it a part of the message with the call, or drop it.",
     )
 

@@ -135,12 +135,12 @@ def _system_notes(history: History, dropped: Container[int]) -> Iterator[str]:
     gone = [history.units[i].indices[0] for i in history.landmarks.reminders.units if i in dropped]
     if gone:
         last = f"messages[{gone[-1]}]"
-        dropped = (
+        what = (
             f"1 later system message was dropped, at {last}"
             if len(gone) == 1
             else f"{len(gone)} later system messages were dropped, the last at {last}"
         )
-        yield f"{dropped}; only the newest is always kept, so pin any others you need"
+        yield f"{what}; only the newest is always kept, so pin any others you need"
 
 
 def _dropped(reasons: Iterable[tuple[Sequence[int], ExclusionReason]]) -> tuple[Dropped, ...]:

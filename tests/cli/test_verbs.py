@@ -180,6 +180,8 @@ def test_explain_one_item(call: Call, items: str) -> None:
     by_start = call("explain", items, "-b", "9", "--why", "red p", "-q", "blue").out
     assert by_start.startswith("red pump\n  Message of 3 tokens, left out")
     assert call("explain", items, "-b", "9", "--why", "0", "-q", "blue").out == by_start
+    umlauts = call("explain", "-", "-b", "9", "--why", "Gr", text='{"content": "Größe", "tokens": 3}').out
+    assert umlauts.startswith("Größe\n")
     done = call("explain", items, "-b", "9", "--why", "red")
     assert (done.code, done.err.startswith("pycupel: 2 contents start with 'red'")) == (2, True)
 

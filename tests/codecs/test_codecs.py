@@ -61,7 +61,7 @@ def test_all_mistakes_are_collected_in_the_order_of_the_document() -> None:
         "[0][1].y: must be an integer, not 0.5 (float)",
         "[1]: must be a list, not 5 (int)",
         "[2][0].x: is missing",
-        "[2][1].x: x must not be 13",
+        "[2][1].x: must not be 13",
         "[2][2]: x and y do not go together",
         "[2][3]: must be an object, not a list",
     ]

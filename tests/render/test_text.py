@@ -182,6 +182,7 @@ def test_the_short_form_from_the_first_to_the_last_character() -> None:
 
 def test_the_report_renders_itself() -> None:
     assert EXAMPLE.to_text() == EXAMPLE_TEXT
+    assert "café" in make_report([included("café", 1)]).to_text(unicode=True)
     assert EXAMPLE.to_text(color=True) == render_report(EXAMPLE, color=True) != EXAMPLE_TEXT
     assert str(EXAMPLE) == f"{EXAMPLE}" == EXAMPLE_SUMMARY
 

@@ -15,6 +15,7 @@ from pycupel.diagnostics.report import with_fields
 from pycupel.model import ContextItem
 from pycupel.pipeline import Policy
 from pycupel.render import render_report
+from pycupel.render.explanation import render_explanation
 from pycupel.selecting import select
 from pycupel.wire import to_dict
 
@@ -76,7 +77,7 @@ def _explain_one(options: Any, report: SelectionReport, policy: Any, items: list
     where = int(wanted) if wanted.isdecimal() else wanted
     found = report.why(where, pipeline=_bound(policy, options), items=items)
     if not options.json:
-        screen.text(str(found))
+        screen.text(render_explanation(found, width=screen.width, unicode=screen.unicode))
         return
     screen.json(
         {

@@ -187,18 +187,19 @@ class SelectionReport:
 
         return SelectionReportChain(self)
 
-    def to_text(self, *, color: bool = False, parts: bool = False) -> str:
+    def to_text(self, *, color: bool = False, parts: bool = False, unicode: bool = False) -> str:
         """The whole report for a terminal of 80 columns; `pycupel.render` has more options.
 
         Args:
             color: Whether to use the terminal's colours.
             parts: Whether to show the scores of the best items by scorer, too. Only a report that a run returned has
                 them.
+            unicode: Whether to show printable characters beyond ASCII instead of `?`, which any terminal can show.
         """
         # Rendering is built on top of everything here, and most runs never need it.
         from pycupel.render.text import render_report  # noqa: PLC0415
 
-        return render_report(self, color=color, parts=parts)
+        return render_report(self, color=color, parts=parts, unicode=unicode)
 
     @overload
     def to_html(

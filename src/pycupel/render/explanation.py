@@ -14,37 +14,43 @@ _WIDTH = 80
 _QUOTE = 40
 
 
-def render_explanation(explanation: Explanation) -> str:
-    """A few lines: the item, whether it was selected and why, the parts of its score, and what would select it."""
+def render_explanation(explanation: Explanation, *, width: int = _WIDTH, unicode: bool = False) -> str:
+    """A few lines: the item, whether it was selected and why, the parts of its score, and what would select it.
+
+    Args:
+        explanation: The explanation.
+        width: The most columns of a line.
+        unicode: Whether to show printable characters beyond ASCII instead of `?`.
+    """
     item = explanation.item
-    lines = paragraph(clipped(item.content, _WIDTH), _WIDTH, code=HEADING)
+    lines = paragraph(clipped(item.content, width), width, code=HEADING)
+
+    def indented(text: str) -> list[Line]:
+        return paragraph(text, width, indent="  ")
+
     what = f"{clipped(item.kind.value, _QUOTE)} of {plural(item.tokens, 'token')}"
     if version_mark(item) is not None and item.original_tokens is not None:
         what = f"{what}, shortened from {count(item.original_tokens)}"
-    lines += _indented(f"{what}, {'selected' if explanation.included else 'left out'}: {_reason(explanation)}")
+    lines += indented(f"{what}, {'selected' if explanation.included else 'left out'}: {_reason(explanation)}")
     rank = "" if explanation.rank is None else f", rank {count(explanation.rank)}"
-    lines += _indented(f"score {number(explanation.score)}{rank}")
+    lines += indented(f"score {number(explanation.score)}{rank}")
     if explanation.parts:
         rows = [
             Row((Span(f"{part.weight:.2f}"), Span(number(part.score)), Span(clipped(part.scorer, _QUOTE))))
             for part in explanation.parts
         ]
-        table = Table((">weight", ">score", "<scorer"), rows, _WIDTH, indent="  ")
+        table = Table((">weight", ">score", "<scorer"), rows, width, indent="  ")
         lines += [*table.titles(), *table.lines(rows)]
     if explanation.instead:
-        lines += _indented("selected instead, lowest scores first:")
+        lines += indented("selected instead, lowest scores first:")
         lines += [
             line
             for other in explanation.instead
-            for line in _indented(f"  {count(other.tokens)} tokens: {clipped(other.content, _QUOTE)}")
+            for line in indented(f"  {count(other.tokens)} tokens: {clipped(other.content, _QUOTE)}")
         ]
     if explanation.min_budget is not None:
-        lines += _indented(f"smallest budget that selects it: {count(explanation.min_budget)}")
-    return finish(lines, _WIDTH, color=False)
-
-
-def _indented(text: str) -> list[Line]:
-    return paragraph(text, _WIDTH, indent="  ")
+        lines += indented(f"smallest budget that selects it: {count(explanation.min_budget)}")
+    return finish(lines, width, color=False, unicode=unicode)
 
 
 def _reason(explanation: Explanation) -> str:

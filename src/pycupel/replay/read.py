@@ -53,7 +53,7 @@ def read_log(source: str | os.PathLike[str] | Iterable[str] | Iterable[bytes]) -
 def _checked_lines(lines: Iterable[Any]) -> Iterator[str | bytes]:
     for i, line in enumerate(lines):
         if not isinstance(line, (str, bytes)):
-            raise wrong_type(f"source[{i}]", "a line of text, not a value that was already parsed", line)
+            raise wrong_type(f"source[{i}]", "a line of text: a str or bytes", line)
         yield line
 
 

@@ -337,6 +337,8 @@ NO_MESSAGE, NO_TEXT = ("empty-message", "error"), ("empty-text", "warning")
         (said([], "user"), [NO_MESSAGE]),
         ({"role": "assistant"}, [NO_MESSAGE]),
         ({**said(None), "tool_calls": []}, [NO_MESSAGE]),
+        ({**said("a"), "tool_calls": []}, [("empty-calls", "warning")]),
+        ({**said(""), "tool_calls": []}, [NO_TEXT, ("empty-calls", "warning")]),
         (said(""), [NO_TEXT]),
         (said("", "user"), [NO_TEXT]),
         (said("", "system"), [NO_TEXT]),

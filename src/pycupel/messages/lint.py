@@ -12,6 +12,7 @@
     5    empty-text              error     anthropic    no text is empty or whitespace only
                                  warning   others       no text is empty (some models and servers reject it)
     *    empty-message           error     oai gem mis  a message has a content, parts or calls
+    *    empty-calls             warning   openai       tool_calls is not an empty list (some servers accept it)
     7    empty-part              error     gemini       a part holds data
     *    excess-cache-control    error     anthropic    no more than four blocks have cache_control
     5    system-first            warning   anthropic    the first system prompt is a parameter of the request
@@ -34,9 +35,10 @@ item cannot be detected. Rows 4 to 6 are Anthropic's: results in the next messag
 (claude-code#8612, #28515, anthropic-sdk-typescript#653), texts and the positions of system messages (claude-code#23440,
 #73821), thinking (n8n#22550). Row 7 is Gemini's: all the results in the next message (gemini-cli#11814,
 langchain#27799, python-genai#529). Row 8 is Mistral's, as the validator of mistral-common has it: OpenAI's, with a
-stricter order. Rows with a star quote the APIs: "[] is too short - 'messages.0.content'", "A maximum of 4
-blocks with cache_control may be provided", "Tool names must be unique" (claude-code#10687), and that requests with
-calls must define tools (anthropic-sdk-python#494; Bedrock still says so).
+stricter order. Rows with a star quote the APIs: "[] is too short - 'messages.0.content'", "Invalid
+'messages[1].tool_calls': empty array" (openai-python#2061), "A maximum of 4 blocks with cache_control may be provided",
+"Tool names must be unique" (claude-code#10687), and that requests with calls must define tools
+(anthropic-sdk-python#494; Bedrock still says so).
 """
 
 from __future__ import annotations

@@ -8,12 +8,13 @@ from typing import Any
 from pycupel.kernels.records import maker
 from pycupel.messages.content import TOOL_CALLS, ContentReader, Prices
 from pycupel.messages.fields import field, filled, is_filled
-from pycupel.messages.providers._base import MessageView, Provider, check_content, entries, id_of, role_of
+from pycupel.messages.providers._base import WARNING, MessageView, Provider, check_content, entries, id_of, role_of
 from pycupel.messages.providers._pairing import pair_adjacent
 from pycupel.messages.providers._rules import (
     EMPTY_MESSAGE,
     EMPTY_TEXT,
     EMPTY_TEXT_FAULT,
+    Fault,
     empty_message,
     faults_by_mark,
     has_empty_text,
@@ -40,6 +41,7 @@ LANGCHAIN_ROLES = {
 # What a message may have besides its content.
 _BESIDE = ("tool_calls", "invalid_tool_calls", "function_call", "refusal", "audio", "additional_kwargs")
 _EMPTY = (EMPTY_TEXT,)
+_EMPTY_CALLS = "empty-calls"
 
 _view = maker(MessageView)
 
@@ -123,8 +125,12 @@ def _marks(message: Any) -> Iterator[str]:
         return
     if is_empty and not isinstance(said, str):
         yield EMPTY_MESSAGE
-    elif has_empty_text(said):
+        return
+    if has_empty_text(said):
         yield EMPTY_TEXT
+    # The objects of libraries always have the field; when they are sent, it is left out.
+    if message.__class__ is dict and message.get("tool_calls") == []:
+        yield _EMPTY_CALLS
 
 
 def _role(message: Any, index: int) -> str:
@@ -159,4 +165,13 @@ def _function_id(value: Any, index: int, key: str) -> str:
 # OpenAI's published formula: 3 for a message, 1 for its role, 1 for a name, and 3 for the reply.
 PRICES = Prices(message=4, name=1, tools=12, file=2265)
 
-OPENAI = Provider("openai", read_openai, pair_adjacent, (empty_faults,), prices=PRICES)
+_CALL_FAULTS: dict[str, Fault] = {
+    _EMPTY_CALLS: (
+        "tool_calls is an empty list, which OpenAI rejects",
+        "Leave the field out.",
+        # Other servers with this format accept it, and the message is worth keeping.
+        WARNING,
+    ),
+}
+
+OPENAI = Provider("openai", read_openai, pair_adjacent, (empty_faults, faults_by_mark(_CALL_FAULTS)), prices=PRICES)

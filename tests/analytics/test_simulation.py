@@ -41,6 +41,7 @@ def test_the_minimum_depends_on_the_ceiling_because_inclusion_is_not_monotonic()
     assert find_min_budget_for(GREEDY, [A, B], B, 1_000) == 160
     assert find_min_budget_for(GREEDY, [A, B], B, 110) == 60
     assert find_min_budget_for(GREEDY, [A, B], B, 1_000, exhaustive=True) == 60
+    assert find_min_budget_for(GREEDY, [A, B], B, 60, exhaustive=True) == 60, "the ceiling is tried, too"
 
 
 def test_the_middle_is_rounded_down() -> None:

@@ -280,3 +280,50 @@ def test_an_unknown_stage_does_not_pass() -> None:
     """RUN-CONFORMANCE-SUITE: an unknown stage is an error."""
     defect = defect_of(changed(SCORING, '"scoring"', '"sorting"'))
     assert defect == "unknown stage 'sorting'; expected one of scoring, slicing, placing, pipeline"
+
+
+@pytest.mark.parametrize(
+    ("vector", "old", "new", "defect"),
+    [
+        (SCORING, "[[items]]", "[[scored_items]]", "a scoring vector has its items in items, not in scored_items"),
+        (SLICING, "[[scored_items]]", "[[items]]", "a slicing vector has its items in scored_items, not in items"),
+        (PLACING, "[[items]]", "[[scored_items]]", "a placing vector has its items in items, not in scored_items"),
+        (
+            PIPELINE,
+            "[expected.diagnostics.summary]",
+            "[[expected.diagnostics.summary]]",
+            "summary must be a table",
+        ),
+        (SCORING, "[test]", "tolerance = [{score_epsilon = 1e-9}]\n[test]", "tolerance must be a table, not"),
+        (SLICING, "[test]", "tolerance = {score_epsilon = nan}\n[test]", "score_epsilon must be a number above 0"),
+        (SCORING, "[test]", '[test]\nexpect_construction_error = "false"', "expect_construction_error must be true or"),
+        (SLICING, "[expected]", '[expected]\nerror_message = "boom"', "error_message needs error, the kind of"),
+        (
+            SLICING,
+            "[test]",
+            '[[expected_output]]\ncontent = "a"\n[test]',
+            "expected_output is for pipeline vectors",
+        ),
+    ],
+)
+def test_what_would_not_be_looked_at_is_a_defect(vector: str, old: str, new: str, defect: str) -> None:
+    text = vector.replace(old, new)
+    assert text != vector
+    assert defect_of(tomllib.loads(text)).startswith(defect)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "problem"),
+    [
+        ("selected_contents", '"ab"', "selected_contents must be a list of strings"),
+        ("selected_contents", "{a = 1}", "selected_contents must be a list of strings"),
+        ("selected_contents", "[1]", "selected_contents must be a list of strings"),
+        ("cap_excluded_contents", '"c"', "cap_excluded_contents must be a list of strings"),
+        ("shortfall_count", "true", "shortfall_count must be an integer, not True"),
+        ("cap_excluded_count", "1.0", "cap_excluded_count must be an integer, not 1.0"),
+    ],
+)
+def test_expectations_of_another_type_are_a_defect(field: str, value: str, problem: str) -> None:
+    vector = tomllib.loads(SLICING)
+    vector["expected"] |= tomllib.loads(f"{field} = {value}")
+    assert defect_of(vector).startswith(problem)

@@ -377,3 +377,11 @@ def test_every_decision_that_is_named_anywhere_exists() -> None:
     everywhere = list(mentioned())
     assert {place.partition("/")[0] for _, place in everywhere} == {"src", "tests", "vectors", "docs"}
     assert sorted({(decision, place) for decision, place in everywhere if decision not in known}) == []
+
+
+def test_a_required_vector_that_cannot_be_read_is_a_failure(tmp_path: Path) -> None:
+    (tmp_path / "required" / "folder.toml").mkdir(parents=True)
+    (tmp_path / "required" / "dangling.toml").symlink_to(tmp_path / "nowhere.toml")
+    result = run_suite(tmp_path)
+    assert len(result.failures) == 2
+    assert result.level.startswith("no conformance level")

@@ -183,6 +183,11 @@ def test_old_pictures_become_stubs_first() -> None:
     assert [each.index for each in selection.shortened] == [2, 4]
 
 
+@pytest.mark.parametrize("too_large", ["drop", "error", "shorten"])
+def test_results_are_shortened_whatever_happens_to_large_units(too_large: Any) -> None:
+    assert select(history("openai", 12), 3_000, "openai", shorten="results", too_large=too_large).shortened
+
+
 def test_a_computer_call_output_is_never_changed() -> None:
     screen = {"type": "computer_screenshot", "image_url": "data:image/png;base64,AAAA"}
     messages = history("responses", 12)

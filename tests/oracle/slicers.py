@@ -298,7 +298,6 @@ def count(
     inner = config.inner if isinstance(config, CountQuotaSlice) else config.knapsack
     inner_sliced = oracle_slice(inner, residual, max_tokens, residual_target, scope)
     result.shortfalls.extend(inner_sliced.shortfalls)
-    result.cap_excluded.extend(inner_sliced.cap_excluded)
     by_index = {candidate.index: candidate for candidate in residual}
     walked = [by_index[index] for index in inner_sliced.selected]
     if isinstance(config, CountConstrainedKnapsackSlice) or config.cap_order == "score":  # D180, CK-02; CQ-07
@@ -313,4 +312,6 @@ def count(
         else:
             result.selected.append(candidate.index)
             selected_count[key] = so_far + 1
+    # The outer slicer's come first: the specification is silent, and so the library lists them.
+    result.cap_excluded.extend(inner_sliced.cap_excluded)
     return result

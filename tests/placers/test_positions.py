@@ -16,7 +16,7 @@ from pycupel import (
     PriorityScorer,
     UShapedPlacer,
 )
-from pycupel.errors import InvalidArgumentError
+from pycupel.errors import InvalidArgumentError, PlacerContractError
 from pycupel.placers._base import place_by_index
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -46,6 +46,12 @@ def test_undated_items_stay_in_input_order_if_asked(placer: Any, expected: str) 
     assert placed(UNDATED, placer) == expected
 
 
+@pytest.mark.parametrize("tokens", [0, 10])
+def test_a_pinned_item_between_others_stays_there(tokens: int) -> None:
+    items = [item("a"), item("b"), ContextItem("p", tokens, pinned=True), item("c")]
+    assert placed(items, ChronologicalPlacer("position")) == "abpc"
+
+
 def test_invalid_items_do_not_shift_the_others() -> None:
     items = [ContextItem("x", -1), *UNDATED[:2], ContextItem("y", -1, pinned=True), *UNDATED[2:]]
     assert placed(items, ChronologicalPlacer("position")) == "abcde"
@@ -67,6 +73,15 @@ def test_one_timestamp_makes_it_chronological() -> None:
 def test_place_alone_does_not_know_the_input() -> None:
     scored = [(each, 0.5) for each in reversed(UNDATED)]
     assert ChronologicalPlacer("position").place(scored) == list(reversed(UNDATED))  # type: ignore[arg-type]
+
+
+def test_a_placer_that_returns_a_set_has_no_order() -> None:
+    class Unordered:
+        def place(self, scored_items: Any) -> Any:
+            return {each for each, _ in scored_items}
+
+    with pytest.raises(PlacerContractError, match="Unordered returned a set, which has no order"):
+        placed(UNDATED, Unordered())
 
 
 def test_other_placers_ignore_positions() -> None:

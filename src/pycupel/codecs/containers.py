@@ -20,6 +20,7 @@ from pycupel.codecs.base import (
 from pycupel.codecs.limits import check_depth
 from pycupel.codecs.scalars import INTEGER, NUMBER, text
 from pycupel.errors import DocumentError
+from pycupel.model.checks import quoted
 
 __all__ = ["JSON", "OBJECT", "list_of", "map_of"]
 
@@ -78,7 +79,7 @@ def _convert_members(key: Convert, value: Convert, members: Mapping[Any, Any], c
             chosen = key(name, context)
             if chosen in converted:
                 # Only kinds can collide: the keys of an object are unique.
-                raise DocumentError(f"duplicate kind '{chosen}' (kinds are case-insensitive)")  # noqa: TRY301
+                raise DocumentError(f"duplicate kind {quoted(str(chosen))} (kinds are case-insensitive)")  # noqa: TRY301
             converted[chosen] = value(member, context)
         except DocumentError as error:
             note_mistake(error, key_step(name), context, mistakes)

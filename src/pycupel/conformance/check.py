@@ -16,7 +16,7 @@ from pycupel.conformance.compare import (
     same_score,
     same_shortfalls,
 )
-from pycupel.conformance.load import Table, VectorError, choose, require
+from pycupel.conformance.load import Table, VectorError, choose, require, section
 from pycupel.diagnostics import OverflowEvent, SelectionReport
 from pycupel.model import ContextItem
 from pycupel.model.checks import describe
@@ -56,17 +56,35 @@ def check_vector(vector: Table) -> None:
     """
     test = require(vector, "test", "the vector")
     stage = choose("stage", require(test, "stage", "[test]"), _STAGES)
-    expected = vector.get("expected")
-    if test.get("expect_construction_error"):
+    _check_lists(vector, test["stage"])
+    epsilon_of(vector)
+    fails_early = test.get("expect_construction_error", False)
+    if not isinstance(fails_early, bool):
+        raise VectorError(f"expect_construction_error must be true or false, not {describe(fails_early)}")
+    # Scoring vectors have a list of scores instead.
+    expected: Table = {} if isinstance(vector.get("expected"), list) else section(vector, "expected")
+    if fails_early:
         _expect_error(stage.build, vector)
-    elif isinstance(expected, dict) and "error" in expected:
+    elif "error" in expected:
         _expect_error(stage.run, vector)
     else:
-        stage.compare(vector, stage.run(vector))
+        outcome = stage.run(vector)
+        if "error_message" in expected:
+            raise VectorError("error_message needs error, the kind of the error")
+        stage.compare(vector, outcome)
+
+
+def _check_lists(vector: Table, stage: str) -> None:
+    """Refuse a list that would not be looked at."""
+    own, other = ("scored_items", "items") if stage == "slicing" else ("items", "scored_items")
+    if other in vector:
+        raise VectorError(f"a {stage} vector has its items in {own}, not in {other}")
+    if "expected_output" in vector and (stage != "pipeline" or "error" in section(vector, "expected")):
+        raise VectorError("expected_output is for pipeline vectors that expect no error")
 
 
 def _expect_error(action: Callable[[Table], object], vector: Table) -> None:
-    expected = _expected(vector)
+    expected = section(vector, "expected")
     error_type = choose("error", expected["error"], _ERRORS) if "error" in expected else errors.CupelError
     try:
         action(vector)
@@ -78,16 +96,9 @@ def _expect_error(action: Callable[[Table], object], vector: Table) -> None:
     raise MismatchError(f"expected {error_type.__name__}, but there was no error")
 
 
-def _expected(vector: Table) -> Table:
-    expected = vector.get("expected", {})
-    if not isinstance(expected, dict):
-        raise VectorError(f"expected must be a table, not {describe(expected)}")
-    return cast(Table, expected)
-
-
 def _expected_contents(vector: Table, name: str, items: Sequence[object]) -> list[Any]:
     """What a vector expects of its items. It may be missing only if there are no items (CV-04)."""
-    expected = _expected(vector)
+    expected = section(vector, "expected")
     contents: list[Any] = require(expected, name, "[expected]") if items else expected.get(name, [])
     return contents
 
@@ -96,7 +107,7 @@ def _expected_contents(vector: Table, name: str, items: Sequence[object]) -> lis
 
 
 def _build_scorer(vector: Table) -> Scorer:
-    return build.build_scorer(require(vector["test"], "scorer", "[test]"), vector.get("config", {}))
+    return build.build_scorer(require(vector["test"], "scorer", "[test]"), section(vector, "config"))
 
 
 def _run_scorer(vector: Table) -> dict[str, list[tuple[ContextItem, float]]]:
@@ -130,7 +141,7 @@ def _compare_scores(vector: Table, scores: dict[str, list[tuple[ContextItem, flo
 
 
 def _build_slicer(vector: Table) -> Any:
-    return build.build_slicer(require(vector["test"], "slicer", "[test]"), vector.get("config", {}))
+    return build.build_slicer(require(vector["test"], "slicer", "[test]"), section(vector, "config"))
 
 
 def _run_slicer(vector: Table) -> SliceOutcome:
@@ -141,23 +152,42 @@ def _run_slicer(vector: Table) -> SliceOutcome:
 
 
 def _compare_slice(vector: Table, outcome: SliceOutcome) -> None:
-    expected = _expected(vector)
+    expected = section(vector, "expected")
     selected = _expected_contents(vector, "selected_contents", vector.get("scored_items", []))
     # As multisets: a set would hide duplicates (CV-07).
-    same("selected", sorted(item.content for item in outcome.selected), sorted(selected))
+    same("selected", sorted(item.content for item in outcome.selected), _sorted("selected_contents", selected))
     capped = sorted(item.content for item, _ in outcome.cap_excluded)
-    same("cap_excluded", capped, sorted(expected.get("cap_excluded_contents", capped)))
-    same("cap_excluded_count", len(capped), expected.get("cap_excluded_count", len(capped)))
-    same("shortfall_count", len(outcome.shortfalls), expected.get("shortfall_count", len(outcome.shortfalls)))
+    if "cap_excluded_contents" in expected:
+        same("cap_excluded", capped, _sorted("cap_excluded_contents", expected["cap_excluded_contents"]))
+    for name, count in (("cap_excluded_count", len(capped)), ("shortfall_count", len(outcome.shortfalls))):
+        if name in expected:
+            same(name, count, _count(name, expected[name]))
     if "shortfalls" in expected:
         same_shortfalls(outcome.shortfalls, expected["shortfalls"])
+
+
+def _sorted(name: str, contents: Any) -> list[str]:
+    if not _is_list(contents) or not all(isinstance(content, str) for content in contents):
+        raise VectorError(f"{name} must be a list of strings, not {describe(contents)}")
+    return sorted(contents)
+
+
+def _is_list(value: object) -> bool:
+    """`isinstance` that does not narrow to a list with elements of unknown type."""
+    return isinstance(value, list)
+
+
+def _count(name: str, count: Any) -> int:
+    if type(count) is not int:
+        raise VectorError(f"{name} must be an integer, not {describe(count)}")
+    return count
 
 
 # --- placing
 
 
 def _build_placer(vector: Table) -> Placer:
-    return build.build_placer(require(vector["test"], "placer", "[test]"), vector.get("config", {}))
+    return build.build_placer(require(vector["test"], "placer", "[test]"), section(vector, "config"))
 
 
 def _run_placer(vector: Table) -> list[str]:
@@ -182,7 +212,7 @@ class _PipelineRun(NamedTuple):
 def _build_pipeline(vector: Table, overflows: list[OverflowEvent] | None = None) -> Any:
     observer = None if overflows is None else overflows.append
     return (
-        build.build_pipeline(vector.get("config", {}), observer),
+        build.build_pipeline(section(vector, "config"), observer),
         [build.build_item(table) for table in vector.get("items", [])],
         build.build_budget(require(vector, "budget", "the vector")),
     )
@@ -199,8 +229,8 @@ def _compare_run(vector: Table, run: _PipelineRun) -> None:
     entries = vector.get("expected_output", [])
     same("output", run.output, [require(entry, "content", "expected_output") for entry in entries])
     same("the report's items", [item.content for item in run.report.items], run.output)
-    expected = _expected(vector)
-    compare_diagnostics(run.report, expected.get("diagnostics", {}), epsilon_of(vector))
+    expected = section(vector, "expected")
+    compare_diagnostics(run.report, section(expected, "diagnostics"), epsilon_of(vector))
     if expected.get("overflow") is False:
         same("overflow events", len(run.overflows), 0)
     elif "overflow" in expected:

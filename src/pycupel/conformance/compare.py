@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pycupel.conformance.load import Table, VectorError, require
+from pycupel.conformance.load import Table, VectorError, require, section
 from pycupel.diagnostics import ExcludedItem, IncludedItem, OverflowEvent, SelectionReport
 from pycupel.model.checks import describe
 
@@ -51,7 +51,7 @@ def compare_diagnostics(report: SelectionReport, expected: Table, epsilon: float
             _compare_reason(excluded, entry, where)
     if "shortfalls" in expected:
         same_shortfalls(report.count_requirement_shortfalls, expected["shortfalls"])
-    summary = expected.get("summary", {})
+    summary = section(expected, "summary")
     for name in _SUMMARY:
         if name in summary:
             same(name, getattr(report, name), summary[name])
@@ -100,7 +100,7 @@ def same_score(what: str, actual: float, expected: Any, epsilon: float) -> None:
 
 def epsilon_of(vector: Table) -> float:
     """A vector's tolerance for scores."""
-    epsilon = vector.get("tolerance", {}).get("score_epsilon", 1e-9)
+    epsilon = section(vector, "tolerance").get("score_epsilon", 1e-9)
     if not _is_number(epsilon) or not 0 < epsilon <= _MAX_EPSILON:
         raise VectorError(f"score_epsilon must be a number above 0, at most {_MAX_EPSILON}, not {describe(epsilon)}")
     return float(epsilon)

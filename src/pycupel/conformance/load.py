@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 from pycupel.model.checks import describe
 
-__all__ = ["Table", "VectorError", "choose", "read_vector", "require"]
+__all__ = ["Table", "VectorError", "choose", "read_vector", "require", "section"]
 
 Table = dict[str, Any]
 
@@ -45,6 +45,14 @@ def require(table: Any, name: str, where: str) -> Any:
     if name not in table:
         raise VectorError(f"missing field {name!r} in {where}")
     return cast(Table, table)[name]
+
+
+def section(table: Table, name: str) -> Table:
+    """A table inside a table; empty if it is missing."""
+    inside = table.get(name, {})
+    if not isinstance(inside, dict):
+        raise VectorError(f"{name} must be a table, not {describe(inside)}")
+    return cast(Table, inside)
 
 
 def choose(what: str, name: str, choices: Mapping[str, _Choice]) -> _Choice:

@@ -57,9 +57,9 @@ def section(table: Table, name: str) -> Table:
 
 def tables(table: Table, name: str) -> list[Table]:
     """A list of tables inside a table; empty if it is missing."""
-    inside = table.get(name, [])
+    inside: object = table.get(name, [])
     if not isinstance(inside, list) or not all(isinstance(each, dict) for each in cast(list[object], inside)):
-        raise VectorError(f"{name} must be a list of tables, [[{name}]], not {describe(inside)}")
+        raise VectorError(f"{name} must be a list of tables, [[{name}]], not {describe(cast(object, inside))}")
     return cast(list[Table], inside)
 
 

@@ -46,7 +46,12 @@ class TraceCollector:
         """
 
     def set_candidates(self, count: int, tokens: int, /) -> None:
-        """Called with the number of items and the sum of their tokens."""
+        """Called once, when the candidates are known.
+
+        Args:
+            count: How many there are.
+            tokens: The sum of their tokens.
+        """
 
     def record_included(self, included_item: IncludedItem, /) -> None:
         """Called for each selected item, in placed order."""
@@ -63,12 +68,24 @@ class TraceCollector:
     def on_pipeline_completed(
         self, report: SelectionReport, budget: ContextBudget, snapshots: Sequence[StageTraceSnapshot], /
     ) -> None:
-        """Called when a run has completed. The report makes its lists when they are first read."""
+        """Called when a run has completed.
+
+        Args:
+            report: What was selected, and why. It makes its lists when they are first read.
+            budget: The budget in force.
+            snapshots: One for each stage, in order.
+        """
 
     def on_pipeline_failed(
         self, error: BaseException, budget: ContextBudget, snapshots: Sequence[StageTraceSnapshot], /
     ) -> None:
-        """Called when a run has raised; the snapshots are those of the completed stages."""
+        """Called when a run has raised.
+
+        Args:
+            error: What it raised.
+            budget: The budget in force.
+            snapshots: One for each stage that has completed, in order.
+        """
 
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import refuse_class, wrong_type
 
 __all__ = [
@@ -153,6 +154,9 @@ class SliceOutcome(NamedTuple):
 
     cap_excluded: tuple[tuple[ContextItem, ExclusionReason], ...] = ()
     """Items that were excluded by a cap or a minimum score, not by the budget, each with the reason."""
+
+    def __repr__(self) -> str:
+        return record_repr(self)
 
 
 # The rest is for internal use.

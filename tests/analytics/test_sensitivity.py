@@ -28,7 +28,7 @@ from pycupel import (
     UShapedPlacer,
 )
 from pycupel.analytics import ItemStatus, PolicySensitivityDiffEntry, PolicySensitivityReport, policy_sensitivity
-from pycupel.errors import CountRequirementError, InvalidArgumentError, PinnedExceedsBudgetError
+from pycupel.errors import CountRequirementError, InvalidArgumentError, InvalidBudgetError, PinnedExceedsBudgetError
 from pycupel.pipeline import Policy
 
 IN, OUT = ItemStatus.INCLUDED, ItemStatus.EXCLUDED
@@ -49,6 +49,17 @@ def contents(report: SelectionReport) -> set[str]:
 
 
 # --- the example of the chapter, and the shape of the answer
+
+
+def test_the_repr_counts() -> None:
+    report = policy_sensitivity([A, B], BUDGET, [("priority", PRIORITY), ("reflexive", REFLEXIVE)])
+    assert repr(report) == "<PolicySensitivityReport: 2 variants, 2 differences>"
+    assert repr(report.diffs[0]).startswith("PolicySensitivityDiffEntry(content='item-a', statuses=(('priority', <")
+
+
+def test_a_wrong_budget_is_not_the_fault_of_a_variant() -> None:
+    with pytest.raises(InvalidBudgetError, match=r"^budget must not be negative, but is -1$"):
+        policy_sensitivity([A, B], -1, [("priority", PRIORITY), ("reflexive", REFLEXIVE)])
 
 
 def test_the_example_of_the_chapter() -> None:

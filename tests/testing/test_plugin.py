@@ -525,7 +525,8 @@ def test_a_runner_has_a_default() -> None:
     ("arguments", "error", "text"),
     [
         ((ITEMS, "much"), TypeError, "budget must be a ContextBudget or an int, not 'much'"),
-        ((ITEMS, 5, 3), TypeError, "scorer"),
+        ((ITEMS, 5, 3), TypeError, "pipeline must be a Policy, a Pipeline, the name of a preset or a scorer, not 3"),
+        ((ITEMS, 5, KindScorer), TypeError, r"pipeline must be an instance; did you mean KindScorer\(\)\?"),
         ((ITEMS, 5, "cat"), InvalidArgumentError, "did you mean 'chat'"),
     ],
 )

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, cast, overload
 from pycupel.diagnostics import SelectionReport
 from pycupel.errors import CupelError, InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_iterable, checked_pairs, checked_str, quoted
 from pycupel.model.frozen import sealed
 from pycupel.model.names import NamedEnum
@@ -38,9 +39,12 @@ class PolicySensitivityDiffEntry(NamedTuple):
     statuses: tuple[tuple[str, ItemStatus], ...]
     """The label of each variant and what it does, in the order of the variants."""
 
+    def __repr__(self) -> str:
+        return record_repr(self)
+
 
 @sealed
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PolicySensitivityReport:
     """What each variant selects, and where they differ. `print` shows it as a table."""
 
@@ -64,6 +68,9 @@ class PolicySensitivityReport:
         from pycupel.render.sensitivity import render_sensitivity  # noqa: PLC0415
 
         return render_sensitivity(self, color=color)
+
+    def __repr__(self) -> str:
+        return f"<PolicySensitivityReport: {len(self.variants)} variants, {len(self.diffs)} differences>"
 
     def __str__(self) -> str:
         return self.to_text()
@@ -109,8 +116,9 @@ def policy_sensitivity(
         CupelError: a variant cannot select; the message names it.
     """
     pipelines = _checked_variants(variants)
+    limits = ContextBudget.of(budget)
     candidates: list[ContextItem] = list(checked_iterable("items", "an iterable of ContextItem", items))
-    reports = tuple((label, _report(label, pipeline, candidates, budget, query)) for label, pipeline in pipelines)
+    reports = tuple((label, _report(label, pipeline, candidates, limits, query)) for label, pipeline in pipelines)
     return PolicySensitivityReport(reports, _differences(candidates, reports))
 
 
@@ -134,7 +142,7 @@ def _pipeline(label: str, variant: Any) -> Pipeline:
 
 
 def _report(
-    label: str, pipeline: Pipeline, items: Sequence[ContextItem], budget: ContextBudget | int, query: str | None
+    label: str, pipeline: Pipeline, items: Sequence[ContextItem], budget: ContextBudget, query: str | None
 ) -> SelectionReport:
     with _named(label):
         return pipeline.dry_run(items, budget, query=query)

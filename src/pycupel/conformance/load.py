@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 from pycupel.model.checks import describe
 
-__all__ = ["Table", "VectorError", "choose", "read_vector", "require", "section"]
+__all__ = ["Table", "VectorError", "choose", "read_vector", "require", "section", "tables"]
 
 Table = dict[str, Any]
 
@@ -55,8 +55,16 @@ def section(table: Table, name: str) -> Table:
     return cast(Table, inside)
 
 
-def choose(what: str, name: str, choices: Mapping[str, _Choice]) -> _Choice:
+def tables(table: Table, name: str) -> list[Table]:
+    """A list of tables inside a table; empty if it is missing."""
+    inside: object = table.get(name, [])
+    if not isinstance(inside, list) or not all(isinstance(each, dict) for each in cast(list[object], inside)):
+        raise VectorError(f"{name} must be a list of tables, [[{name}]], not {describe(cast(object, inside))}")
+    return cast(list[Table], inside)
+
+
+def choose(what: str, name: Any, choices: Mapping[str, _Choice]) -> _Choice:
     """The choice of that name."""
-    if name not in choices:
+    if not isinstance(name, str) or name not in choices:
         raise VectorError(f"unknown {what} {name!r}; expected one of {', '.join(choices)}")
     return choices[name]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pycupel.diagnostics import SelectionReport
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.checks import refuse_class, wrong_type
 from pycupel.pipeline import Pipeline, Policy, PresetName
 from pycupel.pipeline.policy import as_policy
-from pycupel.protocols import Scorer, checked_scorer
+from pycupel.protocols import Scorer
 from pycupel.render._layout import plural
 
 __all__ = ["ReportRunner"]
@@ -51,7 +52,10 @@ class ReportRunner:
         return f"<ReportRunner: {plural(len(self.reports), 'report')}>"
 
 
-def _pipeline(name: str, choice: _Choice) -> Pipeline:
+def _pipeline(name: str, choice: Any) -> Pipeline:
     if isinstance(choice, (Policy, str)):
         return Pipeline.from_policy(as_policy(choice, name))
-    return Pipeline(checked_scorer(name, choice))
+    refuse_class(name, choice)
+    if not isinstance(choice, Scorer):
+        raise wrong_type(name, "a Policy, a Pipeline, the name of a preset or a scorer", choice)
+    return Pipeline(choice)

@@ -340,10 +340,8 @@ def test_broken_units_are_reported_and_left_out() -> None:
         Filtered("messages[3]: the tool result 'nobody' matches no pending tool call"),
     ]
     assert errors(selection.messages) == []
-    assert selection.notes == (
-        "2 messages were left out because openai would reject them; "
-        "messages[1]: the tool call 'c1' is not followed by its result",
-    )
+    problem = "messages[1]: the tool call 'c1' is not followed by its result"
+    assert selection.notes == (f"2 messages were left out because openai would reject them; {problem}",)
 
 
 def test_what_is_broken_is_left_out_even_if_it_is_pinned() -> None:

@@ -340,6 +340,8 @@ def test_broken_units_are_reported_and_left_out() -> None:
         Filtered("messages[3]: the tool result 'nobody' matches no pending tool call"),
     ]
     assert errors(selection.messages) == []
+    problem = "messages[1]: the tool call 'c1' is not followed by its result"
+    assert selection.notes == (f"2 messages were left out because openai would reject them; {problem}",)
 
 
 def test_what_is_broken_is_left_out_even_if_it_is_pinned() -> None:
@@ -380,6 +382,17 @@ def test_what_must_stay_and_does_not_fit_is_an_error_that_names_the_largest() ->
     assert error.tokens == cost(history[-2:])
     assert error.available == 350 - window([history[0], history[-3]])
     assert "It must stay: everything that must stay needs 435 tokens, but only 347 are available." in error.__notes__[0]
+    assert error.__notes__[1:] == ['To shorten tool results that do not fit, pass too_large="shorten".']
+    with pytest.raises(UnitTooLargeError) as caught:
+        select(history[:2], 50)
+    assert len(caught.value.__notes__) == 1
+
+
+def test_where_results_are_shortened_already_no_hint_says_how() -> None:
+    history = [question("x" * 300), calls("c1"), result("c1", "x" * 300)]
+    with pytest.raises(UnitTooLargeError) as caught:
+        select(history, 200, too_large="shorten")
+    assert not any("too_large" in note for note in caught.value.__notes__)
 
 
 def test_no_budget_gives_an_empty_list() -> None:

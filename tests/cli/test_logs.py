@@ -122,6 +122,15 @@ def test_torn_lines_are_skipped_and_said(call: Call, session: str) -> None:
         (b"no\nlog\n", "stdin: no conversation found; skipped 2 lines that are not JSON objects"),
         (b"", "stdin: no conversation found"),
         (b'{"some": "object"}', "stdin: no conversation found"),
+        (b'{"message": {}}', "stdin: no conversation found"),
+        (
+            b'[{"content": "a"}]',
+            "stdin: no conversation found\n  These look like items, which `pycupel select` reads.",
+        ),
+        (
+            b'{"items": []}\n{"items": []}\n',
+            "stdin: no conversation found\n  These look like requests with items, which `pycupel batch` reads.",
+        ),
     ],
 )
 def test_what_is_no_log(call: Call, text: bytes, message: str) -> None:
@@ -139,6 +148,15 @@ def test_replay(call: Call, session: str) -> None:
     )
     assert two["policies"][0]["tokens"] == 2 * one["policies"][0]["tokens"]
     assert (one["sessions"], two["sessions"], one["policies"][0]["invalid"]) == (1, 2, 0)
+
+
+def test_the_legend_is_wrapped(call: Call, session: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = call("replay", session, "-b", "12000", "--counter", "estimator", "-p", "chat").out.splitlines()
+    start = lines.index("refused  calls that the provider would have rejected, or")
+    assert lines[start + 1] == "         that could not be sent"
+    assert max(map(len, lines)) <= 60
+    assert not any(line.endswith("...") for line in lines)
 
 
 def test_rates_are_checked(call: Call, session: str) -> None:

@@ -236,6 +236,11 @@ class TestPlay:
         out, err = process.communicate(timeout=20)
         assert (process.returncode, out, err) == (0, "", "pycupel: Ctrl-C ends the playground\n")
 
+    def test_after_ctrl_c_the_prompt_has_a_line_of_its_own(self, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("pycupel.cli.play.play", lambda *_, **__: None)
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+        assert call("play", "-", text=ITEMS) == (0, "", "\n")
+
     def test_a_dropped_file_is_read_as_any_other(self, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
         benches: list[Bench] = []
 

@@ -381,8 +381,15 @@ def test_what_must_stay_and_does_not_fit_is_an_error_that_names_the_largest() ->
     assert error.indices == (len(history) - 2, len(history) - 1)
     assert error.tokens == cost(history[-2:])
     assert error.available == 350 - window([history[0], history[-3]])
-    assert "It must stay: everything that must stay needs 435 tokens, but only 347 are available." in error.__notes__[0]
-    assert error.__notes__[1:] == ['To shorten tool results that do not fit, pass too_large="shorten".']
+    # The numbers add up: 314 + 121 are 435, and 347 - 121 are available for the largest.
+    assert (error.tokens, error.available) == (314, 226)
+    assert error.__notes__ == [
+        (
+            "They must stay, beside others that need 121: 435 tokens in all, but the budget leaves 347 for messages. "
+            "Raise the budget, pin less, or shorten those messages."
+        ),
+        'To shorten tool results that do not fit, pass too_large="shorten".',
+    ]
     with pytest.raises(UnitTooLargeError) as caught:
         select(history[:2], 50)
     assert len(caught.value.__notes__) == 1

@@ -56,13 +56,14 @@ def open_bytes(path: str) -> Generator[IO[bytes]]:
             raise InputError(f"{name}: cannot be decompressed: {error}") from None
         raise
     finally:
-        if path != _STDIN:
-            file.close()
+        file.close()
 
 
 def _stdin() -> IO[bytes]:
     if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] - it is, if it was closed
         raise InputError("stdin: is closed")
+    if sys.stdin.closed:
+        raise InputError("stdin: has been read already; name `-` only once")
     return sys.stdin.buffer
 
 

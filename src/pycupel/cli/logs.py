@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from math import inf
 from typing import Any
 
 from pycupel.cli.exits import InputError
+from pycupel.cli.hints import TRANSCRIPT, hint_at
 from pycupel.cli.inputs import open_bytes
+from pycupel.cli.jsonstream import read_values
 from pycupel.cli.output import Screen, visible
 from pycupel.cli.parsers import Parser, add_policy, policy_of
+from pycupel.errors import DocumentError
 from pycupel.render._layout import ALARM, QUIET, Row, Span, count, plural
 from pycupel.replay import AS_LOGGED, NEWEST_FIRST, CacheRates, Log, PolicyReplay, read_log
 
@@ -40,15 +44,25 @@ def read(path: str, screen: Screen) -> Log:
         InputError: there is no conversation in it.
     """
     with open_bytes(path) as file:
-        log = read_log(file)
+        first = file.readline()
+        log = read_log(chain([first], file))
     name = "stdin" if path == "-" else path
     which = "that is not a JSON object" if log.skipped_lines == 1 else "that are not JSON objects"
     skipped = f"skipped {plural(log.skipped_lines, 'line')} {which}"
     if not log.histories:
-        raise InputError(f"{name}: no conversation found{f'; {skipped}' if log.skipped_lines else ''}")
+        raise InputError(f"{name}: no conversation found{f'; {skipped}' if log.skipped_lines else ''}{_hint(first)}")
     if log.skipped_lines:
         screen.warn(f"{name}: {skipped}")
     return log
+
+
+def _hint(line: bytes) -> str:
+    """What the file seems to hold instead, by its first line."""
+    try:
+        [*values] = read_values([line.decode()])
+    except (DocumentError, UnicodeDecodeError):
+        return ""
+    return hint_at(values[0].value, TRANSCRIPT) if values else ""
 
 
 def add_policies(parser: Parser) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
@@ -79,6 +79,15 @@ class Screen:
         from pycupel.render._layout import HEADING, Span  # noqa: PLC0415
 
         self.lines([[Span(visible(text), HEADING)]])
+
+    def terms(self, texts: Mapping[str, str]) -> None:
+        """Write names, each with a text that is wrapped beside it."""
+        from textwrap import wrap  # noqa: PLC0415
+
+        room = max(map(len, texts)) + 2
+        for name, text in texts.items():
+            lines = wrap(text, self.width, initial_indent=f"{name:{room}}", subsequent_indent=" " * room)
+            self.text("\n".join(lines))
 
     def json(self, document: Any, *, indent: int | None = 2) -> None:
         """Write a document as JSON. Characters that `out` cannot show, or might interpret, are escaped."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from pycupel.cli.exits import FINE
+from pycupel.cli.exits import FINE, end_line_of_interrupt
 from pycupel.cli.inputs import items_in, read_items
 from pycupel.cli.output import Screen
 from pycupel.cli.parsers import (
@@ -54,4 +54,5 @@ def run(options: Any, screen: Screen) -> int:
     items = read_items(options, screen)
     bench = Bench(items, policy_of(options.policy), budget, options.query, name=name, read=read)
     play(bench, options.port, browser=not options.no_browser, tell=tell)
+    end_line_of_interrupt()
     return FINE

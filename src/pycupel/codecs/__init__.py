@@ -6,8 +6,7 @@ A codec reads, writes, and gives the JSON Schema of what it reads. `wire` and `p
 |--------------|-------------------------------------------------------------------|
 | `base`       | the protocol, the context, and how an error gets its path         |
 | `scalars`    | text, numbers, flags and names                                    |
-| `containers` | lists, objects whose keys the author chooses, and any JSON value, |
-|              | which may be nested only so deeply                                |
+| `containers` | lists, objects whose keys the author chooses, and any JSON value  |
 | `records`    | objects with named fields                                         |
 | `derive`     | those fields, derived from the signature of a class or function   |
 | `jsontext`   | JSON text and its value                                           |

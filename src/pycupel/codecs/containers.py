@@ -1,4 +1,4 @@
-"""Lists, objects whose keys the author chooses, and any JSON value."""
+"""Lists, objects whose keys the author chooses, and any JSON value, which may be nested only so deeply."""
 
 from __future__ import annotations
 

@@ -39,20 +39,24 @@ _CONFLICTS = {
 }
 
 
-def _policy(scorers: Any, **fields: Any) -> Policy:
+def _policy(
+    scorers: Any, *, slicer_type: Any = None, quotas: Any = None, placer_type: Any = None, **fields: Any
+) -> Policy:
     """Build the policy from the fields that are present."""
-    slicer, placer = fields.pop("slicer_type", None), fields.pop("placer_type", None)
+    slicer = slicer_type
     sizes = {name: fields.pop(name) for name in ("bucket_size", "batch_size") if name in fields}
     if sizes:
         slicer = replace(slicer, **sizes)
-    quotas = fields.pop("quotas", None)
     if quotas:
         try:
             slicer = QuotaSlice(quotas, GreedySlice() if slicer is None else slicer)
         except (CupelError, TypeError) as error:
             raise DocumentError(str(error), path="quotas") from error
-    named = {name: part for name, part in (("slicer", slicer), ("placer", placer)) if part is not None}
-    return Policy(scorers, **named, **fields)
+    if slicer is not None:
+        fields["slicer"] = slicer
+    if placer_type is not None:
+        fields["placer"] = placer_type
+    return Policy(scorers, **fields)
 
 
 def _conflicts(fields: dict[str, Any]) -> Iterator[DocumentError]:

@@ -83,7 +83,6 @@ def parse_policy(text: str, format: PolicyFormat = "json") -> Policy:  # noqa: A
     try:
         if not text.strip():
             raise DocumentError(f"{name.upper()} input cannot be empty.")  # noqa: TRY301
-        _check_size(len(text))
         _check_size(len(text.encode(errors="surrogatepass")))
         data = _READERS[name](text)
         check_depth(data)

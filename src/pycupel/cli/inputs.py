@@ -13,7 +13,7 @@ from pycupel.cli.hints import HISTORY, ITEMS, MESSAGE_KEYS, hint_at
 from pycupel.cli.jsonstream import Located, read_values
 from pycupel.cli.output import Screen
 from pycupel.codecs.base import Context, describe_value
-from pycupel.codecs.files import is_damaged, open_binary
+from pycupel.compressed import is_damaged, open_binary
 from pycupel.errors import DocumentError
 from pycupel.model import ContextItem
 from pycupel.model.names import suggestion

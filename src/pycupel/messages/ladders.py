@@ -171,7 +171,7 @@ def ladder_of(
     size: int,
     results: Iterable[tuple[Result, ContextItem]],
     spoken: ContextItem | None,
-    maker: Shortener,
+    shortener: Shortener,
     context: ShortenContext,
     count: Callable[[str], int],
     more: Sequence[Shortener] = (),
@@ -182,18 +182,18 @@ def ladder_of(
         size: The tokens of the unit now.
         results: The results that may be shortened, with their current texts.
         spoken: The other text of the unit.
-        maker: Makes the versions.
+        shortener: Makes the versions.
         context: The competing items.
         count: Counts the tokens of a text.
         more: Makers of further versions.
     """
     total = _BASE_UNITS
     if spoken is not None:
-        total += _SPOKEN * units_of_whole(maker, spoken, context)
+        total += _SPOKEN * units_of_whole(shortener, spoken, context)
     rungs: dict[Key, Sequence[_Step]] = {}
     errors: set[Key] = set()
     for result, item in results:
-        own = item_versions(maker, item, context)
+        own = item_versions(shortener, item, context)
         weight = _ERRORS if result.part.is_error else 1.0
         made = list(zip(own.shorter, own.units, strict=True))
         for other in more:

@@ -78,10 +78,10 @@ class Request:
     ) -> None:
         self.policy = as_policy(policy)
         self.query = None if query is None else checked_str("query", query)
-        maker = self.policy.shorten if shorten is None else shorten
-        usual = "drop" if maker is None else "shorten"
+        shortener = self.policy.shorten if shorten is None else shorten
+        usual = "drop" if shortener is None else "shorten"
         self.too_large = usual if too_large is None else checked_name("too_large", too_large, get_args(TooLarge))
-        self.shortening = _shortening(maker, keep, exclude, to_fit=self.too_large == "shorten")
+        self.shortening = _shortening(shortener, keep, exclude, to_fit=self.too_large == "shorten")
         if previous is not None and not isinstance(previous, MessageSelection):
             raise wrong_type("previous", "a MessageSelection", previous)
         self.previous = previous
@@ -120,14 +120,14 @@ class Request:
             self.facts += self.shortening.facts
 
 
-def _shortening(maker: Any, keep: Any, exclude: Any, *, to_fit: bool) -> Shortening | None:
+def _shortening(shortener: Any, keep: Any, exclude: Any, *, to_fit: bool) -> Shortening | None:
     newest = checked_count("keep", keep, InvalidArgumentError)
     names = frozenset(checked_str("exclude", each) for each in checked_iterable("exclude", "names of tools", exclude))
-    if maker is None and not to_fit:
+    if shortener is None and not to_fit:
         return None
     from pycupel.messages.shortened import shortening_of  # noqa: PLC0415 - a quarter of what there is to import
 
-    return shortening_of(maker, newest, names, to_fit=to_fit)
+    return shortening_of(shortener, newest, names, to_fit=to_fit)
 
 
 def _refuse_broken(history: History) -> None:

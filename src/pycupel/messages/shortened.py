@@ -31,7 +31,7 @@ SHORTENED = "Shortened"
 class Shortening(NamedTuple):
     """How to shorten."""
 
-    maker: Shortener
+    shortener: Shortener
     """Makes the versions of results."""
 
     keep: int
@@ -49,7 +49,7 @@ class Shortening(NamedTuple):
     @property
     def facts(self) -> tuple[object, ...]:
         """Everything that versions depend on."""
-        return repr(self.maker), self.keep, tuple(sorted(self.exclude)), self.at_cuts, self.to_fit
+        return repr(self.shortener), self.keep, tuple(sorted(self.exclude)), self.at_cuts, self.to_fit
 
 
 def shortening_of(shorten: Any, keep: int, exclude: frozenset[str], *, to_fit: bool) -> Shortening:

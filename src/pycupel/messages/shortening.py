@@ -188,8 +188,10 @@ class ShorteningCutter(ShortenedHistory):
             items += [spoken[i]] if i in spoken else []
             items += [item for _, item in own.get(i, ())]
         context = ShortenContext(items, [text_of(i) for i in staying], self._count)
-        maker = self._options.maker
-        return {i: ladder_of(sizes[i], own.get(i, ()), spoken.get(i), maker, context, self._count, more) for i in units}
+        shortener = self._options.shortener
+        return {
+            i: ladder_of(sizes[i], own.get(i, ()), spoken.get(i), shortener, context, self._count, more) for i in units
+        }
 
     def _choose(
         self, ladders: dict[int, Ladder], scores: Mapping[int, float], limit: int, required: Sequence[int]

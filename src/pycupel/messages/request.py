@@ -1,4 +1,4 @@
-"""A call of `select_messages` as it is understood: arguments checked, history read, budget planned."""
+"""Prepare a call of `select_messages`: check the arguments, read the history, plan the budget."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["Request"]
 
 
 class Request:
-    """A call of `select_messages`, which explains the arguments.
+    """A prepared call of `select_messages`, which documents the arguments.
 
     Attributes:
         source: The caller's messages.
@@ -114,7 +114,7 @@ class Request:
         )
         self.facts = (*self.plan.facts, unit_name, repr(self.policy.scorer), repr(self.policy.slicer))
         if summarize is not None:
-            # Where nothing was to be summarised, that there is no summary does not mean that it failed.
+            # Without anything to summarise, a missing summary does not mean that it failed.
             self.facts += ("summarize",)
         if self.shortening is not None:
             self.facts += self.shortening.facts
@@ -131,7 +131,7 @@ def _shortening(shortener: Any, keep: Any, exclude: Any, *, to_fit: bool) -> Sho
 
 
 def _refuse_broken(history: History) -> None:
-    """Raise here: an empty list would be rejected without a reason."""
+    """Raise if every message is broken, because an empty list would be rejected without a reason."""
     if history.units and len(history.broken) == len(history.units):
         raise InvalidArgumentError(
             f"{history.provider.name} would reject every message; {history.broken[0]}",
@@ -143,7 +143,7 @@ def _refuse_broken(history: History) -> None:
 def _read_documents(
     documents: Sequence[Any], count: Callable[[str], int]
 ) -> tuple[list[DocumentItem], list[tuple[DocumentItem, DocumentItem]]]:
-    """The newest version of each document, and the older ones, each with its replacement."""
+    """Return the newest version of each document, and the older ones, each with its replacement."""
     if not documents:
         return [], []
     from pycupel.messages.documents import newest_of_each, read_documents  # noqa: PLC0415 - few callers have any

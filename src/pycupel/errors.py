@@ -22,9 +22,9 @@
     ├── ProviderAmbiguousError (ValueError)   the provider of a chat history cannot be determined
     └── UnitTooLargeError                     messages that belong together do not fit into the budget
 
-Errors carry their data as attributes. An error about one argument has the argument's name as `argument`, and so does
-a `TypeError` of pycupel. Where the specification prescribes a sentence, the text of the error is that sentence, and
-what to do about it follows as a note (`__notes__`), which every traceback shows.
+Errors carry their data as attributes. An error about one argument has its name as `argument`, and so does
+a `TypeError` raised by pycupel. Where the specification prescribes the text of an error, that text is used, and
+a note (`__notes__`), which every traceback shows, says what to do about it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ __all__ = [
 
 
 def digits(number: int) -> str:
-    """The number as text; if it has more than 200 digits, only how many, like `<401 digits>`.
+    """Format a number; if it has more than 200 digits, say only how many, like `<401 digits>`.
 
     Python does not print thousands of digits.
     """
@@ -75,17 +75,17 @@ _LONGEST = 10**200
 
 
 def plain(name: str) -> str:
-    """A name, key or id without quotes: verbatim up to 200 characters, then cut; control characters escaped."""
+    """Format a name, key or id without quotes: cut after 200 characters, control characters escaped."""
     return escaped(cut(name))
 
 
 def cut(name: str) -> str:
-    """A name, key or id: verbatim up to 200 characters, then its beginning."""
+    """Cut a name, key or id after 200 characters."""
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
 
 
 def escaped(text: str) -> str:
-    """A text in one line, without control characters."""
+    """Escape control characters, so that the text is one line."""
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
@@ -93,7 +93,7 @@ _LONGEST_NAME = 200
 
 
 class CupelError(Exception):
-    """The base class of all errors of pycupel, except `TypeError`."""
+    """The base class of all errors that pycupel raises, except `TypeError`."""
 
     where: str = ""
     """Which of several selections failed, such as a request of a batch; empty if there was only one."""
@@ -242,7 +242,7 @@ class BudgetOverflowError(CupelError):
 
     Attributes:
         merged_tokens: The tokens of pinned and selected items together.
-        target_tokens: The limit: the target, or what the output reserve leaves of the window if that is less.
+        target_tokens: The limit: the target, or `max_tokens - output_reserve` if that is less.
     """
 
     def __init__(self, merged_tokens: int, target_tokens: int) -> None:
@@ -265,7 +265,7 @@ class TableTooLargeError(CupelError):
     Attributes:
         candidates: The number of items to choose from.
         capacity: The budget in buckets.
-        cells: How much is needed of the exceeded limit: table cells or live states.
+        cells: The table cells or live states needed.
         limit: The option that was exceeded, `"max_cells"` or `"max_states"`.
         allowed: The value of that option.
     """
@@ -404,6 +404,6 @@ class UnitTooLargeError(CupelError):
         if len(self.indices) > 8:
             which = f"{self.indices[0]} to {self.indices[-1]} ({len(self.indices)} of them)"
         what = f"messages {which} belong together and need" if many else f"message {which} needs"
-        # The budget may leave more, which other messages need.
+        # The budget may have more tokens left, but other messages need them.
         left = f"only {digits(self.available)} are available for {'them' if many else 'it'}"
         return f"{what} {digits(self.tokens)} tokens, but {left}"

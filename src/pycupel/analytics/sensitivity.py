@@ -1,4 +1,4 @@
-"""Policy sensitivity: what other policies select from the same items."""
+"""Policy sensitivity: compare what several policies select from the same items."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class PolicySensitivityDiffEntry(NamedTuple):
     """The content of the items."""
 
     statuses: tuple[tuple[str, ItemStatus], ...]
-    """The label of each variant and what it does, in the order of the variants."""
+    """The label of each variant and whether it selects the content, in the order of the variants."""
 
     def __repr__(self) -> str:
         return record_repr(self)
@@ -59,12 +59,12 @@ class PolicySensitivityReport:
         _check_number(self.variants)
 
     def to_text(self, *, color: bool = False) -> str:
-        """A table for a terminal of 80 columns; `pycupel.render.render_sensitivity` has more options.
+        """Format a table for a terminal of 80 columns; `pycupel.render.render_sensitivity` has more options.
 
         Args:
             color: Whether to use ANSI colours.
         """
-        # Rendering is a layer above this one, and most comparisons never need it.
+        # Imported late, because rendering is a higher layer and most comparisons never need it.
         from pycupel.render.sensitivity import render_sensitivity  # noqa: PLC0415
 
         return render_sensitivity(self, color=color)
@@ -150,7 +150,7 @@ def _report(
 
 @contextmanager
 def _named(label: str) -> Generator[None]:
-    """Have errors name the variant."""
+    """Make errors name the variant."""
     try:
         yield
     except CupelError as error:
@@ -164,7 +164,7 @@ def _named(label: str) -> Generator[None]:
 def _differences(
     items: Iterable[ContextItem], variants: Iterable[tuple[str, SelectionReport]]
 ) -> tuple[PolicySensitivityDiffEntry, ...]:
-    """By content, because only some of several items with the same content may be selected (PO-01)."""
+    """Compare by content, because only some of several items with the same content may be selected (PO-01)."""
     selections = [(label, {included.item.content for included in report.included}) for label, report in variants]
     contents = dict.fromkeys(item.content for item in items)
     entries = (PolicySensitivityDiffEntry(content, _statuses(content, selections)) for content in contents)

@@ -21,8 +21,8 @@ __all__ = ["CollectorLike", "DiagnosticTraceCollector", "NullTraceCollector", "T
 class TraceCollector:
     """A base class for observers of a run. Its methods do nothing: override those you need.
 
-    The calls of one run, in order: `on_pipeline_started`; for each stage, as it completes, what it excluded, an event
-    for each item, one event for the stage; last `on_pipeline_completed`, or `on_pipeline_failed`.
+    The calls of a run, in order: `on_pipeline_started`; for each completed stage, what it excluded, an event
+    for each item, and one event for the stage; finally `on_pipeline_completed` or `on_pipeline_failed`.
 
     If a method raises, the exception is logged with `logging.getLogger("pycupel")`, and the run continues. If
     `is_enabled` or `detail_level` raises, that is logged, too, and the run is not recorded. Only exceptions that are
@@ -60,7 +60,7 @@ class TraceCollector:
         """Called for each item that a stage has excluded."""
 
     def on_overflow(self, event: OverflowEvent, /) -> None:
-        """Called when the selection exceeds the budget and is accepted."""
+        """Called when the selection exceeds the budget and the strategy is Proceed."""
 
     def on_pipeline_started(self, budget: ContextBudget, /) -> None:
         """Called when a run begins."""
@@ -155,7 +155,7 @@ class DiagnosticTraceCollector(TraceCollector):
 
     Args:
         detail_level: `STAGE` for one event per stage, `ITEM` for one per decision about an item as well.
-        callback: Called with every event right after it was recorded. If it raises, that is logged, and the run
+        callback: Called with every event after it was recorded. If it raises, that is logged, and the run
             continues.
 
     Raises:
@@ -185,7 +185,7 @@ class DiagnosticTraceCollector(TraceCollector):
         return tuple(self._events)
 
     def build_report(self) -> SelectionReport:
-        """The report of the last run. It makes its lists when they are first read.
+        """Return the report of the last run. It builds its lists when they are first read.
 
         Raises:
             InvalidArgumentError: no run has completed with this collector.

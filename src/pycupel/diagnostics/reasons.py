@@ -48,7 +48,7 @@ class InclusionReason(NamedEnum):
 
 
 class ExclusionReason:
-    """The base of all exclusion reasons, custom ones included. Reasons of different classes are never equal."""
+    """The base class of all exclusion reasons, custom ones included. Reasons of different classes are never equal."""
 
     __slots__ = ()
 
@@ -66,7 +66,7 @@ class ExclusionReason:
 
 
 def _fields(reason: object) -> tuple[Any, ...]:
-    """A record's fields, or the attributes of a custom reason that is not a record."""
+    """Return a record's fields, or the attributes of a custom reason that is not a record."""
     values: Any = reason
     return tuple(values) if isinstance(reason, tuple) else tuple(sorted(vars(reason).items()))
 
@@ -110,7 +110,7 @@ class QuotaCapExceeded(ExclusionReason, NamedTuple("_", [("kind", str), ("cap", 
     Attributes:
         kind: The kind.
         cap: The most tokens or items that it may have.
-        actual: What it would have with this item.
+        actual: How many it would have with this item.
     """
 
     __slots__ = ()
@@ -120,7 +120,7 @@ class QuotaRequireDisplaced(ExclusionReason, NamedTuple("_", [("displaced_by_kin
     """Another kind's requirement took the room. Reserved: the built-in stages never use it.
 
     Attributes:
-        displaced_by_kind: That kind.
+        displaced_by_kind: The other kind.
     """
 
     __slots__ = ()
@@ -130,7 +130,7 @@ class NegativeTokens(ExclusionReason, NamedTuple("_", [("tokens", int)])):
     """The item has a negative token count. Used by Classify.
 
     Attributes:
-        tokens: That count.
+        tokens: The count.
     """
 
     __slots__ = ()
@@ -161,7 +161,7 @@ class CountCapExceeded(ExclusionReason, NamedTuple("_", [("kind", str), ("cap", 
 
     Attributes:
         kind: The kind.
-        cap: How many items of it may be selected.
+        cap: How many items of this kind may be selected.
         count: How many were.
     """
 
@@ -172,14 +172,14 @@ class CountRequireCandidatesExhausted(ExclusionReason, NamedTuple("_", [("kind",
     """A kind had too few candidates. Found only in other implementations' reports; pycupel lists a shortfall instead.
 
     Attributes:
-        kind: The kind of which there were too few candidates.
+        kind: The kind.
     """
 
     __slots__ = ()
 
 
 class UnknownReason(ExclusionReason, NamedTuple("_", [("name", str), ("fields", Mapping[str, Any])])):
-    """A reason of another implementation that pycupel does not define, as it was read.
+    """A reason that only another implementation defines, as it was read.
 
     Attributes:
         name: Its name on the wire.
@@ -187,8 +187,8 @@ class UnknownReason(ExclusionReason, NamedTuple("_", [("name", str), ("fields", 
 
     Raises:
         TypeError: the name is not a string, or the fields are not a mapping.
-        InvalidArgumentError: the name is that of a known reason, or a field is called `reason`, as the name is on the
-            wire: neither could be written and read again.
+        InvalidArgumentError: the name is that of a known reason, or a field is called `reason`, which is the key of the
+            name in JSON: neither could be written and read again.
     """
 
     __slots__ = ()
@@ -207,7 +207,7 @@ class UnknownReason(ExclusionReason, NamedTuple("_", [("name", str), ("fields", 
         return hash((type(self).__name__, self.name, frozenset(self.fields)))
 
 
-# What the specification and the counts define, by name on the wire.
+# The reasons that pycupel defines, by their names on the wire.
 EXCLUSION_REASONS: Mapping[str, type[ExclusionReason]] = FrozenDict(
     {
         reason.__name__: reason
@@ -228,5 +228,5 @@ EXCLUSION_REASONS: Mapping[str, type[ExclusionReason]] = FrozenDict(
 
 
 def reason_name(reason: ExclusionReason) -> str:
-    """The name on the wire: the class name, or what another implementation called it."""
+    """Return the name on the wire: the class name, or what another implementation called it."""
     return reason.name if isinstance(reason, UnknownReason) else type(reason).__name__

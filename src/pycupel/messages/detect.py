@@ -16,7 +16,7 @@ from pycupel.tokens.models import family_of
 
 __all__ = ["detect_provider", "resolve_provider"]
 
-# Other providers whose format the messages may have. Plain text fits every provider.
+# Other providers that share a provider's format. Plain text fits every provider.
 _MAY_BE = {"anthropic": (None,), "mistral": (None, "openai")}
 
 # The most that the chat templates of open models add.
@@ -42,7 +42,7 @@ _PART_MARKS = {
 
 
 def resolve_provider(messages: Sequence[Any], provider: Any, model: str | None = None) -> Provider:
-    """The provider of that name; for "auto", the one that the messages look like and that has the model.
+    """Return the provider of that name; for "auto", detect it from the messages and the model.
 
     Args:
         messages: The history.
@@ -65,7 +65,7 @@ def resolve_provider(messages: Sequence[Any], provider: Any, model: str | None =
 
 
 def detect_provider(messages: Sequence[Any], home: Provider | None = None) -> Provider:
-    """The provider that the messages look like.
+    """Return the provider that the messages look like.
 
     Plain texts, and messages of Mistral and LangChain, count as OpenAI's, unless `home`, the provider of the model,
     uses the same format.

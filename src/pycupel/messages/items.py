@@ -23,16 +23,16 @@ def to_items(
     counter: CounterLike = "auto",
     pin: Pin | None = None,
 ) -> list[ContextItem]:
-    """The units of a chat history as items, in order: one for each message, or exchange of calls and results.
+    """Turn a chat history into items, in order: one for each message, or exchange of calls and results.
 
     `metadata["pycupel.unit"]` has the indices of the messages. What must stay is pinned; what the provider would reject
     is left out. A pipeline does not know which items belong together; `select_messages` does.
 
     Args:
-        messages: The history: dicts or the SDK's objects, which are only read.
+        messages: The history: dicts or the SDK's objects, which are not changed.
         provider: openai, responses, anthropic, gemini or mistral; auto detects it.
         unit: "auto" for an item per message or exchange, "turn" for an item per turn.
-        counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes.
+        counter: Counts tokens: a function from str to int, or a name for `pycupel.tokens.get_counter`.
         pin: More messages that must stay: their indices, or a function that returns True for messages to keep.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Run a request: continue the previous selection, replay the rest of the history, and put the result together."""
+"""Run a request: continue the previous selection, replay the rest of the history, and assemble the result."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _DroppedDraft: Any = draft_of(Dropped)
 
 
 def run(request: Request) -> tuple[MessageSelection, SummaryRequest | None]:
-    """The selection without its summary, and the request for the summary."""
+    """Return the selection without its summary, and the request for the summary."""
     plan = request.plan
     record = Record(request.history, request.fingerprints, request.facts)
     previous = request.previous
@@ -73,7 +73,7 @@ def _add_hints(error: UnitTooLargeError, request: Request) -> None:
 
 
 def _cutter(request: Request, texts: Iterable[ResultText]) -> HistoryCutter:
-    """The cutter of the history, whose results have had these texts since the last cut."""
+    """Return the cutter of the history, whose results have had these texts since the last cut."""
     history, source, plan, policy = request.history, request.source, request.plan, request.policy
     if request.shortening is None:
         return HistoryCutter(history, source, plan, policy)
@@ -157,7 +157,7 @@ def _system_notes(history: History, dropped: Container[int]) -> Iterator[str]:
 def _dropped(reasons: Iterable[tuple[Sequence[int], ExclusionReason]]) -> tuple[Dropped, ...]:
     by_index = sorted([(n, reason) for indices, reason in reasons for n in indices], key=itemgetter(0))
     dropped: list[Dropped] = []
-    # There may be thousands, and a draft takes a third of the time.
+    # There may be thousands, and a draft takes a third of the constructor's time.
     for index, reason in by_index:
         draft = _DroppedDraft()
         draft.index = index

@@ -101,7 +101,7 @@ class ContextBudget:
 
     @classmethod
     def of(cls, budget: Any, name: str = "budget") -> ContextBudget:
-        """The budget itself, or for an int a budget of that many tokens.
+        """Return a budget as it is, or make one from a number of tokens.
 
         Args:
             budget: A budget or an int.
@@ -119,12 +119,12 @@ class ContextBudget:
 
     @property
     def available_tokens(self) -> int:
-        """The window without the output reserve: the most that a selection may use."""
+        """The window without the output reserve: the most tokens that a selection may use."""
         return self.max_tokens - self.output_reserve
 
     @property
     def selection_limit(self) -> int:
-        """The target, or `available_tokens` if that is less: a larger selection is an overflow."""
+        """The target, or `available_tokens` if that is less. A larger selection overflows."""
         target, available = self.target_tokens, self.max_tokens - self.output_reserve
         return min(available, target)
 
@@ -149,7 +149,7 @@ class ContextBudget:
         return ContextBudget(effective_max, effective_target)
 
     def resized(self, max_tokens: int, target_tokens: int | None = None) -> ContextBudget:
-        """A budget of another size, with the same reserves. The output reserve shrinks with the window if it must.
+        """Make a budget of another size with the same reserves; the output reserve shrinks if the window requires it.
 
         Args:
             max_tokens: The new size of the window.
@@ -176,7 +176,7 @@ class ContextBudget:
 
     @property
     def has_capacity(self) -> bool:
-        """Whether the reserves leave any tokens of the window."""
+        """Whether the reserves leave any tokens free."""
         return self.unreserved_capacity > 0
 
     def __repr__(self) -> str:

@@ -39,7 +39,7 @@ _classified = maker(Classified)
 
 
 def classify_items(items: Iterable[ContextItem], first: int = 0) -> Classified:
-    """A negative token count is invalid, pinned or not. This part does not depend on the budget.
+    """Separate the items. A negative token count is invalid, pinned or not. This does not depend on the budget.
 
     `first` is the index of the first item, for an error.
     """
@@ -59,7 +59,7 @@ def classify_items(items: Iterable[ContextItem], first: int = 0) -> Classified:
 
 
 def check_pinned_budget(pinned_tokens: int, budget: ContextBudget) -> None:
-    """Pinned items cannot be dropped, so they must fit into the window without the output reserve (EB-03)."""
+    """Check that the pinned items, which cannot be dropped, fit into the window without the output reserve (EB-03)."""
     if pinned_tokens > budget.available_tokens:
         raise PinnedExceedsBudgetError(pinned_tokens, budget.available_tokens)
 

@@ -80,7 +80,7 @@ def place_items(
 
 
 def truncate(tokens: Sequence[int], pinned: int, limit: int) -> list[int]:
-    """Keep the pinned items, then from the front whatever fits: a smaller item may stay after a larger was dropped."""
+    """Keep the pinned items, then whatever fits, in order: a smaller item may stay after a larger one was dropped."""
     kept = list(range(pinned))
     current = sum(tokens[:pinned])
     for i in range(pinned, len(tokens)):

@@ -1,4 +1,4 @@
-"""Stage 5, Slice: what fits into the effective budget."""
+"""Stage 5, Slice: select what fits into the effective budget."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def slice_items(
     *,
     deduplicated: bool,
 ) -> Sliced:
-    """Let the slicer select within what the pinned items leave of the budget."""
+    """Let the slicer select within the budget that the pinned items leave."""
     effective = budget.effective(pinned_tokens)
     outcome = slice_by_index(slicer, items, scores, effective)
     if not deduplicated:
@@ -68,9 +68,9 @@ def slice_items(
 
 
 def _first_occurrences(items: Sequence[ContextItem], outcome: IndexSlice) -> IndexSlice:
-    """The outcome in terms of objects: one that occurs several times is selected at its first occurrences (SL-03).
+    """Move the selection of a repeated object to its first occurrences (SL-03).
 
-    Only then a slicer selects the same whether it is built in or returns objects.
+    This gives built-in slicers, which return indices, the same result as custom ones, which return objects.
     """
     indices = indices_by_identity(items)
     if len(indices) == len(items):

@@ -1,4 +1,4 @@
-"""Reading a log of unknown origin: detects the format of each line.
+"""Read a log of unknown origin: detect the format of each line.
 
 Each line is read on its own, and only conversations are kept, so memory depends on them, not on the size of the file.
 """
@@ -23,7 +23,7 @@ _NOT_JSON = object()
 
 
 def read_log(source: str | os.PathLike[str] | Iterable[str] | Iterable[bytes]) -> Log:
-    """The conversations in a log of JSON lines, or in a JSON document.
+    """Read the conversations in a log of JSON lines, or in a JSON document.
 
     Four kinds of objects are understood, on lines or in an array; all others are ignored:
 
@@ -73,7 +73,7 @@ def _read(lines: Iterable[Any]) -> Log:
 
 
 def _rows(lines: Iterator[Any]) -> Iterator[Any]:
-    """The values on the lines; or, if the first line or all of them are an array, its elements."""
+    """Return the values on the lines; or, if the first line or all of them are an array, its elements."""
     first = next(lines, None)
     if first is None:
         return

@@ -1,4 +1,4 @@
-"""Checks for authors of strategies: whether a scorer, slicer or placer honours its contract.
+"""Check whether your own scorer, slicer or placer honours its contract.
 
 A strategy is called with many inputs, some of them unusual, and always the same. One `StrategyCheckError` lists
 everything that is wrong.

@@ -1,4 +1,4 @@
-"""`ReportRunner`, which the fixture `cupel_report` returns."""
+"""`ReportRunner`, the value of the fixture `cupel_report`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ReportRunner:
     def __call__(
         self, items: Iterable[ContextItem], budget: ContextBudget | int, pipeline: _Choice | None = None
     ) -> SelectionReport:
-        """Run a pipeline dry and return its report.
+        """Dry-run a pipeline and return its report.
 
         Args:
             items: The candidates, in any iterable.

@@ -1,4 +1,4 @@
-"""Shared by all providers: the records they read into, and the checks of a message's shape."""
+"""The common part of the providers: the records they read into, and the checks of a message's shape."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ WARNING: Severity = "warning"
 
 CALL_OPEN = "open-tool-call"
 
-# The mark of a system message that changes how everything after it is read, so that it stays.
+# Marks a system message that changes how everything after it is read, so it must stay.
 LASTING = "lasting"
 
 _PRICES = Prices()
@@ -99,7 +99,7 @@ class Finding:
 
 
 Pairing: TypeAlias = tuple[list[list[int]], list[Finding]]
-"""The groups of messages that belong together, by index, in order of their first message; and the findings."""
+"""Groups of messages that belong together, by index, in order of their first message, and the findings."""
 
 Reader: TypeAlias = Callable[[Sequence[Any], ContentReader, int], list[MessageView]]
 Rule: TypeAlias = Callable[[Sequence[MessageView]], Iterator[Finding]]
@@ -134,7 +134,7 @@ class Provider(NamedTuple):
     """
 
     def read(self, messages: Sequence[Any], count: Callable[[str], int] = len, *, start: int = 0) -> list[MessageView]:
-        """One view for each message.
+        """Read each message into a view.
 
         Args:
             messages: The whole history.
@@ -150,7 +150,7 @@ class Provider(NamedTuple):
             raise self._located(error, messages) from error
 
     def check(self, views: Sequence[MessageView], beside: Sequence[MessageView] = ()) -> list[Finding]:
-        """Everything that the provider would reject.
+        """Find everything that the provider would reject.
 
         Args:
             views: The messages.
@@ -164,7 +164,7 @@ class Provider(NamedTuple):
         return findings
 
     def price(self, messages: Sequence[Any], count: Callable[[str], int]) -> int:
-        """The tokens of the messages, which may have any shape: unknown fields cost nothing.
+        """Count the tokens of the messages, which may have any shape: unknown fields cost nothing.
 
         Raises:
             MessageShapeError: a field has a type that cannot be counted.
@@ -176,7 +176,7 @@ class Provider(NamedTuple):
             raise self._located(error, messages) from error
 
     def _located(self, error: ContentError, messages: Sequence[Any]) -> MessageShapeError:
-        """The error with the index of the first message that cannot be read."""
+        """Return the error with the index of the first message that cannot be read."""
         index = next(n for n, message in enumerate(messages) if not self._is_readable(message))
         return MessageShapeError(str(error), index, error.key)
 
@@ -189,7 +189,7 @@ class Provider(NamedTuple):
 
 
 def one_by_one(read: Callable[[Any, int, ContentReader], MessageView]) -> Reader:
-    """A reader of messages that do not depend on each other."""
+    """Make a reader of messages that do not depend on each other."""
 
     def reader(messages: Sequence[Any], content: ContentReader, start: int) -> list[MessageView]:
         return [read(message, index, content) for index, message in enumerate(messages[start:], start)]
@@ -198,7 +198,7 @@ def one_by_one(read: Callable[[Any, int, ContentReader], MessageView]) -> Reader
 
 
 def role_of(message: Any, index: int, roles: Mapping[str, str], hint: str | None = None) -> str:
-    """The role, from the provider's name for it."""
+    """Translate the provider's name for a role."""
     role = field(message, "role")
     if isinstance(role, str) and role in roles:
         return roles[role]

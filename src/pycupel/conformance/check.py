@@ -16,7 +16,7 @@ from pycupel.conformance.compare import (
     same_score,
     same_shortfalls,
 )
-from pycupel.conformance.load import Table, VectorError, choose, require, section, tables
+from pycupel.conformance.load import Table, VectorError, choose, is_list, require, section, tables
 from pycupel.diagnostics import OverflowEvent, SelectionReport
 from pycupel.model import ContextItem
 from pycupel.model.checks import describe
@@ -181,14 +181,9 @@ def _compare_slice(vector: Table, outcome: SliceOutcome) -> None:
 
 
 def _sorted(name: str, contents: Any) -> list[str]:
-    if not _is_list(contents) or not all(isinstance(content, str) for content in contents):
+    if not is_list(contents) or not all(isinstance(content, str) for content in contents):
         raise VectorError(f"{name} must be a list of strings, not {describe(contents)}")
     return sorted(contents)
-
-
-def _is_list(value: object) -> bool:
-    """`isinstance` that does not narrow to a list with elements of unknown type."""
-    return isinstance(value, list)
 
 
 def _count(name: str, count: Any) -> int:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 from pycupel.model.checks import describe
 
-__all__ = ["Table", "VectorError", "choose", "read_vector", "require", "section", "tables"]
+__all__ = ["Table", "VectorError", "choose", "is_list", "read_vector", "require", "section", "tables"]
 
 Table = dict[str, Any]
 
@@ -57,10 +57,15 @@ def section(table: Table, name: str) -> Table:
 
 def tables(table: Table, name: str) -> list[Table]:
     """A list of tables inside a table; empty if it is missing."""
-    inside: object = table.get(name, [])
-    if not isinstance(inside, list) or not all(isinstance(each, dict) for each in cast(list[object], inside)):
-        raise VectorError(f"{name} must be a list of tables, [[{name}]], not {describe(cast(object, inside))}")
-    return cast(list[Table], inside)
+    inside: list[Table] = table.get(name, [])
+    if not is_list(inside) or not all(isinstance(each, dict) for each in cast(list[object], inside)):
+        raise VectorError(f"{name} must be a list of tables, [[{name}]], not {describe(inside)}")
+    return inside
+
+
+def is_list(value: object) -> bool:
+    """`isinstance` that does not narrow to a list with elements of unknown type."""
+    return isinstance(value, list)
 
 
 def choose(what: str, name: Any, choices: Mapping[str, _Choice]) -> _Choice:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from pycupel.model.checks import describe
+from pycupel.model.names import find_name
 
 __all__ = ["Table", "VectorError", "choose", "is_list", "read_vector", "require", "section", "tables"]
 
@@ -69,7 +70,8 @@ def is_list(value: object) -> bool:
 
 
 def choose(what: str, name: Any, choices: Mapping[str, _Choice]) -> _Choice:
-    """The choice of that name."""
-    if not isinstance(name, str) or name not in choices:
+    """The choice of that name, in any spelling."""
+    known = find_name(name, choices)
+    if known is None:
         raise VectorError(f"unknown {what} {name!r}; expected one of {', '.join(choices)}")
-    return choices[name]
+    return choices[known]

@@ -107,18 +107,34 @@ class ShortenContext:
 
     __slots__ = ("counter", "items", "memo", "said")
 
+    items: Sequence[ContextItem]
+    """All items that compete for the budget, in their order; the item itself is one of them."""
+
+    said: Sequence[str]
+    """Texts that always stay."""
+
+    counter: TokenCounter | None
+    """Counts the tokens of a text; None if it is unknown."""
+
+    memo: dict[Any, Any]
+    """A cache for what a shortener computes once for all items. A context belongs to one run."""
+
     def __init__(
         self, items: Sequence[ContextItem], said: Sequence[str] = (), counter: TokenCounter | None = None
     ) -> None:
         self.items = items
         self.said = said
         self.counter = counter
-        self.memo: dict[Any, Any] = {}
+        self.memo = {}
 
     def count(self, item: ContextItem, text: str) -> int:
         """Count the tokens of a text taken from an item.
 
         Without a counter, use the item's ratio of tokens to characters, rounded up.
+
+        Args:
+            item: The item.
+            text: A part of its content, or what replaces it.
         """
         if self.counter is not None:
             return self.counter(text)

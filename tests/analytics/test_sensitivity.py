@@ -51,10 +51,14 @@ def contents(report: SelectionReport) -> set[str]:
 # --- the example of the chapter, and the shape of the answer
 
 
-def test_the_repr_counts() -> None:
-    report = policy_sensitivity([A, B], BUDGET, [("priority", PRIORITY), ("reflexive", REFLEXIVE)])
-    assert repr(report) == "<PolicySensitivityReport: 2 variants, 2 differences>"
-    assert repr(report.diffs[0]).startswith("PolicySensitivityDiffEntry(content='item-a', statuses=(('priority', <")
+def test_the_repr_of_many_variants_shows_the_first() -> None:
+    report = policy_sensitivity([A, B], BUDGET, [("reflexive", REFLEXIVE), *[("priority", PRIORITY)] * 4])
+    one = "<SelectionReport: 1 of 2 items, 40 of 80 tokens>"
+    assert repr(report).startswith(f"PolicySensitivityReport(variants=(('reflexive', {one}), ... 4 more), diffs=(")
+    assert repr(report.diffs[0]) == (
+        "PolicySensitivityDiffEntry(content='item-a', "
+        "statuses=(('reflexive', <ItemStatus.EXCLUDED: 'Excluded'>), ... 4 more))"
+    )
 
 
 def test_a_wrong_budget_is_not_the_fault_of_a_variant() -> None:

@@ -277,6 +277,21 @@ def test_an_unknown_strategy_does_not_pass(vector: str, old: str, new: str, prob
     assert defect_of(changed(vector, old, new)).startswith(f"{problem}; expected one of ")
 
 
+@pytest.mark.parametrize(
+    ("vector", "old", "new"),
+    [
+        (PLACING, '"u-shaped"', '"UShaped"'),
+        (PLACING, '"placing"', '"Placing"'),
+        (SLICING, '"count_quota"', '"count-quota"'),
+        (SLICING, '"slicing"', '"SLICING"'),
+        (REFUSED_SCORER, '"metadata_key"', '"metadataKey"'),
+        (REFUSED_SLICER, '"SlicerConfig"', '"slicer_config"'),
+    ],
+)
+def test_names_are_found_in_any_spelling(vector: str, old: str, new: str) -> None:
+    check_vector(changed(vector, old, new))
+
+
 def test_an_unknown_stage_does_not_pass() -> None:
     """RUN-CONFORMANCE-SUITE: an unknown stage is an error."""
     defect = defect_of(changed(SCORING, '"scoring"', '"sorting"'))

@@ -55,6 +55,8 @@ class PolicySensitivityReport:
     """The contents that some variants select and others do not, in the order in which they first appear in the items.
     """
 
+    __repr__ = record_repr
+
     def __post_init__(self) -> None:
         _check_number(self.variants)
 
@@ -68,9 +70,6 @@ class PolicySensitivityReport:
         from pycupel.render.sensitivity import render_sensitivity  # noqa: PLC0415
 
         return render_sensitivity(self, color=color)
-
-    def __repr__(self) -> str:
-        return f"<PolicySensitivityReport: {len(self.variants)} variants, {len(self.diffs)} differences>"
 
     def __str__(self) -> str:
         return self.to_text()

@@ -16,7 +16,7 @@ from pycupel.conformance.compare import (
     same_score,
     same_shortfalls,
 )
-from pycupel.conformance.load import Table, VectorError, choose, require, section, tables
+from pycupel.conformance.load import Table, VectorError, choose, is_list, require, section, tables
 from pycupel.diagnostics import OverflowEvent, SelectionReport
 from pycupel.model import ContextItem
 from pycupel.model.checks import describe
@@ -54,6 +54,7 @@ _OUTCOMES = (
 class _Stage(NamedTuple):
     """How vectors of a stage are run: build what they describe, run it, and compare the outcome."""
 
+    name: str
     build: Callable[[Table], object]
     run: Callable[[Table], Any]
     compare: Callable[[Table, Any], None]
@@ -68,7 +69,7 @@ def check_vector(vector: Table) -> None:
     """
     test = require(vector, "test", "the vector")
     stage = choose("stage", require(test, "stage", "[test]"), _STAGES)
-    _check_lists(vector, test["stage"])
+    _check_lists(vector, stage.name)
     epsilon_of(vector)
     fails_early = test.get("expect_construction_error", False)
     if not isinstance(fails_early, bool):
@@ -181,14 +182,9 @@ def _compare_slice(vector: Table, outcome: SliceOutcome) -> None:
 
 
 def _sorted(name: str, contents: Any) -> list[str]:
-    if not _is_list(contents) or not all(isinstance(content, str) for content in contents):
+    if not is_list(contents) or not all(isinstance(content, str) for content in contents):
         raise VectorError(f"{name} must be a list of strings, not {describe(contents)}")
     return sorted(contents)
-
-
-def _is_list(value: object) -> bool:
-    """`isinstance` that does not narrow to a list with elements of unknown type."""
-    return isinstance(value, list)
 
 
 def _count(name: str, count: Any) -> int:
@@ -252,8 +248,11 @@ def _compare_run(vector: Table, run: _PipelineRun) -> None:
 
 
 _STAGES: Mapping[str, _Stage] = {
-    "scoring": _Stage(_build_scorer, _run_scorer, _compare_scores),
-    "slicing": _Stage(_build_slicer, _run_slicer, _compare_slice),
-    "placing": _Stage(_build_placer, _run_placer, _compare_order),
-    "pipeline": _Stage(_build_pipeline, _run_pipeline, _compare_run),
+    stage.name: stage
+    for stage in (
+        _Stage("scoring", _build_scorer, _run_scorer, _compare_scores),
+        _Stage("slicing", _build_slicer, _run_slicer, _compare_slice),
+        _Stage("placing", _build_placer, _run_placer, _compare_order),
+        _Stage("pipeline", _build_pipeline, _run_pipeline, _compare_run),
+    )
 }

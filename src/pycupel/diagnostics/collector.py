@@ -165,6 +165,12 @@ class DiagnosticTraceCollector(TraceCollector):
 
     __slots__ = ("_events", "_report", "callback", "detail_level")
 
+    detail_level: TraceDetailLevel
+    """`STAGE` for one event per stage, `ITEM` for one per decision about an item as well."""
+
+    callback: Callable[[TraceEvent], object] | None
+    """Called with every event right after it was recorded."""
+
     def __init__(
         self,
         detail_level: TraceDetailLevel | Literal["Stage", "Item"] = TraceDetailLevel.STAGE,

@@ -138,7 +138,7 @@ class ContextBudget:
         if not (pinned_tokens or self.output_reserve or self.reserved_slots or margin):
             return self
         reserved_tokens = sum(self.reserved_slots.values())
-        pinned = checked_int("pinned_tokens", pinned_tokens)
+        pinned = pinned_tokens if type(pinned_tokens) is int else checked_int("pinned_tokens", pinned_tokens)
         effective_max = max(0, self.max_tokens - self.output_reserve - pinned - reserved_tokens)
         effective_target = max(0, self.target_tokens - pinned - reserved_tokens)
         effective_target = min(effective_target, effective_max)

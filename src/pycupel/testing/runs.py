@@ -28,9 +28,12 @@ class ReportRunner:
         reports: The reports so far, in the order of the calls.
     """
 
+    reports: list[SelectionReport]
+    """The reports so far, in the order of the calls."""
+
     def __init__(self, default: _Choice = "chat") -> None:
         self._default = _pipeline("default", default)
-        self.reports: list[SelectionReport] = []
+        self.reports = []
 
     def __call__(
         self, items: Iterable[ContextItem], budget: ContextBudget | int, pipeline: _Choice | None = None

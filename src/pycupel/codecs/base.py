@@ -65,13 +65,13 @@ class Codec(Protocol):
 class FunctionCodec:
     """A codec made of two functions. Most scalars use one for both: then nothing can be read that cannot be written."""
 
-    description: Schema
+    json_schema: Schema
     read: Convert
     write: Convert
 
     def schema(self) -> Schema:
-        """Return a copy of the description."""
-        return deepcopy(self.description)
+        """Return a copy of the schema."""
+        return deepcopy(self.json_schema)
 
 
 def adapted(

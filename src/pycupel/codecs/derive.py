@@ -72,7 +72,7 @@ def _hints(factory: Any) -> dict[str, Any]:
 def _descriptions(factory: Any) -> dict[str, str]:
     """What the docstring says about each parameter, in a section `Attributes:` or `Args:`."""
     section = re.search(r"^(?:Attributes|Args):\n((?: .*\n|\n)+)", f"{inspect.getdoc(factory)}\n", re.MULTILINE)
-    entries = re.findall(r"^ {4}(\w+)[^:\n]*: (.*(?:\n {5,}.*)*)", section[1] if section else "", re.MULTILINE)
+    entries = re.findall(r"^ {4}(\w+)\b[^:\n]*: (.*(?:\n {5,}.*)*)", section[1] if section else "", re.MULTILINE)
     return {name: " ".join(text.split()) for name, text in entries}
 
 

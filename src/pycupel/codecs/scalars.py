@@ -76,7 +76,7 @@ FLAG = FunctionCodec({"type": "boolean"}, _flag, _flag)
 
 
 def limited(codec: Codec, low: float | None = None, high: float | None = None, above: float | None = None) -> Codec:
-    """A number within limits. Constructors have the same limits; these are for paths and schemas."""
+    """A number within limits. Constructors have them, too, but stop at their first mistake, and have no schema."""
 
     def read(value: Any, context: Context) -> Any:
         number = codec.read(value, context)

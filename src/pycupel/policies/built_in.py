@@ -12,7 +12,7 @@ from pycupel.codecs.containers import list_of, map_of
 from pycupel.codecs.records import Field, Record
 from pycupel.codecs.scalars import FINITE, KIND, TEXT, limited
 from pycupel.errors import DocumentError
-from pycupel.policies.strategies import Name, Strategy
+from pycupel.policies.strategies import RegisteredName, Strategy
 from pycupel.policies.values import COUNT, LIMIT, POSITIVE, POSITIVE_INTEGER, SECONDS, SHARE, VALUE_TYPES, WEIGHT
 from pycupel.protocols import Placer, Scorer, Shortener, Slicer, TimeProvider
 from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SHORTENERS, SLICERS
@@ -28,7 +28,7 @@ SLICER = Strategy(SLICERS, _TYPES)
 PLACER = Strategy(PLACERS, _TYPES)
 SHORTENER = Strategy(SHORTENERS, _TYPES)
 CURVE = Strategy(CURVES, _TYPES)
-_CLOCK = Name(CLOCKS)
+_CLOCK = RegisteredName(CLOCKS)
 
 
 def _read_weighted(value: Any, context: Context) -> Any:
@@ -73,10 +73,7 @@ class _Window(NamedTuple):
 
 
 # A pair in the curve is an object in the document.
-_WINDOW = adapted(
-    Record(_Window, [Field("maxAgeSeconds", SECONDS), Field("score", SHARE)]),
-    write=_Window._make,
-)
+_WINDOW = adapted(Record(_Window, [Field("maxAgeSeconds", SECONDS), Field("score", SHARE)]), write=_Window._make)
 
 CURVE.define(scorers.Exponential, Field("halfLifeSeconds", SECONDS, attribute="half_life"))
 CURVE.define(scorers.Window, Field("maxAgeSeconds", SECONDS, attribute="max_age"))

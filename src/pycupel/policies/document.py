@@ -39,6 +39,17 @@ _CONFLICTS = {
 }
 
 
+def _scorer_of(entries: Any) -> Any:
+    # A single scorer is used as it is (CS-04, CV-12).
+    return entries[0][0] if len(entries) == 1 else CompositeScorer(entries)
+
+
+def _entries_of(scorer: Any) -> Any:
+    # A single entry means that scorer itself, so a composite of one scorer is written as a composite.
+    is_several = type(scorer) is CompositeScorer and len(scorer.entries) > 1
+    return scorer.entries if is_several else [(scorer, 1.0)]
+
+
 def _policy(
     scorers: Any, *, slicer_type: Any = None, quotas: Any = None, placer_type: Any = None, **fields: Any
 ) -> Policy:
@@ -71,17 +82,6 @@ def _conflicts(fields: dict[str, Any]) -> Iterator[DocumentError]:
     if isinstance(named, StreamSlice) and fields.get("quotas"):
         text = "cannot be combined with slicerType stream, which does not wait for all items"
         yield DocumentError(text, path="quotas")
-
-
-def _scorer_of(entries: Any) -> Any:
-    # A single scorer is used as it is (CS-04, CV-12).
-    return entries[0][0] if len(entries) == 1 else CompositeScorer(entries)
-
-
-def _entries_of(scorer: Any) -> Any:
-    # A single entry means that scorer itself, so a composite of one scorer is written as a composite.
-    is_several = type(scorer) is CompositeScorer and len(scorer.entries) > 1
-    return scorer.entries if is_several else [(scorer, 1.0)]
 
 
 _SCORERS = adapted(WEIGHTED_SCORERS, read=_scorer_of, write=_entries_of)
@@ -152,17 +152,14 @@ def policy_to_dict(policy: Policy | PresetName) -> dict[str, Any]:
         TypeError: it is neither.
         DocumentError: a part of it has no name in a file, because it is not registered.
     """
+    whole = as_policy(policy)
+    # Fields that only a document has are absent.
+    values = SimpleNamespace(**{field.attribute: getattr(whole, field.attribute, None) for field in _POLICY.fields})
+    values.scorers = whole.scorer
     try:
-        return _write(as_policy(policy))
+        document = _POLICY.write(values, Context())
     except RecursionError:
         raise DocumentError("is nested too deeply") from None
-
-
-def _write(policy: Policy) -> dict[str, Any]:
-    # Fields that only a document has are absent.
-    values = SimpleNamespace(**{field.attribute: getattr(policy, field.attribute, None) for field in _POLICY.fields})
-    values.scorers = policy.scorer
-    document = _POLICY.write(values, Context())
     document |= _flat_slicer(document.pop("slicer"))
     if len(document["placer"]) == 1:
         document["placerType"] = document.pop("placer")["type"]

@@ -18,7 +18,7 @@ from pycupel.scorers.similarity import SimilarityScorer
 _RESERVED = ("type", "weight")
 
 
-class Name:
+class RegisteredName:
     """The name of an entry of a registry."""
 
     def __init__(self, registry: Registry) -> None:
@@ -86,7 +86,7 @@ class Strategy:
         """
         self.registry = registry
         self._types = types
-        self._name = Name(registry)
+        self._name = RegisteredName(registry)
         self._type = Record(dict, [Field("type", self._name)])
         self._beside = ("type", *beside)
         # By identity: a plug-in need not be hashable.
@@ -164,7 +164,7 @@ class Strategy:
         return {}
 
 
-class ByName(Name):
+class ByName(RegisteredName):
     """A strategy that is only named, in a field such as `slicerType`."""
 
     def __init__(self, strategy: Strategy, field: str) -> None:

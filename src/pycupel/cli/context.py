@@ -10,7 +10,7 @@ from typing import Any
 
 from pycupel.cli import logs
 from pycupel.cli.exits import FINE, InputError
-from pycupel.cli.output import Screen, visible
+from pycupel.cli.output import Screen, abridged, visible
 from pycupel.cli.pages import add_html, write_page
 from pycupel.cli.parsers import Parser, add_budget, add_counter, add_json, percent_or_tokens
 from pycupel.messages import Finding
@@ -120,7 +120,7 @@ def _window(usage: ContextUsage, screen: Screen) -> list[Line]:
         rows.append(_share_row(kind, shares, usage, screen, HEADING))
         if shares[0].tool:
             named = shares[:_MOST_TOOLS]
-            rows += [_share_row(f"  {visible(each.tool)[:24]}", [each], usage, screen, "") for each in named]
+            rows += [_share_row(f"  {abridged(each.tool)}", [each], usage, screen, "") for each in named]
             if len(shares) > _MOST_TOOLS:
                 rest = shares[_MOST_TOOLS:]
                 rows.append(_share_row(f"  {len(rest)} other tools", rest, usage, screen, QUIET))

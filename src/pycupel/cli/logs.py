@@ -12,7 +12,7 @@ from pycupel.cli.exits import InputError
 from pycupel.cli.hints import TRANSCRIPT, hint_at
 from pycupel.cli.inputs import open_bytes
 from pycupel.cli.jsonstream import read_values
-from pycupel.cli.output import Screen, visible
+from pycupel.cli.output import Screen, abridged
 from pycupel.cli.parsers import Parser, add_policy, policy_of
 from pycupel.errors import DocumentError
 from pycupel.render._layout import ALARM, QUIET, Row, Span, count, plural
@@ -133,7 +133,7 @@ def _row(result: PolicyReplay) -> Row:
     lost = f"{1 - result.kept_share:.0%}" if result.needed else "-"
     return Row(
         (
-            Span(visible(result.policy)[:24]),
+            Span(abridged(result.policy)),
             Span(count(result.tokens)),
             Span(f"{result.reused_share:.0%}"),
             Span(count(round(result.cost))),

@@ -107,7 +107,7 @@ def _messages_size(found: list[Conversation], provider: Any, counter: str) -> _S
 
 
 def _kind_of(text: str) -> tuple[str, str]:
-    """What a text is: JSON with messages, JSON with items, or just text, with a hint if it looks like something else."""
+    """What a text is: messages, items, or just text, with a hint if it looks like something else."""
     try:
         rows = _rows(text)
     except DocumentError:

@@ -177,6 +177,8 @@ def test_nothing_is_overwritten(log: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentError, match="is not empty; choose another directory, or resume what is there"):
         run_batch([log], "rag", tmp_path / "out")
     assert content_of(tmp_path / "out") == {"precious": b"data"}
+    with pytest.raises(InvalidArgumentError, match="precious is a file; choose a directory"):
+        run_batch([log], "rag", tmp_path / "out" / "precious")
 
 
 def test_a_killed_job_resumes_without_losing_or_repeating(log: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -83,6 +84,20 @@ def test_many_tools_are_summed_up_and_arguments_shown(call: Call) -> None:
     assert "  4 other tools" in out
     assert ".../src/checkout/retry.py" in out
     assert "\x1b" not in out
+
+
+def test_long_names_that_begin_alike_can_be_told_apart(call: Call, tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [{"role": "user", "content": "a"}]
+    for name in ("mcp__tracker__create_an_issue", "mcp__tracker__create_a_comment"):
+        calls = [{"id": name, "function": {"name": name, "arguments": "{}"}}]
+        rows.append({"role": "assistant", "content": "", "tool_calls": calls})
+        rows.append({"role": "tool", "tool_call_id": name, "content": "word " * 9})
+    paths = [tmp_path / f"a-policy-with-a-long-name-{n}.json" for n in (1, 2)]
+    for path in paths:
+        path.write_text('{"scorers": [{"type": "recency", "weight": 1}]}', encoding="utf-8")
+    out = call("context", "-", "-b", "500", *(f"-p{path}" for path in paths), text=json.dumps(rows)).out
+    names = [line.split()[0] for line in out.splitlines() if "..." in line[:28]]
+    assert [name[-13:] for name in names] == ["ate_a_comment", "eate_an_issue", "g-name-1.json", "g-name-2.json"]
 
 
 def test_conversations_can_be_chosen(call: Call) -> None:

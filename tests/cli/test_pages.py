@@ -91,6 +91,8 @@ def test_replay_writes_its_table(call: Call, session: str, tmp_path: Path) -> No
     policies = json.loads(beside.out)["policies"]
     assert [row[:2] for row in panels["Policies"]["rows"]] == [[each["policy"], each["tokens"]] for each in policies]
     assert [bar[1] for bar in panels["Tokens sent"]["bars"]] == [each["tokens"] for each in policies]
+    # A sum over policies, of which only one is used, would mean nothing.
+    assert not panels["Tokens sent"]["shares"]
 
 
 class TestTheDoctor:
@@ -105,7 +107,7 @@ class TestTheDoctor:
         page = self.page(call, session, tmp_path, "--json")
         told = json.loads(page["out"])
         assert page["data"]["subtitle"] == "session.jsonl"
-        assert page["figures"]["figures"][0][1] == told["largestPrompt"]["tokens"]
+        assert page["figures"]["figures"][0][1:] == [told["largestPrompt"]["tokens"], "counted by the provider"]
         bars = page["The largest prompt, by its parts"]["bars"]
         assert [bar[1] for bar in bars] == [row["tokens"] for row in told["window"]]
         assert [row[2] for row in page["The largest parts"]["rows"]] == [part["tokens"] for part in told["largest"]]

@@ -348,6 +348,17 @@ def test_count_knows_what_a_file_is(call: Call, text: str, what: str, tokens: in
     assert (found["files"][0]["what"], abs(found["total"] - tokens) <= 2) == (what, True)
 
 
+def test_count_says_if_a_text_looks_like_something_else(call: Call) -> None:
+    text = '{"type": "user", "message": {"role": "user", "content": "hello"}}'
+    counted = "pycupel: counted by estimator (pycupel 1), an estimate\n"
+    done = call("count", "-", "--counter", "estimator", text=text)
+    assert done.err == (
+        "pycupel: -: counted as a text\n  This looks like an agent's transcript, which `pycupel context` reads.\n"
+        f"{counted}"
+    )
+    assert call("count", "-", "--as", "text", "--counter", "estimator", text=text).err == counted
+
+
 def test_count_counts_what_stands_beside_the_messages(call: Call) -> None:
     request: dict[str, object] = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hello"}]}
     beside = {"tools": [{"name": "f"}], "system": "Be brief."}

@@ -6,12 +6,13 @@ import io
 import sys
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import IO, Any, NamedTuple
 
 from pycupel.cli.exits import InputError
 from pycupel.cli.hints import HISTORY, ITEMS, MESSAGE_KEYS, hint_at
 from pycupel.cli.jsonstream import Located, read_values
-from pycupel.cli.output import Screen
+from pycupel.cli.output import Screen, visible
 from pycupel.codecs.base import Context, describe_value
 from pycupel.compressed import is_damaged, open_binary
 from pycupel.errors import DocumentError
@@ -22,11 +23,13 @@ __all__ = [
     "Conversation",
     "conversations_in",
     "items_in",
+    "name_of",
     "one_conversation",
     "open_bytes",
     "open_text",
     "read_conversations",
     "read_items",
+    "read_shown_items",
 ]
 
 _STDIN, _AUTO = "-", "auto"
@@ -43,7 +46,7 @@ def open_text(path: str) -> Generator[Iterable[str]]:
 @contextmanager
 def open_bytes(path: str) -> Generator[IO[bytes]]:
     """A file, or stdin for `-`; errors about its content name it."""
-    name = "stdin" if path == _STDIN else path
+    name = name_of(path)
     file = _stdin() if path == _STDIN else open_binary(path)
     try:
         yield file
@@ -57,6 +60,11 @@ def open_bytes(path: str) -> Generator[IO[bytes]]:
         raise
     finally:
         file.close()
+
+
+def name_of(path: str) -> str:
+    """What messages call a file."""
+    return "stdin" if path == _STDIN else path
 
 
 def _stdin() -> IO[bytes]:
@@ -91,6 +99,14 @@ def read_items(options: Any, screen: Screen) -> list[ContextItem]:
     """The items in `options.file`. Items without tokens are counted, and a note names the counter."""
     with open_text(options.file) as lines:
         return items_in(lines, options, screen)
+
+
+def read_shown_items(options: Any, screen: Screen) -> list[ContextItem]:
+    """As `read_items`, but with control characters in the contents made visible, unless for JSON or a page."""
+    items = read_items(options, screen)
+    if options.json or options.html is not None:
+        return items
+    return [item if item.content.isprintable() else replace(item, content=visible(item.content)) for item in items]
 
 
 def items_in(lines: Iterable[str], options: Any, screen: Screen) -> list[ContextItem]:

@@ -10,9 +10,9 @@ from typing import Any
 
 from pycupel.cli.exits import InputError
 from pycupel.cli.hints import TRANSCRIPT, hint_at
-from pycupel.cli.inputs import open_bytes
+from pycupel.cli.inputs import name_of, open_bytes
 from pycupel.cli.jsonstream import read_values
-from pycupel.cli.output import Screen, visible
+from pycupel.cli.output import Screen, abridged
 from pycupel.cli.parsers import Parser, add_policy, policy_of
 from pycupel.errors import DocumentError
 from pycupel.render._layout import ALARM, QUIET, Row, Span, count, plural
@@ -46,7 +46,7 @@ def read(path: str, screen: Screen) -> Log:
     with open_bytes(path) as file:
         first = file.readline()
         log = read_log(chain([first], file))
-    name = "stdin" if path == "-" else path
+    name = name_of(path)
     which = "that is not a JSON object" if log.skipped_lines == 1 else "that are not JSON objects"
     skipped = f"skipped {plural(log.skipped_lines, 'line')} {which}"
     if not log.histories:
@@ -88,20 +88,9 @@ def _policy(name: str) -> Any:
 def add_rates(parser: Parser) -> None:
     """`--cache-read` and `--cache-write`."""
     usual = CacheRates()
-    parser.add_argument(
-        "--cache-read",
-        type=float,
-        default=usual.read,
-        metavar="RATE",
-        help=f"price of a cached token; default: {usual.read}",
-    )
-    parser.add_argument(
-        "--cache-write",
-        type=float,
-        default=usual.write,
-        metavar="RATE",
-        help=f"price of any other; default: {usual.write}",
-    )
+    for name, rate, token in (("read", usual.read, "a cached token"), ("write", usual.write, "any other")):
+        text = f"price of {token}; default: {rate}"
+        parser.add_argument(f"--cache-{name}", type=float, default=rate, metavar="RATE", help=text)
 
 
 def rates_of(options: Any) -> CacheRates:
@@ -133,7 +122,7 @@ def _row(result: PolicyReplay) -> Row:
     lost = f"{1 - result.kept_share:.0%}" if result.needed else "-"
     return Row(
         (
-            Span(visible(result.policy)[:24]),
+            Span(abridged(result.policy)),
             Span(count(result.tokens)),
             Span(f"{result.reused_share:.0%}"),
             Span(count(round(result.cost))),

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 from pycupel.cli.width import screen_width
 from pycupel.model.frozen import sealed
 
-__all__ = ["Screen", "visible"]
+__all__ = ["Screen", "abridged", "visible"]
 
 _BLOCKS = " ▏▎▍▌▋▊▉█"
 _COLUMNS = " ▁▂▃▄▅▆▇█"
@@ -120,6 +120,12 @@ def visible(text: str) -> str:
     return "".join(
         each if each.isprintable() or each.isspace() else each.encode("unicode_escape").decode() for each in text
     )
+
+
+def abridged(name: str) -> str:
+    """A name for a column: both ends of a long one, because long names often begin alike."""
+    shown = visible(name)
+    return shown if len(shown) <= 24 else f"{shown[:8]}...{shown[-13:]}"
 
 
 def _escaped_json(text: str, *, unicode: bool) -> str:

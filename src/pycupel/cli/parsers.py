@@ -19,11 +19,12 @@ __all__ = [
     "Verb",
     "add_budget",
     "add_counter",
-    "add_items",
     "add_json",
     "add_policy",
     "add_provider",
     "add_query",
+    "add_selection",
+    "bound",
     "budget_of",
     "load_verb",
     "main_parser",
@@ -166,8 +167,15 @@ def _near(name: str, known: Any) -> str:
 # --- options
 
 
-def add_items(parser: Parser) -> None:
-    """`FILE`, and how its items are read."""
+def add_selection(parser: Parser, *, budget: str = "", needs_budget: bool = True, policies: bool = False) -> None:
+    """What selects from items: `FILE`, `--budget`, `--policy` or several of them, and `--query`."""
+    _add_items(parser)
+    add_budget(parser, required=needs_budget, text=budget)
+    add_policy(parser, many=policies)
+    add_query(parser)
+
+
+def _add_items(parser: Parser) -> None:
     parser.add_argument("file", metavar="FILE", help="items: a JSON array or JSON lines; - for stdin")
     parser.add_argument("--strict", action="store_true", help="refuse unknown keys instead of warning")
     add_counter(parser, "counts items without tokens")
@@ -256,6 +264,11 @@ def _window(options: Any) -> int:
     from pycupel.tokens.windows import window_of  # noqa: PLC0415
 
     return window_of(options.model)
+
+
+def bound(policy: Any, query: str | None) -> Any:
+    """The policy for a query, if there is one."""
+    return policy if query is None else policy.for_query(query)
 
 
 def policy_of(given: str) -> Any:

@@ -6,14 +6,19 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from pycupel.diagnostics import SelectionReport
+from pycupel.errors import CupelError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import refuse_class, wrong_type
 from pycupel.pipeline import Pipeline, Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 from pycupel.protocols import Scorer
 from pycupel.render._layout import plural
+from pycupel.testing._arguments import hiding
 
 __all__ = ["ReportRunner"]
+
+# Tracebacks of pytest end where a test calls the fixture, not in here.
+__tracebackhide__ = True
 
 _Choice: TypeAlias = Policy | Scorer | PresetName
 
@@ -46,8 +51,13 @@ class ReportRunner:
             pipeline: What to run instead of the default: a pipeline, a policy, the name of a preset, or a scorer for a
                 pipeline with defaults.
         """
-        runner = self._default if pipeline is None else _pipeline("pipeline", pipeline)
-        report = runner.dry_run(items, budget)
+        runner = self._default if pipeline is None else hiding(_pipeline, "pipeline", pipeline)
+        limits = hiding(ContextBudget.of, budget)
+        try:
+            report = runner.dry_run(items, limits)
+        except CupelError as error:
+            # It says what is wrong. An error of a strategy's own needs its traceback.
+            raise error.with_traceback(None)  # noqa: B904
         self.reports.append(report)
         return report
 

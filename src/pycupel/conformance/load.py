@@ -1,4 +1,4 @@
-"""Reading vectors, which may be written in TOML 1.1, and the fields that they must have."""
+"""Read vectors, which may be written in TOML 1.1, and check their required fields."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def read_vector(path: Path) -> Table:
 
 
 def add_seconds(text: str) -> str:
-    """The same document with the seconds that TOML 1.0 asks for."""
+    """Add the seconds that TOML 1.0 requires to the times in a document."""
     return _TOKEN.sub(lambda token: f"{token['time']}:00" if token["time"] else token[0], text)
 
 
 def require(table: Any, name: str, where: str) -> Any:
-    """The value of a field that must be present. `where` says in an error which table this is."""
+    """Return a required field. `where` is what an error calls the table."""
     if not isinstance(table, dict):
         raise VectorError(f"{where} must be a table, not {describe(table)}")
     if name not in table:
@@ -48,7 +48,7 @@ def require(table: Any, name: str, where: str) -> Any:
 
 
 def section(table: Table, name: str) -> Table:
-    """A table inside a table; empty if it is missing."""
+    """Return a table inside a table; empty if it is missing."""
     inside = table.get(name, {})
     if not isinstance(inside, dict):
         raise VectorError(f"{name} must be a table, not {describe(inside)}")
@@ -56,7 +56,7 @@ def section(table: Table, name: str) -> Table:
 
 
 def choose(what: str, name: str, choices: Mapping[str, _Choice]) -> _Choice:
-    """The choice of that name."""
+    """Return the choice of that name."""
     if name not in choices:
         raise VectorError(f"unknown {what} {name!r}; expected one of {', '.join(choices)}")
     return choices[name]

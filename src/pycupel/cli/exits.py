@@ -21,7 +21,7 @@ class InputError(Exception):
 
 
 def guarded(run: Callable[[_Argument], int], argument: _Argument) -> int:
-    """The exit code of `run(argument)`. Expected exceptions become messages."""
+    """Call `run(argument)` and return the exit code. Expected exceptions become messages."""
     try:
         _prepare_streams()
         code = _finished(run, argument)
@@ -75,7 +75,7 @@ def _prepare_streams() -> None:
 
 
 def _outcome_of(error: Exception) -> tuple[int, str] | None:
-    """The exit code and the message for an error; None if it is a defect, which needs its traceback."""
+    """Return the exit code and the message for an error; None for a defect, which needs its traceback."""
     if isinstance(error, InputError):
         return WRONG, str(error)
     if isinstance(error, OSError):

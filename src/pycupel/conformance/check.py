@@ -1,4 +1,4 @@
-"""Running one vector, stage by stage."""
+"""Run one vector, stage by stage."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def check_vector(vector: Table) -> None:
 
 
 def _check_lists(vector: Table, stage: str) -> None:
-    """Refuse a list that would not be looked at."""
+    """Reject a list that would be ignored."""
     own, other = ("scored_items", "items") if stage == "slicing" else ("items", "scored_items")
     if other in vector:
         raise VectorError(f"a {stage} vector has its items in {own}, not in {other}")
@@ -115,7 +115,7 @@ def _expect_error(action: Callable[[Table], object], vector: Table) -> None:
 
 
 def _expected_contents(vector: Table, name: str, items: Sequence[object]) -> list[Any]:
-    """What a vector expects of its items. It may be missing only if there are no items (CV-04)."""
+    """Return what a vector expects of its items. It may be missing only if there are no items (CV-04)."""
     expected = section(vector, "expected")
     contents: list[Any] = require(expected, name, "[expected]") if items else expected.get(name, [])
     return contents

@@ -1,4 +1,4 @@
-"""Comparing the result of a run with what a vector expects."""
+"""Compare the result of a run with what a vector expects."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def compare_overflow(overflows: Sequence[OverflowEvent], expected: Table) -> Non
 
 
 def compare_diagnostics(report: SelectionReport, expected: Table, epsilon: float) -> None:
-    """Raise unless the report is as expected, as far as the vector states it."""
+    """Raise unless the report is as expected, as far as the vector says."""
     if "included" in expected:
         for included, entry, where in _entries("included", report.included, expected, epsilon):
             same(f"reason of {entry['content']!r}", str(included.reason), require(entry, "inclusion_reason", where))
@@ -60,7 +60,7 @@ def compare_diagnostics(report: SelectionReport, expected: Table, epsilon: float
 def _entries(
     name: str, items: Sequence[Any], expected: Table, epsilon: float
 ) -> Iterable[tuple[IncludedItem | ExcludedItem, Table, str]]:
-    """The entries of a report beside those of the vector, which are about the same contents and scores."""
+    """Pair the entries of a report with those of the vector, and check that contents and scores match."""
     entries = tables(expected, name)
     contents = [require(entry, "content", f"an entry of {name}") for entry in entries]
     same(name, [each.item.content for each in items], contents)
@@ -101,7 +101,7 @@ def same_score(what: str, actual: float, expected: Any, epsilon: float) -> None:
 
 
 def epsilon_of(vector: Table) -> float:
-    """A vector's tolerance for scores."""
+    """Return a vector's tolerance for scores."""
     epsilon = section(vector, "tolerance").get("score_epsilon", 1e-9)
     if not _is_number(epsilon) or not 0 < epsilon <= _MAX_EPSILON:
         raise VectorError(f"score_epsilon must be a number above 0, at most {_MAX_EPSILON}, not {describe(epsilon)}")

@@ -18,6 +18,25 @@ from pycupel.errors import CupelError, DocumentError, cut, plain
 from pycupel.model import ContextKind
 from pycupel.model.checks import describe, shortened
 
+__all__ = [
+    "INVALID",
+    "BuildError",
+    "Codec",
+    "Context",
+    "Convert",
+    "FunctionCodec",
+    "Schema",
+    "adapted",
+    "as_object",
+    "attempt",
+    "describe_value",
+    "key_step",
+    "must_be",
+    "note_mistake",
+    "prefix_path",
+    "raise_mistakes",
+]
+
 INVALID: Final[Any] = object()
 """Stands in for an invalid value while further mistakes are collected."""
 

@@ -22,6 +22,8 @@ from pycupel.codecs.scalars import INTEGER, NUMBER, text
 from pycupel.errors import DocumentError, cut
 from pycupel.model.checks import quoted
 
+__all__ = ["JSON", "OBJECT", "TOO_DEEP", "check_depth", "list_of", "map_of"]
+
 _MAX_DEPTH = 64
 """How many levels of objects and lists a document may have."""
 

@@ -17,6 +17,8 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextKind
 from pycupel.model.checks import shortened
 
+__all__ = ["derive_fields"]
+
 _LISTS = {list, tuple, Sequence, Iterable, Collection}
 
 

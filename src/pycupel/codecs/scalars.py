@@ -12,6 +12,8 @@ from pycupel.model import ContextKind, ContextSource
 from pycupel.model.checks import as_float, checked_int
 from pycupel.model.names import find_name, suggestion
 
+__all__ = ["FINITE", "FLAG", "INTEGER", "KIND", "NUMBER", "SOURCE", "TEXT", "choice", "limited", "text"]
+
 
 def text(value: Any, _: Context) -> str:
     """A string that UTF-8 can hold. A member of an enumeration becomes a plain string."""

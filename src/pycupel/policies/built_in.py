@@ -18,6 +18,8 @@ from pycupel.protocols import Placer, Scorer, Shortener, Slicer, TimeProvider
 from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SHORTENERS, SLICERS
 from pycupel.scorers.decay import Curve
 
+__all__ = ["CURVE", "PLACER", "SCORER", "SHORTENER", "SLICER", "WEIGHTED_SCORERS"]
+
 # An unexpected inner scorer is the one foreign field that other implementations refuse, too.
 _INNER_ONLY = "is only valid for scaled and boosted; remove it or change the type"
 

@@ -26,6 +26,8 @@ from pycupel.registry import SLICERS
 from pycupel.scorers import CompositeScorer
 from pycupel.slicers import GreedySlice, QuotaSlice, StreamSlice
 
+__all__ = ["combined", "policy_from_dict", "policy_json_schema", "policy_to_dict"]
+
 _READING = Context(collect=True, suggest=True)
 
 # The options of slicers that have a field of their own beside `slicerType`.

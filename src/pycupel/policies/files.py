@@ -18,6 +18,8 @@ from pycupel.policies.document import combined, policy_from_dict, policy_to_dict
 from pycupel.policies.toml import dump_toml, parse_toml
 from pycupel.policies.yaml import dump_yaml, parse_yaml
 
+__all__ = ["PolicyFormat", "dump_policy", "load_policy", "parse_policy", "save_policy"]
+
 PolicyFormat = Literal["json", "toml", "yaml"]
 """The formats of policies in texts."""
 

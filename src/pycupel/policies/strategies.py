@@ -15,6 +15,8 @@ from pycupel.model.names import suggestion
 from pycupel.registry import Registry
 from pycupel.scorers.similarity import SimilarityScorer
 
+__all__ = ["ByName", "NameOrObject", "RegisteredName", "Strategy"]
+
 _RESERVED = ("type", "weight")
 
 

@@ -15,6 +15,8 @@ from pycupel.model import ContextKind, CountQuotaEntry, QuotaEntry, ScarcityBeha
 from pycupel.model.enums import ScarcityLike
 from pycupel.model.names import name_key
 
+__all__ = ["COUNT", "LIMIT", "POSITIVE", "POSITIVE_INTEGER", "QUOTA_ENTRY", "SECONDS", "SHARE", "VALUE_TYPES", "WEIGHT"]
+
 WEIGHT = limited(FINITE, low=0)
 POSITIVE = limited(FINITE, above=0)
 SHARE = limited(FINITE, low=0, high=1)

@@ -3,9 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SHARED_VECTORS := ../shared/conformance
-# Many random examples and large inputs: measuring coverage would take longer than the tests, and show nothing new.
-UNMEASURED := tests/property tests/fuzz tests/docs tests/browser tests/messages/test_real_histories.py \
-	tests/test_determinism.py tests/test_worst_cases.py
+# Tests start hundreds of processes, which would compile the whole package anew: keep the bytecode, whatever the shell says.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-browser demo test test-pythons test-integrations test-engines fuzz format format-check lint types layers bench quality conformance \
@@ -36,9 +35,7 @@ demo: $(VENV)/.core ## select context for a bundled agent session, and say why
 	@$(BIN)/python examples/demo.py
 
 test: setup ## run all tests with coverage, the documentation's examples and the project's own vectors
-	@$(BIN)/python -m pytest -n 2 --cov --cov-report= $(foreach tests,$(UNMEASURED),--ignore=$(tests))
-	@$(BIN)/python -m coverage report
-	@$(BIN)/python -m pytest -n 2 $(UNMEASURED)
+	@$(BIN)/python -m pytest -n 2 --dist worksteal --cov
 	@$(BIN)/python -m pycupel.conformance vectors
 
 test-pythons: ## run all tests on Python 3.11, 3.12 and 3.13

@@ -82,7 +82,7 @@ class Placer(Protocol):
 
 @runtime_checkable
 class TimeProvider(Protocol):
-    """A clock."""
+    """A clock, which a `DecayScorer` asks for the time."""
 
     def now(self) -> datetime:
         """The current time, with a time zone."""

@@ -1,9 +1,4 @@
-"""The interfaces of plug-ins: an object with one method, no base class.
-
-Optional methods add speed and detail. A scorer may have `score_all(items)`, which must equal `score` for each item bit
-for bit; a slicer may have `slice_detailed(scored_items, budget)`, which returns a `SliceOutcome` and must select what
-`slice` selects; a shortener may have `units(item, context)`, which returns the units of a whole item.
-"""
+"""The interfaces of plug-ins: an object with one method, no base class. Optional methods add speed and detail."""
 
 from __future__ import annotations
 
@@ -30,7 +25,10 @@ __all__ = [
 
 @runtime_checkable
 class Scorer(Protocol):
-    """Gives every item a score. Higher scores are selected first."""
+    """Gives every item a score. Higher scores are selected first.
+
+    A scorer may also have `score_all(items)`, which returns the scores of all items, equal to `score` bit for bit.
+    """
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         """Score one item. Equal arguments must give an equal score.
@@ -47,7 +45,11 @@ class Scorer(Protocol):
 
 @runtime_checkable
 class Slicer(Protocol):
-    """Selects the items that fit into a budget."""
+    """Selects the items that fit into a budget.
+
+    A slicer may also have `slice_detailed(scored_items, budget)`, which returns a `SliceOutcome` and selects what
+    `slice` selects.
+    """
 
     def slice(self, scored_items: Sequence[ScoredItem], budget: ContextBudget, /) -> list[ContextItem]:
         """Select items.
@@ -80,7 +82,7 @@ class Placer(Protocol):
 
 @runtime_checkable
 class TimeProvider(Protocol):
-    """A clock."""
+    """A clock, which a `DecayScorer` asks for the time."""
 
     def now(self) -> datetime:
         """Return the current time, with a time zone."""
@@ -143,7 +145,10 @@ class ShortenContext:
 
 @runtime_checkable
 class Shortener(Protocol):
-    """Makes shorter versions of an item, for the selection to choose from."""
+    """Makes shorter versions of an item, for the selection to choose from.
+
+    A shortener may also have `units(item, context)`, which returns the units of a whole item.
+    """
 
     def shorten(self, item: ContextItem, context: ShortenContext, /) -> Sequence[ContextItem]:
         """Make versions. Equal arguments must give equal versions.

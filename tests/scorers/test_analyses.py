@@ -90,12 +90,7 @@ def test_a_vocabulary_that_is_too_large_is_forgotten_with_everything() -> None:
     assert cache.bytes == 0
 
 
-@pytest.mark.no_cover
-def test_the_bytes_are_about_right() -> None:
-    """What Python really allocates is at most half as much again, and at least half of it."""
-    contents = [text(i) + f" {i}" for i in range(500)]
-    # The interpreter's own table of strings may grow, once.
-    _Cache(MAX_BYTES).analyse(contents)
+def allocated_and_counted(contents: list[str]) -> tuple[int, int]:
     cache = _Cache(MAX_BYTES)
     gc.collect()
     tracemalloc.start()
@@ -103,7 +98,15 @@ def test_the_bytes_are_about_right() -> None:
     gc.collect()
     allocated, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    counted = cache.bytes + cache.vocabulary.bytes
+    return allocated, cache.bytes + cache.vocabulary.bytes
+
+
+@pytest.mark.no_cover
+def test_the_bytes_are_about_right() -> None:
+    """What Python really allocates is at most half as much again, and at least half of it."""
+    contents = [text(i) + f" {i}" for i in range(500)]
+    # The interpreter's own table of strings may grow at any time, but not twice in a row.
+    allocated, counted = min(allocated_and_counted(contents) for _ in range(3))
     assert 0.5 * counted < allocated < 1.5 * counted
 
 

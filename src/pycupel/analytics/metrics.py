@@ -20,12 +20,20 @@ def budget_utilization(report: SelectionReport, budget: ContextBudget | int) -> 
 
 
 def kind_diversity(report: SelectionReport) -> int:
-    """Count the different kinds among the selected items."""
+    """Count the different kinds among the selected items.
+
+    Args:
+        report: The report of a selection.
+    """
     return len({included.item.kind.key for included in checked_report("report", report).included})
 
 
 def timestamp_coverage(report: SelectionReport) -> float:
-    """Return the share of selected items that have a timestamp; 0.0 for an empty selection."""
+    """Return the share of selected items that have a timestamp; 0.0 for an empty selection.
+
+    Args:
+        report: The report of a selection.
+    """
     included = checked_report("report", report).included
     return sum(each.item.timestamp is not None for each in included) / len(included) if included else 0.0
 

@@ -110,6 +110,9 @@ def policy_sensitivity(
             `Pipeline` or the name of a preset.
         query: The question that the selection should be relevant to, for scorers that take one.
 
+    Returns:
+        The report of each variant, and the contents about which they disagree.
+
     Raises:
         InvalidArgumentError: there are fewer than two variants, or there is no such preset.
         CupelError: a variant cannot select; the message names it.

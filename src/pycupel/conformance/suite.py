@@ -105,6 +105,9 @@ def run_suite(directory: str | Path, *, suite: str | None = None) -> SuiteResult
             `optional` are complete, and the result has a conformance level. Without a name there is a level only if
             the required vectors are recognised as those of the upstream suite.
 
+    Returns:
+        The result of each vector, and the conformance level that they prove.
+
     Raises:
         FileNotFoundError: there is no such directory.
         InvalidArgumentError: the suite's name is empty.

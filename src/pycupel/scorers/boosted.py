@@ -1,8 +1,10 @@
 """BoostedScorer: another scorer, multiplied by boosts. An extension of pycupel.
 
 `MetadataKeyScorer` returns a multiplier, but in a `CompositeScorer`, which averages, it only adds a constant to the
-items that match (CS-03). `BoostedScorer(inner, MetadataKeyScorer("cupel:priority", "high", 1.5))` multiplies.
+items that match. `BoostedScorer(inner, MetadataKeyScorer("cupel:priority", "high", 1.5))` multiplies.
 """
+
+# CS-03
 
 from __future__ import annotations
 

@@ -73,6 +73,9 @@ def rescale_hints(items: Iterable[ContextItem]) -> list[ContextItem]:
     1; if all are equal, 0.5. Hints that are absent or not finite are left out of the scaling and stay as they are.
     Items whose hint does not change are returned as they are.
 
+    Args:
+        items: The items, in any iterable.
+
     Raises:
         TypeError: `items` is not an iterable of ContextItem.
     """

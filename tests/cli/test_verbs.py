@@ -506,3 +506,9 @@ def test_demo(call: Call) -> None:
     assert call("lint", "-", text=json.dumps(history)).code == 0
     assert len(call("demo", "requests").out.splitlines()) == 9
     assert len(call("demo", "transcript").out.splitlines()) == 48
+
+
+def test_the_demonstration_fits_a_narrow_terminal(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    shown, _, _ = call("demo").out.partition("TRY NEXT")
+    assert max(map(len, shown.splitlines())) <= 60

@@ -3,9 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SHARED_VECTORS := ../shared/conformance
-# Many random examples and large inputs: measuring coverage would take longer than the tests, and show nothing new.
-UNMEASURED := tests/property tests/fuzz tests/docs tests/browser tests/messages/test_real_histories.py \
-	tests/test_determinism.py tests/test_worst_cases.py
+PYTHONS := 3.11 3.12 3.13
+# Tests start hundreds of processes, which would compile the whole package anew: keep the bytecode, whatever the shell says.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-browser demo test test-pythons test-integrations test-engines fuzz format format-check lint types layers bench quality conformance \
@@ -36,13 +36,11 @@ demo: $(VENV)/.core ## select context for a bundled agent session, and say why
 	@$(BIN)/python examples/demo.py
 
 test: setup ## run all tests with coverage, the documentation's examples and the project's own vectors
-	@$(BIN)/python -m pytest -n 2 --cov --cov-report= $(foreach tests,$(UNMEASURED),--ignore=$(tests))
-	@$(BIN)/python -m coverage report
-	@$(BIN)/python -m pytest -n 2 $(UNMEASURED)
+	@$(BIN)/python -m pytest -n 2 --dist worksteal --cov
 	@$(BIN)/python -m pycupel.conformance vectors
 
 test-pythons: ## run all tests on Python 3.11, 3.12 and 3.13
-	@sh tools/test_pythons.sh 3.11 3.12 3.13
+	@sh tools/test_pythons.sh $(PYTHONS)
 
 test-integrations: ## run the hooks against the real libraries, in environments of their own
 	@sh tools/test_integrations.sh $(PYTHON)
@@ -50,9 +48,10 @@ test-integrations: ## run the hooks against the real libraries, in environments 
 test-engines: ## run batches on Dask, Spark, Ray and DuckDB, in an environment of their own; needs Java
 	@sh tools/test_engines.sh
 
-fuzz: setup ## fuzz pipelines for a minute, and every reader for some seconds
-	@$(BIN)/python -m tests.fuzz.pipelines --minutes 1
-	@$(BIN)/python -m tests.fuzz.readers --minutes 0.1
+fuzz: setup ## fuzz pipelines for a minute and, beside that, every reader for some seconds
+	@$(BIN)/python -m tests.fuzz.pipelines --minutes 1 & pipelines=$$!; \
+	  $(BIN)/python -m tests.fuzz.readers --minutes 0.1; readers=$$?; \
+	  wait $$pipelines && exit $$readers
 
 format: setup ## format the code
 	@$(BIN)/ruff check --fix-only --quiet .

@@ -1,4 +1,7 @@
-"""Hypothesis strategies full of ties and corner cases. `tests/samples.py` lists every strategy once."""
+"""Hypothesis strategies full of ties and corner cases. `tests/samples.py` lists every strategy once.
+
+What can be made once is made once (`@cache`): Hypothesis examines every new strategy, which takes longer than a draw.
+"""
 
 from __future__ import annotations
 
@@ -69,35 +72,55 @@ class RawHintScorer:
         return 0.0 if item.future_relevance_hint is None else item.future_relevance_hint
 
 
-@cache
-def metadata() -> st.SearchStrategy[dict[str, Any]]:
-    return st.fixed_dictionaries(
-        {}, optional={"cupel:trust": st.sampled_from((*TRUSTS, *DISTRUSTED)), "signal": st.sampled_from(SIGNALS)}
-    )
+CONTENTS = ("a", "b", "c", "d", "e", "f", "g", "A", "a ", "\u00e9", "e\u0301")
+TAGS = ("x", "X", "y", "Y", "z", "\u00c9", "\u00e9")
+# Few distinct sizes, so that there are ties; now and then any size, or a negative one.
+SIZES = (*TOKENS * 9, *range(61), *(-1, -7) * 8)
+
+
+class _Choices:
+    """Choices among a few values each, from one draw of bytes: a draw for each takes longer than the tests."""
+
+    COUNT = 14
+
+    def __init__(self, drawn: bytes) -> None:
+        self._drawn = iter(drawn)
+
+    def one_of(self, *options: Any) -> Any:
+        """One of the options; Hypothesis shrinks towards the first."""
+        return options[next(self._drawn) % len(options)]
+
+    def item(self) -> ContextItem:
+        tags = [self.one_of(*TAGS) for _ in range(3)]
+        metadata = {"cupel:trust": self.one_of(*TRUSTS, *DISTRUSTED), "signal": self.one_of(*SIGNALS)}
+        return ContextItem(
+            content=self.one_of(*CONTENTS),
+            tokens=self.one_of(*SIZES),
+            kind=self.one_of(*SPELLINGS),
+            priority=self.one_of(None, -3, 0, 1, 1, 5),
+            tags=tags[: self.one_of(0, 1, 2, 3)],
+            metadata={key: metadata[key] for key in self.one_of((), ("signal",), ("cupel:trust",), tuple(metadata))},
+            timestamp=self.one_of(*INSTANTS),
+            future_relevance_hint=self.one_of(*HINTS),
+            pinned=self.one_of(*(False,) * 11, True),
+        )
 
 
 @cache
 def items() -> st.SearchStrategy[ContextItem]:
     """Items with few distinct values in every field; now and then negative tokens, now and then pinned."""
-    return st.builds(
-        ContextItem,
-        content=st.sampled_from(("a", "b", "c", "d", "e", "f", "g", "A", "a ", "\u00e9", "e\u0301")),
-        tokens=st.sampled_from(TOKENS) | st.sampled_from((*TOKENS, -1, -7)) | st.integers(0, 60),
-        kind=st.sampled_from(SPELLINGS),
-        priority=st.sampled_from((None, -3, 0, 1, 1, 5)),
-        tags=st.lists(st.sampled_from(("x", "X", "y", "Y", "z", "\u00c9", "\u00e9")), max_size=3),
-        metadata=metadata(),
-        timestamp=st.sampled_from(INSTANTS),
-        future_relevance_hint=st.sampled_from(HINTS),
-        pinned=st.sampled_from((False,) * 11 + (True,)),
-    )
+    return st.binary(min_size=_Choices.COUNT, max_size=_Choices.COUNT).map(lambda drawn: _Choices(drawn).item())
+
+
+@cache
+def distinct_items(min_size: int, max_size: int) -> st.SearchStrategy[list[ContextItem]]:
+    return st.lists(items(), min_size=min(min_size, max_size), max_size=max_size)
 
 
 @st.composite
 def item_lists(draw: st.DrawFn, *, max_size: int = 10) -> list[ContextItem]:
     """Draw lists of items in which sometimes the same object occurs several times."""
-    min_size = draw(st.sampled_from((4, 6, 2, 0)))
-    distinct = draw(st.lists(items(), min_size=min(min_size, max_size), max_size=max_size))
+    distinct = draw(distinct_items(draw(st.sampled_from((4, 6, 2, 0))), max_size))
     if not distinct or draw(st.sampled_from((True, True, False))):
         return distinct
     again = draw(st.lists(st.sampled_from(distinct), min_size=1, max_size=3))
@@ -110,16 +133,30 @@ def kind_maps(values: st.SearchStrategy[Any], *, max_size: int = 4) -> st.Search
     return st.lists(pairs, unique_by=lambda pair: pair[0].lower(), max_size=max_size).map(dict)
 
 
+@cache
+def output_reserves(max_tokens: int) -> st.SearchStrategy[int]:
+    return st.just(0) | st.integers(0, max_tokens // 3) | st.integers(0, max_tokens)
+
+
+@cache
+def target_sizes(max_tokens: int) -> st.SearchStrategy[int | None]:
+    return st.none() | st.just(max_tokens) | st.integers(0, max_tokens)
+
+
+@cache
+def reserved_slots() -> st.SearchStrategy[dict[str, int]]:
+    return st.builds(dict[str, int]) | kind_maps(st.sampled_from((0, 1, 5, 30)), max_size=2)
+
+
 @st.composite
 def budgets(draw: st.DrawFn) -> ContextBudget:
     """Draw valid budgets, from nothing at all to room for everything."""
     max_tokens = draw(st.sampled_from((100, 40, 150, 200, 300, 300, 1000, 10, 0)) | st.integers(0, 300))
-    output_reserve = draw(st.just(0) | st.integers(0, max_tokens // 3) | st.integers(0, max_tokens))
     return ContextBudget(
         max_tokens,
-        draw(st.none() | st.just(max_tokens) | st.integers(0, max_tokens)),
-        output_reserve=output_reserve,
-        reserved_slots=draw(st.just({}) | kind_maps(st.sampled_from((0, 1, 5, 30)), max_size=2)),
+        draw(target_sizes(max_tokens)),
+        output_reserve=draw(output_reserves(max_tokens)),
+        reserved_slots=draw(reserved_slots()),
         estimation_safety_margin_percent=draw(st.sampled_from((0.0, 0.0, 0.0, 0.1, 10.0, 33.3, 90.0, 100.0))),
     )
 
@@ -176,19 +213,23 @@ def boost_scorers() -> st.SearchStrategy[list[Scorer]]:
     return st.lists(key_scorers() | kind_scorers() | leaf_scorers(), min_size=1, max_size=2)
 
 
+@cache
+def weighted_scorers(depth: int) -> st.SearchStrategy[list[tuple[Scorer, float]]]:
+    weights = st.sampled_from((1.0, 1.0, 2.0, 3.0, 0.1, 0.7, 1e-9))
+    return st.lists(st.tuples(scorers(depth=depth), weights), min_size=1, max_size=3)
+
+
+@cache
 @st.composite
 def scorers(draw: st.DrawFn, *, depth: int = 3) -> Scorer:
     """Draw any scorer, wrapped in others up to `depth` levels."""
     shape = "leaf" if depth <= 1 else draw(st.sampled_from(("leaf", "composite", "scaled", "boosted")))
-    inner = scorers(depth=depth - 1)
     if shape == "leaf":
         return draw(leaf_scorers())
     if shape == "composite":
-        weights = st.sampled_from((1.0, 1.0, 2.0, 3.0, 0.1, 0.7, 1e-9))
-        return CompositeScorer(draw(st.lists(st.tuples(inner, weights), min_size=1, max_size=3)))
-    if shape == "scaled":
-        return ScaledScorer(draw(inner))
-    return BoostedScorer(draw(inner), *draw(boost_scorers()))
+        return CompositeScorer(draw(weighted_scorers(depth - 1)))
+    inner = draw(scorers(depth=depth - 1))
+    return ScaledScorer(inner) if shape == "scaled" else BoostedScorer(inner, *draw(boost_scorers()))
 
 
 @cache
@@ -236,12 +277,18 @@ def cap_orders() -> st.SearchStrategy[Literal["inner", "score"]]:
     return st.sampled_from(("inner", "score"))
 
 
+@cache
+def count_quota_inner(depth: int) -> st.SearchStrategy[Slicer]:
+    """What a count quota may wrap: it refuses a knapsack."""
+    return slicers(depth=depth).filter(lambda slicer: not isinstance(slicer, KnapsackSlice))
+
+
+@cache
 @st.composite
 def slicers(draw: st.DrawFn, *, depth: int = 3) -> Slicer:
     """Draw any of the five slicers, wrapped in one another where that is legal, with extensions on sometimes."""
     shapes = ("greedy", "knapsack", "constrained") + (("quota", "count") * 2 if depth > 1 else ())
     shape = draw(st.sampled_from(shapes))
-    inner = slicers(depth=depth - 1)
     if shape == "greedy":
         return GreedySlice()
     if shape == "knapsack":
@@ -249,9 +296,10 @@ def slicers(draw: st.DrawFn, *, depth: int = 3) -> Slicer:
     if shape == "constrained":
         return CountConstrainedKnapsackSlice(draw(count_entries()), draw(knapsacks()), draw(scarcities()))
     if shape == "quota":
-        return QuotaSlice(draw(quota_entries()), draw(inner), redistribute=draw(st.sampled_from((False, False, True))))
-    legal = inner.filter(lambda slicer: not isinstance(slicer, KnapsackSlice))
-    return CountQuotaSlice(draw(count_entries()), draw(legal), draw(scarcities()), cap_order=draw(cap_orders()))
+        inner = draw(slicers(depth=depth - 1))
+        return QuotaSlice(draw(quota_entries()), inner, redistribute=draw(st.sampled_from((False, False, True))))
+    legal = draw(count_quota_inner(depth - 1))
+    return CountQuotaSlice(draw(count_entries()), legal, draw(scarcities()), cap_order=draw(cap_orders()))
 
 
 @cache
@@ -259,6 +307,7 @@ def placers() -> st.SearchStrategy[Placer]:
     return st.sampled_from((ChronologicalPlacer(), UShapedPlacer()))
 
 
+@cache
 def pipelines() -> st.SearchStrategy[Pipeline]:
     """Pipelines with every option."""
     deduplications = st.sampled_from([(True, True), (True, False), (False, False)])

@@ -26,6 +26,6 @@ for version in "$@"; do
     echo "== Python $version"
     [ -x "$environment/bin/python" ] || "$python" -m venv "$environment"
     "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --editable '.[test]'
-    "$environment/bin/python" -m pytest -q -n 2 -p no:cacheprovider
+    "$environment/bin/python" -m pytest -q -n 2 --dist worksteal -p no:cacheprovider
     "$environment/bin/python" -m pycupel.conformance vectors
 done

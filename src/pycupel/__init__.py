@@ -6,7 +6,7 @@
     context = select(items, 8_000, policy="rag").items
     messages = select_messages(history, 8_000).messages
 
-It is an implementation of the Cupel specification. `docs/` has the rest.
+It implements the Cupel specification. See `docs/` for guides.
 """
 
 from __future__ import annotations
@@ -142,5 +142,5 @@ else:
     __getattr__ = load_when_used(__name__, _NAMES, _MODULES)
 
     def __dir__() -> list[str]:
-        """The public names, whether they are loaded or not."""
+        """List the public names, loaded or not."""
         return sorted([*__all__, *_MODULES.split()])

@@ -22,9 +22,9 @@
     ├── ProviderAmbiguousError (ValueError)   the provider of a chat history cannot be determined
     └── UnitTooLargeError                     messages that belong together do not fit into the budget
 
-Errors carry their data as attributes. An error about one argument has the argument's name as `argument`, and so does
-a `TypeError` of pycupel. Where the specification prescribes a sentence, the text of the error is that sentence, and
-what to do about it follows as a note (`__notes__`), which every traceback shows.
+Errors carry their data as attributes. An error about one argument has its name as `argument`, and so does
+a `TypeError` raised by pycupel. Where the specification prescribes the text of an error, that text is used, and
+a note (`__notes__`), which every traceback shows, says what to do about it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ __all__ = [
 
 
 def digits(number: int) -> str:
-    """The number as text; if it has more than 200 digits, only how many, like `<401 digits>`.
+    """Format a number; if it has more than 200 digits, say only how many, like `<401 digits>`.
 
     Python does not print thousands of digits.
     """
@@ -75,17 +75,17 @@ _LONGEST = 10**200
 
 
 def plain(name: str) -> str:
-    """A name, key or id without quotes: verbatim up to 200 characters, then cut; control characters escaped."""
+    """Format a name, key or id without quotes: cut after 200 characters, control characters escaped."""
     return escaped(cut(name))
 
 
 def cut(name: str) -> str:
-    """A name, key or id: verbatim up to 200 characters, then its beginning."""
+    """Cut a name, key or id after 200 characters."""
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
 
 
 def escaped(text: str) -> str:
-    """A text in one line, without control characters."""
+    """Escape control characters, so that the text is one line."""
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
@@ -93,7 +93,7 @@ _LONGEST_NAME = 200
 
 
 class CupelError(Exception):
-    """The base class of all errors of pycupel, except `TypeError`."""
+    """The base class of all errors that pycupel raises, except `TypeError`."""
 
     where: str = ""
     """Which of several selections failed, such as a request of a batch; empty if there was only one."""
@@ -119,6 +119,12 @@ class _ValueRefusedError(CupelError, ValueError):
         argument: The name of the parameter, as in the call; None if no single argument is to blame.
         value: The invalid value, where there is one.
     """
+
+    argument: str | None
+    """The name of the parameter, as in the call; None if no single argument is to blame."""
+
+    value: object
+    """The invalid value, where there is one."""
 
     def __init__(
         self, message: str, *, argument: str | None = None, value: object = None, hint: str | None = None
@@ -198,6 +204,12 @@ class DocumentError(_ValueRefusedError):
         value: The invalid value, where there is one.
     """
 
+    path: str
+    """Where in the document, like `included[3].item.tokens`; empty for the document as a whole."""
+
+    errors: tuple[DocumentError, ...]
+    """All mistakes, one error each, if the whole document was checked; the text lists them."""
+
     def __init__(
         self,
         message: str,
@@ -225,6 +237,12 @@ class PinnedExceedsBudgetError(CupelError):
         available: The tokens that they may use: `max_tokens - output_reserve`.
     """
 
+    pinned_tokens: int
+    """The tokens of all pinned items."""
+
+    available: int
+    """The tokens that they may use: `max_tokens - output_reserve`."""
+
     def __init__(self, pinned_tokens: int, available: int) -> None:
         super().__init__(pinned_tokens, available)
         self.pinned_tokens = pinned_tokens
@@ -242,8 +260,14 @@ class BudgetOverflowError(CupelError):
 
     Attributes:
         merged_tokens: The tokens of pinned and selected items together.
-        target_tokens: The limit: the target, or what the output reserve leaves of the window if that is less.
+        target_tokens: The limit: the target, or `max_tokens - output_reserve` if that is less.
     """
+
+    merged_tokens: int
+    """The tokens of pinned and selected items together."""
+
+    target_tokens: int
+    """The limit: the target, or what the output reserve leaves of the window if that is less."""
 
     def __init__(self, merged_tokens: int, target_tokens: int) -> None:
         super().__init__(merged_tokens, target_tokens)
@@ -265,10 +289,25 @@ class TableTooLargeError(CupelError):
     Attributes:
         candidates: The number of items to choose from.
         capacity: The budget in buckets.
-        cells: How much is needed of the exceeded limit: table cells or live states.
+        cells: The table cells or live states needed.
         limit: The option that was exceeded, `"max_cells"` or `"max_states"`.
         allowed: The value of that option.
     """
+
+    candidates: int
+    """The number of items to choose from."""
+
+    capacity: int
+    """The budget in buckets."""
+
+    cells: int
+    """How much is needed of the exceeded limit: table cells or live states."""
+
+    limit: str
+    """The option that was exceeded, `"max_cells"` or `"max_states"`."""
+
+    allowed: int | None
+    """The value of that option."""
 
     def __init__(
         self, candidates: int, capacity: int, cells: int, limit: str = "max_cells", allowed: int | None = None
@@ -299,6 +338,18 @@ class CountRequirementError(CupelError):
         required_count: How many items of the kind are required.
         satisfied_count: How many candidates there are.
     """
+
+    slicer: str
+    """The name of the slicer's class."""
+
+    kind: str
+    """The kind."""
+
+    required_count: int
+    """How many items of the kind are required."""
+
+    satisfied_count: int
+    """How many candidates there are."""
 
     def __init__(self, slicer: str, kind: str, required_count: int, satisfied_count: int) -> None:
         super().__init__(slicer, kind, required_count, satisfied_count)
@@ -340,6 +391,15 @@ class MissingExtraError(CupelError, ImportError):
         extra: The extra of pycupel that installs it.
     """
 
+    purpose: str
+    """What needs the package."""
+
+    package: str
+    """The package to install."""
+
+    extra: str
+    """The extra of pycupel that installs it."""
+
     def __init__(self, purpose: str, package: str, extra: str) -> None:
         super().__init__(purpose, package, extra)
         self.purpose = purpose
@@ -357,6 +417,12 @@ class MessageShapeError(_ValueRefusedError):
         index: The index of the message in the list.
         key: The part of the message with the problem.
     """
+
+    index: int
+    """The index of the message in the list."""
+
+    key: str
+    """The part of the message with the problem."""
 
     def __init__(self, message: str, index: int, key: str, *, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
@@ -376,6 +442,9 @@ class ProviderAmbiguousError(_ValueRefusedError):
         candidates: The providers that would accept the history.
     """
 
+    candidates: tuple[str, ...]
+    """The providers that would accept the history."""
+
     def __init__(self, message: str, candidates: Sequence[str] = (), *, hint: str | None = None) -> None:
         super().__init__(message, argument="provider", hint=hint)
         self.candidates = tuple(candidates)
@@ -389,6 +458,15 @@ class UnitTooLargeError(CupelError):
         tokens: The tokens that they need together.
         available: The tokens that are available for them, beside everything else that must stay.
     """
+
+    indices: tuple[int, ...]
+    """The indices of the messages."""
+
+    tokens: int
+    """The tokens that they need together."""
+
+    available: int
+    """The tokens that are available for them, beside everything else that must stay."""
 
     def __init__(self, indices: Sequence[int], tokens: int, available: int, *, hint: str | None = None) -> None:
         super().__init__(tuple(indices), tokens, available)
@@ -404,6 +482,6 @@ class UnitTooLargeError(CupelError):
         if len(self.indices) > 8:
             which = f"{self.indices[0]} to {self.indices[-1]} ({len(self.indices)} of them)"
         what = f"messages {which} belong together and need" if many else f"message {which} needs"
-        # The budget may leave more, which other messages need.
+        # The budget may have more tokens left, but other messages need them.
         left = f"only {digits(self.available)} are available for {'them' if many else 'it'}"
         return f"{what} {digits(self.tokens)} tokens, but {left}"

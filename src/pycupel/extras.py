@@ -31,7 +31,7 @@ def load_extra(module: str, *, extra: str, package: str, purpose: str) -> Any:
 def missing_extra(
     error: ModuleNotFoundError, module: str, *, extra: str, package: str, purpose: str
 ) -> ModuleNotFoundError | MissingExtraError:
-    """A `MissingExtraError` if the package itself is missing; otherwise the same error."""
+    """Return a `MissingExtraError` if the package itself is missing, otherwise the error as it is."""
     missing = error.name or ""
     if missing and (module == missing or module.startswith(f"{missing}.")):
         return MissingExtraError(purpose, package, extra)

@@ -1,14 +1,14 @@
-"""Names of a package that are imported when they are first used, so that importing the package costs little.
+"""Import the names of a package on first use, so that importing the package is cheap.
 
-A package lists these names for type checkers and editors as well, in an `if TYPE_CHECKING` block, because they cannot
-follow a table. Its `__getattr__` is in the `else` branch: to them it would promise that any name exists.
+Type checkers and editors cannot read the table of names, so a package also imports them in an `if TYPE_CHECKING` block.
+Its `__getattr__` is in the `else` branch, because checkers take it as a promise that any name exists.
 """
 
 from __future__ import annotations
 
 import sys
 
-# What type checkers take for `typing.TYPE_CHECKING`, whose import would cost more than everything here.
+# Type checkers treat this as `typing.TYPE_CHECKING`, whose import would cost more than everything here.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -19,13 +19,13 @@ __all__ = ["load_when_used"]
 
 
 def load_when_used(package: str, names: Mapping[str, str], modules: str = "") -> Callable[[str], Any]:
-    """The `__getattr__` of a package.
+    """Make the `__getattr__` of a package.
 
     Args:
         package: The package's `__name__`.
-        names: For each module the names to load from it, separated by blanks. A leading dot means a module of the
+        names: For each module, the names to load from it, separated by spaces. A leading dot means a module of the
             package.
-        modules: The modules of the package that are attributes themselves, separated by blanks.
+        modules: The modules of the package that are attributes themselves, separated by spaces.
     """
     homes = {name: home for home, listed in names.items() for name in listed.split()}
     homes |= dict.fromkeys(modules.split(), "")

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import refuse_class, wrong_type
 
 __all__ = [
@@ -29,7 +30,7 @@ __all__ = [
 
 @runtime_checkable
 class Scorer(Protocol):
-    """Ranks: gives every item a score. Higher scores are selected first."""
+    """Gives every item a score. Higher scores are selected first."""
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         """Score one item. Equal arguments must give an equal score.
@@ -46,7 +47,7 @@ class Scorer(Protocol):
 
 @runtime_checkable
 class Slicer(Protocol):
-    """Drops: selects the items that fit into a budget."""
+    """Selects the items that fit into a budget."""
 
     def slice(self, scored_items: Sequence[ScoredItem], budget: ContextBudget, /) -> list[ContextItem]:
         """Select items.
@@ -56,14 +57,14 @@ class Slicer(Protocol):
             budget: The selection may use `budget.target_tokens`.
 
         Returns:
-            The selected items: the same objects, each at most as often as it was given.
+            The selected items: the same objects, none more often than it was given.
         """
         ...
 
 
 @runtime_checkable
 class Placer(Protocol):
-    """Positions: decides in which order the model sees the selected items."""
+    """Decides in which order the model sees the selected items."""
 
     def place(self, scored_items: Sequence[ScoredItem], /) -> list[ContextItem]:
         """Put items into order.
@@ -82,7 +83,7 @@ class TimeProvider(Protocol):
     """A clock."""
 
     def now(self) -> datetime:
-        """The current time, with a time zone."""
+        """Return the current time, with a time zone."""
         ...
 
 
@@ -90,12 +91,12 @@ class TokenCounter(Protocol):
     """A function that counts the tokens of a text."""
 
     def __call__(self, text: str, /) -> int:
-        """The number of tokens in `text`."""
+        """Count the tokens in `text`."""
         ...
 
 
 class ShortenContext:
-    """The context of a shortener: the other items, and how to count tokens.
+    """What a shortener may use: the other items, and a way to count tokens.
 
     Attributes:
         items: All items that compete for the budget, in their order; the item itself is one of them.
@@ -106,18 +107,34 @@ class ShortenContext:
 
     __slots__ = ("counter", "items", "memo", "said")
 
+    items: Sequence[ContextItem]
+    """All items that compete for the budget, in their order; the item itself is one of them."""
+
+    said: Sequence[str]
+    """Texts that always stay."""
+
+    counter: TokenCounter | None
+    """Counts the tokens of a text; None if it is unknown."""
+
+    memo: dict[Any, Any]
+    """A cache for what a shortener computes once for all items. A context belongs to one run."""
+
     def __init__(
         self, items: Sequence[ContextItem], said: Sequence[str] = (), counter: TokenCounter | None = None
     ) -> None:
         self.items = items
         self.said = said
         self.counter = counter
-        self.memo: dict[Any, Any] = {}
+        self.memo = {}
 
     def count(self, item: ContextItem, text: str) -> int:
-        """The tokens of a text that was taken from an item.
+        """Count the tokens of a text taken from an item.
 
-        Without a counter, they are proportional to the characters, as in the item, rounded up.
+        Without a counter, use the item's ratio of tokens to characters, rounded up.
+
+        Args:
+            item: The item.
+            text: A part of its content, or what replaces it.
         """
         if self.counter is not None:
             return self.counter(text)
@@ -133,7 +150,7 @@ class Shortener(Protocol):
 
         Args:
             item: The item to shorten.
-            context: The other items, and how to count tokens.
+            context: The other items, and a way to count tokens.
 
         Returns:
             Shorter versions, each with fewer tokens than the item, as `pycupel.shorten.make_version` makes them. An
@@ -143,7 +160,7 @@ class Shortener(Protocol):
 
 
 class SliceOutcome(NamedTuple):
-    """The result of `slice_detailed`: the selection, and further details."""
+    """The result of `slice_detailed`: the selection and its details."""
 
     selected: list[ContextItem]
     """The selected items."""
@@ -154,30 +171,33 @@ class SliceOutcome(NamedTuple):
     cap_excluded: tuple[tuple[ContextItem, ExclusionReason], ...] = ()
     """Items that were excluded by a cap or a minimum score, not by the budget, each with the reason."""
 
+    def __repr__(self) -> str:
+        return record_repr(self)
 
-# The rest is for internal use.
+
+# Everything below is internal.
 
 
 def checked_scorer(name: str, value: Any) -> Scorer:
-    """Anything with a method `score`."""
+    """Check that a value has a method `score`."""
     scorer: Scorer = _checked(name, value, "score", "a scorer: an object with score(item, all_items)")
     return scorer
 
 
 def checked_slicer(name: str, value: Any) -> Slicer:
-    """Anything with a method `slice`."""
+    """Check that a value has a method `slice`."""
     slicer: Slicer = _checked(name, value, "slice", "a slicer: an object with slice(scored_items, budget)")
     return slicer
 
 
 def checked_placer(name: str, value: Any) -> Placer:
-    """Anything with a method `place`."""
+    """Check that a value has a method `place`."""
     placer: Placer = _checked(name, value, "place", "a placer: an object with place(scored_items)")
     return placer
 
 
 def checked_shortener(name: str, value: Any) -> Shortener:
-    """Anything with a method `shorten`."""
+    """Check that a value has a method `shorten`."""
     shortener: Shortener = _checked(name, value, "shorten", "a shortener: an object with shorten(item, context)")
     return shortener
 

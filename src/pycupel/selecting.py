@@ -1,4 +1,4 @@
-"""The one-liner: `select(items, 8_000, policy="rag").items`."""
+"""Select in one call: `select(items, 8_000, policy="rag").items`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ContextResult:
     """Advisory notes, for example that no item sets the field that a scorer reads."""
 
     report: SelectionReport | None = None
-    """What was left out and why, with `explain=True`; else None."""
+    """What was left out and why; None without `explain=True`."""
 
     shortened: tuple[Shortened, ...] = ()
     """The items that were selected in a shorter version, each with that version, in the order of `items`."""
@@ -98,16 +98,16 @@ def select(
     shorten: Shortener | None = None,
     explain: bool = False,
 ) -> ContextResult:
-    """Select and order the best context for a budget. Does not call the `on_overflow` of a pipeline.
+    """Select and order the best context for a budget. A pipeline's `on_overflow` is not called.
 
     Args:
-        items: The candidates, in any iterable; `Versions` for an item with shorter versions.
+        items: The candidates, in any iterable. Use `Versions` for an item that you have shorter versions of.
         budget: The limits, or just a number of tokens.
         policy: A policy, a pipeline, or the name of a preset: chat, code-review, rag, document-qa, tool-use,
             long-running, debugging.
-        query: What the selection should be relevant to: the user's question, in plain words. The presets read it.
-        shorten: Makes shorter versions of the items, to choose from before anything is left out, such as `KeyLines()`
-            of `pycupel.shorten`. It replaces the policy's own.
+        query: The user's question, in plain words. Scorers that take one, such as those of the presets, use it.
+        shorten: Makes shorter versions of items that would otherwise be left out, such as `KeyLines()` from
+            `pycupel.shorten`. It replaces the policy's own.
         explain: Whether the result should have a report.
 
     Returns:
@@ -124,15 +124,15 @@ def select(
     pipeline = Pipeline.from_policy(policy)
     limits = ContextBudget.of(budget)
     with_report = checked_bool("explain", explain)
-    maker = pipeline.shorten if shorten is None else shorten
+    shortener = pipeline.shorten if shorten is None else shorten
     candidates: Any = items if isinstance(items, list) else list(checked_iterable("items", _ITEMS, items))
     if not _ITEMS_ONLY.issuperset(map(type, candidates)):
-        # Most items have no versions, and the makers take longer to load than a selection.
+        # Few items have versions, and importing this takes longer than a selection.
         from pycupel.shorten.versions import unpacked  # noqa: PLC0415
 
-        candidates, maker = unpacked(candidates, maker)
-    if maker is not pipeline.shorten:
-        pipeline = replace(pipeline, shorten=maker)
+        candidates, shortener = unpacked(candidates, shortener)
+    if shortener is not pipeline.shorten:
+        pipeline = replace(pipeline, shorten=shortener)
     selection = pipeline.select(pipeline.rank(candidates, query=query), limits)
     notes, shortened = selection.notes, selection.shortened
     if with_report:

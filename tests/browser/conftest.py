@@ -15,8 +15,9 @@ from tests.browser.pages import Opened
 collect_ignore_glob = ["test_[!s]*.py"] if missing() else []
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
+    """Closed before the tests of other folders: playwright keeps an event loop running, and they run their own."""
     with launched() as chromium:
         yield chromium
 

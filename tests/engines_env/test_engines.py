@@ -1,6 +1,6 @@
 """The same rows from local, Dask, Spark and Ray runs on 20,000 requests; and DuckDB over the results.
 
-`make test-engines` runs this, where the engines are. The recipes are those of the page "Many requests".
+`make test-engines` runs this, where the engines are. The recipes are those in `docs/many-requests.md`.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def test_select_chooses_among_them() -> None:
     assert select([pair], 9).items == []
 
 
-def test_other_items_ask_the_maker() -> None:
+def test_other_items_ask_the_shortener() -> None:
     lines = ContextItem("".join(f"value_{i} = {i}\n" for i in range(100)), 400)
     result = select([Versions(WHOLE, [SHORT]), lines], 250, shorten=KeyLines())
     assert {each.version.metadata["pycupel.version"]["maker"].partition(",")[0] for each in result.shortened} == {

@@ -1,4 +1,4 @@
-"""The pytest plug-in, used as people use it: by pytest, in a process of its own."""
+"""The pytest plug-in, used as people use it: by pytest."""
 
 from __future__ import annotations
 
@@ -54,12 +54,16 @@ def _terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(variable, raising=False)
 
 
-def run(pytester: pytest.Pytester, code: str, *options: str) -> pytest.RunResult:
-    """With no other plug-in: loading those that the tests use takes longer than all the rest."""
+def run(pytester: pytest.Pytester, code: str, *options: str, alone: bool = False) -> pytest.RunResult:
+    """With no other plug-in: loading those that the tests use takes longer than all the rest.
+
+    Tests that write snapshots run alone, in a new process, because which snapshots were written is known until it ends.
+    """
     pytester.makepyfile(test_it=USES_IT + code)
+    start = pytester.runpytest_subprocess if alone else pytester.runpytest_inprocess
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-        return pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "pycupel_pytest", *options)
+        return start("-p", "no:cacheprovider", "-p", "pycupel_pytest", *options)
 
 
 def files_in(directory: Path) -> list[str]:
@@ -323,17 +327,17 @@ def test_not_equal(report):
 
 def test_a_snapshot_is_written_compared_and_updated(pytester: pytest.Pytester) -> None:
     code = "def test_it(cupel_report):\n    cupel_report(ITEMS, {}).should().match_snapshot('pump')\n"
-    first = run(pytester, code.format(100))
+    first = run(pytester, code.format(100), alone=True)
     first.assert_outcomes(passed=1)
     first.stdout.fnmatch_lines(
         ["-* cupel snapshots written *-", str(Path("__snapshots__/pump.json"))], consecutive=True
     )
 
-    again = run(pytester, code.format(100))
+    again = run(pytester, code.format(100), alone=True)
     again.assert_outcomes(passed=1)
     again.stdout.no_fnmatch_line("*cupel snapshots*")
 
-    other = run(pytester, code.format(80))
+    other = run(pytester, code.format(80), alone=True)
     other.assert_outcomes(failed=1)
     other.stdout.fnmatch_lines(
         [
@@ -346,7 +350,7 @@ def test_a_snapshot_is_written_compared_and_updated(pytester: pytest.Pytester) -
     )
     other.stdout.fnmatch_lines(["E       If the selection is right, run pytest with --cupel-update-snapshots,"])
 
-    update = run(pytester, code.format(80), "--cupel-update-snapshots")
+    update = run(pytester, code.format(80), "--cupel-update-snapshots", alone=True)
     update.assert_outcomes(passed=1)
     update.stdout.fnmatch_lines(["-* cupel snapshots written *-"])
 
@@ -357,7 +361,7 @@ def test_parametrised_tests_cannot_share_a_snapshot(pytester: pytest.Pytester) -
 def test_it(cupel_report, budget):
     cupel_report(ITEMS, budget).should().match_snapshot("pump")
 """
-    result = run(pytester, code, "--cupel-update-snapshots")
+    result = run(pytester, code, "--cupel-update-snapshots", alone=True)
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
         ["E       Another test in this run uses a snapshot of the same name: use a different name in each."]
@@ -367,12 +371,12 @@ def test_it(cupel_report, budget):
 def test_ci_does_not_write_snapshots(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "true")
     code = "def test_it(report):\n    report.should().match_snapshot('pump')\n"
-    result = run(pytester, code)
+    result = run(pytester, code, alone=True)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         ["E       *MatchSnapshot(pump) failed: there is no __snapshots__/pump.json, and snapshots are *"]
     )
-    run(pytester, code, "--cupel-update-snapshots").assert_outcomes(passed=1)
+    run(pytester, code, "--cupel-update-snapshots", alone=True).assert_outcomes(passed=1)
 
 
 def test_the_flag_ends_with_the_run(pytester: pytest.Pytester) -> None:
@@ -552,7 +556,8 @@ def test_a_runner_has_a_default() -> None:
     ("arguments", "error", "text"),
     [
         ((ITEMS, "much"), TypeError, "budget must be a ContextBudget or an int, not 'much'"),
-        ((ITEMS, 5, 3), TypeError, "scorer"),
+        ((ITEMS, 5, 3), TypeError, "pipeline must be a Policy, a Pipeline, the name of a preset or a scorer, not 3"),
+        ((ITEMS, 5, KindScorer), TypeError, r"pipeline must be an instance; did you mean KindScorer\(\)\?"),
         ((ITEMS, 5, "cat"), InvalidArgumentError, "did you mean 'chat'"),
     ],
 )

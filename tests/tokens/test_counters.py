@@ -190,6 +190,7 @@ def test_so_is_one_whose_vocabulary_is_not_installed(name: str) -> None:
     assert counter.margin_percent >= 5.0
 
 
+@pytest.mark.no_cover
 @pytest.mark.usefixtures("without_splintr")
 def test_mistral_counts_with_its_own_package_too() -> None:
     counter = get_counter("mistral-small-latest")
@@ -466,6 +467,7 @@ def test_what_reports_nothing_is_refused(usage: object) -> None:
     with pytest.raises(InvalidArgumentError, match="there is no count of prompt tokens in ") as caught:
         reported_tokens(usage)
     assert caught.value.argument == "usage"
+    assert caught.value.__notes__ == ["Pass the usage or usage_metadata of a response."]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ __all__ = ["budget_utilization", "fraction", "kind_diversity", "timestamp_covera
 
 
 def budget_utilization(report: SelectionReport, budget: ContextBudget | int) -> float:
-    """The selected tokens as a share of the window, `max_tokens`; above 1.0 if an overflow was accepted.
+    """Return the selected tokens as a share of `max_tokens`; above 1.0 after an accepted overflow.
 
     Args:
         report: The report of a selection.
@@ -20,18 +20,18 @@ def budget_utilization(report: SelectionReport, budget: ContextBudget | int) -> 
 
 
 def kind_diversity(report: SelectionReport) -> int:
-    """The number of different kinds among the selected items."""
+    """Count the different kinds among the selected items."""
     return len({included.item.kind.key for included in checked_report("report", report).included})
 
 
 def timestamp_coverage(report: SelectionReport) -> float:
-    """The share of selected items that have a timestamp; 0.0 for an empty selection."""
+    """Return the share of selected items that have a timestamp; 0.0 for an empty selection."""
     included = checked_report("report", report).included
     return sum(each.item.timestamp is not None for each in included) / len(included) if included else 0.0
 
 
 def fraction(tokens: int, whole: int) -> float:
-    """`tokens / whole`. Of 0 the share is 0.0 or infinite, never NaN, which would pass every comparison (TV-10)."""
+    """Divide; if `whole` is 0, return 0.0 or infinity, never NaN, which would pass every comparison (TV-10)."""
     try:
         if whole:
             return tokens / whole

@@ -46,10 +46,10 @@ class KindQuotaUtilization(NamedTuple):
 def quota_utilization(
     report: SelectionReport, policy: Policy | PresetName | Slicer, budget: ContextBudget | int
 ) -> tuple[KindQuotaUtilization, ...]:
-    """How a selection uses the quotas of a policy.
+    """Compare a selection with the quotas of a policy.
 
-    All selected items count, pinned ones too. Percentages are of `target_tokens`, even if a slicer had less than
-    that to divide, because of pinned items or an outer slicer.
+    All selected items count, even pinned ones. Percentages are of `target_tokens`, even if pinned items or an outer
+    slicer left less than that to divide.
 
     Args:
         report: The report of a selection.
@@ -81,7 +81,7 @@ def _usage(
     tokens = [each.item.tokens for each in included if each.item.kind == constraint.kind]
     actual: float = len(tokens)
     if constraint.mode is QuotaConstraintMode.PERCENTAGE:
-        # Multiplied first, so that 29 tokens of 100 are exactly 29 percent.
+        # Multiply first, so that 29 tokens of 100 are exactly 29 percent.
         actual = 100 * sum(tokens) / budget.target_tokens if budget.target_tokens else 0.0
     utilization = min(1.0, max(0.0, actual / constraint.cap)) if constraint.cap else 0.0
     return KindQuotaUtilization(

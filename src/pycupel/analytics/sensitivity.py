@@ -1,4 +1,4 @@
-"""Policy sensitivity: what other policies select from the same items."""
+"""Policy sensitivity: compare what several policies select from the same items."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, cast, overload
 from pycupel.diagnostics import SelectionReport
 from pycupel.errors import CupelError, InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_iterable, checked_pairs, checked_str, quoted
 from pycupel.model.frozen import sealed
 from pycupel.model.names import NamedEnum
@@ -36,11 +37,14 @@ class PolicySensitivityDiffEntry(NamedTuple):
     """The content of the items."""
 
     statuses: tuple[tuple[str, ItemStatus], ...]
-    """The label of each variant and what it does, in the order of the variants."""
+    """The label of each variant and whether it selects the content, in the order of the variants."""
+
+    def __repr__(self) -> str:
+        return record_repr(self)
 
 
 @sealed
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PolicySensitivityReport:
     """What each variant selects, and where they differ. `print` shows it as a table."""
 
@@ -51,16 +55,18 @@ class PolicySensitivityReport:
     """The contents that some variants select and others do not, in the order in which they first appear in the items.
     """
 
+    __repr__ = record_repr
+
     def __post_init__(self) -> None:
         _check_number(self.variants)
 
     def to_text(self, *, color: bool = False) -> str:
-        """A table for a terminal of 80 columns; `pycupel.render.render_sensitivity` has more options.
+        """Format a table for a terminal of 80 columns; `pycupel.render.render_sensitivity` has more options.
 
         Args:
             color: Whether to use ANSI colours.
         """
-        # Rendering is a layer above this one, and most comparisons never need it.
+        # Imported late, because rendering is a higher layer and most comparisons never need it.
         from pycupel.render.sensitivity import render_sensitivity  # noqa: PLC0415
 
         return render_sensitivity(self, color=color)
@@ -109,8 +115,9 @@ def policy_sensitivity(
         CupelError: a variant cannot select; the message names it.
     """
     pipelines = _checked_variants(variants)
+    limits = ContextBudget.of(budget)
     candidates: list[ContextItem] = list(checked_iterable("items", "an iterable of ContextItem", items))
-    reports = tuple((label, _report(label, pipeline, candidates, budget, query)) for label, pipeline in pipelines)
+    reports = tuple((label, _report(label, pipeline, candidates, limits, query)) for label, pipeline in pipelines)
     return PolicySensitivityReport(reports, _differences(candidates, reports))
 
 
@@ -134,7 +141,7 @@ def _pipeline(label: str, variant: Any) -> Pipeline:
 
 
 def _report(
-    label: str, pipeline: Pipeline, items: Sequence[ContextItem], budget: ContextBudget | int, query: str | None
+    label: str, pipeline: Pipeline, items: Sequence[ContextItem], budget: ContextBudget, query: str | None
 ) -> SelectionReport:
     with _named(label):
         return pipeline.dry_run(items, budget, query=query)
@@ -142,7 +149,7 @@ def _report(
 
 @contextmanager
 def _named(label: str) -> Generator[None]:
-    """Have errors name the variant."""
+    """Make errors name the variant."""
     try:
         yield
     except CupelError as error:
@@ -156,7 +163,7 @@ def _named(label: str) -> Generator[None]:
 def _differences(
     items: Iterable[ContextItem], variants: Iterable[tuple[str, SelectionReport]]
 ) -> tuple[PolicySensitivityDiffEntry, ...]:
-    """By content, because only some of several items with the same content may be selected (PO-01)."""
+    """Compare by content, because only some of several items with the same content may be selected (PO-01)."""
     selections = [(label, {included.item.content for included in report.included}) for label, report in variants]
     contents = dict.fromkeys(item.content for item in items)
     entries = (PolicySensitivityDiffEntry(content, _statuses(content, selections)) for content in contents)

@@ -29,7 +29,7 @@ from pycupel.pipeline.rank import Ranking
 
 __all__ = ["BudgetPoint", "find_min_budget_for", "get_marginal_items", "sweep_budgets"]
 
-# Sizes times items: how much an exhaustive search may slice.
+# The work limit of an exhaustive search: sizes times items.
 _MAX_SLICED = 50_000_000
 
 
@@ -41,13 +41,13 @@ def get_marginal_items(
     *,
     query: str | None = None,
 ) -> list[ContextItem]:
-    """The items that a budget `slack_tokens` smaller would lose, in placed order.
+    """Return the items that a budget `slack_tokens` smaller would lose, in placed order.
 
     Args:
         pipeline: What selects: a `Pipeline`, a `Policy` or the name of a preset.
         items: The candidates, in any iterable.
         budget: The limits now, or just a number of tokens.
-        slack_tokens: By how much to reduce `max_tokens` and `target_tokens`. With 0 there are no such items, and
+        slack_tokens: How much to subtract from `max_tokens` and `target_tokens`. With 0, the result is empty, and
             nothing is run.
         query: The question that the selection should be relevant to, for scorers that take one.
 
@@ -89,7 +89,7 @@ def find_min_budget_for(
     exhaustive: bool = False,
     query: str | None = None,
 ) -> int | None:
-    """The smallest budget up to `search_ceiling` that selects `target_item`, found by bisection; None if there is none.
+    """Find the smallest budget up to `search_ceiling` that selects `target_item`, by bisection; None if there is none.
 
     A larger budget may drop an item that a smaller one selects. So the result selects the item, but may depend on the
     ceiling; `exhaustive=True` finds the true minimum.
@@ -130,7 +130,7 @@ def find_min_budget_for(
             value=target_item,
             hint="An equal copy is another item: pass the same object.",
         )
-    # This also checks that all of them are items.
+    # This also checks that all candidates are items.
     ranking = runner.rank(candidates, query=query)
     ceiling = checked_int("search_ceiling", search_ceiling)
     if ceiling < target_item.tokens:
@@ -161,7 +161,7 @@ def find_min_budget_for(
 
 
 def _smallest_size(is_selected: Callable[[int], bool], smallest: int, ceiling: int, candidates: int) -> int | None:
-    """The first size that selects the target, within the limit on work."""
+    """Return the first size that selects the target, within the work limit."""
     limit = min(ceiling, smallest + _MAX_SLICED // candidates)
     found = next((size for size in range(smallest, limit + 1) if is_selected(size)), None)
     if found is None and limit < ceiling:
@@ -181,7 +181,7 @@ class BudgetPoint(NamedTuple):
     """The budget."""
 
     feasible: bool
-    """Whether the budget is large enough for what is pinned or required. If not, nothing is selected."""
+    """Whether the budget is large enough for the pinned and required items. If not, nothing is selected."""
 
     items: tuple[ContextItem, ...] = ()
     """The selected items, in placed order."""
@@ -193,7 +193,7 @@ class BudgetPoint(NamedTuple):
     """Their tokens as a share of `max_tokens`."""
 
     score: float = 0.0
-    """The sum of the scores of those that are not pinned."""
+    """The sum of the scores of the items that are not pinned."""
 
     def __repr__(self) -> str:
         return record_repr(self)
@@ -206,7 +206,7 @@ def sweep_budgets(
     *,
     query: str | None = None,
 ) -> tuple[BudgetPoint, ...]:
-    """What each of several budgets selects: one point for each, in the order given.
+    """Show what each of several budgets selects: one point for each, in the order given.
 
     Args:
         pipeline: What selects: a `Pipeline`, a `Policy` or the name of a preset.
@@ -248,7 +248,7 @@ def _point(budget: ContextBudget, selection: Selection) -> BudgetPoint:
 
 
 def _select(pipeline: Pipeline, ranking: Ranking, budget: ContextBudget) -> Selection | None:
-    """None if the budget is too small for what is pinned or required (BS-06). Other errors are raised."""
+    """Select; None if the budget is too small for the pinned or required items (BS-06). Other errors are raised."""
     try:
         return pipeline.select(ranking, budget)
     except (PinnedExceedsBudgetError, BudgetOverflowError):
@@ -256,7 +256,7 @@ def _select(pipeline: Pipeline, ranking: Ranking, budget: ContextBudget) -> Sele
 
 
 def _reduced(budget: ContextBudget, slack: int) -> ContextBudget:
-    """The budget with `slack` tokens less, never below zero (BS-11)."""
+    """Subtract `slack` tokens from a budget, but never below zero (BS-11)."""
     return budget.resized(max(0, budget.max_tokens - slack), max(0, budget.target_tokens - slack))
 
 

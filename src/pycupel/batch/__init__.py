@@ -1,10 +1,10 @@
-"""Selection over many logged requests, on one machine or on Dask.
+"""Select the context of many logged requests, on one machine or on Dask.
 
     from pycupel.batch import run_batch
 
     summary = run_batch(["requests.jsonl"], "rag", "selected")
 
-| module    | holds                                                                          |
+| module    | contents                                                                       |
 |-----------|--------------------------------------------------------------------------------|
 | `request` | `select_request`: one request and a policy give one row                        |
 | `arrow`   | `select_batch`: the same over an Arrow record batch; Parquet files             |

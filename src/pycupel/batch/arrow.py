@@ -27,7 +27,7 @@ def _pyarrow(module: str = "pyarrow") -> Any:
 
 
 def rows_schema() -> Any:
-    """The schema of rows."""
+    """Return the schema of rows."""
     pa = _pyarrow()
     excluded = pa.struct([("index", pa.int64()), ("reason", pa.string())])
     return pa.schema(
@@ -45,11 +45,11 @@ def rows_schema() -> Any:
 
 
 def select_batch(record_batch: Any, policy: Policy | PresetName) -> Any:
-    """`select_request` over an Arrow record batch: a row for each request, in the same order.
+    """Run `select_request` on an Arrow record batch: a row for each request, in the same order.
 
     Args:
         record_batch: A `pyarrow.RecordBatch` with the columns `id`, `budget`, and `items` or `messages`, perhaps
-            `query`, `provider`, `model`, `system` and `tools`. What is nested may also be text in JSON.
+            `query`, `provider`, `model`, `system` and `tools`. Nested values may also be JSON strings.
         policy: A policy, a pipeline, or the name of a preset.
 
     Returns:
@@ -65,15 +65,15 @@ def select_batch(record_batch: Any, policy: Policy | PresetName) -> Any:
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether a file is one, by its name."""
+    """Whether a file is a Parquet file, by its name."""
     return path.suffix.lower() in (".parquet", ".pq")
 
 
 def read_pieces(path: Path, size: int) -> Iterator[tuple[int, bytes, float]]:
-    """The rows of a Parquet file in pieces, each as an Arrow stream with its first row and what is read with it.
+    """Read a Parquet file in pieces: each is an Arrow stream, with its first row and how much has been read.
 
     Raises:
-        DocumentError: it is damaged, or no Parquet file.
+        DocumentError: it is damaged, or not a Parquet file.
     """
     pa, parquet = _pyarrow(), _pyarrow("pyarrow.parquet")
     try:
@@ -90,14 +90,14 @@ def read_pieces(path: Path, size: int) -> Iterator[tuple[int, bytes, float]]:
 
 
 def requests_in(payload: bytes) -> Iterator[dict[str, Any]]:
-    """The requests in an Arrow stream."""
+    """Return the requests in an Arrow stream."""
     with _pyarrow().ipc.open_stream(payload) as reader:
         for batch in reader:
             yield from _to_requests(batch)
 
 
 def to_parquet(rows: list[dict[str, Any]]) -> bytes:
-    """Rows as a Parquet file."""
+    """Write rows as a Parquet file."""
     pa, parquet = _pyarrow(), _pyarrow("pyarrow.parquet")
     sink = BytesIO()
     parquet.write_table(pa.Table.from_batches([_to_batch(rows)]), sink)
@@ -115,7 +115,7 @@ def _to_batch(rows: list[dict[str, Any]]) -> Any:
 
 
 def _to_requests(record_batch: Any) -> Iterator[dict[str, Any]]:
-    """The rows of a batch as requests. What is null is absent."""
+    """Turn the rows of a batch into requests. Null means absent."""
     names = record_batch.schema.names
     for start in range(record_batch.num_rows):
         values = {name: record_batch.column(i)[start].as_py(maps_as_pydicts="lossy") for i, name in enumerate(names)}
@@ -123,7 +123,7 @@ def _to_requests(record_batch: Any) -> Iterator[dict[str, Any]]:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """A value as it would be in JSON."""
+    """Convert a value to what it would be in JSON."""
     if name in _NESTED and isinstance(value, str):
         try:
             parsed = parse_json(value)
@@ -139,7 +139,7 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def _without_types(value: Any) -> Any:
-    """Nested values with times as texts, and without nulls."""
+    """Convert nested values: times become texts, and nulls are removed."""
     if isinstance(value, datetime):
         return value.isoformat()
     if is_object(value):

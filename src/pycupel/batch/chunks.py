@@ -1,4 +1,4 @@
-"""Input files in chunks, and the work on one chunk. Chunks depend only on the input, not on the engine."""
+"""Read input files in chunks, and process a chunk. Chunks depend only on the input, not on the engine."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import IO, Any, NamedTuple
 from pycupel.batch import arrow
 from pycupel.batch.request import RequestSelector, error_row
 from pycupel.batch.tally import Tally
-from pycupel.codecs.files import decompressed, is_damaged
 from pycupel.codecs.jsontext import parse_json
+from pycupel.compressed import decompressed, is_damaged
 from pycupel.errors import DocumentError
 from pycupel.pipeline import Policy
 
@@ -24,10 +24,10 @@ __all__ = ["Chunk", "Job", "Part", "process", "read_chunks"]
 # A chunk is a part of the output: small enough that losing one costs little, large enough to be worth a file.
 _REQUESTS = 500
 _BYTES = 2 * 1024 * 1024
-# Lines have thousands of bytes, so that few would fit into the usual buffer.
+# Lines have thousands of bytes, so few would fit into the default buffer.
 _BUFFER = 64 * 1024
 _LABEL = 80
-# Integers with fewer digits have 64 bits in every reader.
+# Integers with fewer digits fit into 64 bits in every reader.
 _TO_ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _LONG_NUMBER, _FOUR_DIGITS = b"0" * 19, b"0" * 4
 
@@ -48,10 +48,10 @@ class Chunk(NamedTuple):
     """JSON lines, or an Arrow stream."""
 
     is_arrow: bool
-    """Which of the two."""
+    """Whether the payload is an Arrow stream."""
 
     share: float
-    """How much of the whole input has been read with it, from 0 to 1."""
+    """How much of the whole input has been read up to its end, from 0 to 1."""
 
 
 class Job(NamedTuple):
@@ -84,7 +84,7 @@ class Part(NamedTuple):
 
 
 def read_chunks(inputs: Sequence[Path]) -> Iterator[Chunk]:
-    """The requests of all files, in order."""
+    """Read the requests of all files, in order."""
     sizes = [path.stat().st_size for path in inputs]
     whole = sum(sizes) or 1
     before = number = 0
@@ -113,7 +113,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes, float]]:
 
 
 def _next_lines(lines: IO[bytes], *, can_go_back: bool) -> bytes:
-    """The lines of a chunk, or nothing at the end of the file."""
+    """Read the lines of a chunk, or nothing at the end of the file."""
     start, size = lines.tell(), 0
     held: list[bytes] = []
     for line in islice(lines, _REQUESTS):
@@ -134,14 +134,14 @@ def process(chunk: Chunk, job: Job) -> Part:
     tally = Tally()
     rows = _rows(chunk, job, tally)
     payload = arrow.to_parquet([*rows]) if job.to_parquet else _to_lines(rows)
-    # The slowest of the chunk are found when it is added to an empty tally.
+    # Adding it to an empty tally finds the slowest requests of the chunk.
     counted = Tally()
     counted.add(tally)
     return Part(chunk.number, counted.counts["requests"], payload, counted)
 
 
 def _rows(chunk: Chunk, job: Job, tally: Tally) -> Iterator[dict[str, Any]]:
-    """The row of each request, counted. Rows are made one by one, because many slow the garbage collector down."""
+    """Make and count the row of each request, one by one, because many rows slow the garbage collector down."""
     selector = RequestSelector(job.policy)
     other = None if job.other is None else RequestSelector(job.other)
     clock = perf_counter
@@ -161,7 +161,7 @@ def _row(selector: RequestSelector, request: Any) -> dict[str, Any]:
 
 
 def _requests(chunk: Chunk) -> Iterator[Any]:
-    """The requests, and errors for lines that are not JSON."""
+    """Return the requests, and errors for lines that are not JSON."""
     if chunk.is_arrow:
         yield from arrow.requests_in(chunk.payload)
         return
@@ -180,15 +180,15 @@ def _requests(chunk: Chunk) -> Iterator[Any]:
 
 
 def _has_long_number(text: bytes) -> bool:
-    """Whether there are so many digits in a row that orjson may read a float where the standard library reads an int.
+    """Whether a text has so many digits in a row that orjson may read a float instead of an int.
 
-    Of so many, every fourth byte has four in a row. Times have not, so that most texts are not looked at any further.
+    In such a run, looking at every fourth byte finds four digits in a row. Times have none, so most texts pass quickly.
     """
     return _FOUR_DIGITS in text[::4].translate(_TO_ZEROS) and _LONG_NUMBER in text.translate(_TO_ZEROS)
 
 
 def _read_again(line: bytes) -> Any:
-    """What the standard library reads, which accepts more than orjson, or an error that says what is wrong."""
+    """Read with the standard library, which accepts more than orjson and says what is wrong."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
@@ -197,7 +197,7 @@ def _read_again(line: bytes) -> Any:
 
 @cache
 def fastest_loads() -> Callable[[bytes], Any]:
-    """The fastest reader that is installed: that of orjson, or of the standard library."""
+    """Return the fastest JSON reader installed: that of orjson, or of the standard library."""
     try:
         from orjson import loads  # noqa: PLC0415
     except ModuleNotFoundError:
@@ -213,7 +213,7 @@ def _to_lines(rows: Iterable[dict[str, Any]]) -> bytes:
 
 
 def _labels(request: Any) -> Callable[[int], str]:
-    """The beginning of an item's content, or of a message."""
+    """Return a function for the beginning of an item's content, or of a message."""
 
     def label(i: int) -> str:
         if request.get("items") is not None:

@@ -1,4 +1,4 @@
-"""Working on chunks on a Dask cluster: a given one, or one on this machine."""
+"""Process chunks on a Dask cluster: a given one, or one on this machine."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["run_dask"]
 
 
 def run_dask(chunks: Iterable[Chunk], job: Job, workers: int, scheduler: str | None) -> Iterator[Part]:
-    """The parts, as they are completed. If a worker dies, another one gets its chunk."""
+    """Yield the parts as they are completed. If a worker dies, another one gets its chunk."""
     distributed = load_extra("distributed", extra="dask", package="dask[distributed]", purpose="the engine dask")
     cluster: Any = None
     if scheduler is None:
-        # The port of the dashboard is any free one: the default may be taken by another cluster.
+        # Use any free port for the dashboard: the default may be taken by another cluster.
         cluster = distributed.LocalCluster(
             n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
         )
@@ -26,7 +26,7 @@ def run_dask(chunks: Iterable[Chunk], job: Job, workers: int, scheduler: str | N
         remaining = iter(chunks)
         shared = client.scatter(job, broadcast=True)
         most = 2 * max(workers, len(client.scheduler_info()["workers"]))
-        # Dask runs equal tasks once, but equal chunks need a part each.
+        # Dask runs equal tasks once, but each of several equal chunks needs its own part.
         running = distributed.as_completed(_submitted(client, islice(remaining, most), shared))
         for future in running:
             part: Part = future.result()

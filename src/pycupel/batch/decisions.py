@@ -1,4 +1,4 @@
-"""What a selection decided about each item, as indices of the request."""
+"""Find what a selection decided about each item, as indices in the request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BUDGET_EXCEEDED, _DEDUPLICATED = BudgetExceeded.__name__, Deduplicated.__name__
 
 
 def decisions(selection: Selection, items: Sequence[ContextItem]) -> tuple[list[int], dict[int, str]]:
-    """The selected items in order, and the reason of each of the others. No item occurs twice in a request."""
+    """Return the selected items in order, and the reason of each other item. No item occurs twice in a request."""
     ranking, sliced, placement = selection.ranking, selection.sliced, selection.placement
     is_usual = len(ranking.classified.scoreable) == len(items) and len(placement.kept) == len(placement.items)
     if is_usual and not sliced.cap_excluded:

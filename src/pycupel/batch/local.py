@@ -1,4 +1,4 @@
-"""Working on chunks in this process, or in a pool of processes."""
+"""Process chunks in this process, or in a pool of processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["available_workers", "run_local"]
 
 
 def available_workers() -> int:
-    """How many processors this process may use."""
+    """Return how many processors this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # pragma: no cover - not on Linux
@@ -25,13 +25,13 @@ def available_workers() -> int:
 
 
 def run_local(chunks: Iterable[Chunk], job: Job, workers: int) -> Iterator[Part]:
-    """The parts, as they are completed. At most two chunks for each worker are in memory."""
+    """Yield the parts as they are completed. At most two chunks for each worker are in memory."""
     if workers == 1:
         for chunk in chunks:
             yield process(chunk, job)
         return
     remaining = iter(chunks)
-    # Spawned processes inherit nothing, which is the same everywhere, and safe beside threads.
+    # Spawned processes inherit nothing, so they behave the same everywhere and are safe beside threads.
     with ProcessPoolExecutor(workers, get_context("spawn"), _end_on_interrupt) as pool:
         running: set[Future[Part]] = set()
         try:

@@ -1,4 +1,4 @@
-"""The output of a batch: a directory with parts, each written whole or not at all, and a manifest."""
+"""The output of a batch: a manifest, and parts that are each written whole or not at all."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Output"]
 _MANIFEST = "manifest.json"
 _UNFINISHED = ".tmp"
 _SAMPLE = 64 * 1024
-# What users know of the keys of a manifest.
+# The keys of a manifest, in users' words.
 _OTHER = {
     "format": "another format",
     "policy_hash": "another policy",
@@ -34,8 +34,8 @@ _OTHER = {
 class Output:
     """A directory of parts.
 
-    A part is written under another name and renamed when it is complete, after its tally. So after a crash, every part
-    that is there is complete and has been counted.
+    A part is written under another name, after its tally, and renamed when it is complete. So after a crash, every part
+    is complete and has been counted.
     """
 
     def __init__(self, directory: Path, inputs: Sequence[Path], job: Job) -> None:
@@ -52,7 +52,7 @@ class Output:
         self._begun = {**self._job, "input_times": [path.stat().st_mtime_ns for path in inputs]}
 
     def open(self, *, resume: bool) -> dict[int, Tally]:
-        """Start or resume. Returns the numbers of the parts that exist, each with its tally.
+        """Start or resume. Return the numbers of the parts that exist, each with its tally.
 
         Raises:
             InvalidArgumentError: the directory has files and is not to be resumed, they belong to another job, or
@@ -91,7 +91,7 @@ class Output:
             _check_is_known_again(argument, policy, self._directory)
 
     def _done(self) -> dict[int, Tally]:
-        """The complete parts. What was being written is removed; files of others are left alone."""
+        """Return the complete parts, and remove incomplete ones. Other files are left alone."""
         done: dict[int, Tally] = {}
         made = re.compile(rf"(?:part|tally)-([0-9]{{6,}})\.(?:{self._suffix}|json)({re.escape(_UNFINISHED)})?")
         for path in sorted(self._directory.iterdir()):
@@ -111,7 +111,7 @@ class Output:
         self._write(self._part_name(part.number), part.payload)
 
     def counted(self, parts: int, slowest: list[tuple[float, str]]) -> Tally:
-        """The counts over all parts, added in order, so that it does not matter which part was completed first."""
+        """Add the counts of all parts in order, so that it does not matter which part was completed first."""
         whole = Tally()
         for number in range(parts):
             whole.add(self._tally(number))
@@ -141,7 +141,7 @@ class Output:
 
 
 def _check_is_known_again(argument: str, policy: Policy, directory: Path) -> None:
-    """Policies that cannot be written to a file cannot be compared with the one of an earlier run."""
+    """Check that a policy can be written to a file, and so compared with the one of an earlier run."""
     try:
         policy_text(policy)
     except CupelError as error:
@@ -158,7 +158,7 @@ def _text(document: Any) -> bytes:
 
 
 def _fingerprint(path: Path) -> dict[str, Any]:
-    """Enough to notice that an input is another one, or has changed, without reading all of it."""
+    """Identify an input, so that a different or changed one is noticed without reading all of it."""
     size = path.stat().st_size
     with path.open("rb") as file:
         start = file.read(_SAMPLE)

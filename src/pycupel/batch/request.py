@@ -9,8 +9,8 @@ from typing import Any, TypeGuard, cast
 from pycupel.analytics.metrics import fraction
 from pycupel.batch.decisions import decisions
 from pycupel.codecs.base import Context
+from pycupel.codecs.containers import TOO_DEEP, check_depth
 from pycupel.codecs.jsontext import format_json
-from pycupel.codecs.limits import TOO_DEEP, check_depth
 from pycupel.diagnostics.reasons import reason_name
 from pycupel.errors import CupelError, DocumentError
 from pycupel.model import ContextBudget, ContextItem
@@ -24,7 +24,7 @@ __all__ = ["RequestSelector", "error_row", "is_array", "is_object", "policy_hash
 
 _CONTEXT = Context()
 
-# What `select_messages` takes beside the messages and the budget, and a logged request may have.
+# Arguments of `select_messages` that a logged request may have, besides the messages and the budget.
 _MESSAGE_OPTIONS = ("provider", "model", "system", "tools", "query")
 
 
@@ -39,8 +39,8 @@ def select_request(request: Mapping[str, Any], policy: Policy | PresetName) -> d
 
     Returns:
         A row: `id`; `selected`, the indices of the selected items or messages in order; `excluded`, objects with the
-        `index` and the `reason` of each of the others; `tokens`; `utilization`, the share of `max_tokens`;
-        `policy_hash`, which tells policies apart; `counter`, what counted tokens, or None; `error`, or None.
+        `index` and the `reason` of each other one; `tokens`; `utilization`, the share of `max_tokens`;
+        `policy_hash`, which identifies the policy; `counter`, the counter used, or None; `error`, or None.
 
     Raises:
         TypeError: the policy is not a Policy, a Pipeline or the name of a preset.
@@ -58,7 +58,7 @@ class RequestSelector:
         self._count: Callable[[str], int] | None = None
 
     def row(self, request: Any) -> dict[str, Any]:
-        """The row of a request."""
+        """Make the row of a request."""
         name = None
         try:
             name = _checked_id(request) if is_object(request) else None
@@ -84,7 +84,7 @@ class RequestSelector:
             items = []
         if len(items) == len(rows) and all(items):
             return cast(list[ContextItem], items), None
-        # Something is unusual, has to be counted, or is wrong.
+        # Something is unusual or wrong, or tokens have to be counted.
         return self._items_one_by_one(rows)
 
     def _items_one_by_one(self, rows: list[Any]) -> tuple[list[ContextItem], str | None]:
@@ -112,7 +112,7 @@ class RequestSelector:
         from pycupel.messages.options import as_budget  # noqa: PLC0415
 
         asked = request["budget"]
-        # From a number or a share, `select_messages` also derives how much room to leave for what comes next.
+        # For a number or a share, `select_messages` also leaves room for the next calls.
         limits = as_budget(asked if isinstance(asked, (int, str)) else _budget(asked), request.get("model"))
         window = _budget(limits).max_tokens
         options: dict[str, Any] = {key: request[key] for key in _MESSAGE_OPTIONS if request.get(key) is not None}
@@ -142,7 +142,7 @@ class RequestSelector:
 
 
 def error_row(name: Any, policy: str | None, error: Exception) -> dict[str, Any]:
-    """The row of a request that cannot be served."""
+    """Make the row of a request that failed."""
     return {
         "id": name,
         "selected": [],
@@ -156,7 +156,7 @@ def error_row(name: Any, policy: str | None, error: Exception) -> dict[str, Any]
 
 
 def policy_hash(policy: Policy | PresetName) -> str | None:
-    """A short text that equal policies have in common; None for one that cannot be written to a file."""
+    """Return a hash that is the same for equal policies; None for one that cannot be written to a file."""
     try:
         document = policy_text(policy)
     except CupelError:
@@ -165,17 +165,17 @@ def policy_hash(policy: Policy | PresetName) -> str | None:
 
 
 def policy_text(policy: Policy | PresetName) -> str:
-    """A policy as it is written to a file.
+    """Write a policy as in a file.
 
     Raises:
-        CupelError: it cannot be, and why.
+        CupelError: it cannot be written; the message says why.
     """
     return format_json(policy_to_dict(as_policy(policy)))
 
 
 def is_object(value: Any) -> TypeGuard[Mapping[str, Any]]:
     """Whether a value is a JSON object."""
-    # Asking an abstract class takes longer, and it is asked for every item.
+    # `isinstance` with an abstract class is slower, and this is called for every item.
     return value.__class__ is dict or isinstance(value, Mapping)
 
 
@@ -185,7 +185,7 @@ def is_array(value: Any) -> TypeGuard[list[Any]]:
 
 
 def _checked_id(request: Mapping[str, Any]) -> Any:
-    """The id, which is written in the row, so that it must not be nested too deeply."""
+    """Return the id, which must not be nested too deeply, because it is written to the row."""
     name = request.get("id")
     if isinstance(name, (str, int)):
         return name

@@ -1,4 +1,4 @@
-"""`run_batch`: files of requests in, a directory of rows out."""
+"""`run_batch`: read files of requests, and write a directory of rows."""
 
 from __future__ import annotations
 
@@ -35,26 +35,26 @@ def run_batch(
 ) -> BatchSummary:
     """Select the context of every logged request in some files.
 
-    The output is a directory with parts, whose rows are those of `select_request` in input order, and a manifest. It
-    holds no times, and it is the same for every engine and number of workers, byte for byte.
+    The output is a directory with a manifest and parts, whose rows are those of `select_request` in input order. It
+    contains no times, and is the same for every engine and number of workers, byte for byte.
 
     Args:
-        inputs: Files of JSON lines, one request a line, which may be compressed (.gz, .bz2, .xz), or Parquet files.
+        inputs: Files of JSON lines, one request per line, which may be compressed (.gz, .bz2, .xz), or Parquet files.
         policy: A policy, a pipeline, or the name of a preset.
         output: The output directory; it is created. Its parts are Parquet files if all inputs are, else JSON lines.
         engine: "local" for processes on this machine, "dask" for a Dask cluster.
         workers: The number of processes; by default one per processor. With 1, everything runs in this process.
-        scheduler: The address of a Dask scheduler; a cluster on this machine, unless given.
+        scheduler: The address of a Dask scheduler; by default, a cluster is started on this machine.
         resume: Whether to continue an interrupted job, without repeating a request.
         compare: A second policy; the summary says what it would select differently.
-        progress: Called with the number of requests that are done, and how much of the input that is, from 0 to 1.
+        progress: Called with the number of requests done, and how much of the input that is, from 0 to 1.
             Neither ever goes back. After `resume`, a first call has the requests that were done before, and 0.
 
     Returns:
         The figures of the whole output.
 
     Raises:
-        InvalidArgumentError: there are no inputs, the output is not empty or of another job, or an option is unknown.
+        InvalidArgumentError: there are no inputs, an option is unknown, or the output has files or is another job's.
         DocumentError: a compressed or Parquet file is damaged.
         OSError: a file cannot be read or written.
         MissingExtraError: pyarrow or Dask is needed and not installed.
@@ -89,7 +89,7 @@ def run_batch(
 class _Remaining:
     """The chunks that are still to do, and how much of the input is done.
 
-    Parts are done in any order, so that is what has been read without the chunks that are pending.
+    Parts are done in any order, so progress is what has been read, without the pending chunks.
     """
 
     def __init__(self, chunks: Iterable[Chunk], done: Collection[int], tell: Callable[[float], object]) -> None:
@@ -111,18 +111,18 @@ class _Remaining:
                 yield chunk
 
     def finish(self, number: int) -> None:
-        """A part is done."""
+        """Mark a part as done."""
         del self._pending[number]
         self._progressed()
 
     def _progressed(self) -> None:
-        # Sums of floats differ a little from call to call, and progress does not go back.
+        # Sums of floats differ slightly from call to call, but progress must not go back.
         self._share = max(self._share, self._read - sum(self._pending.values()))
         self._tell(self._share)
 
 
 def _engine(name: str, scheduler: str | None, workers: int | None) -> Callable[[Iterable[Chunk], Job], Iterator[Part]]:
-    """The engine of that name, ready to run."""
+    """Return the engine of that name, ready to run."""
     chosen = checked_name("engine", name, ("local", "dask"), InvalidArgumentError)
     from pycupel.batch.local import available_workers, run_local  # noqa: PLC0415 - processes are loaded when needed
 

@@ -1,4 +1,4 @@
-"""Counts over all rows. Those of the chunks add up to those of the run, in any order."""
+"""Count over all rows. The counts of the chunks add up to those of the run, in any order."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Swing(NamedTuple):
 
 
 class Tally:
-    """Counts over some rows.
+    """The counts over some rows.
 
     Attributes:
         counts: Requests, errors, tokens, and with a second policy its tokens and how many requests differ.
         reasons: The exclusions by reason.
         tenths: The requests by tenths of the window that they use.
-        swings: For the beginning of a content, how many requests select it under one of two policies only.
+        swings: For the beginning of a content, how many requests select it under only one of two policies.
         first_error: The error of the first request that has one, after its id; None if no request has one.
         slowest: Seconds and ids of requests. These are not saved: they differ from run to run.
     """
@@ -65,7 +65,7 @@ class Tally:
             return
         counts["tokens"] += row["tokens"]
         self.tenths[str(min(_TENTHS - 1, int(row["utilization"] * _TENTHS)))] += 1
-        # Integers add up to the same in any order, and floats do not.
+        # Unlike floats, integers add up to the same in any order.
         counts["utilization"] += round(row["utilization"] * 1_000_000)
         for each in row["excluded"]:
             reasons[each["reason"]] += 1
@@ -84,7 +84,7 @@ class Tally:
                 self.swings.setdefault(contents(i), [0, 0])[side] += 1
 
     def add(self, other: Tally) -> None:
-        """Count what another tally has counted."""
+        """Add the counts of another tally."""
         self.counts += other.counts
         self.reasons += other.reasons
         self.tenths += other.tenths
@@ -99,7 +99,7 @@ class Tally:
         self.slowest = nlargest(_TOLD, [*self.slowest, *other.slowest])
 
     def saved(self) -> dict[str, Any]:
-        """What a later run needs of it, as JSON."""
+        """Return what a later run needs, as JSON."""
         return {
             "counts": self.counts,
             "reasons": self.reasons,
@@ -109,7 +109,7 @@ class Tally:
         }
 
     def summary(self) -> BatchSummary:
-        """The figures."""
+        """Return the figures."""
         counts = self.counts
         served = counts["requests"] - counts["errors"]
         return BatchSummary(
@@ -130,13 +130,13 @@ class Tally:
 @sealed
 @dataclass(frozen=True, slots=True)
 class BatchSummary:
-    """What a batch did."""
+    """The figures of a batch."""
 
     requests: int
     """How many requests there were."""
 
     errors: int
-    """How many of them have a row with an error."""
+    """How many of them failed."""
 
     tokens: int
     """The tokens of everything selected."""
@@ -145,7 +145,7 @@ class BatchSummary:
     """The mean share of `max_tokens` that is used, over the requests without an error."""
 
     tenths: tuple[int, ...]
-    """How many requests use less than a tenth of it, less than two tenths, and so on."""
+    """How many requests use less than a tenth of `max_tokens`, less than two tenths, and so on."""
 
     reasons: dict[str, int]
     """How many items were excluded for each reason, the most frequent first."""
@@ -167,5 +167,5 @@ class BatchSummary:
 
 
 def _most_swinging(swings: Mapping[str, list[int]], count: int) -> Iterable[tuple[str, list[int]]]:
-    """Those that most requests judge differently; of equal ones the first in the alphabet."""
+    """Return the items that most requests judge differently; ties are in alphabetical order."""
     return sorted(swings.items(), key=lambda each: (-sum(each[1]), each[0]))[:count]

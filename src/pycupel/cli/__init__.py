@@ -4,11 +4,11 @@
 |---|---|
 | `parsers` | the options that verbs share, and the help |
 | `inputs` | reading: items and histories, JSON arrays or lines, with errors that name line, record and field |
-| `hints` | what a file seems to hold, and the verb that reads it |
+| `hints` | what a file seems to contain, and the verb that reads it |
 | `jsonstream` | the values of a JSON text, one at a time |
 | `output` | writing: tables, bars and JSON, for a terminal or a pipe |
 | `exits` | exit codes, and errors as messages |
-| `logs` | what the verbs about logged sessions share |
+| `logs` | common parts of the verbs about logged sessions |
 | `sample` | the session that `demo` writes |
 | `width` | how wide the screen is |
 | `pages`, `log_pages` | what `--html` writes |
@@ -27,12 +27,12 @@ from pycupel.cli.exits import guarded
 __all__ = ["VERBS", "main"]
 
 VERBS = {
-    "context": "where the window of a logged session goes",
-    "replay": "what policies would have sent at each call of logged sessions",
+    "context": "show where the window of a logged session goes",
+    "replay": "show what policies would have sent in logged sessions",
     "select": "select the items that fit into a budget",
     "explain": "say why items are in or out",
-    "sweep": "what other budgets would select",
-    "diff": "what policies select differently",
+    "sweep": "show what other budgets would select",
+    "diff": "show what policies select differently",
     "trim": "trim a chat history to a budget",
     "lint": "find what a provider would reject in a chat history",
     "count": "count the tokens of texts, items and chat histories",
@@ -41,13 +41,13 @@ VERBS = {
     "policy": "list, show, check and convert policies",
     "conformance": "run conformance vectors",
     "completion": "print the completion script for bash or zsh",
-    "demo": "a demonstration, and data to try the other verbs on",
+    "demo": "run a demonstration, or write data to try the other verbs on",
 }
 """The verbs, each with what it does."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line and return its exit code: 0 fine, 1 findings, 2 wrong usage or input, 3 does not fit.
+    """Run a command line and return its exit code: 0 success, 1 findings, 2 wrong usage or input, 3 does not fit.
 
     Args:
         arguments: The arguments after the program's name; by default those of the process.

@@ -1,4 +1,4 @@
-"""`pycupel batch`: the context of every request in a log."""
+"""`pycupel batch`: select the context of every request in a log."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _select_all(options: Any, screen: Screen) -> BatchSummary:
 
 
 class _ProgressBar:
-    """The progress of the whole job, and the speed and remaining time of this run of it, if stderr is a terminal."""
+    """Shows the progress of the whole job, and the speed and remaining time of this run, if stderr is a terminal."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
@@ -85,13 +85,13 @@ class _ProgressBar:
         self._selected, self._worked_off = 0, 0.0
 
     def show(self, done: int, share: float) -> None:
-        """Show that so many requests are done, which is a share of the input."""
+        """Show how many requests are done, and what share of the input that is."""
         now = perf_counter()
         if done > self._done and share > self._share:
             self._selected += done - self._done
             self._worked_off += share - self._share
         elif not self._selected:
-            # What was done before is only passed over, and took no time of this run.
+            # Requests that were done before are skipped, and took no time in this run.
             self._start = now
         self._done, self._share = done, share
         line = f"{done:,} requests {self._screen.bar(share, 20)}"
@@ -102,7 +102,7 @@ class _ProgressBar:
         self._write(f"{line:{self._screen.width - 1}}")
 
     def clear(self) -> None:
-        """Leave an empty line."""
+        """Clear the line."""
         self._write(f"{'':{self._screen.width - 1}}\r")
 
     def _write(self, line: str) -> None:

@@ -1,4 +1,4 @@
-"""`pycupel completion`: a script that completes verbs, options and names."""
+"""`pycupel completion`: print a script that completes verbs, options and names."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def run(options: Any, screen: Screen) -> int:
 
 
 def _words(name: str) -> list[str]:
-    """The options of a verb, and the words that it takes."""
+    """Return the options of a verb, and the words that it takes."""
     parser = verb_parser(name, VERBS[name], load_verb(name))
     words: list[str] = []
     for action in parser._actions:  # noqa: SLF001 - argparse has no public way

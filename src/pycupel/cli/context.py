@@ -1,4 +1,4 @@
-"""`pycupel context`: where the window of a logged session goes, and what would have been sent instead."""
+"""`pycupel context`: show where the window of a logged session goes, and what policies would have sent."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def run(options: Any, screen: Screen) -> int:
     log = logs.read(options.file, screen)
     usage = context_usage(_chosen(log, options), counter=options.counter)
     budget = usage.total // 2 if options.budget is None else budget_of(options, usage.history.model)
-    # What is not in the file is sent, too.
+    # The budget also has to hold what is not in the file.
     room = budget - usage.not_in_file
     policies = logs.policies_of(options.policy or logs.USUAL)
     results = (
@@ -157,7 +157,7 @@ def _place(part: Part) -> str:
 
 
 def _label(part: Part) -> str:
-    """What a part is: for a call or a result, the tool and its main argument."""
+    """Describe a part: for a call or a result, the tool and its main argument."""
     if not part.tool:
         return visible(f"{part.kind}: {part.text}")
     asked = part.call.removeprefix(part.tool).strip()
@@ -175,7 +175,7 @@ def _arguments(text: str) -> dict[str, Any]:
 
 
 def _shortened_path(text: str) -> str:
-    """A long path, cut at its start."""
+    """Cut a long path at its start."""
     is_long_path = len(text) > 50 and " " not in text and text.count("/") > 3
     return f".../{'/'.join(text.split('/')[-3:])}" if is_long_path else text
 
@@ -198,7 +198,7 @@ def _waste(usage: ContextUsage, screen: Screen) -> list[Line]:
 
 
 def _found(usage: ContextUsage) -> list[Finding]:
-    """The findings, without warnings about the last message: a log may end anywhere."""
+    """Return the findings, without warnings about the last message: a log may end anywhere."""
     last = len(usage.history.messages) - 1
     return [each for each in usage.findings if each.severity == "error" or each.index < last]
 
@@ -226,7 +226,7 @@ def _growth(usage: ContextUsage, screen: Screen) -> list[Line]:
 
 
 def _chart(values: list[int], marks: list[bool], screen: Screen) -> Iterator[Line]:
-    """Columns for calls: several calls in one, or several columns for one."""
+    """Draw a column chart of the calls: several calls per column, or several columns per call."""
     room = screen.width - 14
     width = max(1, min(3, room // len(values)))
     step = -(-len(values) * width // room)
@@ -242,7 +242,7 @@ def _chart(values: list[int], marks: list[bool], screen: Screen) -> Iterator[Lin
 
 
 def _axis(marks: str, calls: int) -> str:
-    """The labels of the first and the last call, where no mark is in the way."""
+    """Label the first and the last call, where no mark is in the way."""
     last = str(calls)
     line = marks if marks.startswith("C") else "1" + marks[1:]
     return line if "C" in line[-len(last) :] or len(line) < len(last) + 2 else line[: -len(last)] + last

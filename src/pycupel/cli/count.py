@@ -1,4 +1,4 @@
-"""`pycupel count`: the tokens of texts, items and chat histories."""
+"""`pycupel count`: count the tokens of texts, items and chat histories."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KINDS = ("auto", "text", "items", "messages")
 
 
 class _Size(NamedTuple):
-    """What a file is, its tokens, and what counted them."""
+    """The kind of a file, its tokens, and the counter used."""
 
     what: str
     tokens: int
@@ -74,7 +74,7 @@ def run(options: Any, screen: Screen) -> int:
 
 def _size(path: str, options: Any, counter: Counter) -> _Size:
     with open_text(path) as lines:
-        # By the whole text, because tokens span lines.
+        # Count the whole text, because tokens span lines.
         text = "".join(lines)
         kind, hint = (options.kind, "") if options.kind != "auto" else _kind_of(text)
         if kind == "text":
@@ -94,7 +94,7 @@ def _content(number: int, row: dict[str, Any]) -> str:
 
 
 def _messages_size(found: list[Conversation], provider: Any, counter: str) -> _Size:
-    """Each request is counted by what its model needs, unless the counter is named."""
+    """Count each request as its model requires, unless the counter is named."""
     from pycupel.messages.counting import count_messages, resolve_counter  # noqa: PLC0415 - texts do not need it
     from pycupel.messages.detect import resolve_provider  # noqa: PLC0415
 
@@ -107,7 +107,7 @@ def _messages_size(found: list[Conversation], provider: Any, counter: str) -> _S
 
 
 def _kind_of(text: str) -> tuple[str, str]:
-    """What a text is: messages, items, or just text, with a hint if it looks like something else."""
+    """Determine what a text is: messages, items, or just text, with a hint if it looks like something else."""
     try:
         rows = _rows(text)
     except DocumentError:

@@ -1,4 +1,4 @@
-"""`pycupel demo`: a selection with its reasons, and data for the other verbs.
+"""`pycupel demo`: demonstrate a selection, or write data for the other verbs.
 
 The session is invented: an engineer and an agent investigate a failing checkout service, and have gathered far more
 text than the model should read.
@@ -126,7 +126,7 @@ def _rows() -> list[dict[str, Any]]:
 
 
 def _requests() -> list[dict[str, Any]]:
-    """The items at some moments of the session, as requests with a question."""
+    """Return the items at some moments of the session, as requests with a question."""
     rows = _rows()
     questions = ["why do payments fail twice?", "which deployment broke the checkout?", "what did Mira ask for?"]
     return [
@@ -136,7 +136,7 @@ def _requests() -> list[dict[str, Any]]:
 
 
 def _demonstrate(screen: Screen) -> None:
-    """The selected items in order, why the others were left out, and what newest-first would have selected."""
+    """Show the selection, why the other items were left out, and what newest-first would have selected."""
     items = [from_dict(ContextItem, row) for row in _rows()]
     report = _PIPELINE.dry_run(items, _BUDGET)
     screen.text(render_report(report, color=screen.color, width=screen.width, unicode=screen.unicode))
@@ -149,7 +149,7 @@ def _demonstrate(screen: Screen) -> None:
 
 
 def _newest_first(items: list[ContextItem], target: int) -> list[ContextItem]:
-    """The usual approach: pinned items, then the newest items until one does not fit."""
+    """Select in the usual way: pinned items, then the newest items until one does not fit."""
     pinned = [item for item in items if item.pinned]
     dated = [item for item in items if item.timestamp and not item.pinned and item.tokens >= 0]
     newest = sorted(dated, key=_age, reverse=True)
@@ -163,7 +163,7 @@ def _age(item: ContextItem) -> datetime:
 
 
 def _print_side_by_side(selected: list[ContextItem], newest: list[ContextItem], screen: Screen) -> None:
-    """Both selections, oldest first, each item on its own line."""
+    """Print both selections, oldest first, each item on its own line."""
     room = screen.width // 2 - 2
     screen.text("THE SAME BUDGET, oldest first")
     left, right = (

@@ -1,4 +1,4 @@
-"""`pycupel diff`: what policies select differently. Exit 1 if they do."""
+"""`pycupel diff`: show what policies select differently. Exit 1 if they do."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def run(options: Any, screen: Screen) -> int:
 
 
 def _page(report: PolicySensitivityReport, policy: Policy, items: list[ContextItem], query: str | None) -> str:
-    """The first two policies side by side."""
+    """Make a page of the first two policies, side by side."""
     from pycupel.render.html import render_html  # noqa: PLC0415 - most calls print
 
     (name, first), (other_name, second), *_ = report.variants

@@ -31,7 +31,7 @@ class InputError(Exception):
 
 
 def guarded(run: Callable[[_Argument], int], argument: _Argument) -> int:
-    """The exit code of `run(argument)`. Expected exceptions become messages."""
+    """Call `run(argument)` and return the exit code. Expected exceptions become messages."""
     try:
         _prepare_streams()
         code = _finished(run, argument)
@@ -85,7 +85,7 @@ def _prepare_streams() -> None:
 
 
 def _outcome_of(error: Exception) -> tuple[int, str] | None:
-    """The exit code and the message for an error; None if it is a defect, which needs its traceback."""
+    """Return the exit code and the message for an error; None for a defect, which needs its traceback."""
     if isinstance(error, InputError):
         return WRONG, str(error)
     if isinstance(error, OSError):
@@ -100,5 +100,5 @@ def _outcome_of(error: Exception) -> tuple[int, str] | None:
 
 
 def notes_of(error: Exception) -> str:
-    """The notes of an error, on lines of their own."""
+    """Return the notes of an error, each on its own line."""
     return "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))

@@ -1,4 +1,4 @@
-"""`pycupel explain`: the report on a selection, or on one item."""
+"""`pycupel explain`: write the report on a selection, or explain one item."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run(options: Any, screen: Screen) -> int:
     budget, policy = budget_of(options), policy_of(options.policy)
     items = read_shown_items(options, screen)
     timed = select(items, budget, policy, query=options.query, explain=True).report
-    # Without the times of the stages: the same input gives the same output.
+    # Leave out the times of the stages, so that the same input gives the same output.
     report = with_fields(timed, events=())
     if options.html is not None:
         from pycupel.render.html import render_html  # noqa: PLC0415 - most calls print

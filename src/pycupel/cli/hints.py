@@ -1,4 +1,4 @@
-"""What a file seems to hold, and the verb that reads it."""
+"""Say what a file seems to contain, and the verb that reads it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TRANSCRIPT = "This looks like an agent's transcript, which `pycupel context` rea
 
 
 def hint_at(record: Any, *expected: str) -> str:
-    """A second line for an error about a record; empty if the record is what was expected, or cannot be told."""
+    """Return a second line for an error about a record; empty if the record is as expected or unrecognised."""
     found = _seen(record) if record.__class__ is dict else ""
     return f"\n  {found}" if found and found not in expected else ""
 

@@ -1,4 +1,4 @@
-"""Reading: items and chat histories in JSON arrays, JSON lines or requests, with errors that say where."""
+"""Read items and chat histories from JSON arrays, JSON lines or requests, with errors that say where."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pycupel.cli.hints import HISTORY, ITEMS, MESSAGE_KEYS, hint_at
 from pycupel.cli.jsonstream import Located, read_values
 from pycupel.cli.output import Screen, visible
 from pycupel.codecs.base import Context, describe_value
-from pycupel.codecs.files import is_damaged, open_binary
+from pycupel.compressed import is_damaged, open_binary
 from pycupel.errors import DocumentError
 from pycupel.model import ContextItem
 from pycupel.model.names import suggestion
@@ -38,14 +38,14 @@ _MOST_WARNINGS = 5
 
 @contextmanager
 def open_text(path: str) -> Generator[Iterable[str]]:
-    """The lines of a file, or of stdin for `-`; errors about them name it."""
+    """Open the lines of a file, or of stdin for `-`; errors about them name the file."""
     with open_bytes(path) as file:
         yield io.TextIOWrapper(file, encoding="utf-8-sig")
 
 
 @contextmanager
 def open_bytes(path: str) -> Generator[IO[bytes]]:
-    """A file, or stdin for `-`; errors about its content name it."""
+    """Open a file, or stdin for `-`; errors about its content name the file."""
     name = name_of(path)
     file = _stdin() if path == _STDIN else open_binary(path)
     try:
@@ -85,7 +85,7 @@ def _values(lines: Iterable[str]) -> Iterator[Located]:
 
 
 def _without_nul(lines: Iterable[str]) -> Iterator[str]:
-    """Binary files are often valid UTF-8, but no text has NUL characters."""
+    """Reject NUL characters: binary files are often valid UTF-8, but no text has them."""
     for line in lines:
         if "\0" in line:
             raise DocumentError("is not a text file: it has NUL characters")
@@ -96,7 +96,7 @@ def _without_nul(lines: Iterable[str]) -> Iterator[str]:
 
 
 def read_items(options: Any, screen: Screen) -> list[ContextItem]:
-    """The items in `options.file`. Items without tokens are counted, and a note names the counter."""
+    """Read the items in `options.file`. Items without tokens are counted, and a note names the counter."""
     with open_text(options.file) as lines:
         return items_in(lines, options, screen)
 
@@ -110,7 +110,7 @@ def read_shown_items(options: Any, screen: Screen) -> list[ContextItem]:
 
 
 def items_in(lines: Iterable[str], options: Any, screen: Screen) -> list[ContextItem]:
-    """The items in the lines of a file.
+    """Read the items in the lines of a file.
 
     Raises:
         DocumentError: there is something other than items.
@@ -130,7 +130,7 @@ class _ItemReader:
         self._strict = options.strict
         self._names = [field.name for field in ITEM.fields]
         self._known = {name for field in ITEM.fields for name in field.spellings}
-        # The default is loaded when an item needs it. A name may be wrong, even if no item does.
+        # The default is loaded when an item needs it, but a name is checked even if none does.
         self._counter = None if options.counter == _AUTO else _counter(options.counter)
         self._counted = 0
         # The first record with each unknown key.
@@ -163,7 +163,7 @@ class _ItemReader:
             self._unknown.setdefault(key, number)
 
     def _misspelt(self, row: Any, error: DocumentError) -> str:
-        """For a missing field, the key that is probably a misspelling of it."""
+        """Return a hint for a missing field: the key that is probably a misspelling of it."""
         unknown = row.keys() - self._known if error.path in self._names else ()
         meant = [key for key in sorted(unknown) if suggestion(key, [error.path])]
         return f"; {meant[0]!r} is unknown: did you mean {error.path!r}?" if meant else ""
@@ -192,7 +192,7 @@ def _place(number: int, located: Located) -> str:
 
 
 class Conversation(NamedTuple):
-    """The messages of a request, or a history alone."""
+    """The messages of a request, or a history without one."""
 
     messages: list[Any]
     """The messages, as they are in the file."""
@@ -219,20 +219,20 @@ class Conversation(NamedTuple):
         return {"system": system, "tools": tools or None, "model": model if isinstance(model, str) else None}
 
     def documents(self, messages: list[Any]) -> list[Any]:
-        """Other messages in the form of the file, one document per line."""
+        """Write other messages in the form of the file, one document per line."""
         if self.request is not None:
             return [{**self.request, self.key: messages}]
         return messages if self.is_lines else [messages]
 
 
 def read_conversations(path: str) -> list[Conversation]:
-    """The chat histories in a file: messages, a request, or a request on each line."""
+    """Read the chat histories in a file: messages, a request, or a request on each line."""
     with open_text(path) as lines:
         return checked_conversations(conversations_in(lines))
 
 
 def checked_conversations(found: list[Conversation]) -> list[Conversation]:
-    """The conversations themselves.
+    """Return the conversations.
 
     Raises:
         DocumentError: the first looks like something else.
@@ -243,7 +243,7 @@ def checked_conversations(found: list[Conversation]) -> list[Conversation]:
 
 
 def conversations_in(lines: Iterable[str]) -> list[Conversation]:
-    """The chat histories in the lines of a file.
+    """Read the chat histories in the lines of a file.
 
     Raises:
         DocumentError: there is something other than messages or requests.
@@ -282,7 +282,7 @@ def _user(text: str) -> dict[str, Any]:
 
 
 def one_conversation(path: str, verb: str) -> Conversation:
-    """The only chat history in a file.
+    """Read the only chat history in a file.
 
     Raises:
         InputError: there are several.

@@ -1,4 +1,4 @@
-"""JSON values one at a time: the elements of an array, the lines of JSON lines, or one document.
+"""Read JSON values one at a time: the elements of an array, the lines of JSON lines, or one document.
 
 A file of any size needs the memory of its largest line or element.
 """
@@ -31,7 +31,7 @@ class Located(NamedTuple):
 
 
 def read_values(lines: Iterable[str]) -> Iterator[Located]:
-    """The values in the lines of a text, each read when the next one is needed.
+    """Read the values in the lines of a text, each when it is needed.
 
     A text that starts with `[` is one array. Otherwise, if its first line is a value, every line has to be one; if not,
     the whole text has to be.
@@ -77,7 +77,7 @@ def _elements(text: _Text) -> Iterator[Located]:
 
 
 class _Text:
-    """A text that is read by the line, and a position in it."""
+    """A text that is read line by line, and a position in it."""
 
     def __init__(self, lines: Iterator[str]) -> None:
         self._lines = lines
@@ -101,7 +101,7 @@ class _Text:
         return self._held[self._at - 1]
 
     def skip(self, characters: str) -> bool:
-        """Go on to the next character that is none of these. False at the end."""
+        """Skip these characters. Return False at the end."""
         while True:
             while self._at < len(self._held):
                 if self.next not in characters:
@@ -111,7 +111,7 @@ class _Text:
                 return False
 
     def value(self, *, within_line: bool = False) -> Any:
-        """The value here. Lines are added until it is whole, as many again each time."""
+        """Parse the value here. Lines are added until it is complete; each time, the text about doubles."""
         self.start_line = self.line
         while True:
             try:
@@ -131,7 +131,7 @@ class _Text:
             return value
 
     def _read_on(self, size: int = 1) -> bool:
-        """Discard what has been read, and read at least one more line. False if there is none."""
+        """Discard what has been read, and read at least one more line. Return False if there is none."""
         passed = self._held[: self._at]
         self._line, breaks = self._line + passed.count("\n"), passed.rfind("\n")
         self._column = len(passed) - breaks if breaks >= 0 else self._column + len(passed)
@@ -145,7 +145,7 @@ class _Text:
         return read > 0
 
     def error(self, problem: str, back: int = 0) -> DocumentError:
-        """The error for a problem here, or some characters before."""
+        """Make the error for a problem here, or some characters before."""
         passed = self._held[: self._at - back]
         breaks = passed.rfind("\n")
         column = len(passed) - breaks if breaks >= 0 else self._column + len(passed)

@@ -1,4 +1,4 @@
-"""`pycupel lint`: what a provider would reject in chat histories. Exit 1 if there are findings."""
+"""`pycupel lint`: find what a provider would reject in chat histories. Exit 1 if there are findings."""
 
 from __future__ import annotations
 

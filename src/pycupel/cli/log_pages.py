@@ -1,4 +1,4 @@
-"""The pages of logged sessions: what `context --html` and `replay --html` write, from plain rows."""
+"""Make the pages that `context --html` and `replay --html` write."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _POLICY_COLUMNS = ("Policy", "Tokens sent", "Reused", "Cost", "Largest prompt", 
 
 
 def replay_page(results: Sequence[PolicyReplay], budget: int, sessions: int) -> str:
-    """What policies would have sent, as a page."""
+    """Make a page of what policies would have sent."""
     first = results[0]
     figures = [
         Figure("Calls", first.calls, f"in {plural(sessions, 'conversation')}"),
@@ -41,11 +41,11 @@ def context_page(
     results: Sequence[PolicyReplay],
     label_of: Callable[[Part], str],
 ) -> str:
-    """Where the window of a session goes, as a page.
+    """Make a page of where the window of a session goes.
 
     Args:
         name: The name of the file.
-        usage: What `context_usage` found.
+        usage: The result of `context_usage`.
         findings: What the provider would reject.
         budget: The budget at which the policies were compared.
         results: What they would have sent.
@@ -102,7 +102,7 @@ def _window(usage: ContextUsage) -> Bars:
 
 
 def _growth(usage: ContextUsage, label_of: Callable[[Part], str]) -> list[Panel]:
-    """The prompts from call to call, with the size and lifetime of each part."""
+    """Chart the prompts from call to call, with the size and lifetime of each part."""
     calls = call_indices(usage.history)
     if len(calls) < 2:
         return []
@@ -133,7 +133,7 @@ def _growth(usage: ContextUsage, label_of: Callable[[Part], str]) -> list[Panel]
 
 
 def _lives(usage: ContextUsage, calls: Sequence[int], label_of: Callable[[Part], str]) -> list[Life]:
-    """Every part of the prompts, in prompt order."""
+    """Return every part of the prompts, in prompt order."""
     history, last = usage.history, len(calls) - 1
     splitter = Splitter(history.resolved_provider, usage.counter)
     starts = [_start(history, index) for index in calls]
@@ -156,7 +156,7 @@ def _lives(usage: ContextUsage, calls: Sequence[int], label_of: Callable[[Part],
 
 
 def _start(history: History, index: int) -> int:
-    """Where the prompt of a call starts: at the last compaction."""
+    """Return where the prompt of a call starts: at the last compaction."""
     return max((each.index for each in history.compactions if each.index <= index), default=0)
 
 

@@ -1,4 +1,4 @@
-"""Shared by the verbs about logged sessions: reading, a progress bar, and the table of policies."""
+"""Common parts of the verbs about logged sessions: reading, a progress bar, and the table of policies."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _COLUMNS = ("<policy", ">tokens sent", ">reused", ">cost", ">cuts", ">refused", 
 
 
 def read(path: str, screen: Screen) -> Log:
-    """The log in a file; a note says how many lines could not be read.
+    """Read the log in a file; a note says how many lines could not be read.
 
     Raises:
         InputError: there is no conversation in it.
@@ -66,18 +66,18 @@ def _hint(line: bytes) -> str:
 
 
 def add_policies(parser: Parser) -> None:
-    """`--policy`, as often as policies are compared."""
+    """Add `--policy`, once for each policy to compare."""
     more = f", with `{_SHORTENED}` to shorten old results; repeat it; default: {', '.join(USUAL)}"
     add_policy(parser, many=True, more=more)
 
 
 def policies_of(names: Sequence[str]) -> dict[str, Any]:
-    """The policies by label: presets and files, with or without `+shorten`, and the baselines."""
+    """Return the policies by label: presets and files, with or without `+shorten`, and the baselines."""
     return {name: name if name in {AS_LOGGED, NEWEST_FIRST} else _policy(name) for name in names}
 
 
 def _policy(name: str) -> Any:
-    """A policy; with `+shorten` after its name, it shortens results before it drops them."""
+    """Return a policy; with `+shorten` after its name, it shortens results before it drops them."""
     if not name.endswith(_SHORTENED):
         return policy_of(name)
     from pycupel.shorten import KeyLines  # noqa: PLC0415 - most verbs never need it
@@ -86,7 +86,7 @@ def _policy(name: str) -> Any:
 
 
 def add_rates(parser: Parser) -> None:
-    """`--cache-read` and `--cache-write`."""
+    """Add `--cache-read` and `--cache-write`."""
     usual = CacheRates()
     for name, rate, token in (("read", usual.read, "a cached token"), ("write", usual.write, "any other")):
         text = f"price of {token}; default: {rate}"
@@ -94,14 +94,14 @@ def add_rates(parser: Parser) -> None:
 
 
 def rates_of(options: Any) -> CacheRates:
-    """The rates in the options."""
+    """Return the rates in the options."""
     if not all(0 <= rate < inf for rate in (options.cache_read, options.cache_write)):
         raise InputError("a rate must be a finite number, 0 or more")
     return CacheRates(options.cache_read, options.cache_write)
 
 
 def progress_bar(screen: Screen) -> Callable[[int, int], None]:
-    """Shows the progress of a replay, if the output is a terminal."""
+    """Return a function that shows the progress of a replay, if the output is a terminal."""
     if screen.quiet or not screen.err.isatty():
         return lambda _done, _total: None
 
@@ -134,7 +134,7 @@ def _row(result: PolicyReplay) -> Row:
 
 
 def document(result: PolicyReplay) -> Mapping[str, Any]:
-    """A result as JSON."""
+    """Convert a result to JSON."""
     return {
         "policy": result.policy,
         "calls": result.calls,

@@ -1,4 +1,4 @@
-"""Writing: tables and bars as wide as the terminal, JSON, and notes on stderr."""
+"""Write tables and bars as wide as the terminal, JSON, and notes on stderr."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Screen:
 
     @classmethod
     def of_process(cls, *, quiet: bool = False) -> Screen:
-        """The screen of this process, as its streams and its environment describe it."""
+        """Return the screen of this process, from its streams and its environment."""
         is_terminal = sys.stdout.isatty()
         color = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
@@ -101,20 +101,20 @@ class Screen:
             self.json(document, indent=None)
 
     def bar(self, part: float, room: int) -> str:
-        """A bar of at most `room` columns for a fraction of 1; with Unicode, in eighths of a column."""
+        """Draw a bar of at most `room` columns for a fraction of 1; with Unicode, in eighths of a column."""
         if not self.unicode:
             return "#" * round(part * room)
         eighths = round(part * room * 8)
         return "█" * (eighths // 8) + _BLOCKS[eighths % 8].strip()
 
     def column(self, height: float) -> str:
-        """A character that is full up to a height from 0 to 1."""
+        """Return a character that is filled up to a height from 0 to 1."""
         eighths = min(8, max(0, round(height * 8)))
         return _COLUMNS[eighths] if self.unicode else " .:#"[(eighths + 2) // 3]
 
 
 def visible(text: str) -> str:
-    """The text with control characters, terminal escapes and direction marks shown as codes."""
+    """Show control characters, terminal escapes and bidirectional marks in a text as codes."""
     if text.isprintable():
         return text
     return "".join(
@@ -129,7 +129,7 @@ def abridged(name: str) -> str:
 
 
 def _escaped_json(text: str, *, unicode: bool) -> str:
-    """Outside its strings, JSON has only printable ASCII characters and white space."""
+    """Escape characters in JSON, all of them in strings: the rest of it is printable ASCII and white space."""
     if text.isprintable() and (unicode or text.isascii()):
         return text
     return "".join(

@@ -1,4 +1,4 @@
-"""`--html`: a page for a browser instead of text. The renderer is imported only when a page is written."""
+"""`--html`: write an HTML page instead of text. The renderer is imported only when a page is written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _STDOUT = "-"
 
 
 def add_html(parser: Parser) -> None:
-    """`--html`."""
+    """Add `--html`."""
     parser.add_argument("--html", metavar="FILE", help="write a page for a browser instead; - for stdout")
 
 

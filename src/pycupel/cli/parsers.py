@@ -1,4 +1,4 @@
-"""Parsers: the options that verbs share, spelled and explained once, and the help."""
+"""Parsers: the options that verbs share, defined once, and the help."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Verb(Protocol):
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """As wide as the screen. Without a width, argparse would import `shutil`, which takes too long."""
+    """Formats help for the screen width. Without a width, argparse would import `shutil`, which takes too long."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=screen_width() - 2)
@@ -67,7 +67,7 @@ class Parser(argparse.ArgumentParser):
         self._given: Sequence[str] = ()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """As argparse does."""
+        """Parse as argparse does, and remember the arguments."""
         self._given = args or ()
         return super().parse_known_args(args, namespace)
 
@@ -75,7 +75,7 @@ class Parser(argparse.ArgumentParser):
         """Raise the message as an error, with a hint at the help."""
         misspelt = [each for each in map(_option, self._given) if each and each not in self._option_string_actions]
         if misspelt and message.startswith("the following arguments are required"):
-            # It may be one of those.
+            # A misspelt argument may be the missing one.
             message = f"unrecognized arguments: {' '.join(misspelt)}"
         if misspelt and message.startswith(f"unrecognized arguments: {misspelt[0]}"):
             message += _near(misspelt[0], self._option_string_actions)
@@ -102,7 +102,7 @@ def _reader(kind: Callable[[str], Any], name: str) -> Callable[[str], Any]:
 
 
 def _option(argument: str) -> str:
-    """The name of a long option, or an empty string."""
+    """Return the name of a long option, or an empty string."""
     found = re.match(r"--[\w-]+", argument)
     return found[0] if found else ""
 
@@ -134,19 +134,19 @@ class _MainParser(Parser):
 
 
 def main_parser(verbs: Mapping[str, str]) -> _MainParser:
-    """The parser for a command line without a verb: the help, the version, or a mistake."""
+    """Make the parser for a command line without a verb: the help, the version, or a mistake."""
     return _MainParser(verbs)
 
 
 def load_verb(name: str) -> Verb:
-    """The module with a verb."""
+    """Import the module of a verb."""
     verb: Any = import_module(f"pycupel.cli.{name}")
     loaded: Verb = verb
     return loaded
 
 
 def verb_parser(name: str, summary: str, verb: Verb) -> Parser:
-    """The parser of a verb."""
+    """Make the parser of a verb."""
     parser = Parser(prog=f"pycupel {name}", description=f"{summary[0].upper()}{summary[1:]}.", epilog=_example(verb))
     verb.add_arguments(parser)
     parser.add_argument("--quiet", action="store_true", help="no notes and no summary on stderr")
@@ -168,7 +168,7 @@ def _near(name: str, known: Any) -> str:
 
 
 def add_selection(parser: Parser, *, budget: str = "", needs_budget: bool = True, policies: bool = False) -> None:
-    """What selects from items: `FILE`, `--budget`, `--policy` or several of them, and `--query`."""
+    """Add what selects from items: `FILE`, `--budget`, `--policy` or several of them, and `--query`."""
     _add_items(parser)
     add_budget(parser, required=needs_budget, text=budget)
     add_policy(parser, many=policies)
@@ -182,12 +182,12 @@ def _add_items(parser: Parser) -> None:
 
 
 def add_counter(parser: Parser, purpose: str) -> None:
-    """`--counter`."""
+    """Add `--counter`."""
     parser.add_argument("--counter", default="auto", metavar="NAME", help=f"{purpose}: auto, estimator, a model")
 
 
 def add_budget(parser: Parser, *, required: bool = True, text: str = "") -> None:
-    """`--budget`, and what a share of a window needs."""
+    """Add `--budget`, and the options that a share of a window needs."""
     text = text or "tokens, or a share of the window like 50%%"
     parser.add_argument("-b", "--budget", required=required, metavar="N|N%", help=text)
     parser.add_argument("--window", type=int, metavar="N", help="the model's window, for a budget in percent")
@@ -195,7 +195,7 @@ def add_budget(parser: Parser, *, required: bool = True, text: str = "") -> None
 
 
 def add_policy(parser: Parser, *, many: bool = False, more: str = "; repeat it") -> None:
-    """`--policy`."""
+    """Add `--policy`."""
     text = "a preset (`pycupel policy list`) or a policy file"
     if many:
         parser.add_argument("-p", "--policy", action="append", metavar="NAME|FILE", help=f"{text}{more}")
@@ -204,12 +204,12 @@ def add_policy(parser: Parser, *, many: bool = False, more: str = "; repeat it")
 
 
 def add_query(parser: Parser) -> None:
-    """`--query`."""
+    """Add `--query`."""
     parser.add_argument("-q", "--query", metavar="TEXT", help="what the selection should be relevant to")
 
 
 def add_provider(parser: Parser) -> None:
-    """`--provider`."""
+    """Add `--provider`."""
     parser.add_argument(
         "--provider",
         default="auto",
@@ -219,7 +219,7 @@ def add_provider(parser: Parser) -> None:
 
 
 def add_json(parser: Parser) -> None:
-    """`--json`."""
+    """Add `--json`."""
     parser.add_argument("--json", action="store_true", help="JSON instead of a table")
 
 
@@ -227,12 +227,12 @@ def add_json(parser: Parser) -> None:
 
 
 def budget_of(options: Any, model: str | None = None) -> int:
-    """The budget in tokens; a share of the window of this model, unless the options say which."""
+    """Return the budget in tokens; a share is one of this model's window, unless the options name another."""
     return percent_or_tokens(options.budget, options, model)
 
 
 def percent_or_tokens(given: str, options: Any, model: str | None = None) -> int:
-    """A number of tokens as it is written, or as a share of the window."""
+    """Return a number of tokens, given as such or as a share of the window."""
     text = given.strip()
     try:
         number = float(text[:-1]) if text.endswith("%") else int(text.replace(",", ""))
@@ -267,12 +267,12 @@ def _window(options: Any, model: str | None) -> int:
 
 
 def bound(policy: Any, query: str | None) -> Any:
-    """The policy for a query, if there is one."""
+    """Bind the policy to the query, if there is one."""
     return policy if query is None else policy.for_query(query)
 
 
 def policy_of(given: str) -> Any:
-    """The policy in a file, or the preset of that name."""
+    """Load the policy in a file, or return the preset of that name."""
     if _POLICY_FILE.search(given):
         from pycupel.policies import load_policy  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""`pycupel play`: the playground in a browser."""
+"""`pycupel play`: open the playground in a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pycupel policy`: presets and policy files."""
+"""`pycupel policy`: list, show, check and convert policies."""
 
 from __future__ import annotations
 

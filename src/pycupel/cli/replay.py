@@ -1,4 +1,4 @@
-"""`pycupel replay`: what policies would have sent at each call of logged sessions."""
+"""`pycupel replay`: show what policies would have sent at each call of logged sessions."""
 
 from __future__ import annotations
 

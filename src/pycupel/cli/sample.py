@@ -1,4 +1,4 @@
-"""An invented session of a coding agent: its transcript, and the same conversation as chat messages.
+"""An invented session of a coding agent, as a transcript and as chat messages.
 
 It is sized and ordered like real sessions: files are read twice, tests run again, and one log is by far the largest.
 """
@@ -30,7 +30,7 @@ class _Step(NamedTuple):
 
 
 def _module(path: str, names: list[str], lines: int) -> str:
-    """A file as the agent's tool shows it, with numbered lines."""
+    """Write a file as the agent's tool shows it, with numbered lines."""
     body = [f'"""{path}: part of the checkout service."""', "", "from __future__ import annotations", ""]
     for number in range(lines):
         name = names[number % len(names)]
@@ -165,7 +165,7 @@ _STEPS = [
 
 
 def _turns() -> Iterator[tuple[str, _Step]]:
-    """The steps with their roles: what follows a result without a call is the agent's answer."""
+    """Return the steps with their roles: what follows a result without a call is the agent's answer."""
     follows_result = False
     for step in _STEPS:
         yield "assistant" if step.tool or follows_result else "user", step
@@ -173,7 +173,7 @@ def _turns() -> Iterator[tuple[str, _Step]]:
 
 
 def transcript() -> Iterator[dict[str, Any]]:
-    """The session as Claude Code would log it: a row for each message."""
+    """Return the session as Claude Code would log it: a row for each message."""
     sent, cached = _HIDDEN_TOKENS, 0
     number = 0
     for index, (role, step) in enumerate(_turns()):
@@ -213,7 +213,7 @@ def _row(number: int, role: str, message: dict[str, Any]) -> dict[str, Any]:
 
 
 def messages() -> list[dict[str, Any]]:
-    """The conversation in OpenAI's shape."""
+    """Return the conversation in OpenAI's shape."""
     found: list[dict[str, Any]] = [
         {"role": "system", "content": "You are the coding agent of Larkfield, a garden shop."}
     ]

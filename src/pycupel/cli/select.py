@@ -1,4 +1,4 @@
-"""`pycupel select`: the items that fit, as JSON lines."""
+"""`pycupel select`: write the items that fit, as JSON lines."""
 
 from __future__ import annotations
 

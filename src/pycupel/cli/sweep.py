@@ -1,4 +1,4 @@
-"""`pycupel sweep`: what each of several budgets selects."""
+"""`pycupel sweep`: show what each of several budgets selects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pycupel trim`: the part of a chat history that fits, in the shape in which it came."""
+"""`pycupel trim`: write the part of a chat history that fits, in the shape of the input."""
 
 from __future__ import annotations
 

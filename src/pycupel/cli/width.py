@@ -1,4 +1,4 @@
-"""How wide the screen is."""
+"""Find the width of the screen."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NARROWEST, _USUAL = 40, 80
 
 
 def screen_width() -> int:
-    """The width by COLUMNS, or of the terminal, or 80: as `shutil.get_terminal_size`, which takes long to import."""
+    """Return COLUMNS, the terminal's width, or 80, like `shutil.get_terminal_size`, whose import takes too long."""
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns) > 0:
         return max(_NARROWEST, int(columns))

@@ -1,4 +1,4 @@
-"""Building items, budgets and strategies from a vector's tables."""
+"""Build items, budgets and strategies from a vector's tables."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _RELEVANCE_FIELDS = (
 
 
 def build_item(table: Table) -> ContextItem:
-    """An item of `[[items]]` or `[[scored_items]]`."""
+    """Build an item of `[[items]]` or `[[scored_items]]`."""
     fields = _present(table, *_ITEM_FIELDS)
     if "futureRelevanceHint" in table:
         fields["future_relevance_hint"] = table["futureRelevanceHint"]
@@ -65,34 +65,34 @@ def build_item(table: Table) -> ContextItem:
 
 
 def build_scored_item(table: Table) -> ScoredItem:
-    """An item with its `score`."""
+    """Build an item with its `score`."""
     return ScoredItem(build_item(table), float(require(table, "score", "an item")))
 
 
 def build_budget(table: Table) -> ContextBudget:
-    """The `[budget]`. Slicing vectors give only the target, which then is the maximum, too (CV-05)."""
+    """Build the `[budget]`. If there is only a target, it is also the maximum (CV-05)."""
     target: int = require(table, "target_tokens", "[budget]")
     options = _present(table, "output_reserve", "reserved_slots", "estimation_safety_margin_percent")
     return ContextBudget(table.get("max_tokens", target), target, **options)
 
 
 def build_scorer(name: str, config: Table) -> Scorer:
-    """The scorer of that name, configured by the fields for it."""
+    """Build the scorer of that name from its fields."""
     return choose("scorer", name, _SCORERS)(config)
 
 
 def build_slicer(name: str, config: Table) -> Slicer:
-    """The slicer of that name, configured by the fields for it."""
+    """Build the slicer of that name from its fields."""
     return choose("slicer", name, _SLICERS)(config)
 
 
 def build_placer(name: str, config: Table) -> Placer:
-    """The placer of that name, configured by the fields for it."""
+    """Build the placer of that name from its fields."""
     return choose("placer", name, _PLACERS)(config)
 
 
 def build_pipeline(config: Table, on_overflow: Callable[[OverflowEvent], object] | None = None) -> Pipeline:
-    """The pipeline of a `[config]`, whose observer is told of overflows if the strategy is Proceed."""
+    """Build the pipeline of a `[config]`; `on_overflow` is called if the strategy is Proceed."""
     strategy = OverflowStrategy(config.get("overflow_strategy", "throw"))
     return Pipeline(
         _combined(require(config, "scorers", "[config]")),
@@ -105,12 +105,12 @@ def build_pipeline(config: Table, on_overflow: Callable[[OverflowEvent], object]
 
 
 def _combined(entries: list[Table]) -> Scorer:
-    """A single scorer is used as it is (CS-04, CV-12)."""
+    """Combine several scorers; a single one is used as it is (CS-04, CV-12)."""
     return _nested(entries[0]) if len(entries) == 1 else _composite({"scorers": entries})
 
 
 def _nested(entry: Table | str) -> Scorer:
-    """An inner scorer: a name, or a table with a type and that scorer's own fields."""
+    """Build an inner scorer from a name, or from a table with a type and that scorer's own fields."""
     if isinstance(entry, str):
         return build_scorer(entry, {})
     return build_scorer(require(entry, "type", "a nested scorer"), entry)
@@ -192,7 +192,7 @@ def _knapsack(config: Table) -> slicers.KnapsackSlice:
 
 
 def _inner_slicer(config: Table) -> Slicer:
-    """A name, whose fields then stand beside it, or a table of its own."""
+    """Build an inner slicer from a name with its fields beside it, or from its own table."""
     inner = config.get("inner_slicer", "greedy")
     if isinstance(inner, str):
         return build_slicer(inner, {name: value for name, value in config.items() if name != "inner_slicer"})
@@ -237,7 +237,7 @@ def _scarcity(config: Table) -> Any:
 
 
 def _placer(entry: Table | str) -> Placer:
-    """A name, or a table with a type and that placer's own fields."""
+    """Build a placer from a name, or from a table with a type and that placer's own fields."""
     if isinstance(entry, str):
         return build_placer(entry, {})
     return build_placer(require(entry, "type", "the placer"), entry)

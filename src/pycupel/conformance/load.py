@@ -1,4 +1,4 @@
-"""Reading vectors, which may be written in TOML 1.1, and the fields that they must have."""
+"""Read vectors, which may be written in TOML 1.1, and check their required fields."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from pycupel.model.checks import describe
+from pycupel.model.names import find_name
 
-__all__ = ["Table", "VectorError", "choose", "read_vector", "require", "section"]
+__all__ = ["Table", "VectorError", "choose", "is_list", "read_vector", "require", "section", "tables"]
 
 Table = dict[str, Any]
 
@@ -34,12 +35,12 @@ def read_vector(path: Path) -> Table:
 
 
 def add_seconds(text: str) -> str:
-    """The same document with the seconds that TOML 1.0 asks for."""
+    """Add the seconds that TOML 1.0 requires to the times in a document."""
     return _TOKEN.sub(lambda token: f"{token['time']}:00" if token["time"] else token[0], text)
 
 
 def require(table: Any, name: str, where: str) -> Any:
-    """The value of a field that must be present. `where` says in an error which table this is."""
+    """Return a required field. `where` is what an error calls the table."""
     if not isinstance(table, dict):
         raise VectorError(f"{where} must be a table, not {describe(table)}")
     if name not in table:
@@ -48,15 +49,29 @@ def require(table: Any, name: str, where: str) -> Any:
 
 
 def section(table: Table, name: str) -> Table:
-    """A table inside a table; empty if it is missing."""
+    """Return a table inside a table; empty if it is missing."""
     inside = table.get(name, {})
     if not isinstance(inside, dict):
         raise VectorError(f"{name} must be a table, not {describe(inside)}")
     return cast(Table, inside)
 
 
-def choose(what: str, name: str, choices: Mapping[str, _Choice]) -> _Choice:
-    """The choice of that name."""
-    if name not in choices:
+def tables(table: Table, name: str) -> list[Table]:
+    """Return a list of tables inside a table; empty if it is missing."""
+    inside: list[Table] = table.get(name, [])
+    if not is_list(inside) or not all(isinstance(each, dict) for each in cast(list[object], inside)):
+        raise VectorError(f"{name} must be a list of tables, [[{name}]], not {describe(inside)}")
+    return inside
+
+
+def is_list(value: object) -> bool:
+    """Call `isinstance` without narrowing to a list with elements of unknown type."""
+    return isinstance(value, list)
+
+
+def choose(what: str, name: Any, choices: Mapping[str, _Choice]) -> _Choice:
+    """Return the choice of that name, in any spelling."""
+    known = find_name(name, choices)
+    if known is None:
         raise VectorError(f"unknown {what} {name!r}; expected one of {', '.join(choices)}")
-    return choices[name]
+    return choices[known]

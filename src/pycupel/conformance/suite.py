@@ -1,4 +1,4 @@
-"""Running a directory of vectors, and the conformance level that it proves."""
+"""Run a directory of vectors, and determine the conformance level that it proves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from pycupel.conformance.check import check_vector
-from pycupel.conformance.load import read_vector, require
+from pycupel.conformance.load import read_vector, section
 from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import checked_str
 from pycupel.model.frozen import sealed
@@ -54,12 +54,10 @@ class SuiteResult:
     """The results of all vectors in a directory."""
 
     results: tuple[VectorResult, ...]
-    """One for each vector, in the order of their paths."""
+    """One result for each vector, in the order of their paths."""
 
     suite: str | None = None
-    """The suite that the vectors are: the name that the caller gave, or the upstream suite's if the contents of the
-    required vectors are known to be that; None otherwise.
-    """
+    """The suite's name: the caller's, or the upstream suite's if the required vectors are recognised; else None."""
 
     required_only: bool = False
     """Whether the suite was recognised by its required vectors alone."""
@@ -128,7 +126,7 @@ def _run(path: Path, root: Path) -> VectorResult:
     name = relative.as_posix()
     try:
         vector = read_vector(path)
-        name = require(vector, "test", "the vector").get("name", name)
+        name = section(vector, "test").get("name", name)
         check_vector(vector)
     except Exception as error:  # noqa: BLE001 - whatever a vector brings about is its result
         return VectorResult(relative, tier, name, f"{type(error).__name__}: {error}")
@@ -136,14 +134,14 @@ def _run(path: Path, root: Path) -> VectorResult:
 
 
 def _digest(root: Path, results: Iterable[VectorResult]) -> str:
-    """Of the names and contents of the required vectors, with either kind of line ends."""
+    """Digest the names and contents of the required vectors, whatever their line ends."""
     required = {_name_in_tier(root, each.path): each.path for each in results if each.tier == "required"}
     digest = sha256()
     for name in sorted(required):
         try:
             content = (root / required[name]).read_bytes().replace(b"\r\n", b"\n")
         except OSError:
-            # It has failed already, so these cannot be the known vectors.
+            # It has already failed, so these cannot be the known vectors.
             return ""
         digest.update(name.encode() + b"\0" + content + b"\0")
     return digest.hexdigest()

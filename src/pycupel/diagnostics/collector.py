@@ -6,7 +6,7 @@ A collector needs no base class. A method that it lacks is not called.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from pycupel.diagnostics.entries import ExcludedItem, IncludedItem
 from pycupel.diagnostics.events import OverflowEvent, StageTraceSnapshot, TraceDetailLevel, TraceEvent
@@ -15,14 +15,14 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_choice, wrong_type
 
-__all__ = ["DiagnosticTraceCollector", "NullTraceCollector", "TraceCollector", "log_exception"]
+__all__ = ["CollectorLike", "DiagnosticTraceCollector", "NullTraceCollector", "TraceCollector", "log_exception"]
 
 
 class TraceCollector:
     """A base class for observers of a run. Its methods do nothing: override those you need.
 
-    The calls of one run, in order: `on_pipeline_started`; for each stage, as it completes, what it excluded, an event
-    for each item, one event for the stage; last `on_pipeline_completed`, or `on_pipeline_failed`.
+    The calls of a run, in order: `on_pipeline_started`; for each completed stage, what it excluded, an event
+    for each item, and one event for the stage; finally `on_pipeline_completed` or `on_pipeline_failed`.
 
     If a method raises, the exception is logged with `logging.getLogger("pycupel")`, and the run continues. If
     `is_enabled` or `detail_level` raises, that is logged, too, and the run is not recorded. Only exceptions that are
@@ -46,7 +46,12 @@ class TraceCollector:
         """
 
     def set_candidates(self, count: int, tokens: int, /) -> None:
-        """Called with the number of items and the sum of their tokens."""
+        """Called once, when the candidates are known.
+
+        Args:
+            count: How many there are.
+            tokens: The sum of their tokens.
+        """
 
     def record_included(self, included_item: IncludedItem, /) -> None:
         """Called for each selected item, in placed order."""
@@ -55,7 +60,7 @@ class TraceCollector:
         """Called for each item that a stage has excluded."""
 
     def on_overflow(self, event: OverflowEvent, /) -> None:
-        """Called when the selection exceeds the budget and is accepted."""
+        """Called when the selection exceeds the budget and the strategy is Proceed."""
 
     def on_pipeline_started(self, budget: ContextBudget, /) -> None:
         """Called when a run begins."""
@@ -63,12 +68,75 @@ class TraceCollector:
     def on_pipeline_completed(
         self, report: SelectionReport, budget: ContextBudget, snapshots: Sequence[StageTraceSnapshot], /
     ) -> None:
-        """Called when a run has completed. The report makes its lists when they are first read."""
+        """Called when a run has completed.
+
+        Args:
+            report: What was selected, and why. It makes its lists when they are first read.
+            budget: The budget in force.
+            snapshots: One for each stage, in order.
+        """
 
     def on_pipeline_failed(
         self, error: BaseException, budget: ContextBudget, snapshots: Sequence[StageTraceSnapshot], /
     ) -> None:
-        """Called when a run has raised; the snapshots are those of the completed stages."""
+        """Called when a run has raised.
+
+        Args:
+            error: What it raised.
+            budget: The budget in force.
+            snapshots: One for each stage that has completed, in order.
+        """
+
+
+if TYPE_CHECKING:
+    # A protocol has no optional methods, so there is one for each hook.
+
+    class _RecordsStageEvents(Protocol):
+        def record_stage_event(self, event: TraceEvent, /) -> object: ...
+
+    class _RecordsItemEvents(Protocol):
+        def record_item_event(self, event: TraceEvent, /) -> object: ...
+
+    class _SetsCandidates(Protocol):
+        def set_candidates(self, count: int, tokens: int, /) -> object: ...
+
+    class _RecordsIncluded(Protocol):
+        def record_included(self, included_item: IncludedItem, /) -> object: ...
+
+    class _RecordsExcluded(Protocol):
+        def record_excluded(self, excluded_item: ExcludedItem, /) -> object: ...
+
+    class _OnOverflow(Protocol):
+        def on_overflow(self, event: OverflowEvent, /) -> object: ...
+
+    class _OnStarted(Protocol):
+        def on_pipeline_started(self, budget: ContextBudget, /) -> object: ...
+
+    class _OnCompleted(Protocol):
+        def on_pipeline_completed(
+            self, report: SelectionReport, budget: ContextBudget, snapshots: tuple[StageTraceSnapshot, ...], /
+        ) -> object: ...
+
+    class _OnFailed(Protocol):
+        def on_pipeline_failed(
+            self, error: BaseException, budget: ContextBudget, snapshots: tuple[StageTraceSnapshot, ...], /
+        ) -> object: ...
+
+    CollectorLike: TypeAlias = (
+        TraceCollector
+        | _RecordsStageEvents
+        | _RecordsItemEvents
+        | _SetsCandidates
+        | _RecordsIncluded
+        | _RecordsExcluded
+        | _OnOverflow
+        | _OnStarted
+        | _OnCompleted
+        | _OnFailed
+    )
+    """A `TraceCollector`, or any object with at least one of its methods."""
+else:
+    CollectorLike = TraceCollector
 
 
 class NullTraceCollector(TraceCollector):
@@ -87,7 +155,7 @@ class DiagnosticTraceCollector(TraceCollector):
 
     Args:
         detail_level: `STAGE` for one event per stage, `ITEM` for one per decision about an item as well.
-        callback: Called with every event right after it was recorded. If it raises, that is logged, and the run
+        callback: Called with every event after it was recorded. If it raises, that is logged, and the run
             continues.
 
     Raises:
@@ -96,6 +164,12 @@ class DiagnosticTraceCollector(TraceCollector):
     """
 
     __slots__ = ("_events", "_report", "callback", "detail_level")
+
+    detail_level: TraceDetailLevel
+    """`STAGE` for one event per stage, `ITEM` for one per decision about an item as well."""
+
+    callback: Callable[[TraceEvent], object] | None
+    """Called with every event right after it was recorded."""
 
     def __init__(
         self,
@@ -117,7 +191,7 @@ class DiagnosticTraceCollector(TraceCollector):
         return tuple(self._events)
 
     def build_report(self) -> SelectionReport:
-        """The report of the last run. It makes its lists when they are first read.
+        """Return the report of the last run. It builds its lists when they are first read.
 
         Raises:
             InvalidArgumentError: no run has completed with this collector.

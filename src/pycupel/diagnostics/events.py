@@ -16,7 +16,7 @@ __all__ = ["OverflowEvent", "StageTraceSnapshot", "TraceDetailLevel", "TraceEven
 
 
 class TraceDetailLevel(NamedEnum):
-    """How much a collector records. `ITEM` is more than `STAGE`, and includes it."""
+    """How much a collector records. `ITEM` includes `STAGE`, and compares as greater."""
 
     STAGE = "Stage"
     """One event for each stage."""
@@ -62,7 +62,7 @@ class TraceEvent(NamedTuple):
 
 
 class OverflowEvent(NamedTuple):
-    """The selection exceeds the budget and is accepted, because the strategy is `OverflowStrategy.PROCEED`."""
+    """The selection exceeds the budget, and the strategy is `OverflowStrategy.PROCEED`."""
 
     tokens_over_budget: int
     """By how many tokens."""
@@ -93,7 +93,7 @@ class StageTraceSnapshot(NamedTuple):
     """How long it took, in milliseconds."""
 
     excluded: tuple[ExcludedItem, ...]
-    """The items that it excluded, in the order in which it did."""
+    """The items that it excluded, in order of exclusion."""
 
     def __repr__(self) -> str:
         return record_repr(self)

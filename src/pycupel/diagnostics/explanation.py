@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Explanation", "ScorePart", "ScoreParts", "explain"]
 
-# Items left out for one of these reasons did not compete: they have no rank, and no item took their place.
+# Items left out for these reasons did not compete: they have no rank, and nothing was selected instead.
 _NEVER_COMPETED = (NegativeTokens, Deduplicated, Filtered)
 _MOST_INSTEAD = 3
 _MOST_LISTED = 5
@@ -59,7 +59,7 @@ class ScoreParts(NamedTuple):
     """Each scorer with its weight and its score for each item."""
 
     def of(self, item: ContextItem) -> tuple[ScorePart, ...]:
-        """The parts of one item's score; none if it was not scored."""
+        """Return the parts of one item's score; none if it was not scored."""
         row = next((i for i, each in enumerate(self.items) if each is item), None)
         if row is None:
             row = next((i for i, each in enumerate(self.items) if is_version_of(item, each)), None)
@@ -205,14 +205,14 @@ def _competes(entry: IncludedItem | ExcludedItem) -> bool:
 
 
 def _rank(report: SelectionReport, score: float) -> int:
-    """1 plus the number of better scores; any number is better than NaN."""
+    """Return 1 plus the number of better scores; any number is better than NaN."""
     entries: list[IncludedItem | ExcludedItem] = [*report.included, *report.excluded]
     others = [entry.score for entry in entries if _competes(entry)]
     return 1 + sum([other > score or (isnan(score) and not isnan(other)) for other in others])
 
 
 def _instead(report: SelectionReport, entry: IncludedItem | ExcludedItem) -> tuple[ContextItem, ...]:
-    """The fewest selected items with the lowest scores that make enough room."""
+    """Return the fewest low-scored selected items that make enough room."""
     missing = entry.item.tokens - _room(report, entry)
     rivals = sorted(
         [each for each in report.included if _competes(each) and each.item.tokens > 0], key=lambda each: each.score
@@ -233,7 +233,7 @@ def _instead(report: SelectionReport, entry: IncludedItem | ExcludedItem) -> tup
 
 
 def _room(report: SelectionReport, entry: IncludedItem | ExcludedItem) -> int:
-    """The tokens left of the target; without a budget, the number in the reason."""
+    """Return the tokens left of the target; without a budget, the number in the reason."""
     if report.budget is None:
         return entry.reason.available_tokens if isinstance(entry.reason, BudgetExceeded) else entry.item.tokens
     pinned = sum([each.item.tokens for each in report.included if each.reason == InclusionReason.PINNED])
@@ -255,9 +255,8 @@ def _min_budget(
 
 
 def _ceiling(candidates: Sequence[ContextItem], budget: ContextBudget | None) -> int:
-    """A budget into which everything fits, unless its safety margin leaves nothing."""
+    """Return a budget that holds everything, unless its safety margin leaves nothing."""
     everything = sum([max(0, item.tokens) for item in candidates])
     if budget is None:
         return everything
-    reserved = budget.output_reserve + sum(budget.reserved_slots.values())
-    return reserved + enlarged(everything, budget.estimation_safety_margin_percent)
+    return budget.total_reserved + enlarged(everything, budget.estimation_safety_margin_percent)

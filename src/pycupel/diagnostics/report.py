@@ -14,7 +14,7 @@ from pycupel.diagnostics.events import TraceEvent
 from pycupel.diagnostics.explanation import Explanation, ScoreParts, explain
 from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import wrong_type
+from pycupel.model.checks import checked_iterable, wrong_type
 from pycupel.model.frozen import sealed
 from pycupel.model.version import version_mark
 
@@ -28,6 +28,10 @@ __all__ = ["SelectionReport", "checked_report", "deferred_report", "score_parts"
 _put = object.__setattr__
 
 
+def _put_tuple(report: SelectionReport, name: str, values: Any) -> None:
+    _put(report, name, tuple(checked_iterable(name, "an iterable", values)))
+
+
 class _Deferred:
     """A field that is made when it is first read, and then kept in the report's `__dict__`.
 
@@ -35,7 +39,7 @@ class _Deferred:
     time, so that threads that read a report together see one and the same tuple.
     """
 
-    # An empty slot would raise an exception first, which takes longer than everything else here.
+    # Reading an empty slot would raise an exception, which takes longer than everything else here.
 
     __slots__ = ("name",)
 
@@ -52,12 +56,13 @@ class _Deferred:
 @sealed
 @dataclass(frozen=True, init=False)
 class SelectionReport:
-    """The complete account of one run. Every candidate is in `included` or in `excluded`, exactly once.
+    """What a run selected, left out, and why. Every candidate is in `included` or `excluded`, exactly once.
 
     The report of a run is lazy: it builds its lists when they are first read. It is still immutable: comparable,
     hashable, picklable, and safe to share between threads.
 
     Raises:
+        TypeError: an argument has the wrong type.
         InvalidArgumentError: the totals do not match the items.
     """
 
@@ -96,14 +101,14 @@ class SelectionReport:
         budget: ContextBudget | None = None,
         notes: Iterable[str] = (),
     ) -> None:
-        _put(self, "events", tuple(events))
-        _put(self, "included", tuple(included))
-        _put(self, "excluded", tuple(excluded))
+        _put_tuple(self, "events", events)
+        _put_tuple(self, "included", included)
+        _put_tuple(self, "excluded", excluded)
         _put(self, "total_candidates", total_candidates)
         _put(self, "total_tokens_considered", total_tokens_considered)
-        _put(self, "count_requirement_shortfalls", tuple(count_requirement_shortfalls))
+        _put_tuple(self, "count_requirement_shortfalls", count_requirement_shortfalls)
         _put(self, "budget", None if budget is None else ContextBudget.of(budget))
-        _put(self, "notes", tuple(notes))
+        _put_tuple(self, "notes", notes)
         self._check_totals()
 
     def _check_totals(self) -> None:
@@ -122,6 +127,7 @@ class SelectionReport:
             raise InvalidArgumentError(
                 f"total_tokens_considered is {self.total_tokens_considered}, but the items have {tokens} tokens",
                 argument="total_tokens_considered",
+                value=self.total_tokens_considered,
             )
 
     @property
@@ -131,7 +137,7 @@ class SelectionReport:
 
     @property
     def shortened(self) -> list[IncludedItem]:
-        """The selected items that are shorter versions: `original_tokens` are those of the whole item."""
+        """The selected items that are shorter versions; their `original_tokens` are the tokens of the whole item."""
         return [included for included in self.included if version_mark(included.item) is not None]
 
     @property
@@ -158,7 +164,7 @@ class SelectionReport:
         pipeline: Policy | PresetName | None = None,
         items: Iterable[ContextItem] | None = None,
     ) -> Explanation:
-        """Why one item was selected or left out: `print(report.why("Parts list"))`.
+        """Explain why one item was selected or left out: `print(report.why("Parts list"))`.
 
         Args:
             item: The item, its index in `items`, or the start of its content. An item is found by identity, or else if
@@ -176,27 +182,27 @@ class SelectionReport:
 
     @property
     def _score_parts(self) -> ScoreParts | None:
-        """The scores that the run kept, by scorer; None if this report was not made by a run."""
+        """Return the scores that the run kept, by scorer; None if the report was not made by a run."""
         source = self.__dict__.get("_source")
         parts: ScoreParts | None = None if source is None else source("_score_parts")
         return parts
 
     def should(self) -> SelectionReportChain:
-        """The start of a chain of assertions: `report.should().include_item_with_kind("Document")`."""
+        """Start a chain of assertions: `report.should().include_item_with_kind("Document")`."""
         from pycupel.testing.chain import SelectionReportChain  # noqa: PLC0415
 
         return SelectionReportChain(self)
 
     def to_text(self, *, color: bool = False, parts: bool = False, unicode: bool = False) -> str:
-        """The whole report for a terminal of 80 columns; `pycupel.render` has more options.
+        """Format the whole report for a terminal of 80 columns; `pycupel.render` has more options.
 
         Args:
             color: Whether to use the terminal's colours.
             parts: Whether to show the scores of the best items by scorer, too. Only a report that a run returned has
                 them.
-            unicode: Whether to show printable characters beyond ASCII instead of `?`, which any terminal can show.
+            unicode: Whether to show printable characters beyond ASCII, instead of a `?` for each.
         """
-        # Rendering is built on top of everything here, and most runs never need it.
+        # Imported late, because rendering is a higher layer and most runs never need it.
         from pycupel.render.text import render_report  # noqa: PLC0415
 
         return render_report(self, color=color, parts=parts, unicode=unicode)
@@ -232,14 +238,14 @@ class SelectionReport:
         other: SelectionReport | None = None,
         text: bool = True,
     ) -> str | None:
-        """The report as one HTML page that needs no network: `report.to_html("report.html")`.
+        """Make a self-contained HTML page of the report: `report.to_html("report.html")`.
 
         Args:
             path: The file to write. Without it, the page is returned.
             pipeline: For a slider over other budgets: the `Pipeline`, `Policy` or preset name that selected. It is run
                 again for at most 64 budgets. For a run with a question, pass `pipeline.for_query(query)`.
             items: The candidates of the run, for the slider.
-            other: A second report, to see both side by side.
+            other: A second report, to show both side by side.
             text: False leaves out contents, tags and metadata, so that the page can be shared.
 
         Returns:
@@ -260,7 +266,7 @@ class SelectionReport:
         return None
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:  # noqa: ARG002
-        """The page in a frame for a notebook, or the summary where only text is shown."""
+        """Return the page in a frame for a notebook, or the summary where only text is shown."""
         from pycupel.render.html import render_frame  # noqa: PLC0415 - as for to_text
 
         return {"text/plain": str(self), "text/html": render_frame(self.to_html())}
@@ -284,29 +290,29 @@ for _field in fields(SelectionReport):
 
 
 def checked_report(name: str, value: Any) -> SelectionReport:
-    """A report, or a TypeError; `name` is what it calls the argument."""
+    """Check for a report; `name` is what an error calls the argument."""
     if not isinstance(value, SelectionReport):
         raise wrong_type(name, "a SelectionReport", value)
     return value
 
 
 def deferred_report(source: Callable[[str], Any]) -> SelectionReport:
-    """A report that gets each field from the source, by its name, when it is first read."""
+    """Make a report that gets each field from the source, by its name, when it is first read."""
     report = object.__new__(SelectionReport)
     report.__dict__["_source"] = source
     return report
 
 
 def score_parts(report: SelectionReport) -> ScoreParts | None:
-    """The scores that the report's run kept, by scorer; None if the report was not made by a run."""
+    """Return the scores that the report's run kept, by scorer; None if the report was not made by a run."""
     # Not part of the public API; users call `why`.
     return report._score_parts  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
 
 
 def with_fields(report: SelectionReport, **changes: object) -> SelectionReport:
-    """The same report with other fields.
+    """Replace fields of a report.
 
-    Unlike `dataclasses.replace`, it builds no deferred fields, and keeps the parts of the scores.
+    Unlike `dataclasses.replace`, this builds no deferred fields, and keeps the parts of the scores.
     """
     changed = deferred_report(partial(getattr, report))
     changed.__dict__.update(changes)
@@ -314,5 +320,5 @@ def with_fields(report: SelectionReport, **changes: object) -> SelectionReport:
 
 
 def _comparable(entries: Iterable[IncludedItem | ExcludedItem]) -> list[tuple[object, ...]]:
-    """The entries, with NaN replaced by a value that equals itself."""
+    """Replace NaN in the entries by a value that equals itself."""
     return [(item, None if isnan(score) else score, reason) for item, score, reason in entries]

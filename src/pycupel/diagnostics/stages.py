@@ -8,7 +8,7 @@ __all__ = ["PipelineStage"]
 
 
 class PipelineStage(NamedEnum):
-    """The stages that events and snapshots are about. Sorting happens between two of them and has no name here."""
+    """The stages that events and snapshots refer to. Sorting, between Deduplicate and Slice, is not one of them."""
 
     # META-07: Sort is not observable.
 

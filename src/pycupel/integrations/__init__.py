@@ -1,1 +1,1 @@
-"""One file for one third-party library; nothing above imports them."""
+"""Hooks for third-party libraries, one file each. The rest of pycupel does not import them."""

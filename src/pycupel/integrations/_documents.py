@@ -1,4 +1,4 @@
-"""Shared by the hooks for retrieved documents."""
+"""Common parts of the hooks for retrieved documents."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def select_documents(
     counter: CounterLike,
     on_selection: OnResult | None = None,
 ) -> list[Any]:
-    """The caller's own objects that fit, in the order of the policy's placer.
+    """Select the documents that fit, in the order of the policy's placer; they are the caller's own objects.
 
     `on_selection` is called with the result and its report.
     """
@@ -40,7 +40,7 @@ def select_documents(
 
 
 def _ranked(hits: list[DocumentItem]) -> list[DocumentItem]:
-    """Without scores from the retriever, its order ranks the hits."""
+    """Rank the hits by the retriever's order if they have no scores."""
     if any(hit.item.future_relevance_hint is not None for hit in hits):
         return hits
     return [

@@ -1,4 +1,4 @@
-"""Shared by the hooks for chat histories: their options, and how they select."""
+"""Common parts of the hooks for chat histories: their options, and how they select."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from pycupel.messages import Dropped, MessageSelection, ShortenedMessage, select
 from pycupel.messages.counting import resolve_counter
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import BudgetLike, ProviderName, TooLarge, UnitName
-from pycupel.messages.results import with_result_texts
-from pycupel.model.checks import checked_name
+from pycupel.messages.tool_results import with_result_texts
+from pycupel.model.checks import checked_name, wrong_type
+from pycupel.model.names import suggestion
 from pycupel.pipeline import Policy, PresetName
 from pycupel.protocols import Shortener
 from pycupel.tokens import CounterLike
@@ -28,7 +29,7 @@ _SOME_MODEL = "gpt-4o"
 
 
 class HookOptions(TypedDict, total=False):
-    """The options of every hook for histories, besides its budget: those of `select_messages`, and `on_selection`."""
+    """The options of every history hook, besides its budget: those of `select_messages`, and `on_selection`."""
 
     provider: ProviderName
     """The provider whose rules apply. By default, that of the model in use."""
@@ -43,10 +44,10 @@ class HookOptions(TypedDict, total=False):
     """"auto" drops exchanges and messages one by one, "turn" whole turns."""
 
     counter: CounterLike
-    """Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes."""
+    """Counts tokens: a function from str to int, or a name for `pycupel.tokens.get_counter`."""
 
     pin: Callable[[Any], bool]
-    """Called with each of the library's own messages; says whether it must stay."""
+    """Called with each of the library's own messages; returns whether it must stay."""
 
     shorten: Literal["results"] | Shortener | None
     """"results" shortens tool results before they are dropped; or your own shortener."""
@@ -79,7 +80,7 @@ class Request:
     """The library's own messages."""
 
     said: Sequence[Sequence[Said]]
-    """The content of each, results first. A message without anything that can be dropped has no entries, and stays."""
+    """The content of each message, results first. A message with nothing to drop has no entries, and stays."""
 
     model: ModelInUse = UNKNOWN_MODEL
     """The model in use."""
@@ -103,7 +104,7 @@ class Request:
     """The messages themselves, if they have the shape of Responses. OpenAI's models get them as they are."""
 
     with_texts: Callable[[Any, Mapping[int, str]], Any] = with_result_texts
-    """Makes a copy of a message in which some results, by their number, say something else."""
+    """Copies a message with other texts for some results, by their number."""
 
 
 class Selected(NamedTuple):
@@ -113,13 +114,20 @@ class Selected(NamedTuple):
     """The library's message, or a copy with shorter results."""
 
     numbers: list[int]
-    """Which of the things that it says should be sent."""
+    """The numbers of the parts of its content that are kept."""
 
 
 class HistorySelector:
     """Selects for a hook, which may serve many conversations, even at the same time in several threads."""
 
     def __init__(self, budget: BudgetLike, options: HookOptions) -> None:
+        for name in sorted(options.keys() - HookOptions.__optional_keys__):
+            near = suggestion(name, HookOptions.__optional_keys__)
+            raise TypeError(f"hooks for histories have no option {name!r}{near}")
+        for name in ("pin", "on_selection"):
+            function = options.get(name)
+            if function is not None and not callable(function):
+                raise wrong_type(name, "a function", function)
         self._options: dict[str, Any] = {"budget": budget, "too_large": "shorten", **options}
         names: tuple[ProviderName, ...] = get_args(ProviderName)
         self._provider: ProviderName = checked_name("provider", self._options.pop("provider", "auto"), names)
@@ -133,7 +141,7 @@ class HistorySelector:
         self._exclude: tuple[str, ...] = tuple(self._options.pop("exclude", ()))
 
     def select(self, request: Request) -> list[Selected]:
-        """The kept part of each message."""
+        """Return the kept part of each message."""
         said = [each for message in request.said for each in message]
         places = [(n, number) for n, message in enumerate(request.said) for number in range(len(message))]
         provider = self._provider_for(request, said)
@@ -168,17 +176,17 @@ class HistorySelector:
         if self._on_selection is not None:
             dropped = {places[m][0]: reason for m, reason in reasons.items() if not selected[places[m][0]].numbers}
             own = _in_terms_of(request.messages, selected, selection, dropped)
-            # A thing that has several results is counted once.
+            # A part with several results is counted once.
             shapes = {m: (places[m][0], *both) for m, _, _, *both in changes}
             shortened = _shortened(shapes.values(), options)
             self._on_selection(replace(own, shortened=shortened))
         return selected
 
     def _provider_for(self, request: Request, said: Iterable[Said]) -> ProviderName:
-        """Whose rules hold. Messages of a framework are those of Chat Completions, unless they are items."""
+        """Return whose rules apply. A framework's messages are those of Chat Completions, unless they are items."""
         provider = self._provider
         if provider == "auto":
-            # What OpenAI's models have thought comes sealed, too, but only in items.
+            # OpenAI's reasoning is encrypted, too, but occurs only in items.
             is_claude = request.items is None and any(map(_is_signed, said))
             provider = request.model.provider or ("anthropic" if is_claude else "openai")
         if provider in ("openai", "responses"):
@@ -186,7 +194,7 @@ class HistorySelector:
         return provider
 
     def _remember(self, conversation: str | None, selection: MessageSelection) -> None:
-        """Keeps what makes the next selection cheaper: indices and what shortened results say, and no messages."""
+        """Keep what makes the next selection cheaper: indices and the texts of shortened results, but no messages."""
         if not conversation:
             return
         with self._lock:
@@ -197,7 +205,7 @@ class HistorySelector:
 
 
 def _written(provider: ProviderName, request: Request, said: Sequence[Said]) -> list[Written]:
-    """The messages as the provider gets them."""
+    """Return the messages as the provider gets them."""
     if provider == "responses":
         return [Written(item, [n]) for n, item in enumerate(request.items or ())]
     return written_for(provider, said)
@@ -206,7 +214,7 @@ def _written(provider: ProviderName, request: Request, said: Sequence[Said]) -> 
 def _changes(
     selection: MessageSelection, written: Sequence[Written], said: Sequence[Said]
 ) -> Iterator[tuple[int, int, str, Any, Any]]:
-    """The shortened results: of which thing, its number there, what it says now, and the shapes before and after."""
+    """Return the shortened results: their part, their number in it, their text, and the messages before and after."""
     sent = dict(zip(selection.kept, selection.messages, strict=True))
     for each in selection.shortened:
         before, copy = written[each.index], sent[each.index]
@@ -215,7 +223,7 @@ def _changes(
 
 
 def _is_signed(said: Said) -> bool:
-    """Whether the assistant's thoughts are Anthropic's, which alone come with a signature of their own."""
+    """Whether the assistant's thinking is Anthropic's, the only kind with its own signature."""
     return said.role == "assistant" and any(
         block.get("type") == "redacted_thinking" or (block.get("type") == "thinking" and block.get("signature"))
         for block in said.blocks
@@ -228,7 +236,7 @@ def _in_terms_of(
     selection: MessageSelection,
     dropped: Mapping[int, ExclusionReason],
 ) -> MessageSelection:
-    """The selection in terms of the library's messages. A message of which something was kept was not dropped."""
+    """Translate the selection to the library's messages. A message that was partly kept was not dropped."""
     kept = tuple(n for n in range(len(messages)) if n not in dropped)
     reasons = tuple(Dropped(n, dropped[n]) for n in sorted(dropped))
     sent = [selected[n].message for n in kept]
@@ -236,7 +244,7 @@ def _in_terms_of(
 
 
 def _shortened(changes: Iterable[tuple[int, Any, Any]], options: Mapping[str, Any]) -> tuple[ShortenedMessage, ...]:
-    """The tokens of the shortened results in the library's messages, from the provider's messages before and after."""
+    """Count the shortened messages of the library, from the provider's messages before and after."""
     provider = resolve_provider((), options["provider"], options["model"])
     count = resolve_counter(options.get("counter", "auto"), provider, options["model"])
     sizes: dict[int, tuple[int, int]] = {}

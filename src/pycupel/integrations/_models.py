@@ -1,4 +1,4 @@
-"""The provider whose rules apply to a framework's model, and the model's name."""
+"""Find the provider whose rules apply to a framework's model, and the model's name."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ UNKNOWN_MODEL = ModelInUse()
 
 
 def model_in_use(kinds: Iterable[object], name: object) -> ModelInUse:
-    """The model with these names.
+    """Identify a model by these names.
 
     Args:
         kinds: Names of its class, its system, or its kind, the most specific first.
-        name: Its own name. Claude's rules apply wherever it runs; other models obey those of their server.
+        name: Its own name. Claude's rules apply wherever it runs; other models follow those of their server.
     """
     called = name if isinstance(name, str) and name else None
     if called is not None and "claude" in called.lower():
@@ -54,11 +54,11 @@ def model_in_use(kinds: Iterable[object], name: object) -> ModelInUse:
 
 
 def class_names(model: Any) -> list[str]:
-    """The names of the model's class and of those that it is derived from."""
+    """Return the names of the model's class and its base classes."""
     return [each.__name__ for each in type(model).__mro__]
 
 
 def model_name_of(model: Any) -> str | None:
-    """The model's own name, in the first of the attributes that usually hold it."""
+    """Return the model's own name, from the first of the attributes that usually have it."""
     found = (getattr(model, name, None) for name in _NAME_FIELDS)
     return next((each for each in found if isinstance(each, str)), None)

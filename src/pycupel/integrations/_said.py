@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from pycupel.messages.options import ProviderName
-from pycupel.messages.results import result_parts
+from pycupel.messages.tool_results import result_parts
 
 __all__ = ["Call", "Said", "Written", "shorter_results", "system_of", "text", "thought", "written_for"]
 
@@ -35,7 +35,7 @@ class Said(NamedTuple):
     """"system", "user", "assistant" or "tool"."""
 
     blocks: Sequence[Any] = ()
-    """What it says: dicts with a type, as OpenAI and Anthropic have them."""
+    """Its content: dicts with a type, as OpenAI and Anthropic have them."""
 
     calls: Sequence[Call] = ()
     """The calls that it makes."""
@@ -54,36 +54,36 @@ class Said(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A message in a provider's shape, and which of the things that were said it is made of."""
+    """A message in a provider's shape, and the numbers of the `Said` parts that it is made of."""
 
     shape: dict[str, Any]
     origins: list[int]
 
     def part(self, origin: int, shape: dict[str, Any]) -> dict[str, Any]:
-        """A message of this shape with one of these results alone. Only Gemini gets several in one message."""
+        """Return a message of this shape with only one of its results. Only Gemini gets several in one message."""
         if len(self.origins) == 1:
             return shape
         return {**shape, "parts": [shape["parts"][self.origins.index(origin)]]}
 
 
 def text(value: object) -> dict[str, Any]:
-    """A block of text. Some libraries' texts are subclasses of str; this one is plain."""
+    """Make a block of text. Some libraries' texts are subclasses of str; this one is plain."""
     return {"type": "text", "text": str(value)}
 
 
 def thought(value: str, signature: str | None) -> dict[str, Any]:
-    """A block of thinking; without its signature, a provider reads it as text or not at all."""
+    """Make a block of thinking; without its signature, a provider reads it as text or not at all."""
     return {"type": "thinking", "thinking": value, "signature": signature} if signature else text(value)
 
 
 def system_of(said: Iterable[Said], provider: ProviderName) -> list[Any]:
-    """The blocks of the system prompts that the provider takes beside the messages."""
+    """Return the blocks of the system prompts that the provider takes beside the messages."""
     prompts = (each for each in said if each.role == "system" and provider in _SYSTEM_BESIDE)
     return [block for each in prompts for block in each.blocks]
 
 
 def written_for(provider: ProviderName, said: Sequence[Said]) -> list[Written]:
-    """The messages that the provider would get. System prompts that it takes elsewhere are left out."""
+    """Write the messages that the provider would get, without system prompts that it takes elsewhere."""
     named = _with_ids(said)
     if provider == "anthropic":
         return list(map(_as_anthropic, _in_turns(named, results_together=False)))
@@ -93,7 +93,7 @@ def written_for(provider: ProviderName, said: Sequence[Said]) -> list[Written]:
 
 
 def shorter_results(written: Written, copy: Any, said: Sequence[Said]) -> Iterator[tuple[int, int, str]]:
-    """The results that say less in a copy of a message: of which thing, its number there, and what it says now."""
+    """Find the results that are shorter in a copy of a message: their part, their number in it, and their text."""
     pairs = zip(result_parts(written.shape), result_parts(copy), strict=True)
     for number, (before, after) in enumerate(pairs):
         if before != after and said[written.origins[0]].role == "tool":
@@ -181,7 +181,7 @@ def _as_anthropic(group: Sequence[tuple[int, Said]]) -> Written:
 
 
 def _not_empty(blocks: Iterable[Any]) -> list[Any]:
-    """Libraries leave out empty texts, which Anthropic rejects."""
+    """Leave out empty texts, which Anthropic rejects, as libraries do."""
     return [block for block in blocks if block.get("type") != "text" or str(block.get("text", "")).strip()]
 
 
@@ -206,5 +206,5 @@ def _response(each: Said) -> dict[str, Any]:
 
 
 def _as_part(block: Any) -> Any:
-    """A text as Gemini has it. Anything else is read by the names of its fields."""
+    """Convert a text to Gemini's shape. Anything else is read by the names of its fields."""
     return {"text": block["text"]} if block.get("type") == "text" else block

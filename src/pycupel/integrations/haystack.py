@@ -1,4 +1,4 @@
-"""Haystack: components that cut retrieved documents or a chat history to a token budget.
+"""Haystack: components that trim retrieved documents or a chat history to a token budget.
 
     agent = Agent(chat_generator=CupelChatGenerator(generator, 8_000), tools=tools)
     pipeline.add_component("fit", CupelDocumentSelector(4_000))
@@ -6,7 +6,7 @@
 Documents and messages themselves are not changed, and an agent's state keeps every message.
 """
 
-# The library may be missing where types are checked.
+# The library may be missing when types are checked.
 # pyright: basic, reportMissingImports=false
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class CupelDocumentSelector:
     Args:
         budget: The limits, or a number of tokens.
         policy: What ranks and places the documents: a policy, a pipeline, or the name of a preset.
-        counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes.
+        counter: Counts tokens: a function from str to int, or a name for `pycupel.tokens.get_counter`.
         on_selection: Called with each result, which has its report.
     """
 
@@ -64,12 +64,12 @@ class CupelDocumentSelector:
         self.policy: Policy | PresetName = policy
         self.counter = counter
         self.on_selection = on_selection
-        # Fails here if an option is wrong, not in the first run.
+        # Fail here if an option is wrong, not in the first run.
         select_documents((), budget, policy, counter)
 
     @component.output_types(documents=list[Document])
     def run(self, documents: list[Document]) -> dict[str, Any]:
-        """The selected documents, as `documents`."""
+        """Return the selected documents, as `documents`."""
         selected = select_documents(documents, self.budget, self.policy, self.counter, self.on_selection)
         return {"documents": selected}
 
@@ -96,7 +96,7 @@ class CupelMessageSelector:
 
     @component.output_types(messages=list[ChatMessage])
     def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
-        """The selected messages, as `messages`."""
+        """Return the selected messages, as `messages`."""
         return {"messages": _selected(self._selector, messages)}
 
 
@@ -124,13 +124,13 @@ class CupelChatGenerator:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> CupelChatGenerator:
-        """The component from what Haystack has saved."""
+        """Load the component from what Haystack has saved."""
         deserialize_chatgenerator_inplace(data["init_parameters"])
         generator: CupelChatGenerator = default_from_dict(cls, data)
         return generator
 
     def warm_up(self) -> None:
-        """Prepares the generator."""
+        """Prepare the generator."""
         if hasattr(self.chat_generator, "warm_up"):
             self.chat_generator.warm_up()
 
@@ -168,7 +168,7 @@ def _model(generator: Any) -> ModelInUse:
 
 
 def _said(message: ChatMessage) -> Iterator[Said]:
-    """The content of a message. One with tool results may have several of them, and nothing else."""
+    """Return the content of a message. One with tool results may have several of them, and nothing else."""
     for each in message.tool_call_results:
         parts: Any = [each.result] if isinstance(each.result, str) else each.result
         blocks = [block for part in parts for block in _blocks(part)]
@@ -183,10 +183,10 @@ def _said(message: ChatMessage) -> Iterator[Said]:
 
 
 def _with_texts(message: ChatMessage, texts: Mapping[int, str]) -> ChatMessage:
-    """A copy in which some results say something else."""
+    """Copy a message with other texts for some results."""
     results = enumerate(message.tool_call_results)
     content = [replace(each, result=texts[number]) if number in texts else each for number, each in results]
-    # Only this keeps several results, the name and the rest together.
+    # This keeps several results, the name and everything else together.
     return replace(message, _content=content)
 
 
@@ -202,7 +202,7 @@ def _blocks(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _thoughts(value: ReasoningContent) -> Iterator[dict[str, Any]]:
-    """Claude's generator keeps thinking unchanged, with its signatures."""
+    """Return the thinking, which Claude's generator keeps unchanged, with its signatures."""
     kept = [each["reasoning_content"] for each in value.extra.get("reasoning_contents", ())]
     for each in kept:
         if each.get("redacted_thinking"):
@@ -215,7 +215,7 @@ def _thoughts(value: ReasoningContent) -> Iterator[dict[str, Any]]:
 
 
 def _call_id(call: ToolCall) -> str:
-    """Not every model gives ids to its calls, but each result has the call that it answers."""
+    """Return the id of a call, or make one: not every model gives ids, but each result has its call."""
     return call.id or f"{call.tool_name} {_json(call.arguments)}"
 
 

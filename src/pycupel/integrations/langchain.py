@@ -1,11 +1,11 @@
-"""LangChain: trims the messages sent to an agent's model, and the retrieved documents of a chain.
+"""LangChain: trim the messages sent to an agent's model, and the retrieved documents of a chain.
 
     agent = create_agent(model, tools, middleware=[CupelMiddleware(8_000)])
 
 The agent's state keeps every message.
 """
 
-# The library may be missing where types are checked.
+# The library may be missing when types are checked.
 # pyright: basic, reportMissingImports=false
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ except ModuleNotFoundError as error:
 __all__ = ["CupelDocumentCompressor", "CupelMiddleware"]
 
 _ROLES: dict[str, Any] = {"system": "system", "ai": "assistant", "tool": "tool", "function": "tool"}
-# The calls in the content of some providers' messages are again in `tool_calls`.
+# The calls in the content of some providers' messages are repeated in `tool_calls`.
 _CALLS = frozenset({"tool_use", "tool_call", "tool_call_chunk", "invalid_tool_call", "function_call"})
 
 
@@ -89,7 +89,7 @@ def _tools(tools: Sequence[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _outputs(response_format: Any) -> Iterator[dict[str, Any]]:
-    """What the response must look like: a tool for each schema, or a schema beside the tools that costs as much."""
+    """Return the schemas of the response: tools, or a schema beside the tools, which costs as much."""
     if response_format is None:
         return
     if isinstance(response_format, ProviderStrategy):
@@ -100,7 +100,7 @@ def _outputs(response_format: Any) -> Iterator[dict[str, Any]]:
         is_auto = isinstance(response_format, AutoStrategy)
         specs = ToolStrategy(response_format.schema if is_auto else response_format).schema_specs
     for spec in specs:
-        # A schema without a title gets another name whenever it is read, and cuts would move with that.
+        # A schema without a title gets another name whenever it is read, which would move the cuts.
         name = spec.json_schema.get("title", "response_format")
         function = {"name": name, "description": spec.description, "parameters": spec.json_schema}
         yield {"type": "function", "function": function}
@@ -157,14 +157,14 @@ class CupelDocumentCompressor(BaseDocumentCompressor):
     """What ranks and places the documents: a policy, a pipeline, or the name of a preset."""
 
     counter: Any = "auto"
-    """Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes."""
+    """Counts tokens: a function from str to int, or a name for `pycupel.tokens.get_counter`."""
 
     on_selection: OnResult | None = None
     """Called with each result, which has its report."""
 
     def model_post_init(self, context: Any, /) -> None:  # noqa: ARG002
-        """Checks the options."""
-        # Fails here if an option is wrong, not in the first call.
+        """Check the options."""
+        # Fail here if an option is wrong, not in the first call.
         select_documents((), self.budget, self.policy, self.counter)
 
     def compress_documents(
@@ -173,5 +173,5 @@ class CupelDocumentCompressor(BaseDocumentCompressor):
         query: str,  # noqa: ARG002
         callbacks: Any = None,  # noqa: ARG002
     ) -> Sequence[Document]:
-        """The documents that fit, the best ones at both edges."""
+        """Return the documents that fit, the best ones at both edges."""
         return select_documents(documents, self.budget, self.policy, self.counter, self.on_selection)

@@ -1,4 +1,4 @@
-"""LlamaIndex: trims an agent's or a chat engine's history, and the retrieved nodes of a query engine.
+"""LlamaIndex: trim an agent's or a chat engine's history, and the retrieved nodes of a query engine.
 
     memory = CupelMemory(budget=8_000, llm=llm)
     engine = index.as_query_engine(node_postprocessors=[CupelPostprocessor(budget=4_000)])
@@ -6,7 +6,7 @@
 The chat store keeps every message, and nodes are not changed.
 """
 
-# The library may be missing where types are checked.
+# The library may be missing when types are checked.
 # pyright: basic, reportMissingImports=false
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class CupelMemory(BaseChatStoreMemory):
     """The limits, or a number of tokens, as for `select_messages`."""
 
     llm: Any = Field(default=None, exclude=True)
-    """The model that the messages are sent to; it decides how tokens are counted, and whose rules hold."""
+    """The model that the messages are sent to; it determines how tokens are counted, and whose rules apply."""
 
     system: str = ""
     """The system prompt that is sent beside the messages."""
@@ -88,12 +88,12 @@ class CupelMemory(BaseChatStoreMemory):
     def from_defaults(
         cls, chat_history: list[ChatMessage] | None = None, llm: Any = None, **kwargs: Any
     ) -> CupelMemory:
-        """A memory that starts with a history.
+        """Make a memory that starts with a history.
 
         Args:
             chat_history: The history.
             llm: The model that the messages are sent to.
-            kwargs: The other attributes, `budget` among them.
+            kwargs: The other attributes, including `budget`.
         """
         memory = cls(llm=llm, **kwargs)
         if chat_history:
@@ -128,7 +128,7 @@ def _model(llm: Any) -> ModelInUse:
 
 
 def _definition(tool: Any) -> Any:
-    """The definition of a tool. A plain function is converted as by the agents."""
+    """Return the definition of a tool. A plain function is converted, as agents do."""
     metadata = getattr(tool, "metadata", None)
     if metadata is None:
         return tool
@@ -138,14 +138,14 @@ def _definition(tool: Any) -> Any:
 def _said(message: ChatMessage) -> Said:
     beside = message.additional_kwargs
     calls = [_call(block) for block in message.blocks if block.block_type == "tool_call"]
-    # Some models' calls are in the message twice, and in older histories only here.
+    # Some models' calls are in the message twice; in older histories, they are only here.
     calls = calls or [_openai_call(call) for call in beside.get("tool_calls") or ()]
     role = message.role.value if isinstance(message.role, MessageRole) else str(message.role)
     return Said(_ROLES.get(role, "user"), list(_blocks(message)), calls, beside.get("tool_call_id"))
 
 
 def _with_texts(message: ChatMessage, texts: Mapping[int, str]) -> ChatMessage:
-    """A copy with another result. A message has one; the marks for the provider's cache stay."""
+    """Copy a message with another text for its only result; the provider's cache marks stay."""
     marks = [block for block in message.blocks if block.block_type == "cache"]
     return message.model_copy(update={"blocks": [TextBlock(text=texts[0]), *marks]})
 
@@ -181,14 +181,14 @@ class CupelPostprocessor(BaseNodePostprocessor):
     """What ranks and places the nodes: a policy, a pipeline, or the name of a preset."""
 
     counter: Any = "auto"
-    """Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes."""
+    """Counts tokens: a function from str to int, or a name for `pycupel.tokens.get_counter`."""
 
     on_selection: OnResult | None = None
     """Called with each result, which has its report."""
 
     def model_post_init(self, context: Any, /) -> None:  # noqa: ARG002
         """Checks the options."""
-        # Fails here if an option is wrong, not in the first query.
+        # Fail here if an option is wrong, not in the first query.
         select_documents((), self.budget, self.policy, self.counter)
 
     @classmethod

@@ -1,11 +1,11 @@
-"""OpenAI Agents SDK: trims the items of a run that are sent to the model.
+"""OpenAI Agents SDK: trim the items of a run that are sent to the model.
 
     result = await Runner.run(agent, items, run_config=RunConfig(call_model_input_filter=CupelInputFilter(8_000)))
 
 The run's result and its session keep every item.
 """
 
-# The library may be missing where types are checked.
+# The library may be missing when types are checked.
 # pyright: basic, reportMissingImports=false
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ except ModuleNotFoundError as error:
 __all__ = ["CupelInputFilter"]
 
 _TEXTS = frozenset({"input_text", "output_text", "summary_text", "reasoning_text"})
-# Calls without a name, whose outputs must be what they are.
+# Calls without a name, whose outputs must not be changed.
 _FIXED = ("apply_patch_call", "computer_call", "local_shell_call", "shell_call", "tool_search_call")
 
 
@@ -56,7 +56,7 @@ class CupelInputFilter:
         self._selector = HistorySelector(budget, options)
 
     def __call__(self, data: CallModelData[Any]) -> ModelInputData:
-        """The input with the trimmed items."""
+        """Return the input with the trimmed items."""
         items, instructions = data.model_data.input, data.model_data.instructions
         views = RESPONSES.read(items)
         if _is_answer(views):
@@ -81,7 +81,7 @@ def _is_answer(views: Sequence[MessageView]) -> bool:
 
 
 def _model(model: Any) -> ModelInUse:
-    """A model's name may begin with those of its server and its provider, as in `litellm/anthropic/claude-...`."""
+    """Identify a model, whose name may begin with its server and provider, as in `litellm/anthropic/claude-...`."""
     name = model if isinstance(model, str) else model_name_of(model)
     server, _, own_name = (name or "").rpartition("/")
     return model_in_use([server, *class_names(model)], own_name)
@@ -105,7 +105,7 @@ def _tools(agent: Agent[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _said(item: Any, view: MessageView) -> Said:
-    """An item as any other provider would get it."""
+    """Return the content of an item, for other providers."""
     if view.calls:
         call_id, name = view.calls[0], item.get("name") or item.get("type")
         return Said("assistant", calls=[Call(call_id, name, item.get("arguments") or item.get("action") or {})])
@@ -117,7 +117,7 @@ def _said(item: Any, view: MessageView) -> Said:
 
 
 def _thoughts(item: Any) -> Iterator[dict[str, Any]]:
-    """The thoughts as the model gave them, where the SDK has kept them; else what can be read of them."""
+    """Return the thinking as the model gave it, if the SDK kept it; else its readable part."""
     blocks = (item.get("provider_data") or {}).get("thinking_blocks")
     if blocks:
         yield from blocks

@@ -1,4 +1,4 @@
-"""OpenTelemetry: a run of a pipeline as spans, with real times and without content.
+"""OpenTelemetry: record a run of a pipeline as spans, with real times and without content.
 
     cupel.pipeline
     ├── cupel.stage.classify
@@ -99,7 +99,7 @@ _RUNS: ContextVar[tuple[_Run, ...]] = ContextVar("pycupel_otel_runs", default=()
 class CupelOtelTraceCollector(TraceCollector):
     """Records each run that it is passed to as a tree of spans, under the caller's current span.
 
-    Spans hold counts, kinds, tokens, scores and the names of reasons; never content, metadata or the text of an error.
+    Spans have counts, kinds, tokens, scores and the names of reasons; never content, metadata or the text of an error.
     One collector may observe many runs, even at the same time in several threads or tasks.
 
     Args:
@@ -141,7 +141,7 @@ class CupelOtelTraceCollector(TraceCollector):
         _RUNS.set((*_RUNS.get(), _Run(self, self._found_tracer(), budget)))
 
     def record_stage_event(self, event: TraceEvent, /) -> None:
-        """Take the time at which the stage ended."""
+        """Note the time at which the stage ended."""
         run = self._current_run()
         if run is not None:
             run.ends[event.stage] = run.now()
@@ -167,7 +167,7 @@ class CupelOtelTraceCollector(TraceCollector):
         self._end_run(snapshots, None, error)
 
     def _found_tracer(self) -> Tracer:
-        """The provider's tracer, or a proxy as long as no provider is set."""
+        """Return the provider's tracer, or a proxy as long as no provider is set."""
         if self._tracer is None or isinstance(self._tracer, ProxyTracer):
             self._tracer = get_tracer(self.tracer_name, __version__, self.tracer_provider)
         return self._tracer
@@ -192,7 +192,7 @@ class CupelOtelTraceCollector(TraceCollector):
     def _record_stages(
         self, run: _Run, latest: int, snapshots: Sequence[StageTraceSnapshot], report: SelectionReport | None
     ) -> None:
-        """A stage ended when its event came, and started as much earlier as it took (OT-02)."""
+        """Make a span for each stage: it ended when its event came, and started its duration earlier (OT-02)."""
         context = set_span_in_context(run.root)
         with_exclusions = self.verbosity is not CupelVerbosity.STAGE_ONLY
         earliest = run.start
@@ -248,13 +248,13 @@ def _included_attributes(included: IncludedItem) -> dict[str, str | int | float]
 
 
 def _add_events(span: Span, name: str, events: Iterable[Mapping[str, str | int | float]], timestamp: int) -> None:
-    """Change this when OpenTelemetry moves events from spans to logs."""
+    """Add span events. Change this when OpenTelemetry moves events from spans to logs."""
     for attributes in events:
         span.add_event(name, attributes, timestamp)
 
 
 def _record_error(span: Span, error: BaseException) -> None:
-    """Only the type: the text and the traceback of an exception may quote content (OT-10)."""
+    """Record only the type: the text and the traceback of an exception may quote content (OT-10)."""
     cls = type(error)
     name = cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
     span.set_attribute("error.type", name)

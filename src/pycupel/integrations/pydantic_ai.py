@@ -1,11 +1,11 @@
-"""Pydantic AI: trims an agent's history before it is sent to the model.
+"""Pydantic AI: trim an agent's history before it is sent to the model.
 
     agent = Agent(model, capabilities=[CupelHistory(8_000)])
 
 The agent's history keeps every message.
 """
 
-# The library may be missing where types are checked.
+# The library may be missing when types are checked.
 # pyright: basic, reportMissingImports=false
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class CupelHistory(AbstractCapability[Any]):
 
     Before version 2.54, Pydantic AI stored what it sent, so there the history is cut, too.
 
-    A request may hold a system prompt, results of tools and a user prompt at once. Each is kept or dropped on its own,
+    A request may have a system prompt, tool results and a user prompt at once. Each is kept or dropped on its own,
     and the request is copied if only some of it stays. Instructions, the definitions of tools and the schema of the
     output count. The rules are those of the agent's model, unless `provider` is given.
 
@@ -82,7 +82,7 @@ class CupelHistory(AbstractCapability[Any]):
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        """The request with the trimmed messages."""
+        """Return the request with the trimmed messages."""
         messages = self.select(
             request_context.messages,
             model=request_context.model,
@@ -99,7 +99,7 @@ class CupelHistory(AbstractCapability[Any]):
         parameters: ModelRequestParameters | None = None,
         conversation: str | None = None,
     ) -> list[ModelMessage]:
-        """The messages to send. The last one stays, because it is what the model is asked now.
+        """Return the messages to send. The last one stays, because it is what the model is asked now.
 
         Args:
             messages: The history.
@@ -146,15 +146,24 @@ def _tools(parameters: ModelRequestParameters) -> list[dict[str, Any]]:
         for tool in (*parameters.function_tools, *parameters.output_tools)
     ]
     output = parameters.output_object
-    # As long as it is open which of them is sent, the output has both tools and a schema.
+    # Until it is decided which is sent, the output has both tools and a schema.
     if output is not None and not parameters.output_tools:
         tools.append({"name": output.name, "description": output.description, "input_schema": output.json_schema})
     return tools
 
 
-def _several(pieces: Sequence[Sequence[Any]]) -> list[int]:
-    """The index of the last message, if the model is asked several things at once. One alone stays anyway."""
-    return [len(pieces) - 1] if pieces and len(pieces[-1]) > 1 else []
+def _several(pieces: Sequence[Sequence[tuple[int, Said]]]) -> list[int]:
+    """Return the index of the last message, if it asks several things at once. A single one stays anyway.
+
+    A message that is pinned now and not in the next call would make the next selection start from the beginning.
+    """
+    if not pieces:
+        return []
+    last = len(pieces) - 1
+    # The system prompts of the first message stay, and of those that follow, the newest.
+    roles = [said.role for _, said in pieces[last] if said.role != "system" or last > 0]
+    is_one_thing = {*roles} <= {"tool"} or ("tool" not in roles and len({*roles}) == len(roles))
+    return [] if is_one_thing else [last]
 
 
 def _is_lasting(message: ModelMessage) -> bool:
@@ -168,11 +177,11 @@ def _has_kind(part: Any) -> bool:
 
 
 def _pieces(message: ModelMessage) -> Iterator[tuple[int, Said]]:
-    """The content of a message, with the indices of its parts. A whole response is one piece."""
+    """Return the content of a message, with the indices of its parts. A whole response is one piece."""
     if isinstance(message, ModelResponse):
         yield 0, _response(message)
         return
-    # Results come first, as providers demand.
+    # Results come first, as providers require.
     for n, part in sorted(enumerate(message.parts), key=lambda each: not _is_result(each[1])):
         yield n, _request_part(part)
 
@@ -195,7 +204,7 @@ def _request_part(part: Any) -> Said:
 
 
 def _with_texts(message: ModelMessage, texts: Mapping[int, str]) -> ModelMessage:
-    """A copy with other texts for some results."""
+    """Copy a message with other texts for some results."""
     parts: list[Any] = list(message.parts)
     results = [n for n, part in enumerate(parts) if _is_result(part)]
     for number, shorter in texts.items():
@@ -214,7 +223,7 @@ def _response(message: ModelResponse) -> Said:
 
 
 def _block(value: Any) -> dict[str, Any]:
-    """A thought, a file, by what it holds, or else a text."""
+    """Make a block: thinking, a file by its content, or else a text."""
     if isinstance(value, ThinkingPart):
         return _thought(value)
     if isinstance(value, FilePart):
@@ -227,7 +236,7 @@ def _block(value: Any) -> dict[str, Any]:
 
 
 def _thought(part: ThinkingPart) -> dict[str, Any]:
-    """Claude's thoughts as it wants them back; those of others, with what only they can read."""
+    """Make a block of thinking: Claude's as it requires it back, others' with their encrypted part."""
     if part.provider_name not in _CLAUDE:
         return {"type": "reasoning", "text": part.content, "encrypted_content": part.signature}
     if part.id in _REDACTED:

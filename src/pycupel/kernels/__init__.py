@@ -1,1 +1,1 @@
-"""The hot loops, as pure functions on plain lists of numbers. No items, no classes."""
+"""Hot loops: pure functions on plain lists of numbers, without items or classes."""

@@ -1,4 +1,4 @@
-"""Combining columns of scores."""
+"""Combine columns of scores."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["product", "weighted_sum"]
 
 
 def weighted_sum(columns: Sequence[list[float]], weights: Sequence[float]) -> list[float]:
-    """For each row `0.0 + first * weight + second * weight + ...`, added strictly from left to right (PY-01).
+    """Compute `0.0 + first * weight + second * weight + ...` for each row, strictly from left to right (PY-01).
 
     A pass over a list costs more than an addition, so the first pass adds three columns, and each further one two.
     Zeros replace a missing column: adding 0.0 to a sum that began with 0.0 does not change a bit of it.
@@ -26,7 +26,7 @@ def weighted_sum(columns: Sequence[list[float]], weights: Sequence[float]) -> li
 
 
 def product(columns: Sequence[Sequence[float]]) -> list[float]:
-    """For each row `first * second * ...`, multiplied from left to right."""
+    """Compute `first * second * ...` for each row, from left to right."""
     total = columns[0]
     for column in columns[1:]:
         total = [t * factor for t, factor in zip(total, column, strict=True)]

@@ -1,4 +1,4 @@
-"""Filling a budget greedily."""
+"""Fill a budget greedily."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def fill(order: Iterable[int], tokens: Sequence[int], capacity: int) -> list[int
 
 
 def by_density(scores: Sequence[float], tokens: Sequence[int], exponent: float = 1.0) -> list[int]:
-    """Indices by `score / tokens**exponent`, descending.
+    """Sort indices by `score / tokens**exponent`, descending.
 
     Items without tokens come before all finite densities.
     """
@@ -46,7 +46,7 @@ def by_density(scores: Sequence[float], tokens: Sequence[int], exponent: float =
 
 
 def best_fitting(scores: Sequence[float], tokens: Sequence[int], capacity: int, order: list[int]) -> list[int]:
-    """`order`, with the highest score that fits into `capacity` moved to the front; the earlier one of equal scores."""
+    """Move the highest score that fits into `capacity` to the front of `order`; ties go to the earlier item."""
     fitting = [i for i, cost in enumerate(tokens) if cost <= capacity]
     if not fitting:
         return order

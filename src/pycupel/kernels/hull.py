@@ -15,7 +15,7 @@ Corner = tuple[int, int, int]
 
 
 def hull(sizes: Sequence[int], worths: Sequence[int], capacity: int, *, is_required: bool) -> list[Corner]:
-    """The corners, lightest first. The first one is to choose nothing, or the lightest version if one is required."""
+    """Return the corners, lightest first. The first chooses nothing, or the lightest version if one is required."""
     fitting = [
         (weight, -worth, k)
         for k, (weight, worth) in enumerate(zip(sizes, worths, strict=True))
@@ -30,7 +30,7 @@ def hull(sizes: Sequence[int], worths: Sequence[int], capacity: int, *, is_requi
             if worth <= low:
                 continue
             if weight == light:
-                # More value for no weight.
+                # This point has more value at the same weight.
                 corners.pop()
             while len(corners) > 1:
                 # A point on or below the line between its neighbours is not a corner.

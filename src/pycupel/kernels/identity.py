@@ -1,4 +1,4 @@
-"""Finding objects again by identity, each occurrence once."""
+"""Find objects by identity, each occurrence once."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ __all__ = ["indices_by_identity"]
 
 
 def indices_by_identity(objects: Sequence[object]) -> dict[int, list[int]]:
-    """For each object's id its indices, last first, so that `pop()` gives the first one that is left (SL-03).
+    """Map each object's id to its indices, last first, so that `pop()` gives the first remaining one (SL-03).
 
-    An id is valid only while its object lives, so the caller has to keep `objects`.
+    An id is valid only while its object lives, so the caller must keep `objects`.
     """
     indices: dict[int, list[int]] = {}
     for i in range(len(objects) - 1, -1, -1):

@@ -29,7 +29,7 @@ from pycupel.kernels.table import best_options
 __all__ = ["StateLimitError", "solve"]
 
 _SWAP_WINDOW = 10
-# What making and judging a state costs, in cells of a table; and how many states always pay, because a table has to
+# The cost of making and judging a state, in table cells; and how many states are always cheaper, because a table has to
 # be set up.
 _CELLS_A_STATE = 64
 _FREE_STATES = 64
@@ -42,7 +42,7 @@ _State = tuple[int, int, int]
 
 
 class StateLimitError(Exception):
-    """The enumeration has to make more states than allowed."""
+    """The enumeration would need more states than allowed."""
 
     def __init__(self, states: int) -> None:
         super().__init__(states)
@@ -61,7 +61,7 @@ class _Option(NamedTuple):
 def solve(
     weights: Sequence[int], values: Sequence[int], capacity: int, max_states: int, max_cells: int = 0
 ) -> list[int]:
-    """The indices that the dynamic program selects, ascending. Weights are positive, values are not negative.
+    """Return the indices that the dynamic program selects, ascending. Weights are positive, values are not negative.
 
     If the open core has a table of at most `max_cells` cells, there is always a result. Otherwise the enumeration may
     make `max_states` states.
@@ -107,7 +107,7 @@ def solve(
 
 
 def _by_density(usable: Iterable[int], weights: Sequence[int], values: Sequence[int]) -> list[int]:
-    """By value per weight, descending, equal items side by side.
+    """Sort by value per weight, descending, with equal items side by side.
 
     The shift makes the quotients of different densities different integers.
     """
@@ -131,7 +131,7 @@ def _gain_by_filling(after: Iterable[int], weights: Sequence[int], values: Seque
 def _gain_by_swapping(
     before: Sequence[int], after: Sequence[int], weights: Sequence[int], values: Sequence[int], slack: int
 ) -> int:
-    """The best gain from exchanging one item just before the break for one just after it."""
+    """Return the best gain from exchanging one item just before the break for one just after it."""
     gain = 0
     for out in before[-_SWAP_WINDOW:]:
         room = slack + weights[out]
@@ -179,7 +179,7 @@ class _Core:
         self.free = sum(len(option.members) for option in (*removals, *additions) if not option.loss)
 
     def best(self, gain: int) -> int:
-        """The set of the best state, relative to the greedy fill."""
+        """Return the set of the best state, relative to the greedy fill."""
         removals, additions = self.removals, self.additions
         states: list[_State] = [(0, 0, 0)]
         # Of the items that equal the break, some may be added or some removed, never both: the first ones stay the
@@ -200,13 +200,13 @@ class _Core:
         return min((negated, chosen) for weight, negated, chosen in states if weight <= self.slack)[1]
 
     def _foresee(self, states: int, gain: int) -> None:
-        """Give up early where only ties are left, because every state is kept then, up to the end."""
+        """Give up early if only ties are left, because then every state is kept until the end."""
         expected = self.states + states * self.free
         if gain * self.unit == self.slack * self.price and expected > _FORESIGHT * self.max_states:
             raise StateLimitError(expected)
 
     def _deviate(self, states: Sequence[_State], option: _Option, sign: int, gain: int) -> list[_State]:
-        """The states with one item of the option added or removed, with two, and so on, as long as the loss allows."""
+        """Add states with one item of the option added or removed, with two, and so on, as long as the loss allows."""
         room = self.slack * self.price - gain * self.unit
         count = min(len(option.members), room // option.loss) if option.loss else len(option.members)
         grown: list[_State] = []
@@ -252,6 +252,6 @@ class _Core:
 
 
 def _table(weights: Sequence[int], values: Sequence[int], capacity: int) -> list[int]:
-    """The indices that the specification's dynamic program selects."""
+    """Return the indices that the specification's dynamic program selects."""
     groups = [[option] for option in zip(weights, values, strict=True)]
     return [i for i, option in enumerate(best_options(groups, capacity)) if option == 0]

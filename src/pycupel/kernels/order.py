@@ -1,4 +1,4 @@
-"""Stable orders of indices, with NaN below every number (SC-03)."""
+"""Sort indices stably, with NaN below every number (SC-03)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["descending", "u_shaped"]
 
 
 def descending(values: Sequence[float], among: Sequence[int] | None = None) -> list[int]:
-    """The indices of `values`, or those in `among`, by value descending; equal values keep their order."""
+    """Sort the indices of `values`, or those in `among`, by value descending; equal values keep their order."""
     indices = range(len(values)) if among is None else among
     # The fastest check for NaN: a sum with NaN in it is NaN.
     if isnan(sum(values)):
@@ -20,5 +20,5 @@ def descending(values: Sequence[float], among: Sequence[int] | None = None) -> l
 
 
 def u_shaped(ranked: Sequence[int]) -> list[int]:
-    """Even ranks from the left edge inwards, odd ranks from the right edge inwards."""
+    """Place even ranks from the left edge inwards, odd ranks from the right edge inwards."""
     return [*ranked[0::2], *ranked[1::2][::-1]]

@@ -1,4 +1,4 @@
-"""How many rows share a label with each row."""
+"""Count the rows that share a label with each row."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _Label = TypeVar("_Label", bound=Hashable)
 
 # Up to this many rows, masks alone are faster.
 _SMALL = 256
-# Among more, a label on at most this many is cheaper as a list than as a mask.
+# Beyond that, a label on at most this many rows is cheaper as a list than as a mask.
 _FEW = 8
 # All masks together have at most 2**29 bits: 64 MB.
 _MASK_BITS_LOG2 = 29
 
 
 def overlap_counts(rows: Sequence[tuple[_Label, ...]], canonical: Callable[[_Label], _Label]) -> list[int]:
-    """For each row, the number of rows that have a label in common with it, itself included; 0 without labels.
+    """Count the rows that have a label in common with each row, itself included; 0 without labels.
 
-    Labels are the same if their canonical form is. A label is a bit mask over all rows, so that the rows of several
-    labels are united by a few operations on machine words. Among many rows, a label on few of them is a list instead:
+    Labels are the same if their canonical forms are equal. A label is a bit mask over all rows, so the rows of several
+    labels are combined by a few operations on machine words. Among many rows, a rare label is a list instead:
     masks for many rare labels would take far more memory than the rows.
     """
     find = _masks if len(rows) <= _SMALL else _masks_or_lists
@@ -49,7 +49,7 @@ def overlap_counts(rows: Sequence[tuple[_Label, ...]], canonical: Callable[[_Lab
 
 
 def _masks(rows: Sequence[tuple[_Label, ...]]) -> Mapping[_Label, int]:
-    """For each label a number with a bit for each of its rows."""
+    """Make an integer for each label, with a bit for each of its rows."""
     masks: dict[_Label, int] = {}
     so_far = masks.get
     bit = 1
@@ -61,7 +61,7 @@ def _masks(rows: Sequence[tuple[_Label, ...]]) -> Mapping[_Label, int]:
 
 
 def _masks_or_lists(rows: Sequence[tuple[_Label, ...]]) -> Mapping[_Label, list[int] | int]:
-    """For a common label a mask, for a rare one a list of its rows."""
+    """Make a mask for each common label, and a list of rows for each rare one."""
     rows_of: defaultdict[_Label, list[int]] = defaultdict(list)
     for row, labels in enumerate(rows):
         for label in labels:
@@ -74,7 +74,7 @@ def _masks_or_lists(rows: Sequence[tuple[_Label, ...]]) -> Mapping[_Label, list[
 def _counts_with_rare_labels(
     rows: Sequence[tuple[_Label, ...]], rows_of: Mapping[_Label, list[int] | int]
 ) -> list[int]:
-    """`rows_of` has a list for a rare label, and a mask for a common one."""
+    """Count, where `rows_of` has a list for a rare label and a mask for a common one."""
     size = len(rows) // 8 + 1
     count_of: dict[tuple[_Label, ...], int] = {}
     for labels in rows:
@@ -99,7 +99,7 @@ def _counts_with_rare_labels(
 
 
 def _mask(members: Sequence[int], size: int) -> int:
-    """A number of `size` bytes, big-endian, with a bit for each row, the first row's on top."""
+    """Make an integer of `size` bytes, big-endian, with a bit for each row, the first row's on top."""
     if len(members) * 16 < size * 8:
         bits = bytearray(size)
         for row in members:

@@ -12,9 +12,9 @@ _MANY = 200
 
 
 def rank_shares(values: Sequence[Any]) -> list[float]:
-    """For each value `smaller / (known - 1)`; 1.0 for a single known value, 0.0 for None.
+    """Compute `smaller / (known - 1)` for each value; 1.0 for a single known value, 0.0 for None.
 
-    One sort instead of N comparisons for each of N values. The quotients are the literal algorithm's, so they are equal
+    This sorts once instead of comparing all pairs. The quotients are those of the literal algorithm, so they are equal
     bit for bit.
     """
     shares = [0.0] * len(values)
@@ -40,7 +40,7 @@ def rank_shares(values: Sequence[Any]) -> list[float]:
 
 
 def integer_rank_shares(values: Sequence[int | None]) -> list[float]:
-    """What `rank_shares` gives. If many integers are equal, counting them takes half the time of sorting."""
+    """Compute `rank_shares` of integers. If many are equal, counting them takes half the time of sorting."""
     if len(values) < _MANY or 4 * len(set(values)) > len(values):
         return rank_shares(values)
     counts = Counter(values)

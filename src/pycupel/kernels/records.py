@@ -1,4 +1,4 @@
-"""Making many named tuples, in less than half the time that calling their class takes.
+"""Make named tuples in less than half the time that calling their class takes.
 
 A run makes a few, and a report several for every item.
 """
@@ -18,10 +18,10 @@ _new: Any = cast(Any, tuple).__new__
 
 
 def maker(cls: type[_Record]) -> Callable[[tuple[Any, ...]], _Record]:
-    """A function that makes a named tuple from a plain one with all the fields."""
+    """Return a function that makes a named tuple from a plain tuple of all its fields."""
     return MethodType(_new, cls)
 
 
 def records(cls: type[_Record], rows: Iterable[tuple[Any, ...]]) -> Iterator[_Record]:
-    """Named tuples from plain ones."""
+    """Make named tuples from plain ones."""
     return map(_new, repeat(cls), rows)

@@ -1,4 +1,4 @@
-"""BM25, and passing scores on to neighbours and groups."""
+"""BM25, and sharing scores with neighbours and groups."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Analysis(NamedTuple):
 
 
 class Corpus:
-    """Statistics of all texts so far: how many there are, their words, how many hold each term of a query.
+    """Statistics of all texts so far: their number, their words, and how many contain each term of a query.
 
     Attributes:
         texts: The number of texts.
         words: The number of their words.
-        holders: For each term of the query, how many texts hold it.
+        holders: For each term of the query, how many texts contain it.
     """
 
     __slots__ = ("_largest", "holders", "texts", "words")
@@ -34,7 +34,7 @@ class Corpus:
         self._largest: dict[str, float] = {}
 
     def scaled(self, step: str, scores: list[float]) -> list[float]:
-        """The scores as shares of the largest one at this step; unchanged if none is above 0."""
+        """Divide the scores by the largest one at this step; unchanged if none is above 0."""
         largest = max(scores, default=0.0)
         if largest < self._largest.get(step, 0.0):
             largest = self._largest[step]
@@ -43,7 +43,7 @@ class Corpus:
 
 
 def bm25(query: Mapping[str, float], texts: Sequence[Analysis], k1: float, b: float, corpus: Corpus) -> list[float]:
-    """How well each text matches the query: rare terms count more, repetition and length less.
+    """Score how well each text matches the query: rare terms count more, repetition and length less.
 
     The rarity of terms and the length of texts are measured on these texts and those already in the corpus.
     """
@@ -64,7 +64,7 @@ def bm25(query: Mapping[str, float], texts: Sequence[Analysis], k1: float, b: fl
 
 
 def share_with_neighbours(scores: list[float], groups: Sequence[int | None], window: int, share: float) -> list[float]:
-    """Each score, plus `share` times the best within `window` positions in the same group. None is no group."""
+    """Add `share` times the best score within `window` positions in the same group. None means no group."""
     n = len(scores)
     best = [0.0] * n
     for distance in range(1, min(window, n - 1) + 1):
@@ -80,7 +80,7 @@ def share_with_neighbours(scores: list[float], groups: Sequence[int | None], win
 
 
 def share_with_group(scores: list[float], groups: Sequence[int | None], share: float) -> list[float]:
-    """Each score, plus `share` times the best in its group. None is no group."""
+    """Add `share` times the best score in the group. None means no group."""
     best: dict[int | None, float] = {}
     for score, group in zip(scores, groups, strict=True):
         if score > best.get(group, 0.0):

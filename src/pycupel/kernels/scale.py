@@ -9,7 +9,7 @@ __all__ = ["min_max"]
 
 
 def min_max(values: Sequence[float]) -> list[float]:
-    """Each value as a share of the range from the smallest to the largest; 0.5 if there is no range (SS-01)."""
+    """Scale values to the range from 0 to 1; 0.5 if all are equal, and for values that are not finite (SS-01)."""
     smallest, largest = float("inf"), float("-inf")
     for value in values:
         # Both comparisons are false for NaN, so it is ignored (SS-02).

@@ -32,12 +32,12 @@ class SortedSums(Generic[K]):
         return sum(map(len, self._keys))
 
     def __iter__(self) -> Iterator[K]:
-        """The keys, ascending."""
+        """Iterate over the keys, ascending."""
         for keys in self._keys:
             yield from keys
 
     def __reversed__(self) -> Iterator[K]:
-        """The keys, descending."""
+        """Iterate over the keys, descending."""
         for keys in reversed(self._keys):
             yield from reversed(keys)
 
@@ -80,7 +80,7 @@ class SortedSums(Generic[K]):
             del self._keys[block], self._numbers[block], self._last[block], self._sums[block]
 
     def before(self, key: K) -> int:
-        """The sum of the numbers of lower keys."""
+        """Return the sum of the numbers of lower keys."""
         block = bisect_left(self._last, key)
         if block == len(self._keys):
             return self.total
@@ -88,7 +88,7 @@ class SortedSums(Generic[K]):
         return sum(self._sums[:block]) + sum(self._numbers[block][:position])
 
     def first_above(self, limit: int) -> K:
-        """The first key whose running sum, its own number included, exceeds the limit. There must be one."""
+        """Return the first key whose running sum, its own number included, exceeds the limit. There must be one."""
         totals = list(accumulate(self._sums))
         block = bisect_right(totals, limit)
         before = totals[block] - self._sums[block]

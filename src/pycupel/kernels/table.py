@@ -9,9 +9,9 @@ __all__ = ["best_options"]
 
 
 def best_options(groups: Sequence[Sequence[tuple[int, int]]], capacity: int) -> list[int]:
-    """For each group the index of the option that the dynamic program takes, or -1.
+    """Return, for each group, the index of the option that the dynamic program takes, or -1.
 
-    An option is taken only on strict improvement, over the groups before and the options before it, and the result is
+    An option is taken only if it strictly improves on the groups and options before it, and the result is
     read from the last group.
 
     The cells of a row are the fields of one large integer. The top bit of a field is never part of a value, so that a
@@ -54,7 +54,7 @@ def best_options(groups: Sequence[Sequence[tuple[int, int]]], capacity: int) -> 
 
 
 def _overlaid(row: bytes, marks: bytes, k: int) -> bytes:
-    """The row with option `k` in each cell that is marked. A cell has its top bit set, and the option in the others."""
+    """Put option `k` into each marked cell: the top bit is set, and the other bits hold the option."""
     marked = int.from_bytes(marks, "little") >> 7
     kept = int.from_bytes(row, "little") & ~(marked * 255)
     return (kept | marked * (128 + k)).to_bytes(len(row), "little")

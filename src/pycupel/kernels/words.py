@@ -1,4 +1,4 @@
-"""The words of a text, in the forms by which they are found.
+"""Split a text into words, in the forms by which they are found.
 
 A word is found by itself and, with half the weight each, as it is and by its stem, so that an exact match counts more
 than another inflection. Identifiers are found by their parts, too. Scripts without spaces between words are
@@ -31,7 +31,7 @@ STOP_WORDS = frozenset(
     """.split()  # noqa: SIM905 - a list would be ten times as long
 )
 
-# Long runs of letters are data, not words. Marks belong to the letter before them, but are no letters for Python.
+# Long runs of letters are data, not words. Combining marks belong to the letter before them.
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u0670\u0900-\u0963\u0966-\u0dff\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff"
 _WORD = re.compile(rf"[\w{_MARKS}]{{1,64}}")
 _ASCII_WORD = re.compile(r"\w{1,64}", re.ASCII)
@@ -49,14 +49,14 @@ _ENDINGS = "sgde"
 
 
 def words(text: str) -> list[str]:
-    """The words of a text as they are spelled, in order."""
+    """Return the words of a text as they are spelled, in order."""
     return _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(normalize("NFKC", text))
 
 
 def terms(word: str) -> tuple[str, ...]:
-    """The forms under which a word is found: none for a stop word."""
+    """Return the forms under which a word is found: none for a stop word."""
     if word.isascii() and word.isalpha() and (word.islower() or word.istitle()):
-        # Most words have no form but themselves and their stem.
+        # Most words have no other forms than themselves and their stem.
         folded = intern(word.lower())
         if folded in STOP_WORDS:
             return ()
@@ -66,7 +66,7 @@ def terms(word: str) -> tuple[str, ...]:
 
 
 def query_terms(query: str) -> dict[str, float]:
-    """The terms to look for, each with its weight."""
+    """Return the terms to look for, each with its weight."""
     weights: dict[str, float] = {}
     for word in words(query):
         for term, weight in term_weights(word).items():
@@ -75,7 +75,7 @@ def query_terms(query: str) -> dict[str, float]:
 
 
 def term_weights(word: str) -> dict[str, float]:
-    """The forms under which a word is found, each with its weight; empty for a stop word."""
+    """Return the forms under which a word is found, each with its weight; empty for a stop word."""
     weights: dict[str, float] = {}
     if not word.isascii() and _UNSPACED.search(word):
         for run in _RUN.findall(word):
@@ -90,7 +90,7 @@ def term_weights(word: str) -> dict[str, float]:
 
 
 def stem(word: str) -> str:
-    """A lower-case English word without the endings of plurals and verb forms; any other word as it is."""
+    """Strip plural and verb endings from a lower-case English word; any other word is returned as it is."""
     if len(word) < 4 or word[-1] not in _ENDINGS or not (word.isascii() and word.isalpha()):
         return word
     stemmed = _singular(word)

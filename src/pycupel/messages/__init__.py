@@ -9,7 +9,7 @@
 | `tokens_by_kind` | counts the tokens of each kind of message |
 | `to_items` | returns the history as items, for your own pipeline |
 
-Messages may be dicts or the objects of the provider's library; they are only read.
+Messages may be dicts or objects from the provider's library; they are never changed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Choose which documents fit beside the units that stay, and say why the others are dropped."""
+"""Choose which documents fit beside the kept units, and say why the others are dropped."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def choose(
 
     Args:
         history: The history.
-        window: The most tokens that messages and documents may use together.
+        window: The maximum number of tokens for messages and documents together.
         replayed: The result of the replay.
         hits: The documents, each in its newest version.
         replaced: The older versions, each with the document that replaces it.
         policy: The scorer and the slicer.
-        query: What the documents should be relevant to; the last user message, if None.
+        query: What the documents should be relevant to; None means the last user message.
         explain: Whether to make a report.
     """
     offered, pinned = replayed.candidates.units, replayed.candidates.pinned
@@ -83,7 +83,7 @@ def choose(
     document_of = {id(hit.item): hit.index for hit in hits}
     inner = inner_slicer(policy.slicer) if hits else None
     slicer = BesideSlice(inner, unit_of, frozenset(kept))
-    # Repeated messages are repeated on purpose.
+    # Messages are repeated on purpose, so they are not deduplicated.
     pipeline = Pipeline(scorer, slicer, deduplication=False)
     run = pipeline.select(pipeline.rank([*items.values(), *(hit.item for hit in hits)]), ContextBudget(window))
     document_reasons = dict(older)
@@ -108,7 +108,7 @@ def _last_question(history: History) -> str:
 
 
 def _in_u_shape(hits: Sequence[DocumentItem], run: Selection) -> list[int]:
-    """The indices of the selected documents, with the best at both ends."""
+    """Order the selected documents, by index, with the best at both ends."""
     if not hits:
         return []
     scores = dict(zip(map(id, run.items), run.scores, strict=True))
@@ -122,7 +122,7 @@ def _completed(
     reasons: Mapping[int, ExclusionReason],
     unseen: Sequence[tuple[ContextItem, ExclusionReason]],
 ) -> SelectionReport:
-    """Add to the report the reasons of the cut, by item identity, and the items that the pipeline never saw."""
+    """Add the reasons of the cut to the report, by item identity, and the items that the pipeline never saw."""
     if not (reasons or unseen):
         return report
     excluded = [

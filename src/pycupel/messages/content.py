@@ -1,4 +1,4 @@
-"""What the model sees of a message: its text, and its tokens with images, files and encrypted reasoning.
+"""Read what the model sees of a message: its text, and its tokens with images, files and encrypted reasoning.
 
 Messages are read by the names of their fields, whichever provider or library made them. Encoded data is never counted
 by its length, because no provider counts it that way.
@@ -30,7 +30,7 @@ class Prices(NamedTuple):
     """For the name of a speaker, besides its text."""
 
     call: int = 0
-    """For each call of a tool, with its result, besides their texts."""
+    """For each tool call with its result, besides their texts."""
 
     reply: int = 3
     """For the start of the reply."""
@@ -54,10 +54,10 @@ class Prices(NamedTuple):
     """For a file whose text is not in the message."""
 
     escapes: bool = False
-    """Whether results and arguments of calls are written as JSON again, with blanks and escapes."""
+    """Whether the provider encodes results and arguments as JSON again, with blanks and escapes."""
 
 
-# How to read the fields that the model sees, of messages and their parts, in text order.
+# How to read the fields of messages and their parts that the model sees, in text order.
 _FIELDS: Mapping[str, str] = {
     **dict.fromkeys(("title", "reasoning", "reasoning_content"), "text"),
     **dict.fromkeys(("summary", "thinking", "content"), "nested"),
@@ -87,13 +87,7 @@ _FILES = frozenset({"file", "input_file", "document", "document_url", "container
 _CALL_FIELDS = frozenset({"function_call", "functionCall", "tool_call", "toolCall"})
 _CALL_LISTS = frozenset({"tool_calls", "invalid_tool_calls"})
 _CALL_TYPES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
-_SHARES_OF_TYPES: Mapping[str, str] = {
-    **dict.fromkeys((*_CALL_TYPES, "function_call", "custom_tool_call"), TOOL_CALLS),
-    **dict.fromkeys(
-        ("tool_result", "mcp_tool_result", "web_search_tool_result", "web_fetch_tool_result"), TOOL_RESULTS
-    ),
-    **dict.fromkeys(("thinking", "redacted_thinking", "reasoning"), THINKING),
-}
+_THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
 _SHARES_OF_FIELDS: Mapping[str, str] = {
     **dict.fromkeys((*_CALL_FIELDS, *_CALL_LISTS, "executable_code", "executableCode"), TOOL_CALLS),
     **dict.fromkeys(("function_response", "functionResponse", "tool_response", "toolResponse"), TOOL_RESULTS),
@@ -105,7 +99,7 @@ _REPEATED_CALLS = ("tool_use", "tool_call", "function_call", "custom_tool_call")
 
 
 class ContentError(Exception):
-    """A field of a message cannot be read. The reader of all messages adds the index.
+    """A field of a message cannot be read. The caller adds the index of the message.
 
     Attributes:
         key: The name of the field.
@@ -123,7 +117,7 @@ class ContentReader:
         count: Counts the tokens of a text.
         prices: What the provider adds.
         overhead: What it adds to each message.
-        shares: The tokens of calls, results and reasoning in the message read last, each with its kind.
+        shares: The tokens of calls, results and reasoning in the last message read, each with its kind.
     """
 
     __slots__ = ("_spans", "count", "overhead", "prices", "shares")
@@ -137,7 +131,7 @@ class ContentReader:
         self._spans: list[tuple[str, int, int, int]] = []
 
     def __call__(self, message: Any) -> tuple[str, int]:
-        """The text of a message and its tokens, overhead included."""
+        """Return the text of a message and its tokens, overhead included."""
         self.shares = ()
         # Most messages are a role and a text.
         if message.__class__ is dict and len(message) == 2 and "role" in message:
@@ -222,13 +216,13 @@ class ContentReader:
         return self.prices.call * calls + self._walk(value, texts)
 
     def _escapes(self, value: Any) -> int:
-        """The tokens added by encoding a text as JSON again."""
+        """Count the tokens added by encoding a text as JSON again."""
         if not isinstance(value, str):
             return 0
         return max(0, self.count(rewritten(value)) - self.count(value))
 
     def _price(self, node: Any, kind: str | None) -> int | None:
-        """The fixed price of media; None for text."""
+        """Return the fixed price of media; None for text."""
         prices = self.prices
         if kind is None:
             return self._inline_price(node)
@@ -240,7 +234,7 @@ class ContentReader:
         return _sealed(field(node, "data"), "data") if kind == "redacted_thinking" else None
 
     def _inline_price(self, node: Any) -> int | None:
-        """Gemini's parts have no type, but their data has a MIME type."""
+        """Price Gemini's data by its MIME type, because its parts have no type."""
         if node.__class__ is dict and node.keys().isdisjoint(_INLINE):
             return None
         data = next((each for each in [field(node, name) for name in _INLINE] if each is not None), None)
@@ -251,7 +245,7 @@ class ContentReader:
         return prices.get(kind, self.prices.file)
 
     def _file(self, node: Any, texts: list[str]) -> int:
-        """The price of a file; a document with its text in the message costs as much as its text."""
+        """Price a file; a document with its text in the message costs as much as its text."""
         source = field(node, "source")
         text = field(source, "data" if text_of(source, "type") == "text" else "content")
         return self.prices.file if text is None else self._walk([text_of(node, "title"), text], texts)
@@ -273,12 +267,16 @@ def _json(value: Any, key: str) -> str:
 
 
 def _share_of(node: Any, kind: str | None) -> str | None:
-    """The kind of a part that is not its speaker's text. Gemini's thoughts are texts with a mark."""
+    """Return the kind of a part that is not its speaker's text. Gemini's thoughts are texts with a mark."""
     if kind is None:
         return THINKING if field(node, "thought") is True else None
-    return _SHARES_OF_TYPES.get(kind) or (TOOL_CALLS if kind.endswith("_call") else None)
+    if kind in _THOUGHTS:
+        return THINKING
+    if kind.endswith("tool_result"):
+        return TOOL_RESULTS
+    return TOOL_CALLS if kind.endswith(("tool_use", "_call")) else None
 
 
 def _without_calls(content: Any) -> Any:
-    """LangChain keeps the calls of some providers in the content, and again beside it."""
+    """Remove calls from the content: LangChain keeps those of some providers there, and again beside it."""
     return [part for part in content if text_of(part, "type") not in _REPEATED_CALLS] if is_list(content) else content

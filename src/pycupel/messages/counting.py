@@ -19,7 +19,7 @@ from pycupel.tokens.counters import CounterLike, get_counter
 
 __all__ = ["Beside", "count_beside", "count_messages", "each_tool", "resolve_counter"]
 
-# Plain values that hold no text, and no fields either.
+# Plain values with neither text nor fields.
 _PLAIN = (bytes, int, float)
 
 
@@ -45,13 +45,13 @@ def count_messages(
     system: Any = None,
     tools: Iterable[Any] | None = None,
 ) -> int:
-    """Count a request about as its provider will: messages, what is sent beside them, and the start of the reply.
+    """Count a request as its provider will, approximately: messages, system prompt, tools and the reply's start.
 
     Args:
-        messages: The history: dicts or the objects of a provider's library. Unknown fields cost nothing.
+        messages: The history: dicts or objects from the provider's library. Unknown fields cost nothing.
         provider: openai, responses, anthropic, gemini or mistral, which differ in what they add to the text; auto
             detects it.
-        counter: What `get_counter` takes: a name, or a function from str to int. With "auto", the model and the
+        counter: A name for `get_counter`, or a function from str to int. With "auto", the model and the
             provider decide.
         model: The model's name, as `get_counter` takes it.
         system: The system prompt that is sent beside the messages: a text, blocks, or Gemini's `system_instruction`.
@@ -69,7 +69,7 @@ def count_messages(
 
 
 def resolve_counter(counter: CounterLike, provider: Provider, model: str | None) -> Counter:
-    """The counter of that name; for "auto", the one for the model, or else for the provider's models."""
+    """Return the counter of that name; for "auto", the one for the model, or else for the provider's models."""
     if isinstance(counter, str) and name_key(counter) == "auto":
         from pycupel.tokens.families import counter_for  # noqa: PLC0415 - a caller's own counter does not need it
 
@@ -80,7 +80,7 @@ def resolve_counter(counter: CounterLike, provider: Provider, model: str | None)
 def count_beside(
     provider: Provider, count: Callable[[str], int], system: Any = None, tools: Iterable[Any] | None = None
 ) -> Beside:
-    """The tokens of what is sent beside the messages, and of the start of the reply.
+    """Count what is sent beside the messages, and the start of the reply.
 
     Args:
         provider: Whose prices to use.
@@ -107,7 +107,7 @@ def count_beside(
 
 
 def each_tool(tools: Iterable[Any]) -> Iterator[Any]:
-    """The definitions one by one. A tool of Gemini may hold several."""
+    """Iterate over the definitions. One of Gemini's tools may have several."""
     for tool in tools:
         several = filled(tool, "function_declarations", "functionDeclarations")
         if is_list(several):
@@ -124,7 +124,7 @@ def _system_tokens(system: Any, reader: ContentReader) -> int:
 
 
 def _definition(tool: Any, n: int) -> str:
-    """A definition as the model reads it."""
+    """Write a definition as the model reads it."""
     if tool is None or isinstance(tool, (str, *_PLAIN)):
         raise wrong_type(f"tools[{n}]", "a definition", tool)
     try:
@@ -136,7 +136,7 @@ def _definition(tool: Any, n: int) -> str:
 
 
 def _as_text(tool: Any) -> str:
-    """As JSON, unless it is a function: Gemini takes those, too."""
+    """Write a definition as JSON, unless it is a function, which Gemini also takes."""
     schema = filled(tool, "input_schema", "inputSchema")
     if schema is not None:
         # Anthropic's shape and MCP's. The other fields are for the client.

@@ -1,8 +1,8 @@
-"""The replay: a history is cut where it would have been cut by a selection before every call of the model.
+"""Replay a history: cut it where selections before every model call would have cut it.
 
-That makes a selection a function of the history and the arguments, so that the start of the prompt is stable without
-any state between calls. Between two cuts a history only grows, so a running sum finds the next cut, and units are
-chosen only there: however long the history is, all cuts together look at each message just a few times.
+This makes a selection a function of the history and the arguments, so that the start of the prompt is stable without
+any state between calls. Between two cuts, a history only grows, so a running sum finds the next cut, and units are
+chosen only there: however long the history is, each message is looked at just a few times.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class State(NamedTuple):
     """The units that have been dropped, each with its reason."""
 
     texts: tuple[ResultText, ...] = ()
-    """What results say that have been shortened."""
+    """The texts of shortened results."""
 
 
 START = State(0, {})
@@ -61,7 +61,7 @@ class Replayed(NamedTuple):
     """The tokens that shortening saved at the end, by message."""
 
     texts: tuple[ResultText, ...]
-    """What results say that have been shortened."""
+    """The texts of shortened results."""
 
 
 def replay(cutter: HistoryCutter, plan: Plan, start: State) -> Replayed:
@@ -73,12 +73,12 @@ def replay(cutter: HistoryCutter, plan: Plan, start: State) -> Replayed:
         start: Where to begin.
 
     Raises:
-        UnitTooLargeError: at the end, what must stay does not fit. An earlier point where it does not is skipped.
+        UnitTooLargeError: what must stay does not fit at the end. Earlier points where it does not fit are skipped.
     """
     history = cutter.history
     past = _Past(cutter, start)
     fits_always = plan.fits_always
-    # Cuts that leave no room to grow cannot be kept, so the whole history is cut once.
+    # Cuts that leave no room to grow would not last, so the whole history is cut once.
     points = history.points if plan.is_stable else []
     end = start.end
     for end in points[bisect_right(points, start.end) :]:
@@ -149,7 +149,7 @@ class _Past:
         return [i for i in range(start, end) if i not in self._history.broken]
 
     def tokens(self, end: int) -> int:
-        """The remaining tokens before a message."""
+        """Return the remaining tokens before a message."""
         # Only messages before the end have been shortened.
         return self._sums[end] - self._gone_tokens - self._cutter.saved_tokens
 

@@ -1,4 +1,4 @@
-"""A cut: a policy chooses which units of a history to drop."""
+"""Cut a history: a policy chooses which units to drop."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Candidates(NamedTuple):
     """The tokens of the pinned units."""
 
     must_tokens: int
-    """The tokens of those that must stay even if there is no room."""
+    """The tokens of the units that must stay even if there is no room."""
 
     end: int
     """The number of messages."""
@@ -48,7 +48,7 @@ class Candidates(NamedTuple):
 class HistoryCutter:
     """Cuts a history by a policy. Call it with the candidates to get the units to drop, with reasons.
 
-    It shortens nothing, as the other methods say; `ShorteningCutter` does.
+    It shortens nothing; the methods for that are implemented by `ShorteningCutter`.
 
     Attributes:
         history: The history with its current tokens.
@@ -71,12 +71,12 @@ class HistoryCutter:
 
     @cached_property
     def _inner(self) -> Slicer | None:
-        """The policy's slicer, if it does more than take what fits."""
+        """Return the policy's slicer, if it does more than take what fits."""
         return inner_slicer(self._policy.slicer)
 
     @cached_property
     def _answers(self) -> dict[int, int]:
-        """For each unit that opens a turn, the next unit in that turn."""
+        """Map each unit that opens a turn to the next unit in that turn."""
         answers: dict[int, int] = {}
         for i, unit in enumerate(self.history.units):
             if unit.anchor is not None and unit.problem is None:
@@ -87,7 +87,7 @@ class HistoryCutter:
         """Return the units to drop, with reasons."""
         pinned, sizes, ties = candidates.pinned, self.history.sizes, self.history.ties
         room, reserve = self._plan.goal(candidates.pinned_tokens, candidates.must_tokens)
-        # Newest first, because of equal scores the first is kept.
+        # Newest first, because ties go to the first.
         units = [i for i in reversed(candidates.units) if i not in pinned]
         self._items |= items_at(self.history, [i for i in units if i not in self._items])
         items = [self._items[i] for i in units]
@@ -101,7 +101,7 @@ class HistoryCutter:
             outcome = slice_by_index(self._inner, ranked_items, [scores[n] for n in order], ContextBudget(room))
             wanted = [ranked[n] for n in sorted(outcome.selected)]
             capped = {ranked[n]: reason for n, reason in outcome.cap_excluded}
-        # Without room to grow, the window is to be filled, whatever stays without what was said around it.
+        # Without room to grow, fill the window, even with messages whose neighbours are dropped.
         in_one_piece = self._inner is None and self._plan.is_stable
         taken = fill(wanted, sizes, ties, room - reserve, in_one_piece=in_one_piece)
         taken = without_lone_questions(taken, ties, self._answers, candidates.begun)
@@ -112,7 +112,7 @@ class HistoryCutter:
         return dict(zip(gone, records(BudgetExceeded, [(sizes[i], left) for i in gone]), strict=True))
 
     def _scores(self, items: Sequence[ContextItem]) -> list[float]:
-        """The scores of units as items."""
+        """Score units as items."""
         return score_all(self._scorer, tuple(items))
 
     def make_fit(self, must: Collection[int], end: int, /) -> None:
@@ -122,19 +122,19 @@ class HistoryCutter:
         """Reset dropped units to the tokens of the caller's messages."""
 
     def message(self, index: int) -> Any:
-        """The message, or a copy with the current texts of its results."""
+        """Return the message, or a copy with the current texts of its results."""
         return self._messages[index]
 
     def texts(self, _gone: Container[int], /) -> tuple[ResultText, ...]:
-        """The texts of all shortened results, except in dropped units."""
+        """Return the texts of all shortened results, except in dropped units."""
         return ()
 
     def shortened(self, _kept: Iterable[int], /) -> tuple[ShortenedMessage, ...]:
-        """The messages with shortened results."""
+        """Return the messages with shortened results."""
         return ()
 
     def in_report(
         self, report: SelectionReport | None, _shortened: Sequence[ShortenedMessage], /
     ) -> SelectionReport | None:
-        """The report, with marks on the units with shortened results."""
+        """Return the report, with marks on the units with shortened results."""
         return report

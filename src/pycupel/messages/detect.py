@@ -9,13 +9,14 @@ from pycupel.errors import ProviderAmbiguousError
 from pycupel.messages.content import Prices
 from pycupel.messages.fields import field, is_filled, is_list, text_of
 from pycupel.messages.providers import PROVIDERS, Provider
+from pycupel.messages.providers._base import message_in
 from pycupel.messages.providers.openai import LANGCHAIN_ROLES
 from pycupel.model.checks import checked_name
 from pycupel.tokens.models import family_of
 
 __all__ = ["detect_provider", "resolve_provider"]
 
-# Other providers whose format the messages may have. Plain text fits every provider.
+# Other providers that share a provider's format. Plain text fits every provider.
 _MAY_BE = {"anthropic": (None,), "mistral": (None, "openai")}
 
 # The most that the chat templates of open models add.
@@ -41,7 +42,7 @@ _PART_MARKS = {
 
 
 def resolve_provider(messages: Sequence[Any], provider: Any, model: str | None = None) -> Provider:
-    """The provider of that name; for "auto", the one that the messages look like and that has the model.
+    """Return the provider of that name; for "auto", detect it from the messages and the model.
 
     Args:
         messages: The history.
@@ -64,7 +65,7 @@ def resolve_provider(messages: Sequence[Any], provider: Any, model: str | None =
 
 
 def detect_provider(messages: Sequence[Any], home: Provider | None = None) -> Provider:
-    """The provider that the messages look like.
+    """Return the provider that the messages look like.
 
     Plain texts, and messages of Mistral and LangChain, count as OpenAI's, unless `home`, the provider of the model,
     uses the same format.
@@ -103,7 +104,8 @@ def _mark(message: Any) -> str | None:
     if kind == "chat" or (role is None and kind in LANGCHAIN_ROLES):
         return "openai"
     if role is None:
-        return None if kind is None and field(message, "id") is None else "responses"
+        is_item = kind is not None or (field(message, "id") is not None and message_in(message) is None)
+        return "responses" if is_item else None
     if role in _TOOL_ROLES or any(is_filled(field(message, name)) for name in _CALLS):
         return "openai"
     if kind not in (None, "message"):

@@ -1,4 +1,4 @@
-"""Documents beside a history: the hits of any retriever as items."""
+"""Read documents beside a history: turn the hits of any retriever into items."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _Document(NamedTuple):
 
 
 def read_documents(documents: Sequence[Any], count: Callable[[str], int]) -> list[DocumentItem]:
-    """The documents, best score first; without scores, in the caller's order.
+    """Read the documents, best score first; without scores, in the caller's order.
 
     A document may be a string, a dict with a text and optionally `kind`, `score`, `timestamp` and `key`, LangChain's or
     Haystack's `Document`, LlamaIndex's `NodeWithScore`, an MCP resource, or an item.
@@ -63,7 +63,7 @@ def read_documents(documents: Sequence[Any], count: Callable[[str], int]) -> lis
 def newest_of_each(
     documents: Sequence[DocumentItem],
 ) -> tuple[list[DocumentItem], list[tuple[DocumentItem, DocumentItem]]]:
-    """The newest version of each document, and the older ones, each with its replacement.
+    """Return the newest version of each document, and the older ones, each with its replacement.
 
     Without timestamps, the later one in the caller's list is the newer. Documents without a key are versions of one
     document if their texts are equal.
@@ -118,7 +118,7 @@ def _read(document: Any, index: int) -> _Document:
 
 
 def _key(value: Any, index: int) -> str:
-    """An id as a text; empty if there is none."""
+    """Convert an id to a text; empty if there is none."""
     try:
         return "" if value is None else str(value).strip()
     except Exception as error:
@@ -140,7 +140,7 @@ def _read_item(item: ContextItem, index: int) -> _Document:
 
 
 def _number(value: Any, index: int) -> float | None:
-    """A score; None for NaN, which some retrievers return for what they could not compare."""
+    """Read a score; None for NaN, which some retrievers return for what they could not compare."""
     number = None if value is None else as_float(f"the score of documents[{index}]", value)
     return number if number is not None and isfinite(number) else None
 
@@ -159,7 +159,7 @@ def _as_time(value: Any, index: int) -> datetime | None:
 
 
 def _hints(scores: Sequence[float | None]) -> list[float | None]:
-    """Scores as hints between 0 and 1: unchanged if they all lie there, else scaled from the lowest to the highest."""
+    """Turn scores into hints between 0 and 1: unchanged if all are in that range, else scaled to it."""
     known = [score for score in scores if score is not None]
     low, high = min(known, default=0.0), max(known, default=1.0)
     if low >= 0.0 and high <= 1.0:

@@ -1,4 +1,4 @@
-"""Read fields of messages and documents of any type: dicts, other mappings, and the objects of libraries."""
+"""Read fields of messages and documents of any type: dicts, other mappings, and library objects."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PLAIN: tuple[type, ...] = (str, bytes, int, float, list, tuple, dict)
 
 
 def field(value: Any, key: str) -> Any:
-    """A key of a dict or an attribute of any other object; None if it is missing."""
+    """Return a key of a dict or an attribute of any other object; None if it is missing."""
     # Most are dicts, and comparing the class is much cheaper than `isinstance(value, Mapping)`.
     if value.__class__ is dict:
         return value.get(key)
@@ -37,36 +37,37 @@ def field(value: Any, key: str) -> Any:
 
 
 def text_of(value: Any, key: str) -> str:
-    """A field as a text; empty if it is missing or not a text."""
+    """Return a field that is a text; an empty text if it is missing or something else."""
     text = field(value, key)
     return text if isinstance(text, str) else ""
 
 
 def is_filled(value: Any) -> bool:
-    """Whether it is not empty. Objects of unknown classes are not asked, because they may raise."""
+    """Whether a value is not empty. Objects of unknown classes count as filled, because asking them may raise."""
     if value is None:
         return False
     return bool(value) if isinstance(value, _PLAIN) else True
 
 
 def filled(value: Any, *names: str) -> Any:
-    """The first of these fields that is not empty; None if all are."""
+    """Return the first of these fields that is not empty; None if all are."""
     return next((found for name in names if is_filled(found := field(value, name))), None)
 
 
 def attribute(value: Any, name: str) -> Any:
-    """An attribute; None for a method, because some libraries have a method where others have a text."""
+    """Return an attribute; None for a method, because some libraries have a method where others have a text."""
     found = getattr(value, name, None)
-    return None if callable(found) else found
+    # Mistral's library has an object of this class where a field is missing.
+    return None if callable(found) or type(found).__name__ == "Unset" else found
 
 
 def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
-    """Whether it has fields by key rather than by attribute."""
+    """Whether a value has fields by key rather than by attribute."""
     return value.__class__ is dict or isinstance(value, Mapping)
 
 
 def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
-    """Whether it is a list of parts. An iterator is not, because reading would exhaust it."""
+    """Whether a value is a list of parts. An iterator is not, because reading would exhaust it."""
     if value.__class__ is list:
         return True
     # Most others are dicts and texts, and `isinstance(value, Sequence)` is slow.
@@ -74,12 +75,12 @@ def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
 
 
 def as_json(value: Any) -> str:
-    """Arguments and results as the model reads them: a text as it is, anything else as JSON without blanks."""
+    """Write arguments and results as the model reads them: a text as it is, anything else as JSON without blanks."""
     return value if isinstance(value, str) else _encoder().encode(value)
 
 
 def rewritten(text: str) -> str:
-    """A text as JSON with blanks. JSON is parsed and written again; any other text becomes a JSON string."""
+    """Write a text as JSON with blanks. JSON is parsed and written again; any other text becomes a JSON string."""
     from json import dumps, loads  # noqa: PLC0415 - few providers need it
 
     try:
@@ -89,7 +90,7 @@ def rewritten(text: str) -> str:
 
 
 def as_plain(value: Any) -> Any:
-    """An object as a dict of its attributes; Pydantic models convert themselves."""
+    """Convert an object to a dict of its attributes; Pydantic models convert themselves."""
     if hasattr(value, "model_dump"):
         return value.model_dump(exclude_none=True)
     return getattr(value, "__dict__", None) or str(value)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Fingerprints", "owners_of", "shape_of"]
 
-# Callers move this mark from call to call; it is not part of the content.
+# Callers move `cache_control` from call to call; it is not part of the content.
 _CACHE_CONTROL = "cache_control"
 _MARK = _CACHE_CONTROL.encode()
 # Later formats write shared references, so equal values may have different bytes.
@@ -27,7 +27,7 @@ _AT_ONCE = 64
 
 
 def _as_bytes(messages: tuple[Any, ...]) -> bytes | memoryview:
-    """Messages as bytes, the same for equal messages, even in another process."""
+    """Convert messages to bytes, the same for equal messages, even in another process."""
     try:
         written = dumps(messages, _FORMAT)
     except ValueError:
@@ -73,7 +73,7 @@ class Fingerprints:
         self._hashes = {0: self._hash.copy()}
 
     def of_first(self, count: int, *facts: Any) -> str:
-        """The fingerprint of the first `count` messages and of plain facts. New counts must be ascending."""
+        """Return the fingerprint of the first `count` messages and of plain facts. New counts must be ascending."""
         if count not in self._hashes:
             for start in range(self._done, count, _AT_ONCE):
                 self._hash.update(_as_bytes(self._messages[start : min(start + _AT_ONCE, count)]))
@@ -85,7 +85,7 @@ class Fingerprints:
 
 
 def owners_of(units: Iterable[Unit], count: int) -> list[int]:
-    """For each message, the index of the first message of its unit; its complement if the unit is broken."""
+    """Return, for each message, the index of the first message of its unit; the complement if the unit is broken."""
     owners = [0] * count
     for unit in units:
         first = unit.indices[0]
@@ -102,7 +102,7 @@ def _sha256(data: bytes = b"") -> _Hash:
 
 
 def shape_of(owners: list[int]) -> str:
-    """A fingerprint of which messages belong together, and which of them are broken.
+    """Fingerprint which messages belong together, and which of them are broken.
 
     This may change with later messages: an open call may be answered, or remain unanswered.
     """

@@ -1,4 +1,4 @@
-"""A history as units that are kept or dropped as a whole, each with its tokens; and units as items."""
+"""Turn a history into units that are kept or dropped as a whole, and units into items."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pycupel.model.item import trusted_item
 
 __all__ = ["History", "items_at", "make_history"]
 
-# Messages have no timestamps, and their order is their age. The start is fixed, so that equal histories are equal.
+# Messages have no timestamps, so they get some by order, from a fixed start, so that equal histories stay equal.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _NO_METADATA: FrozenDict[str, Any] = FrozenDict()
@@ -74,24 +74,24 @@ class History(NamedTuple):
 
     @property
     def whole(self) -> list[int]:
-        """The indices of the units that are not broken."""
+        """Return the indices of the units that are not broken."""
         return [i for i in range(len(self.units)) if i not in self.broken]
 
     def staying(self, end: int | None = None, gone: Container[int] = ()) -> Staying:
-        """What stays if the history ends before the message `end`; None for the whole history."""
+        """Find what stays if the history ends before the message `end`; None for the whole history."""
         count = len(self.tokens)
         end = count if end is None else end
         return staying_at(self.units, self.ties, self.landmarks, end, is_last=end == count, gone=gone)
 
     def text_of(self, unit_index: int) -> str:
-        """The text of a unit."""
+        """Return the text of a unit."""
         indices = self.units[unit_index].indices
         if len(indices) == 1:
             return self.texts[indices[0]]
         return "\n".join(filter(None, [self.texts[n] for n in indices]))
 
     def tokens_of(self, unit_indices: Iterable[int], end: int | None = None) -> int:
-        """The tokens of these units; only of the messages before `end`, if it is given."""
+        """Count the tokens of these units; if `end` is given, only of the messages before it."""
         if end is None:
             return sum([self.sizes[i] for i in unit_indices])
         units, sizes, tokens = self.units, self.sizes, self.tokens
@@ -120,7 +120,7 @@ def make_history(messages: Sequence[Any], provider: Provider, views: list[Messag
 def items_at(
     history: History, unit_indices: Iterable[int], pinned: Container[int] = (), *, named: bool = False
 ) -> dict[int, ContextItem]:
-    """Items for these units, by unit index.
+    """Make items for these units, by unit index.
 
     With `named`, their metadata has the indices of the messages, which doubles the time.
     """
@@ -151,7 +151,7 @@ def _points(views: Sequence[MessageView]) -> list[int]:
 
 
 def _ties(units: Sequence[Unit]) -> list[tuple[int, ...]]:
-    """The units that each unit needs, and for each exchange also the assistant's next answer in its turn.
+    """Tie each unit to the units it needs, and each exchange also to the assistant's next answer in its turn.
 
     A provider would accept an exchange without its answer, but results without a conclusion do not help the model.
     """
@@ -167,7 +167,7 @@ def _ties(units: Sequence[Unit]) -> list[tuple[int, ...]]:
 
 
 def _whole_turns(units: Sequence[Unit]) -> tuple[list[Unit], Callable[[int], int]]:
-    """A unit for each turn, and the turn of each unit. Units in no turn remain as they are."""
+    """Make a unit for each turn, and return the turn of each unit. Units in no turn remain as they are."""
     groups = turns(units)
     grouped = {i for group in groups for i in group}
     groups += [[i] for i in range(len(units)) if i not in grouped]
@@ -187,7 +187,7 @@ def _turn(members: Sequence[Unit], turn: int, turn_of: dict[int, int]) -> Unit:
 
 
 def _pinned_messages(messages: Sequence[Any], pin: Any) -> list[int]:
-    """The indices of the messages that the caller pins, by a function or by index, ascending."""
+    """Return the indices of the messages that the caller pins, by a function or by index, ascending."""
     if pin is None:
         return []
     if callable(pin):

@@ -19,20 +19,22 @@ def to_items(
     messages: Iterable[Any],
     provider: ProviderName = "auto",
     *,
+    model: str | None = None,
     unit: UnitName = "auto",
     counter: CounterLike = "auto",
     pin: Pin | None = None,
 ) -> list[ContextItem]:
-    """The units of a chat history as items, in order: one for each message, or exchange of calls and results.
+    """Turn a chat history into items, in order: one for each message, or exchange of calls and results.
 
     `metadata["pycupel.unit"]` has the indices of the messages. What must stay is pinned; what the provider would reject
     is left out. A pipeline does not know which items belong together; `select_messages` does.
 
     Args:
-        messages: The history: dicts or the SDK's objects, which are only read.
+        messages: The history: dicts or the SDK's objects, which are not changed.
         provider: openai, responses, anthropic, gemini or mistral; auto detects it.
+        model: The model's name, as `pycupel.tokens.get_counter` takes it. It decides how tokens are counted.
         unit: "auto" for an item per message or exchange, "turn" for an item per turn.
-        counter: Counts tokens: a function from str to int, or what `pycupel.tokens.get_counter` takes.
+        counter: Counts tokens: a function from str to int, or a name for `pycupel.tokens.get_counter`.
         pin: More messages that must stay: their indices, or a function that returns True for messages to keep.
 
     Raises:
@@ -41,7 +43,7 @@ def to_items(
         ProviderAmbiguousError: the provider is "auto" and cannot be determined.
     """
     source = checked_list("messages", messages)
-    known = resolve_provider(source, provider)
-    views = known.read(source, resolve_counter(counter, known, None))
+    known = resolve_provider(source, provider, model)
+    views = known.read(source, resolve_counter(counter, known, model))
     history = make_history(source, known, views, unit, pin)
     return list(items_at(history, history.whole, history.staying().must, named=True).values())

@@ -1,4 +1,4 @@
-"""Ladders: the results that may be shortened, and what each step saves and loses in a unit."""
+"""Ladders: which results of a unit may be shortened, and what each step saves and loses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from heapq import heapify, heappop, heapreplace
 from typing import Any, NamedTuple
 
 from pycupel.messages.history import History
-from pycupel.messages.results import ResultPart, calls_of, result_parts
+from pycupel.messages.tool_results import ResultPart, calls_of, result_parts
 from pycupel.model import ContextItem
 from pycupel.pipeline.shorten import item_versions, units_of_whole
 from pycupel.protocols import ShortenContext, Shortener
@@ -58,7 +58,7 @@ class Result(NamedTuple):
     """The call."""
 
     outdated_at: int | None = None
-    """The index of the message with a result that makes it out of date; None if there is none."""
+    """The index of the message whose result outdates it; None if there is none."""
 
     @property
     def key(self) -> Key:
@@ -67,7 +67,7 @@ class Result(NamedTuple):
 
 
 def find_results(history: History, messages: Sequence[Any]) -> list[Result]:
-    """All results of a history that may be shortened, in message order."""
+    """Find all results of a history that may be shortened, in message order."""
     found = sorted(_results(history, messages), key=lambda result: result.key)
     later = superseded_by([result.call for result in found])
     return [
@@ -91,12 +91,12 @@ def _results(history: History, messages: Sequence[Any]) -> Iterator[Result]:
 
 
 def stub_of(result: Result, tokens: int) -> str:
-    """One line in place of a result with this many tokens."""
+    """Write one line in place of a result with this many tokens."""
     return stub_text("result", result.part.text, tokens, _origin(result))
 
 
 def without_media(result: Result, tokens: int) -> str:
-    """The text of a result, with one line in place of its images and files, which have this many tokens."""
+    """Replace the images and files of a result, which have this many tokens, by one line."""
     line = stub_text("picture or file", "", tokens, _origin(result))
     return f"{result.part.text}\n{line}" if result.part.text else line
 
@@ -130,23 +130,23 @@ class Ladder(NamedTuple):
     """The keys of results that report errors."""
 
     def saves(self, key: Key) -> int:
-        """The most tokens that a result can save."""
+        """Return the most tokens that a result can save."""
         return sum([step.saved for step in self.rungs.get(key, ())])
 
     @property
     def least(self) -> int:
-        """The tokens of the unit with every result at its shortest."""
+        """Return the tokens of the unit with every result at its shortest."""
         return self.size - sum(map(self.saves, self.rungs))
 
     def without(self, keys: Collection[Key]) -> Ladder:
-        """The ladder without the steps of these results."""
+        """Return the ladder without the steps of these results."""
         if not self.rungs.keys() & set(keys):
             return self
         return self._replace(rungs={key: steps for key, steps in self.rungs.items() if key not in keys})
 
 
 def ladder_versions(ladder: Ladder) -> tuple[list[int], list[float], list[_Step]]:
-    """The tokens and units of each version, and the steps between them: always the one that loses least per token."""
+    """Return the tokens and units of each version, and the steps between them: the one that loses least per token."""
     sizes, units, taken = [ladder.size], [ladder.units], list[_Step]()
     heads = [(_price(steps[0]), key, 0) for key, steps in ladder.rungs.items()]
     heapify(heads)
@@ -171,29 +171,29 @@ def ladder_of(
     size: int,
     results: Iterable[tuple[Result, ContextItem]],
     spoken: ContextItem | None,
-    maker: Shortener,
+    shortener: Shortener,
     context: ShortenContext,
     count: Callable[[str], int],
     more: Sequence[Shortener] = (),
 ) -> Ladder:
-    """The ladder of a unit.
+    """Make the ladder of a unit.
 
     Args:
         size: The tokens of the unit now.
         results: The results that may be shortened, with their current texts.
         spoken: The other text of the unit.
-        maker: Makes the versions.
+        shortener: Makes the versions.
         context: The competing items.
         count: Counts the tokens of a text.
-        more: Makers of further versions.
+        more: Functions that make further versions.
     """
     total = _BASE_UNITS
     if spoken is not None:
-        total += _SPOKEN * units_of_whole(maker, spoken, context)
+        total += _SPOKEN * units_of_whole(shortener, spoken, context)
     rungs: dict[Key, Sequence[_Step]] = {}
     errors: set[Key] = set()
     for result, item in results:
-        own = item_versions(maker, item, context)
+        own = item_versions(shortener, item, context)
         weight = _ERRORS if result.part.is_error else 1.0
         made = list(zip(own.shorter, own.units, strict=True))
         for other in more:
@@ -213,7 +213,7 @@ def ladder_of(
 
 
 def _steps(key: Key, tokens: int, units: float, versions: list[tuple[int, float, str]]) -> Iterator[_Step]:
-    """From the whole to the shortest version, skipping those with no more information than a shorter one."""
+    """List the steps from the whole to the shortest version, without those that keep no more than a shorter one."""
     best: list[tuple[int, float, str]] = []
     for version in sorted(versions, key=lambda version: (version[0], -version[1])):
         if version[0] < tokens and (not best or version[1] > best[-1][1]):

@@ -1,4 +1,4 @@
-"""The linter: everything in a history that its provider would reject, as far as the history shows it.
+"""The linter: finds what a provider would reject in a history, as far as the history shows it.
 
     row  rule                    severity  for          what the provider requires
     1 4  orphan-tool-result      error     all          a result follows the message that makes its call
@@ -72,9 +72,9 @@ def lint_messages(
     """Find everything in a chat history that the provider would reject, in order of the messages.
 
     Args:
-        messages: The history: dicts or the SDK's objects, which are only read.
+        messages: The history: dicts or the SDK's objects, which are not changed.
         provider: openai, responses, anthropic, gemini or mistral; auto detects it.
-        model: The model's name, by which "auto" tells providers apart whose messages look alike.
+        model: The model's name, which helps "auto" to tell apart providers whose messages look alike.
         system: The system prompt that is sent beside the messages: a text, blocks, or Gemini's `system_instruction`.
         tools: The definitions of tools that are sent beside the messages; an empty list if there are none.
 

@@ -1,4 +1,4 @@
-"""The arguments that the public functions share: names of options, and lists of messages or documents."""
+"""Arguments shared by the public functions: names of options, and lists of messages or documents."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SHARE = r"\s*(\d+(?:\.\d+)?)\s*%\s*"
 
 
 def as_budget(budget: BudgetLike, model: str | None) -> ContextBudget | int:
-    """The caller's budget; for a share of the model's window, such as "75%", its tokens.
+    """Return the caller's budget; a share of the model's window, such as "75%", becomes a number of tokens.
 
     Raises:
         TypeError: the budget is none of these.
@@ -72,7 +72,7 @@ def as_budget(budget: BudgetLike, model: str | None) -> ContextBudget | int:
 
 
 def checked_list(argument: str, value: Any) -> list[Any]:
-    """The caller's messages or documents as a new list. A single one, a dict, is not accepted."""
+    """Copy the caller's messages or documents to a list. A single one, a dict, is not accepted."""
     expected = f"a list of {argument}"
     if isinstance(value, Mapping):
         raise wrong_type(argument, expected, value)  # pyright: ignore[reportUnknownArgumentType]

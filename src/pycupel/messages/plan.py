@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget
-from pycupel.model.checks import checked_count, checked_int, wrong_type
+from pycupel.model.checks import checked_count, wrong_type
 from pycupel.model.percent import share_of
 
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ _SUMMARY_PERCENT = 5
 
 
 def limits_of(budget: ContextBudget | int, margin_percent: float, beside: int = 0) -> ContextBudget:
-    """The part of a budget that is left for messages and documents.
+    """Return the part of a budget that is left for messages and documents.
 
     Args:
         budget: The budget, or a number of tokens.
         margin_percent: The margin of the counter, used unless the budget has one.
         beside: The tokens of everything else that is sent.
     """
-    limits = budget if isinstance(budget, ContextBudget) else ContextBudget(checked_int("budget", budget))
+    limits = ContextBudget.of(budget)
     room = limits.available_tokens
     margin = limits.estimation_safety_margin_percent or margin_percent
     if margin:
@@ -52,10 +52,10 @@ class Plan(NamedTuple):
     """How many tokens a history may use beside documents."""
 
     limits: ContextBudget
-    """What the budget leaves to messages and documents."""
+    """What the budget leaves for messages and documents."""
 
     window: int
-    """The most that they may use together."""
+    """The maximum number of tokens for both together."""
 
     target: int | None
     """How far to cut; None for what must stay plus 65 % of the remaining tokens."""
@@ -67,7 +67,7 @@ class Plan(NamedTuple):
     """The tokens of pinned documents."""
 
     beside: int | None
-    """The tokens of the other documents, if only that much is kept free; None for the whole share."""
+    """The tokens of the other documents, if only those are kept free; None for the whole share."""
 
     @property
     def fits_always(self) -> int:
@@ -79,13 +79,13 @@ class Plan(NamedTuple):
         return tokens + self._reserve(self.window - must_tokens) <= self.window
 
     def target_for(self, must_tokens: int) -> int:
-        """How far to cut, documents included, if `must_tokens` must stay."""
+        """Return how far to cut, documents included, if `must_tokens` must stay."""
         if self.target is None:
             return must_tokens + (self.window - must_tokens) * TARGET_PERCENT // 100
         return min(self.window, max(self.target, must_tokens))
 
     def goal(self, pinned_tokens: int, must_tokens: int) -> tuple[int, int]:
-        """The tokens that a cut leaves beside pinned units, and how many of them are kept free for documents."""
+        """Return the tokens that a cut leaves beside pinned units, and how many of them are free for documents."""
         rest = max(0, self.target_for(must_tokens) - pinned_tokens)
         return rest, self._reserve(rest)
 
@@ -100,7 +100,7 @@ class Plan(NamedTuple):
         return (self.window, self.target, self.share, self.held, self.is_stable)
 
     def budget(self, must_tokens: int, *, is_cut: bool) -> ContextBudget:
-        """The budget as a selection reports it, with the target of the cut if there was one."""
+        """Return the budget as a selection reports it, with the target of the cut if there was one."""
         target = self.target_for(must_tokens) if is_cut else self.limits.available_tokens
         return replace(self.limits, target_tokens=target)
 
@@ -111,7 +111,7 @@ class Plan(NamedTuple):
 
 
 def summary_room(summarize: Any, summary_tokens: Any, window: int) -> int:
-    """The tokens reserved for the summary message, whether there is one or not.
+    """Return the tokens reserved for the summary message, whether there is one or not.
 
     Raises:
         TypeError: `summarize` cannot be called, or `summary_tokens` is not an int.
@@ -133,10 +133,10 @@ def make_plan(
     stable: bool,
     summary_room: int = 0,
 ) -> Plan:
-    """The plan for a history beside documents.
+    """Make the plan for a history beside documents.
 
     Args:
-        limits: What the budget leaves to messages and documents.
+        limits: What the budget leaves for messages and documents.
         hits: The documents.
         share: The share of the room that documents get before the history.
         has_target: Whether the caller has set a target.

@@ -15,7 +15,7 @@ __all__ = ["Reading", "read_on"]
 
 @final
 class Reading:
-    """The messages of a history as they were read: a cache that deep copies and pickles of a selection lack.
+    """The messages of a history as they were read: a cache that is not part of copies and pickles of a selection.
 
     Attributes:
         provider: The provider of the messages.
@@ -33,14 +33,14 @@ class Reading:
         self.views = views
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A counter may not be picklable, so all that is left is None.
+        # A counter may not be picklable, so the reading becomes None.
         return type(None), ()
 
 
 def read_on(
     messages: tuple[Any, ...], provider: Provider, count: Counter, fingerprints: Fingerprints, past: Reading | None
 ) -> list[MessageView]:
-    """One view for each message.
+    """Read each message into a view.
 
     Args:
         messages: The history.
@@ -62,6 +62,6 @@ def read_on(
 
 
 def _is_same(function: Callable[[str], int], other: Callable[[str], int]) -> bool:
-    """Whether they are the same function. A bound method is a new object each time it is looked up."""
+    """Whether two functions are the same. A bound method is a new object each time it is looked up."""
     are_methods = isinstance(function, MethodType) and isinstance(other, MethodType)
     return function is other or (are_methods and function == other)

@@ -24,7 +24,7 @@ class Record:
 
     @property
     def fingerprint(self) -> str:
-        """The fingerprint of the whole history and the arguments."""
+        """Return the fingerprint of the whole history and the arguments."""
         return self._fingerprint(self._count)
 
     def _fingerprint(self, end: int) -> str:
@@ -38,7 +38,7 @@ class Record:
         return end <= self._count and previous.fingerprint == self._fingerprint(end)
 
     def state_of(self, previous: MessageSelection | None) -> State:
-        """Where the replay may continue: the last checkpoint of an earlier selection that is also a point here."""
+        """Return where the replay may continue: the last checkpoint of `previous` that is also a point here."""
         if previous is None:
             return START
         history = self._history
@@ -53,7 +53,7 @@ class Record:
         return START
 
     def checkpoints(self, replayed: Replayed) -> tuple[Checkpoint, ...]:
-        """The last point before the end, and the end itself, which may become a point.
+        """Return the last point before the end, and the end itself, which may become a point.
 
         Shortened texts are stored only for the end.
         """

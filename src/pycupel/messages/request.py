@@ -1,4 +1,4 @@
-"""A call of `select_messages` as it is understood: arguments checked, history read, budget planned."""
+"""Prepare a call of `select_messages`: check the arguments, read the history, plan the budget."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["Request"]
 
 
 class Request:
-    """A call of `select_messages`, which explains the arguments.
+    """A prepared call of `select_messages`, which documents the arguments.
 
     Attributes:
         source: The caller's messages.
@@ -78,10 +78,10 @@ class Request:
     ) -> None:
         self.policy = as_policy(policy)
         self.query = None if query is None else checked_str("query", query)
-        maker = self.policy.shorten if shorten is None else shorten
-        usual = "drop" if maker is None else "shorten"
+        shortener = self.policy.shorten if shorten is None else shorten
+        usual = "drop" if shortener is None else "shorten"
         self.too_large = usual if too_large is None else checked_name("too_large", too_large, get_args(TooLarge))
-        self.shortening = _shortening(maker, keep, exclude, to_fit=self.too_large == "shorten")
+        self.shortening = _shortening(shortener, keep, exclude, to_fit=self.too_large == "shorten")
         if previous is not None and not isinstance(previous, MessageSelection):
             raise wrong_type("previous", "a MessageSelection", previous)
         self.previous = previous
@@ -114,24 +114,24 @@ class Request:
         )
         self.facts = (*self.plan.facts, unit_name, repr(self.policy.scorer), repr(self.policy.slicer))
         if summarize is not None:
-            # Where nothing was to be summarised, that there is no summary does not mean that it failed.
+            # Without anything to summarise, a missing summary does not mean that it failed.
             self.facts += ("summarize",)
         if self.shortening is not None:
             self.facts += self.shortening.facts
 
 
-def _shortening(maker: Any, keep: Any, exclude: Any, *, to_fit: bool) -> Shortening | None:
+def _shortening(shortener: Any, keep: Any, exclude: Any, *, to_fit: bool) -> Shortening | None:
     newest = checked_count("keep", keep, InvalidArgumentError)
     names = frozenset(checked_str("exclude", each) for each in checked_iterable("exclude", "names of tools", exclude))
-    if maker is None and not to_fit:
+    if shortener is None and not to_fit:
         return None
     from pycupel.messages.shortened import shortening_of  # noqa: PLC0415 - a quarter of what there is to import
 
-    return shortening_of(maker, newest, names, to_fit=to_fit)
+    return shortening_of(shortener, newest, names, to_fit=to_fit)
 
 
 def _refuse_broken(history: History) -> None:
-    """Raise here: an empty list would be rejected without a reason."""
+    """Raise if every message is broken, because an empty list would be rejected without a reason."""
     if history.units and len(history.broken) == len(history.units):
         raise InvalidArgumentError(
             f"{history.provider.name} would reject every message; {history.broken[0]}",
@@ -143,7 +143,7 @@ def _refuse_broken(history: History) -> None:
 def _read_documents(
     documents: Sequence[Any], count: Callable[[str], int]
 ) -> tuple[list[DocumentItem], list[tuple[DocumentItem, DocumentItem]]]:
-    """The newest version of each document, and the older ones, each with its replacement."""
+    """Return the newest version of each document, and the older ones, each with its replacement."""
     if not documents:
         return [], []
     from pycupel.messages.documents import newest_of_each, read_documents  # noqa: PLC0415 - few callers have any

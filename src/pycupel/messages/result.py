@@ -57,7 +57,7 @@ class Cut:
     """The tokens after the first change, which are not in the provider's prompt cache."""
 
     def pays_after(self, write: float = 1.25, read: float = 0.1) -> int:
-        """The number of calls after which the cut pays for itself.
+        """Return the number of calls after which the cut pays for itself.
 
         Each call saves the price of reading the removed tokens from the cache. The rewritten tokens cost, once, the
         difference between writing and reading.
@@ -121,7 +121,7 @@ class MessageSelection:
     """The result of `select_messages`. It holds lists, so it is not hashable."""
 
     messages: list[Any]
-    """The selected messages, in their order: the caller's own objects, except those in `shortened`."""
+    """The selected messages, in the same order: your own objects, except those in `shortened`."""
 
     total_tokens: int
     """Their tokens, documents included."""
@@ -130,7 +130,7 @@ class MessageSelection:
     """The other messages, each with its reason."""
 
     documents: list[Any]
-    """The selected documents: the caller's own objects, with the best at both ends."""
+    """The selected documents: your own objects, with the best at both ends."""
 
     dropped_documents: tuple[Dropped, ...]
     """The other documents, each with its reason."""
@@ -145,7 +145,7 @@ class MessageSelection:
     """Every unit and document with its score and reason; None without `explain=True`."""
 
     budget: ContextBudget
-    """What is left for messages and documents after the estimate's margin, and after the system prompt and the tools
+    """What is left for messages and documents, after the estimate's margin and after the system prompt and the tools
     that are sent beside the messages.
     """
 
@@ -156,7 +156,7 @@ class MessageSelection:
     """The provider whose rules were applied."""
 
     usage: Usage
-    """Where the window goes: system prompt, tools, history by kind, documents, reply, and what is free."""
+    """Where the window goes: system prompt, tools, history by kind, documents, reply, and free tokens."""
 
     notes: tuple[str, ...] = ()
     """Advisory notes, such as that no message has the field a scorer reads."""

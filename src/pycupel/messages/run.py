@@ -1,4 +1,4 @@
-"""Run a request: continue the previous selection, replay the rest of the history, and put the result together."""
+"""Run a request: continue the previous selection, replay the rest of the history, and assemble the result."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _DroppedDraft: Any = draft_of(Dropped)
 
 
 def run(request: Request) -> tuple[MessageSelection, SummaryRequest | None]:
-    """The selection without its summary, and the request for the summary."""
+    """Return the selection without its summary, and the request for the summary."""
     plan = request.plan
     record = Record(request.history, request.fingerprints, request.facts)
     previous = request.previous
@@ -45,7 +45,7 @@ def run(request: Request) -> tuple[MessageSelection, SummaryRequest | None]:
     try:
         replayed = replay(cutter, plan, start)
     except UnitTooLargeError as error:
-        _note_the_rest(error, request)
+        _add_hints(error, request)
         raise
     cutter.restore(replayed.gone)
     if request.too_large == "error":
@@ -54,8 +54,10 @@ def run(request: Request) -> tuple[MessageSelection, SummaryRequest | None]:
     return selection, _summary_request(request, cutter.history, replayed, selection.kept, previous)
 
 
-def _note_the_rest(error: UnitTooLargeError, request: Request) -> None:
-    """The message that the error names may be small: name what else the budget has to hold."""
+def _add_hints(error: UnitTooLargeError, request: Request) -> None:
+    """Say how to shorten results. And the message that the error names may be small: name what else has to fit."""
+    if request.too_large != "shorten" and any(request.history.views[n].results for n in error.indices):
+        error.add_note('To shorten tool results that do not fit, pass too_large="shorten".')
     budget = ContextBudget.of(request.budget)
     rest = {
         "for the system prompt": request.beside.system,
@@ -71,7 +73,7 @@ def _note_the_rest(error: UnitTooLargeError, request: Request) -> None:
 
 
 def _cutter(request: Request, texts: Iterable[ResultText]) -> HistoryCutter:
-    """The cutter of the history, whose results have had these texts since the last cut."""
+    """Return the cutter of the history, whose results have had these texts since the last cut."""
     history, source, plan, policy = request.history, request.source, request.plan, request.policy
     if request.shortening is None:
         return HistoryCutter(history, source, plan, policy)
@@ -104,7 +106,7 @@ def _selection(
     kept = sorted([n for i in choice.units for n in history.units[i].indices])
     tokens_of = {hit.index: hit.item.tokens for hit in request.hits}
     document_tokens = sum([tokens_of[i] for i in choice.documents])
-    notes = (*choice.notes, *_system_notes(history, choice.reasons))
+    notes = (*choice.notes, *_broken_notes(history), *_system_notes(history, choice.reasons))
     shortened = cutter.shortened(kept)
     report = cutter.in_report(choice.report, shortened)
     kind = MessageSelection if report is None else ExplainedSelection
@@ -131,6 +133,15 @@ def _selection(
     )
 
 
+def _broken_notes(history: History) -> Iterator[str]:
+    """Nobody looks for a message that is missing although there is room for it."""
+    if history.broken:
+        count = sum(len(history.units[i].indices) for i in history.broken)
+        what, them = ("1 message was", "it") if count == 1 else (f"{count} messages were", "them")
+        problem = history.broken[min(history.broken)]
+        yield f"{what} left out because {history.provider.name} would reject {them}; {problem}"
+
+
 def _system_notes(history: History, dropped: Container[int]) -> Iterator[str]:
     gone = [history.units[i].indices[0] for i in history.landmarks.reminders.units if i in dropped]
     if gone:
@@ -146,7 +157,7 @@ def _system_notes(history: History, dropped: Container[int]) -> Iterator[str]:
 def _dropped(reasons: Iterable[tuple[Sequence[int], ExclusionReason]]) -> tuple[Dropped, ...]:
     by_index = sorted([(n, reason) for indices, reason in reasons for n in indices], key=itemgetter(0))
     dropped: list[Dropped] = []
-    # There may be thousands, and a draft takes a third of the time.
+    # There may be thousands, and a draft takes a third of the constructor's time.
     for index, reason in by_index:
         draft = _DroppedDraft()
         draft.index = index

@@ -1,4 +1,4 @@
-"""Documents are ranked by a question, the history is not: a cut that moved with every question would not be stable."""
+"""Rank documents by a question, but not the history: a cut that moved with every question would not be stable."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _DocumentsByQuery(NamedTuple):
 def scorer_for(
     scorer: Scorer, documents: Sequence[ContextItem], query: str | None, last_question: str
 ) -> tuple[Scorer, QueryNotes]:
-    """The policy's scorer for a history and documents, and notes about the query.
+    """Return the policy's scorer for a history and documents, and notes about the query.
 
     Args:
         scorer: The scorer of the policy.

@@ -18,7 +18,7 @@ __all__ = ["SelectOptions", "aselect_messages", "select_messages"]
 
 
 class _Options(TypedDict, total=False):
-    """The options of `select_messages` except `explain`, which decides what it returns."""
+    """The options of `select_messages`, except `explain`, which determines the return type."""
 
     provider: ProviderName
     model: str | None
@@ -41,7 +41,7 @@ class _Options(TypedDict, total=False):
 
 
 class SelectOptions(_Options, total=False):
-    """The options of `select_messages`, which explains them."""
+    """The options of `select_messages`, documented there."""
 
     explain: bool
 
@@ -106,7 +106,7 @@ def select_messages(
     """Select from a chat history what fits into a budget, so that the provider accepts it.
 
     A tool call, its results and its reasoning stay together, with the user message that they are about. The system
-    prompt, the last user message and the exchange that is open or last always stay. The order does not change.
+    prompt, the last user message, open exchanges and the newest one of the turn always stay. The order does not change.
 
     Nothing is dropped until the history exceeds `max_tokens - output_reserve`. Then it is cut further than necessary,
     so that the following calls only append to it. The cuts depend only on the history and the arguments: they are
@@ -195,7 +195,7 @@ async def aselect_messages(
 
     Args:
         messages: The history: dicts or the SDK's objects, which are only read.
-        budget: What `select_messages` takes.
+        budget: The budget, as in `select_messages`.
         **options: The options of `select_messages`.
 
     Raises:

@@ -15,7 +15,7 @@ from pycupel.messages.history import History
 from pycupel.messages.ladders import LEAST_TOKENS, Key, Result, find_results
 from pycupel.messages.plan import Plan
 from pycupel.messages.result import ResultText, ShortenedMessage
-from pycupel.messages.results import with_result_texts
+from pycupel.messages.tool_results import with_result_texts
 from pycupel.model.checks import quoted
 from pycupel.model.names import find_name
 from pycupel.pipeline import Policy
@@ -31,7 +31,7 @@ SHORTENED = "Shortened"
 class Shortening(NamedTuple):
     """How to shorten."""
 
-    maker: Shortener
+    shortener: Shortener
     """Makes the versions of results."""
 
     keep: int
@@ -49,11 +49,11 @@ class Shortening(NamedTuple):
     @property
     def facts(self) -> tuple[object, ...]:
         """Everything that versions depend on."""
-        return repr(self.maker), self.keep, tuple(sorted(self.exclude)), self.at_cuts, self.to_fit
+        return repr(self.shortener), self.keep, tuple(sorted(self.exclude)), self.at_cuts, self.to_fit
 
 
 def shortening_of(shorten: Any, keep: int, exclude: frozenset[str], *, to_fit: bool) -> Shortening:
-    """The shortening options of `select_messages`.
+    """Read the shortening options of `select_messages`.
 
     Raises:
         TypeError: `shorten` has the wrong type.
@@ -109,7 +109,7 @@ class ShortenedHistory(HistoryCutter):
         return self._texts.get(result.message, {}).get(result.part.number, result.part.text)
 
     def _tokens(self, result: Result) -> int:
-        """The current tokens of a result, including its images and files."""
+        """Return the current tokens of a result, including its images and files."""
         if result.key not in self._sizes:
             n, part = result.message, result.part
             tokens = self._count(self._text(result)) if self._text(result) else 0
@@ -125,26 +125,26 @@ class ShortenedHistory(HistoryCutter):
         return result.call.name not in self._options.exclude and self._tokens(result) >= LEAST_TOKENS
 
     def _results_before(self, units: Iterable[int], end: int) -> list[Result]:
-        """The results of these units before a message, in their order."""
+        """Return the results of these units before a message, in order."""
         found = [result for i in units for result in self._results.get(i, ()) if result.message < end]
         return sorted(found, key=lambda result: result.key)
 
     def _newest(self, results: Sequence[Result]) -> list[Result]:
-        """The newest results, the newest first."""
+        """Return the newest results, newest first."""
         return list(reversed(results))[: self._options.keep]
 
     def message(self, index: int) -> Any:
-        """The message, or a copy with the current texts of its results."""
+        """Return the message, or a copy with the current texts of its results."""
         texts = self._texts.get(index)
         return with_result_texts(self._messages[index], texts) if texts else self._messages[index]
 
     def shortened(self, kept: Iterable[int], /) -> tuple[ShortenedMessage, ...]:
-        """The messages with shortened results."""
+        """Return the messages with shortened results."""
         whole, now = self._original.tokens, self.history.tokens
         return tuple(ShortenedMessage(n, whole[n], now[n]) for n in kept if n in self._texts)
 
     def texts(self, gone: Container[int], /) -> tuple[ResultText, ...]:
-        """The texts of all shortened results, except in dropped units."""
+        """Return the texts of all shortened results, except in dropped units."""
         there = sorted(n for n in self._texts if self._owner[n] not in gone)
         return tuple(ResultText(n, number, text) for n in there for number, text in sorted(self._texts[n].items()))
 
@@ -177,7 +177,7 @@ class ShortenedHistory(HistoryCutter):
         return with_fields(report, included=tuple(included))
 
     def _size_with(self, unit: int, texts: Mapping[Key, str]) -> int:
-        """The tokens of a unit with these texts."""
+        """Count the tokens of a unit with these texts."""
         history = self.history
         size = history.sizes[unit]
         for n in {n for n, _ in texts}:

@@ -1,4 +1,4 @@
-"""Shortening a history: at a cut, old results become key lines, then stubs, before their exchange is dropped.
+"""Shorten a history: at a cut, old results become key lines, then stubs, before their exchange is dropped.
 
 A cut decides about all units at once: each stays whole, gets shorter results, or is dropped, so that as much unique
 information as possible stays. A shortened result stays as it is; a later cut may shorten it further.
@@ -79,7 +79,7 @@ class ShorteningCutter(ShortenedHistory):
         self._stub_until_it_fits(free, must, end, room)
 
     def _stub_until_it_fits(self, results: Iterable[Result], must: Collection[int], end: int, room: int) -> None:
-        """Replace the oldest results by stubs: a text may save less in its message than it costs alone, as in JSON."""
+        """Replace the oldest results by stubs; a shorter text may have saved too little, as its message is JSON."""
         for result in results:
             if self.history.tokens_of(must, end) <= room:
                 return
@@ -125,7 +125,7 @@ class ShorteningCutter(ShortenedHistory):
         return {i: capped.get(i) or BudgetExceeded(history.sizes[i], left) for i in units if i not in taken}
 
     def _newest_whole(self, newest: Sequence[Result], pinned: Collection[int], limit: int) -> set[Key]:
-        """The newest results that fit together with the rest of their units."""
+        """Return the newest results that fit together with the rest of their units."""
         kept: set[Key] = set()
         seen: set[int] = set()
         left = limit
@@ -144,7 +144,7 @@ class ShorteningCutter(ShortenedHistory):
         return kept
 
     def _first_texts(self, results: Iterable[Result], newest: Collection[Result], end: int) -> dict[Key, str]:
-        """The texts of what is shortened before anything else: outdated results and old images."""
+        """Return the texts of what is shortened first: outdated results and old images."""
         texts: dict[Key, str] = {}
         new = {result.key for result in newest}
         for result in results:
@@ -188,8 +188,10 @@ class ShorteningCutter(ShortenedHistory):
             items += [spoken[i]] if i in spoken else []
             items += [item for _, item in own.get(i, ())]
         context = ShortenContext(items, [text_of(i) for i in staying], self._count)
-        maker = self._options.maker
-        return {i: ladder_of(sizes[i], own.get(i, ()), spoken.get(i), maker, context, self._count, more) for i in units}
+        shortener = self._options.shortener
+        return {
+            i: ladder_of(sizes[i], own.get(i, ()), spoken.get(i), shortener, context, self._count, more) for i in units
+        }
 
     def _choose(
         self, ladders: dict[int, Ladder], scores: Mapping[int, float], limit: int, required: Sequence[int]
@@ -215,7 +217,7 @@ class ShorteningCutter(ShortenedHistory):
         return _Choice(sizes, texts, worth)
 
     def _order(self, choice: _Choice, required: Sequence[int], units: Sequence[int]) -> list[int]:
-        """The order in which to take units: the newest results, then the most value per token.
+        """Return the order in which to take units: the newest results, then the most value per token.
 
         Units that were not chosen come last, newest first: others may depend on them, and there may be room.
         """
@@ -227,7 +229,7 @@ class ShorteningCutter(ShortenedHistory):
     def _within_policy(
         self, inner: Slicer, order: Sequence[int], choice: _Choice, scores: Mapping[int, float], room: int
     ) -> tuple[list[int], dict[int, ExclusionReason]]:
-        """The units that the policy's slicer accepts, and the reasons for the others."""
+        """Return the units that the policy's slicer accepts, and the reasons for the others."""
         ranked = [order[k] for k in descending([scores[i] for i in order])]
         items = [
             replace(item, tokens=choice.sizes.get(i, item.tokens)) for i, item in items_at(self.history, ranked).items()

@@ -1,4 +1,4 @@
-"""The slicer of histories: it keeps units by score, not by density, and only together with what they need."""
+"""Slice histories: keep units by score, not by density, and only together with what they need."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def fill(
     """Take units in order, each together with everything it is tied to, or not at all.
 
     Filling by density, as `GreedySlice` does, would keep short old messages and drop long new ones; by score, the
-    oldest are dropped. In one piece, filling stops at the first unit that does not fit: a smaller, older one would stay
+    oldest are dropped. With `in_one_piece`, filling stops at the first unit that does not fit: an older one would stay
     without its context. But while less than half is taken, a unit that is too large is skipped.
 
     Args:
         order: The units, the best score first.
         sizes: The tokens of each unit.
         ties: For each unit, the units that it is tied to. Those not in `order` are pinned.
-        limit: The most tokens that they may use together.
+        limit: The maximum number of tokens for all of them.
         in_one_piece: Whether to stop at the first that does not fit.
     """
     free = set(order)
@@ -86,7 +86,7 @@ class BesideSlice(IndexedSlicer):
     """Selects the units of a history that stay, and fills the rest with documents, best score first.
 
     Attributes:
-        inner: The slicer whose choice of documents is narrowed; None for all of them.
+        inner: The slicer that selects documents first; None for all of them.
         units: The index of the unit of each item of the history, by the item's identity. Other items are documents.
         staying: The units that stay.
     """
@@ -101,7 +101,7 @@ class BesideSlice(IndexedSlicer):
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
-        """The units that stay, and the documents that fit beside them."""
+        """Return the units that stay, and the documents that fit beside them."""
         order = descending(scores)
         outcome = IndexSlice(order)
         if self.inner is not None:
@@ -117,18 +117,18 @@ class BesideSlice(IndexedSlicer):
         return outcome._replace(selected=sorted(selected))
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
-        """The notes of the inner slicer, or else why small old messages are not kept one by one."""
+        """Return the notes of the inner slicer, or else why small old messages are not kept one by one."""
         inner = {} if self.inner is None else exclusion_notes(self.inner, items, scores, budget)
         return {i: inner.get(i, _CUT) for i in range(len(items))}
 
 
 def inner_slicer(slicer: Slicer) -> Slicer | None:
-    """A policy's slicer, unless it is `GreedySlice`, which `fill` replaces: by score, not by density."""
+    """Return a policy's slicer, or None for `GreedySlice`, which `fill` replaces."""
     return None if type(slicer) is GreedySlice else _by_score(slicer)
 
 
 def _by_score(slicer: Any) -> Slicer:
-    """The same slicer, with every `GreedySlice` inside replaced by a single batch filled by score."""
+    """Replace every `GreedySlice` in a slicer by a single batch that is filled by score."""
     if type(slicer) is GreedySlice:
         return StreamSlice(sys.maxsize)
     changed: Slicer = slicer
@@ -138,7 +138,7 @@ def _by_score(slicer: Any) -> Slicer:
 
 
 def document_share(slicer: Slicer) -> float:
-    """The share of the documents: what quotas require for their kinds, within the caps.
+    """Return the share of the documents: what quotas require for their kinds, within the caps.
 
     It does not depend on the documents of a call, because the cut would move with them.
     """

@@ -1,4 +1,4 @@
-"""What must stay at a point of a history: the system prompt, the last user message, the open or last exchange."""
+"""Find what must stay at a point of a history: the system prompt, the last user message, the open or last exchange."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Track(NamedTuple):
     """The indices of the units."""
 
     def before(self, end: int) -> list[int]:
-        """The units that appear before a message."""
+        """Return the units that appear before a message."""
         return self.units[: bisect_left(self.positions, end)]
 
     def newest(self, end: int) -> int | None:
-        """The last unit that appears before a message."""
+        """Return the last unit that appears before a message."""
         count = bisect_left(self.positions, end)
         return self.units[count - 1] if count else None
 
@@ -38,22 +38,22 @@ class Landmarks(NamedTuple):
     """Units that always stay: the system prompt, pinned messages, calls that are open at the end."""
 
     reminders: Track
-    """System messages after other messages, of which the newest stays."""
+    """System messages after other messages; the newest stays."""
 
     speakers: Track
-    """Units with text of the user, of which the newest stays."""
+    """Units with text of the user; the newest stays."""
 
     exchanges: Track
-    """Calls with their results, of which the newest stays during its turn, and later if there is room."""
+    """Calls with their results; the newest stays during its turn, and later if there is room."""
 
     trailing: int | None
-    """The unit of an assistant message that ends the history: the model may be asked to continue it."""
+    """The unit of an assistant message at the end of the history, which the model may be asked to continue."""
 
     firsts: list[int]
     """For each unit, its first message, ascending."""
 
     reach: list[int]
-    """For each unit, the last message of it and all units before it."""
+    """For each unit, the last message of this unit and all earlier ones."""
 
 
 class Staying(NamedTuple):
@@ -72,7 +72,7 @@ def landmarks_of(
         units: The units of single messages and exchanges.
         pins: The indices of the messages that the caller pins.
         count: The number of messages.
-        unit_of: Maps the index of a unit to the index in `kept` of what it is part of.
+        unit_of: Maps the index of a unit to the index in `kept` of the unit that contains it.
         kept: The units that are kept or dropped: the same, or whole turns.
     """
     # Most units are in the track of their role.
@@ -114,7 +114,7 @@ def staying_at(
     is_last: bool,
     gone: Container[int],
 ) -> Staying:
-    """What stays if the history ends before the message `end`.
+    """Find what stays if the history ends before the message `end`.
 
     Args:
         units: The units.
@@ -155,7 +155,7 @@ def staying_at(
 
 
 def with_needs(start: Iterable[int], needs: Callable[[int], Iterable[int]]) -> list[int]:
-    """The indices in `start` with everything they need, directly or indirectly.
+    """Add everything that the indices in `start` need, directly or indirectly.
 
     `needs` gives the indices that an index needs.
     """

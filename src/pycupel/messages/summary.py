@@ -1,4 +1,4 @@
-"""Summaries: the caller's function summarises dropped messages, and its text is sent as one message."""
+"""Summarise dropped messages with the caller's function, and send its text as one message."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SummaryRequest(NamedTuple):
     """The last summary of earlier messages, or None."""
 
     room: int
-    """The most tokens of the summary message."""
+    """The maximum number of tokens for the summary message."""
 
     lead: int
     """The number of selected messages before it."""
@@ -44,7 +44,7 @@ class SummaryRequest(NamedTuple):
     """Counts the tokens of a text."""
 
     def answer(self, selection: MessageSelection) -> MessageSelection:
-        """The selection with its summary; without one that fits, the selection with a note."""
+        """Return the selection with its summary, or with a note if there is none that fits."""
         if not self.dropped:
             return self._with(selection, self.last)
         try:
@@ -57,7 +57,7 @@ class SummaryRequest(NamedTuple):
         return self._with(selection, text)
 
     async def answer_async(self, selection: MessageSelection) -> MessageSelection:
-        """The same for a function that may be a coroutine."""
+        """Do the same for a function that may be a coroutine function."""
         if not self.dropped:
             return self._with(selection, self.last)
         try:
@@ -92,7 +92,7 @@ class SummaryRequest(NamedTuple):
         return selection.stable_prefix_tokens + tokens if self.previous.summary == text else start
 
     def _cut(self, selection: MessageSelection, tokens: int) -> Cut | None:
-        """After a cut, the first change is the summary."""
+        """Return the cost of the cut: after a cut, the first change is the summary."""
         if selection.cut is None:
             return None
         after = sum([self.history.tokens[n] for n in selection.kept[self.lead :]])
@@ -109,11 +109,11 @@ def request_of(
     previous: MessageSelection | None,
     count: Callable[[str], int],
 ) -> SummaryRequest | None:
-    """What to summarise; None if nothing has been dropped.
+    """Return what to summarise; None if nothing has been dropped.
 
     Args:
         summarize: The caller's function.
-        room: The most tokens of the summary message.
+        room: The maximum number of tokens for the summary message.
         history: The history.
         messages: All its messages.
         cut: The indices of the messages that were dropped because they did not fit, ascending.
@@ -138,7 +138,7 @@ def request_of(
 
 
 def _message(provider: str, text: str) -> dict[str, Any]:
-    """A user message, which every provider accepts directly after the system prompt."""
+    """Make a user message, which every provider accepts directly after the system prompt."""
     return {"role": "user", "parts": [{"text": text}]} if provider == "gemini" else {"role": "user", "content": text}
 
 

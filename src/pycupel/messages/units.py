@@ -41,14 +41,14 @@ class Unit(NamedTuple):
     """The indices of the units without which the provider would reject this one: its anchor, and others."""
 
     remark: bool = False
-    """Whether the user says something beside the results of an exchange."""
+    """Whether the user wrote text beside the results of an exchange."""
 
 
 _unit = maker(Unit)
 
 
 def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Unit]:
-    """The units of a whole history, in order of their first messages. Every message is in exactly one."""
+    """Group a whole history into units, in order of their first messages. Every message is in exactly one."""
     groups, findings = provider.pair(views)
     unit_of = {index: unit_index for unit_index, group in enumerate(groups) for index in group}
     problems = _problems(views, findings, provider, unit_of)
@@ -84,7 +84,7 @@ def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Uni
 
 
 def turns(units: Sequence[Unit]) -> list[list[int]]:
-    """The indices of the units of each turn: a user message and everything up to the next one.
+    """Group the indices of units by turn: a user message and everything up to the next one.
 
     Messages before the first user message form a turn, too. Broken units and system messages are in none.
     """
@@ -101,7 +101,7 @@ def turns(units: Sequence[Unit]) -> list[list[int]]:
 def _problems(
     views: Sequence[MessageView], findings: Iterable[Finding], provider: Provider, unit_of: Mapping[int, int]
 ) -> dict[int, str]:
-    """Why each broken unit is broken. Each rule sees only the units that earlier rules accepted."""
+    """Find why each broken unit is broken. Each rule sees only the units that earlier rules accepted."""
     problems: dict[int, str] = {}
     _note(problems, findings, unit_of)
     for rule in provider.rules:
@@ -117,7 +117,7 @@ def _note(problems: dict[int, str], findings: Iterable[Finding], unit_of: Mappin
 
 
 def _summary(members: Sequence[MessageView]) -> tuple[str, bool, bool]:
-    """The role of a unit of several messages, whether it opens a turn, and whether the user speaks."""
+    """Return the role of a unit of several messages, whether it opens a turn, and whether the user speaks."""
     first = members[0]
     role = "exchange" if first.calls or any(view.calls or view.results for view in members) else first.role
     speaks = "user" in [view.role for view in members]

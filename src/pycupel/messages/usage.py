@@ -1,4 +1,4 @@
-"""Where a window goes: system prompt, tools, the history by kind, documents, the reply, and what is free."""
+"""Count where a window goes: system prompt, tools, history by kind, documents, reply, and free tokens."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SYSTEM = "system"
 KINDS = (SYSTEM, "user", "assistant", THINKING, TOOL_CALLS, TOOL_RESULTS)
 
 _KINDS_OF_ROLES = {"system": SYSTEM, "user": "user", "assistant": "assistant", "tool": TOOL_RESULTS}
-# Fields of a view, all at once: every selection asks for them.
+# Reads three fields of a view at once, because every selection does so.
 _COUNTED = itemgetter(*map(MessageView._fields.index, ("role", "tokens", "shares")))
 
 
@@ -35,7 +35,7 @@ class Usage:
     """The `max_tokens` of the budget."""
 
     system: int
-    """The system prompts: the one beside the messages, and those among them."""
+    """The system prompts, beside and among the messages."""
 
     tools: int
     """The definitions of tools."""
@@ -63,12 +63,12 @@ def tokens_by_kind(
     *,
     model: str | None = None,
 ) -> dict[str, int]:
-    """The tokens of messages by kind: "system", "user", "assistant", "thinking", "tool_calls" and "tool_results".
+    """Count messages by kind: "system", "user", "assistant", "thinking", "tool_calls" and "tool_results".
 
     Args:
-        messages: The history: dicts or the SDK's objects, which are only read.
+        messages: The history: dicts or the SDK's objects, which are not changed.
         provider: openai, responses, anthropic, gemini or mistral; auto detects it.
-        counter: What `get_counter` takes: a name, or a function from str to int. With "auto", the model and the
+        counter: A name for `get_counter`, or a function from str to int. With "auto", the model and the
             provider decide.
         model: The model's name, as `get_counter` takes it.
 
@@ -86,7 +86,7 @@ def tokens_by_kind(
 
 
 def usage_of(budget: ContextBudget | int, beside: Beside, views: Iterable[MessageView], documents: int) -> Usage:
-    """Where the window of a budget goes.
+    """Count where the window of a budget goes.
 
     Args:
         budget: The caller's budget.
@@ -105,7 +105,7 @@ def usage_of(budget: ContextBudget | int, beside: Beside, views: Iterable[Messag
 
 
 def _by_kind(views: Iterable[MessageView]) -> dict[str, int]:
-    """The tokens of these messages by kind."""
+    """Count these messages by kind."""
     found: dict[str, int] = dict.fromkeys(KINDS, 0)
     for role, tokens, shares in map(_COUNTED, views):
         kind = _KINDS_OF_ROLES[role]

@@ -1,4 +1,4 @@
-"""The values that flow through the pipeline: validated and converted when they are built, immutable afterwards."""
+"""The values that flow through the pipeline: validated when they are built, immutable afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reprs of values, kept short."""
+"""Short reprs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from pycupel.model.kind import ContextKind
 
 __all__ = ["brief_repr", "record_repr", "shown"]
 
+_MOST_MEMBERS = 3
+
 
 def shown(value: Any) -> str:
-    """The repr of an option: the number of digits of a very long number, the beginning of a very long name."""
+    """Return the repr of an option, with very long numbers and names shortened."""
     if type(value) is int:
         return digits(value)
     if type(value) is str:
@@ -29,14 +31,21 @@ def shown(value: Any) -> str:
 
 
 def record_repr(self: object) -> str:
-    """The call that builds a dataclass or a named tuple, with all fields."""
+    """Show the call that builds a dataclass or a named tuple; of a long list, only the beginning."""
     value: Any = self
     names = getattr(value, "_fields", None) or [field.name for field in fields(value) if field.repr]
-    return f"{type(value).__name__}({', '.join(f'{name}={shown(getattr(value, name))}' for name in names)})"
+    return f"{type(value).__name__}({', '.join(f'{name}={_few(getattr(value, name))}' for name in names)})"
+
+
+def _few(value: Any) -> str:
+    if type(value) not in (list, tuple) or len(value) <= _MOST_MEMBERS:
+        return shown(value)
+    text = f"{shown(value[0])}, ... {len(value) - 1} more"
+    return f"[{text}]" if type(value) is list else f"({text})"
 
 
 def brief_repr(self: object) -> str:
-    """The call that builds a dataclass, without options at their defaults."""
+    """Show the call that builds a dataclass, without options at their defaults."""
     value: Any = self
     parameters = signature(type(self)).parameters
     options = {field.name: getattr(value, field.name) for field in fields(value) if field.repr}
@@ -49,5 +58,5 @@ def brief_repr(self: object) -> str:
 
 
 def _plain(option: Any) -> Any:
-    """Kinds and members of enumerations as the strings that constructors accept."""
+    """Turn kinds and enum members into the strings that constructors accept."""
     return str(option) if isinstance(option, (ContextKind, StrEnum)) else option

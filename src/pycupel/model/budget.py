@@ -10,6 +10,7 @@ from pycupel.errors import InvalidBudgetError, digits
 from pycupel.model.checks import (
     checked_count,
     checked_float,
+    checked_int,
     checked_mapping,
     duplicate_kind,
     quoted,
@@ -100,7 +101,7 @@ class ContextBudget:
 
     @classmethod
     def of(cls, budget: Any, name: str = "budget") -> ContextBudget:
-        """The budget itself, or for an int a budget of that many tokens.
+        """Return a budget as it is, or make one from a number of tokens.
 
         Args:
             budget: A budget or an int.
@@ -118,23 +119,28 @@ class ContextBudget:
 
     @property
     def available_tokens(self) -> int:
-        """The window without the output reserve: the most that a selection may use."""
+        """The window without the output reserve: the most tokens that a selection may use."""
         return self.max_tokens - self.output_reserve
 
     @property
     def selection_limit(self) -> int:
-        """The target, or `available_tokens` if that is less: a larger selection is an overflow."""
+        """The target, or `available_tokens` if that is less. A larger selection overflows."""
         target, available = self.target_tokens, self.max_tokens - self.output_reserve
         return min(available, target)
 
     def effective(self, pinned_tokens: int = 0) -> ContextBudget:
-        """The budget of the slicer, without pinned items, output reserve, reserved slots and safety margin."""
+        """The budget of the slicer, without pinned items, output reserve, reserved slots and safety margin.
+
+        Args:
+            pinned_tokens: The tokens of the pinned items.
+        """
         margin = self.estimation_safety_margin_percent
         if not (pinned_tokens or self.output_reserve or self.reserved_slots or margin):
             return self
         reserved_tokens = sum(self.reserved_slots.values())
-        effective_max = max(0, self.max_tokens - self.output_reserve - pinned_tokens - reserved_tokens)
-        effective_target = max(0, self.target_tokens - pinned_tokens - reserved_tokens)
+        pinned = pinned_tokens if type(pinned_tokens) is int else checked_int("pinned_tokens", pinned_tokens)
+        effective_max = max(0, self.max_tokens - self.output_reserve - pinned - reserved_tokens)
+        effective_target = max(0, self.target_tokens - pinned - reserved_tokens)
         effective_target = min(effective_target, effective_max)
         if margin > 0:
             effective_max = without_percent(effective_max, margin)
@@ -143,16 +149,17 @@ class ContextBudget:
         return ContextBudget(effective_max, effective_target)
 
     def resized(self, max_tokens: int, target_tokens: int | None = None) -> ContextBudget:
-        """A budget of another size, with the same reserves. The output reserve shrinks with the window if it must.
+        """Make a budget of another size with the same reserves; the output reserve shrinks if the window requires it.
 
         Args:
             max_tokens: The new size of the window.
             target_tokens: The new target; by default `max_tokens`.
         """
+        limit = checked_count("max_tokens", max_tokens, InvalidBudgetError)
         return ContextBudget(
-            max_tokens,
-            max_tokens if target_tokens is None else target_tokens,
-            output_reserve=min(self.output_reserve, max_tokens),
+            limit,
+            limit if target_tokens is None else target_tokens,
+            output_reserve=min(self.output_reserve, limit),
             reserved_slots=self.reserved_slots,
             estimation_safety_margin_percent=self.estimation_safety_margin_percent,
         )
@@ -169,7 +176,7 @@ class ContextBudget:
 
     @property
     def has_capacity(self) -> bool:
-        """Whether the reserves leave any tokens of the window."""
+        """Whether the reserves leave any tokens free."""
         return self.unreserved_capacity > 0
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Checks shared by the constructors: one sentence for each kind of mistake, and the argument's name in the error.
+"""Argument checks shared by all constructors: one wording for each mistake, and the argument's name in the error.
 
 `name` is what an error calls the value. It begins with the parameter that the user passed, as in `tokens`, `tags[3]` or
 `entries[0]: weight`; that parameter becomes the error's `argument`.
@@ -47,7 +47,7 @@ _LONGEST_NAME = 200
 
 
 def shortened(value: object, limit: int = 60) -> str:
-    """The repr of a value in one line, cut to `limit` characters if it is longer; `...` if it raises."""
+    """Return the repr of a value in one line of at most `limit` characters; `...` if the repr raises."""
     try:
         text = digits(value) if type(value) is int else repr(value)
     except Exception:  # noqa: BLE001 - a user's method may raise anything
@@ -56,17 +56,17 @@ def shortened(value: object, limit: int = 60) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name, key or id for an error message: verbatim up to 200 characters, control characters escaped."""
+    """Quote a name, key or id for an error message: cut after 200 characters, control characters escaped."""
     return repr(name) if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]!r}..."
 
 
 def describe(value: object) -> str:
-    """A value and its type, short enough for an error message."""
+    """Describe a value and its type, short enough for an error message."""
     return f"{shortened(value)} ({plain(type(value).__name__)})"
 
 
 def wrong_type(name: str, expected: str, value: object) -> TypeError:
-    """The error for a value of the wrong type."""
+    """Make the error for a value of the wrong type."""
     return _type_error(name, f"{name} must be {expected}, not {describe(value)}")
 
 
@@ -83,21 +83,21 @@ def _type_error(name: str, message: str) -> TypeError:
 
 
 def argument_of(name: str) -> str | None:
-    """The parameter that a name begins with; None for a name such as `the score that X returned`."""
+    """Return the parameter that a name begins with; None for a name such as `the score that X returned`."""
     for mark in ("[", ":", " ("):
         name = name.partition(mark)[0]
     return name if name.isidentifier() else None
 
 
 def checked_str(name: str, value: Any) -> str:
-    """A str."""
+    """Check for a str."""
     if not isinstance(value, str):
         raise wrong_type(name, "a str", value)
     return value
 
 
 def checked_iterable(name: str, expected: str, value: Any) -> Iterable[Any]:
-    """Any iterable except a string, which would be split into letters."""
+    """Check for an iterable that is not a string, which would be split into letters."""
     if not _is_a(value, Iterable) or _is_a(value, (str, bytes)):
         raise wrong_type(name, expected, value)
     iterable: Iterable[Any] = value
@@ -105,7 +105,7 @@ def checked_iterable(name: str, expected: str, value: Any) -> Iterable[Any]:
 
 
 def checked_pairs(name: str, expected: str, value: Any) -> list[tuple[Any, Any]]:
-    """An iterable of pairs, each a tuple or a list; `expected` says what a pair is."""
+    """Check for an iterable of pairs, each a tuple or a list; `expected` describes a pair."""
     pairs: list[tuple[Any, Any]] = []
     for i, pair in enumerate(checked_iterable(name, f"an iterable of {expected} pairs", value)):
         if not _is_a(pair, (tuple, list)) or len(pair) != 2:
@@ -115,7 +115,7 @@ def checked_pairs(name: str, expected: str, value: Any) -> list[tuple[Any, Any]]
 
 
 def checked_mapping(name: str, expected: str, value: Any) -> Mapping[Any, Any]:
-    """A mapping."""
+    """Check for a mapping."""
     if not _is_a(value, Mapping):
         raise wrong_type(name, expected, value)
     mapping: Mapping[Any, Any] = value
@@ -123,19 +123,19 @@ def checked_mapping(name: str, expected: str, value: Any) -> Mapping[Any, Any]:
 
 
 def _is_a(value: object, types: Any) -> bool:
-    """`isinstance` that does not narrow to a container with elements of unknown type."""
+    """Call `isinstance` without narrowing to a container with elements of unknown type."""
     return isinstance(value, types)
 
 
 def checked_bool(name: str, value: Any) -> bool:
-    """A bool."""
+    """Check for a bool."""
     if not isinstance(value, bool):
         raise wrong_type(name, "a bool", value)
     return value
 
 
 def checked_int(name: str, value: Any) -> int:
-    """Any integer by `__index__`, including numpy's, but not a bool or a float."""
+    """Check for an integer by `__index__`, which includes numpy's, but not a bool or a float."""
     # DM-02
     if isinstance(value, bool):
         raise wrong_type(name, "an int", value)
@@ -146,7 +146,7 @@ def checked_int(name: str, value: Any) -> int:
 
 
 def checked_count(name: str, value: Any, error: _Error) -> int:
-    """An integer of 0 or more."""
+    """Check for an integer of 0 or more."""
     number = value if type(value) is int else checked_int(name, value)
     if number < 0:
         raise error(f"{name} must not be negative, but is {digits(number)}", argument=argument_of(name), value=number)
@@ -154,7 +154,7 @@ def checked_count(name: str, value: Any, error: _Error) -> int:
 
 
 def checked_positive(name: str, value: Any, error: _Error) -> int:
-    """An integer of 1 or more."""
+    """Check for an integer of 1 or more."""
     number = checked_int(name, value)
     if number <= 0:
         raise error(f"{name} must be greater than 0, not {digits(number)}", argument=argument_of(name), value=number)
@@ -162,7 +162,7 @@ def checked_positive(name: str, value: Any, error: _Error) -> int:
 
 
 def checked_float(name: str, value: Any, error: _Error, *, low: float = -math.inf, high: float = math.inf) -> float:
-    """A finite number, optionally within `[low, high]`."""
+    """Check for a finite number, optionally within `[low, high]`."""
     # DM-14
     number = as_float(name, value)
     if not math.isfinite(number):
@@ -173,7 +173,7 @@ def checked_float(name: str, value: Any, error: _Error, *, low: float = -math.in
 
 
 def as_float(name: str, value: Any) -> float:
-    """Any real number, Decimal and Fraction included. A number beyond the range of floats becomes infinite."""
+    """Convert any real number, Decimal and Fraction included; one beyond the range of floats becomes infinite."""
     if isinstance(value, (bool, str, bytes)):
         raise wrong_type(name, "a number", value)
     try:
@@ -185,12 +185,12 @@ def as_float(name: str, value: Any) -> float:
 
 
 def checked_choice(name: str, value: Any, choices: type[_Choice], error: _Error) -> _Choice:
-    """A member of a StrEnum, or its value in any spelling of the same name."""
+    """Check for a member of a StrEnum, or its value in any spelling."""
     return value if isinstance(value, choices) else checked_name(name, value, choices, error)
 
 
 def checked_name(name: str, value: Any, known: Iterable[_Name], error: _Error = InvalidArgumentError) -> _Name:
-    """One of a few names, in any spelling."""
+    """Check for one of a few names, in any spelling."""
     names = list(known)
     found = find_name(checked_str(name, value), names)
     if found is None:
@@ -209,7 +209,7 @@ def is_aware(value: Any) -> bool:
 
 
 def checked_aware(name: str, value: Any, error: _Error) -> datetime:
-    """A datetime with a time zone."""
+    """Check for a datetime with a time zone."""
     if not isinstance(value, datetime):
         raise wrong_type(name, "a datetime", value)
     if not is_aware(value):
@@ -222,7 +222,7 @@ def checked_aware(name: str, value: Any, error: _Error) -> datetime:
 
 
 def duplicate_kind(name: str, kind: str, error: _Error) -> ValueError:
-    """The error for an option that lists a kind twice, in any case."""
+    """Make the error for an option that lists a kind twice."""
     return error(
         f"{name}: duplicate kind {quoted(kind)} (kinds are case-insensitive)", argument=argument_of(name), value=kind
     )

@@ -53,9 +53,9 @@ def sealed(cls: _Class) -> _Class:
 
 
 def draft_of(cls: type[Any]) -> Any:
-    """A class with the same slots, not frozen: `draft.__class__ = cls` makes a value of one of its instances.
+    """Make a class with the same slots that is not frozen; `draft.__class__ = cls` turns an instance into a value.
 
-    Writing attributes past a frozen class takes several times as long.
+    Bypassing a frozen class with `object.__setattr__` takes several times as long.
     """
     return type("_Draft", (), {"__slots__": cls.__slots__})
 
@@ -73,7 +73,7 @@ def _reduce(self: Any) -> tuple[Any, ...]:
 
 
 def _rebuild(cls: type[Any], *values: Any) -> Any:
-    """A value from its fields, which were checked when the original was built."""
+    """Rebuild a value from its fields, which were checked when the original was built."""
     value = object.__new__(cls)
     for field, held in zip(fields(cls), values, strict=True):
         object.__setattr__(value, field.name, held)

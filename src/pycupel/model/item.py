@@ -28,7 +28,7 @@ __all__ = ["ContextItem", "ScoredItem", "split_scored", "trusted_item"]
 _NO_TAGS: tuple[str, ...] = ()
 _NO_METADATA: FrozenDict[str, Any] = FrozenDict()
 
-# How much of the content and of every other field a repr shows, in characters.
+# The most characters of the content, and of any other field, in a repr.
 _SHOWN_CONTENT = 60
 _SHOWN_OPTION = 100
 
@@ -47,13 +47,13 @@ class ContextItem:
         tokens: The size of the item in tokens, as counted by you. A pipeline excludes items with a negative size.
         kind: What the item is. A plain string is accepted, such as `"Document"`.
         source: Where the item comes from. A plain string is accepted, such as `"Rag"`.
-        priority: How important the item is, higher is more, for `PriorityScorer`.
+        priority: How important the item is, for `PriorityScorer`; higher is more important.
         tags: Labels, for `TagScorer` and `FrequencyScorer`.
         metadata: Your own additional data, as a read-only mapping with str keys.
         timestamp: When the item was made, for `RecencyScorer`, `DecayScorer` and `ChronologicalPlacer`. It must have a
             time zone, and is converted to UTC.
         future_relevance_hint: How relevant the item will be, conventionally from 0 to 1, for `ReflexiveScorer`.
-        pinned: True for an item that is always selected.
+        pinned: Whether the item is always selected.
         original_tokens: The size before the content was shortened, if it was.
 
     Raises:
@@ -74,7 +74,7 @@ class ContextItem:
     """Where the item comes from. A plain string is accepted, such as `"Rag"`."""
 
     priority: int | None
-    """How important the item is, higher is more, for `PriorityScorer`."""
+    """How important the item is, for `PriorityScorer`; higher is more important."""
 
     tags: tuple[str, ...]
     """Labels, for `TagScorer` and `FrequencyScorer`."""
@@ -92,7 +92,7 @@ class ContextItem:
     """How relevant the item will be, conventionally from 0 to 1, for `ReflexiveScorer`."""
 
     pinned: bool
-    """True for an item that is always selected."""
+    """Whether the item is always selected."""
 
     original_tokens: int | None
     """The size before the content was shortened, if it was."""
@@ -161,8 +161,8 @@ def trusted_item(
     pinned: bool,  # noqa: FBT001 - in the order of the fields
     original_tokens: int | None,
 ) -> ContextItem:
-    """An item whose fields have all been checked and converted."""
-    # Items are built by the thousand on every request, so the fields are written to a draft, which becomes an item.
+    """Build an item from fields that have already been checked and converted."""
+    # Every request builds thousands of items, and filling a draft that becomes an item is the fastest way.
     draft = _Draft()
     draft.content = content
     draft.tokens = tokens
@@ -191,7 +191,7 @@ class ScoredItem(NamedTuple):
 
 
 def split_scored(scored_items: Any) -> tuple[list[ContextItem], list[float]]:
-    """The items and their scores, as two lists. Any pair is accepted as a `ScoredItem`."""
+    """Split pairs into a list of items and a list of scores. Any pair is accepted as a `ScoredItem`."""
     items: list[ContextItem] = []
     scores: list[float] = []
     for i, (item, score) in enumerate(checked_pairs("scored_items", "(item, score)", scored_items)):
@@ -227,7 +227,7 @@ def _as_metadata(value: Any) -> Mapping[str, Any]:
 
 
 def _as_utc(value: Any) -> datetime:
-    """The same instant in UTC, because Python compares times of one zone by the wall clock (DM-07, PY-02)."""
+    """Convert to UTC, because Python compares times of one zone by the wall clock (DM-07, PY-02)."""
     if type(value) is datetime and value.tzinfo is UTC:
         return value
     aware = checked_aware("timestamp", value, InvalidItemError)

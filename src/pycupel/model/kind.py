@@ -1,7 +1,7 @@
-"""`ContextKind` and `ContextSource`: open enumerations of strings, compared without regard to ASCII case.
+"""`ContextKind` and `ContextSource`: names of your choice, compared without regard to ASCII case.
 
-`==` also accepts a plain string, so `item.kind == "document"` works. A plain string is hashed as it is spelled, though:
-in dicts and sets use `.key`.
+`item.kind == "document"` works with a plain string, too. But a plain string hashes as it is spelled, so use `.key`
+in dicts and sets.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pycupel.model.names import fold
 
 __all__ = ["ContextKind", "ContextSource"]
 
-# Programs use a few short names; the limits are for programs that generate them.
+# Most programs use a few short names; the limits are for programs that generate them.
 _REMEMBERED = 1_000
 _REMEMBERED_LENGTH = 64
 _MAX_LENGTH = 1_000
@@ -33,7 +33,7 @@ class _FoldedName:
     """The name as it was spelled."""
 
     key: str = field(init=False)
-    """The name in lower case (ASCII letters only): what names are compared by."""
+    """The name in lower case (ASCII letters only); use it in dicts and sets."""
 
     def __init__(self, value: str) -> None:
         text = checked_str("value", value)
@@ -43,7 +43,7 @@ class _FoldedName:
 
     @classmethod
     def of(cls, value: Any, name: str = "value") -> Self:
-        """The value itself, or a string converted to this class.
+        """Return a value of this class as it is, or convert a string.
 
         Args:
             value: A name, or a str.
@@ -86,7 +86,7 @@ class _FoldedName:
 class ContextKind(_FoldedName):
     """What an item is: a message, a document, the output of a tool, or any name of your own.
 
-    Kinds are compared without regard to ASCII case, also with plain strings.
+    Kinds are compared without regard to ASCII case, even with plain strings.
 
     Attributes:
         value: The name as it was spelled.
@@ -120,7 +120,7 @@ class ContextKind(_FoldedName):
 class ContextSource(_FoldedName):
     """Where an item comes from: the chat, a tool, retrieval, or any name of your own.
 
-    Sources are compared without regard to ASCII case, also with plain strings.
+    Sources are compared without regard to ASCII case, even with plain strings.
 
     Attributes:
         value: The name as it was spelled.

@@ -1,4 +1,4 @@
-"""Names of strategies, presets, formats and enumerations: one rule for equal spellings."""
+"""The rule by which names of strategies, presets, formats and enumerations are compared."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ __all__ = ["NamedEnum", "find_name", "fold", "name_key", "suggestion"]
 
 _Name = TypeVar("_Name", bound=str)
 
-# Comparing takes time proportional to the product of both lengths, and no name of ours is longer.
-_SHORT = 100
+# Comparing takes time proportional to the product of both lengths, and none of our names is longer.
+_MAX_COMPARED = 100
 
 _ASCII_FOLD = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
 def fold(text: str) -> str:
-    """ASCII case folding: only A to Z change, so that `K` (Kelvin) or `É` stay what they are (DM-09)."""
+    """Fold ASCII case: only A to Z change, so `K` (Kelvin) and `É` stay as they are (DM-09)."""
     return text.lower() if text.isascii() else text.translate(_ASCII_FOLD)
 
 
 def name_key(name: str) -> str:
-    """The form in which names are compared: ASCII case, `-` and `_` do not count.
+    """Return the form in which names are compared: without ASCII case, `-` and `_`.
 
     `code-review`, `code_review` and `CodeReview` are one name. Kinds, sources, tags and metadata keys are data, not
     names, and are not compared like this.
@@ -31,7 +31,7 @@ def name_key(name: str) -> str:
 
 
 def find_name(value: object, known: Iterable[_Name]) -> _Name | None:
-    """The known name that a value spells, or None."""
+    """Return the known name that a value spells, or None."""
     if not isinstance(value, str):
         return None
     key = name_key(value)
@@ -47,11 +47,11 @@ class NamedEnum(StrEnum):
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """`; did you mean 'recency'?`, or an empty string if no known name is close."""
+    """Return `; did you mean 'recency'?`, or an empty string if no known name is close."""
     from difflib import get_close_matches  # noqa: PLC0415 - only mistakes need it
 
-    if len(name) > _SHORT:
+    if len(name) > _MAX_COMPARED:
         return ""
-    by_key = {name_key(each): each for each in known if len(each) <= _SHORT}
+    by_key = {name_key(each): each for each in known if len(each) <= _MAX_COMPARED}
     near = get_close_matches(name_key(name), by_key, n=1, cutoff=0.7)
     return f"; did you mean {by_key[near[0]]!r}?" if near else ""

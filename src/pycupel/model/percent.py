@@ -8,7 +8,7 @@ __all__ = ["enlarged", "percent_of", "share_of", "without_percent"]
 
 
 def percent_of(tokens: int, percent: float) -> int:
-    """The specification's formula in floats (QS-07); beyond their range in exact arithmetic (DM-02)."""
+    """Apply the specification's formula in floats (QS-07), or exact arithmetic beyond their range (DM-02)."""
     try:
         return floor(percent / 100.0 * tokens)
     except OverflowError:
@@ -17,7 +17,7 @@ def percent_of(tokens: int, percent: float) -> int:
 
 
 def without_percent(tokens: int, percent: float) -> int:
-    """The rest after a margin: the specification's formula in floats (EB-01), or exact beyond their range."""
+    """Subtract a margin: the specification's formula in floats (EB-01), or exact arithmetic beyond their range."""
     try:
         return floor(tokens * (1.0 - percent / 100.0))
     except OverflowError:
@@ -26,7 +26,7 @@ def without_percent(tokens: int, percent: float) -> int:
 
 
 def enlarged(tokens: int, percent: float) -> int:
-    """A number of which `tokens` or a few more are left without a percentage; `tokens` itself for 100 percent."""
+    """Invert `without_percent`; the result may be a few tokens too large. For 100 percent, return `tokens`."""
     if percent <= 0.0 or percent >= 100.0:
         return tokens
     numerator, denominator = percent.as_integer_ratio()
@@ -35,7 +35,7 @@ def enlarged(tokens: int, percent: float) -> int:
 
 
 def share_of(tokens: int, share: float) -> int:
-    """A share from 0 to 1, rounded down; beyond the range of floats in exact arithmetic."""
+    """Multiply by a share from 0 to 1 and round down; exact beyond the range of floats."""
     try:
         return int(tokens * share)
     except OverflowError:

@@ -1,4 +1,4 @@
-"""The entries that quota slicers are configured with, and the constraints that they report."""
+"""The entries that configure quota slicers, and the constraints that slicers report."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class QuotaEntry:
 
     Attributes:
         kind: The kind. A plain string is accepted.
-        require: The least share, from 0 to 100.
-        cap: The largest share, from `require` to 100.
+        require: The minimum share, from 0 to 100.
+        cap: The maximum share, from `require` to 100.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -38,10 +38,10 @@ class QuotaEntry:
     """The kind. A plain string is accepted."""
 
     require: float
-    """The least share, from 0 to 100."""
+    """The minimum share, from 0 to 100."""
 
     cap: float
-    """The largest share, from `require` to 100."""
+    """The maximum share, from `require` to 100."""
 
     __repr__ = brief_repr
 
@@ -60,8 +60,8 @@ class CountQuotaEntry:
 
     Attributes:
         kind: The kind. A plain string is accepted.
-        cap_count: The largest number of items.
-        require_count: The least number of items, at most `cap_count`.
+        cap_count: The maximum number of items.
+        require_count: The minimum number of items, at most `cap_count`.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -73,10 +73,10 @@ class CountQuotaEntry:
     """The kind. A plain string is accepted."""
 
     cap_count: int
-    """The largest number of items."""
+    """The maximum number of items."""
 
     require_count: int
-    """The least number of items, at most `cap_count`."""
+    """The minimum number of items, at most `cap_count`."""
 
     __repr__ = brief_repr
 
@@ -106,8 +106,8 @@ class QuotaConstraint:
     Attributes:
         kind: The kind. A plain string is accepted.
         mode: What the two numbers mean.
-        require: The least that is selected.
-        cap: The most that is selected.
+        require: The minimum.
+        cap: The maximum.
 
     Raises:
         TypeError: an argument has the wrong type; counts are whole numbers.
@@ -122,10 +122,10 @@ class QuotaConstraint:
     """What the two numbers mean."""
 
     require: float
-    """The least that is selected."""
+    """The minimum."""
 
     cap: float
-    """The most that is selected."""
+    """The maximum."""
 
     __repr__ = record_repr
 
@@ -155,7 +155,7 @@ def _count(name: str, value: Any) -> int:
 
 
 def _limits(kind: ContextKind, check: Callable[[str, Any], _Number], **given: Any) -> tuple[_Number, _Number]:
-    """The two limits, least first, under the names that they were given by."""
+    """Check a minimum and a maximum; the keywords are their names in an error."""
     (low, least), (high, most) = ((name, check(name, value)) for name, value in given.items())
     if least > most:
         raise SlicerConfigError(

@@ -12,7 +12,7 @@ from pycupel.model.item import ContextItem
 __all__ = ["VERSION_KEY", "Shortened", "is_version_of", "make_version", "origin_key", "stated_units", "version_mark"]
 
 VERSION_KEY = "pycupel.version"
-"""The metadata key for the mark of a version: `of`, `maker`, and `units` if they are stated."""
+"""The metadata key that marks a version. Its value has `of`, `maker`, and `units` if they are stated."""
 
 _DIGITS = 16
 
@@ -28,14 +28,14 @@ class Shortened(NamedTuple):
 
 
 def make_version(item: ContextItem, content: str, tokens: int, maker: str, units: float | None = None) -> ContextItem:
-    """A shorter version of an item: everything else is kept, `original_tokens` is set, and a mark says what it is.
+    """Make a shorter version of an item: a marked copy with `original_tokens` set and all other fields kept.
 
     Args:
         item: The whole item.
         content: The text of the version.
         tokens: Its tokens.
         maker: How it was made, as a human-readable name.
-        units: How much of the item's unique information the version has, in the units of its maker. Without it, the
+        units: How much of the item's unique information the version has, in the shortener's units. Without it, the
             share of the tokens decides.
     """
     mark: dict[str, Any] = {"of": _content_key(item.content), "maker": maker}
@@ -46,7 +46,7 @@ def make_version(item: ContextItem, content: str, tokens: int, maker: str, units
 
 
 def version_mark(item: ContextItem) -> Mapping[str, Any] | None:
-    """The mark of a version; None for a whole item."""
+    """Return the mark of a version; None for a whole item."""
     mark: Any = item.metadata.get(VERSION_KEY)
     return cast(dict[str, Any], mark) if isinstance(mark, dict) else None
 
@@ -58,13 +58,13 @@ def is_version_of(version: ContextItem, item: ContextItem) -> bool:
 
 
 def origin_key(item: ContextItem) -> str:
-    """A key that an item shares with all its versions, and with no other content."""
+    """Return a key that an item shares with its versions, but with no other content."""
     mark = version_mark(item)
     return _content_key(item.content) if mark is None else str(mark.get("of"))
 
 
 def stated_units(version: ContextItem) -> float | None:
-    """The units that the maker of a version states, or None."""
+    """Return the units that the shortener stated for a version, or None."""
     mark = version_mark(version)
     units = None if mark is None else mark.get("units")
     return float(units) if isinstance(units, (int, float)) else None

@@ -17,23 +17,29 @@ _ITEMS_ONLY = {ContextItem}
 
 
 class Classified(NamedTuple):
-    """Three partitions, each in input order, and the tokens of the pinned items.
-
-    `pinned_after` says for each pinned item how many scoreable ones come before it in the input.
-    """
+    """The result of the Classify stage: three partitions, each in input order."""
 
     pinned: list[ContextItem]
+    """The items that are selected in any case."""
+
     scoreable: tuple[ContextItem, ...]
+    """The items that compete for the budget."""
+
     invalid: list[ContextItem]
+    """The items with a negative token count."""
+
     pinned_tokens: int
+    """The tokens of the pinned items."""
+
     pinned_after: list[int]
+    """For each pinned item, how many scoreable ones come before it in the input."""
 
 
 _classified = maker(Classified)
 
 
 def classify_items(items: Iterable[ContextItem], first: int = 0) -> Classified:
-    """A negative token count is invalid, pinned or not. This part does not depend on the budget.
+    """Separate the items. A negative token count is invalid, pinned or not. This does not depend on the budget.
 
     `first` is the index of the first item, for an error.
     """
@@ -53,7 +59,7 @@ def classify_items(items: Iterable[ContextItem], first: int = 0) -> Classified:
 
 
 def check_pinned_budget(pinned_tokens: int, budget: ContextBudget) -> None:
-    """Pinned items cannot be dropped, so they must fit into the window without the output reserve (EB-03)."""
+    """Check that the pinned items, which cannot be dropped, fit into the window without the output reserve (EB-03)."""
     if pinned_tokens > budget.available_tokens:
         raise PinnedExceedsBudgetError(pinned_tokens, budget.available_tokens)
 

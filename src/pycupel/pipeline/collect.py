@@ -1,4 +1,4 @@
-"""Notifying a collector as the stages complete."""
+"""Notify a collector as the stages complete."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _CLASSIFY, _SCORE, _DEDUPLICATE, _SLICE, _PLACE = PipelineStage
 
 
 def trace_for(sources: NoteSources, budget: ContextBudget, collector: Any) -> Trace:
-    """A trace for the collector, if it is enabled (TC-04).
+    """Make a trace for the collector, if it is enabled (TC-04).
 
     Raises:
         TypeError: it is a class, or has none of the hooks.
@@ -66,7 +66,7 @@ def trace_for(sources: NoteSources, budget: ContextBudget, collector: Any) -> Tr
 
 
 def _has_hooks(collector: object) -> bool:
-    """Whether an object has one of the methods of a collector, at least."""
+    """Whether an object has at least one method of a collector."""
     try:
         return any(hasattr(collector, hook) for hook in _HOOKS)
     except Exception:  # noqa: BLE001 - an attribute that raises is logged when it is needed
@@ -74,7 +74,7 @@ def _has_hooks(collector: object) -> bool:
 
 
 class DeferredTrace(TimedTrace):
-    """For a `DiagnosticTraceCollector` at Stage detail without a callback, which is only notified at the end."""
+    """A trace for a `DiagnosticTraceCollector` at Stage detail without a callback: it is only notified at the end."""
 
     __slots__ = ("_budget", "_collector")
 
@@ -97,7 +97,7 @@ class DeferredTrace(TimedTrace):
 
 
 class CollectorTrace(TimedTrace):
-    """A trace that notifies a collector. It makes only what some hook of the collector receives."""
+    """A trace that notifies a collector. It makes only what the collector's hooks need."""
 
     __slots__ = (
         "_budget",
@@ -128,7 +128,7 @@ class CollectorTrace(TimedTrace):
         super().__init__(sources, with_items=with_items)
 
     def classified(self, classified: Classified) -> None:
-        """Report the candidates, too."""
+        """Report the candidates and what was excluded."""
         super().classified(classified)
         count = self.laps[-1][1] + len(classified.invalid)
         if self._overrides("set_candidates"):
@@ -236,7 +236,7 @@ class CollectorTrace(TimedTrace):
 
 
 def _is_idle(collector: object, hook: str) -> bool:
-    """Whether a collector lacks a hook, or has an inherited one, which does nothing or ignores the snapshots."""
+    """Whether a collector lacks a hook, or inherits it, so that it does nothing or ignores the snapshots."""
     try:
         method = getattr(collector, hook, None)
         function = getattr(method, "__func__", None)

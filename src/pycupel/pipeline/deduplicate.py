@@ -1,4 +1,4 @@
-"""Stage 3, Deduplicate: of equal contents, only the best stays."""
+"""Stage 3, Deduplicate: keep only the best of several items with the same content."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _deduplicated = maker(Deduplicated)
 def deduplicate_items(
     items: Sequence[ContextItem], scores: Sequence[float], *, enabled: bool, taken: Collection[str] = ()
 ) -> Deduplicated:
-    """Contents are equal if all their characters are.
+    """Find the items with equal contents, compared character by character.
 
     The highest score stays, or the first of equal scores. Items whose content is in `taken` never stay.
     """
@@ -50,5 +50,5 @@ def deduplicate_items(
 
 
 def beats(challenger: float, holder: float) -> bool:
-    """Strictly greater; any number beats NaN (DD-02)."""
+    """Whether a score is strictly greater; any number beats NaN (DD-02)."""
     return challenger > holder or (holder != holder and challenger == challenger)  # noqa: PLR0124

@@ -1,4 +1,4 @@
-"""The events of a run: for each stage its decisions about items, then the stage itself.
+"""The events of a run: for each stage, its decisions about items, then the stage itself.
 
 Messages contain numbers, but never content, because events are logged (EV-01).
 """
@@ -45,7 +45,7 @@ _TEXTS: dict[type[ExclusionReason], str] = {
 
 
 def trace_events(trace: Trace, messages: Iterable[Sequence[str]]) -> tuple[TraceEvent, ...]:
-    """The events of a completed run, from the messages of each stage."""
+    """Make the events of a completed run from the messages of each stage."""
     rows: list[tuple[object, ...]] = []
     for stage, (seconds, count), texts in zip(_STAGES, trace.laps, messages, strict=True):
         rows += [(stage, 0.0, 1, text) for text in texts]
@@ -54,24 +54,24 @@ def trace_events(trace: Trace, messages: Iterable[Sequence[str]]) -> tuple[Trace
 
 
 def item_events(stage: PipelineStage, messages: Iterable[str]) -> list[TraceEvent]:
-    """An event for each message."""
+    """Make an event for each message."""
     return list(records(TraceEvent, [(stage, 0.0, 1, message) for message in messages]))
 
 
 def stage_events(trace: Trace) -> tuple[TraceEvent, ...]:
-    """An event for each stage that has completed."""
+    """Make an event for each stage that has completed."""
     # A failed run has fewer laps than stages.
     laps = zip(_STAGES, trace.laps)  # noqa: B905
     return tuple([_event((stage, seconds * 1e3, count, None)) for stage, (seconds, count) in laps])
 
 
 def score_messages(scores: Iterable[float]) -> list[str]:
-    """One for each scored item."""
+    """Make a message for each scored item."""
     return ["Score: %.6g" % score for score in scores]  # noqa: UP031 - half the time of an f-string
 
 
 def exclusion_messages(excluded: Iterable[ExcludedItem]) -> list[str]:
-    """The reason and its numbers, for each item."""
+    """Make a message with the reason and its numbers for each item."""
     text_of = _TEXTS.get
     entries = list(excluded)
     try:
@@ -80,14 +80,14 @@ def exclusion_messages(excluded: Iterable[ExcludedItem]) -> list[str]:
             for item, score, reason in entries
         ]
     except ValueError:
-        # Python refuses to show an int with too many digits.
+        # Python raises when it formats an int with too many digits.
         return [_message(item.tokens, score, reason) for item, score, reason in entries]
 
 
 def slice_messages(
     excluded: Iterable[ExcludedItem], notes: Iterable[str], shortfalls: Iterable[CountRequirementShortfall]
 ) -> list[str]:
-    """The exclusions, with the true cause if there is a note, and the requirements that were not met."""
+    """Make messages about the exclusions, with the true cause if there is a note, and about unmet requirements."""
     texts = exclusion_messages(excluded)
     messages = [f"{text} ({note})" if note else text for text, note in zip(texts, notes, strict=True)]
     messages += [
@@ -99,7 +99,7 @@ def slice_messages(
 
 
 def place_messages(excluded: Iterable[ExcludedItem], included: Iterable[IncludedItem]) -> list[str]:
-    """The truncated items, and the selection."""
+    """Make messages about the truncated items, and about the selection."""
     messages = exclusion_messages(excluded)
     messages += ["%s: %.6g" % (reason, score) for _, score, reason in included]  # noqa: UP031 - as above
     return messages

@@ -1,4 +1,4 @@
-"""Why every item is in or out, from the results of the stages. Nothing here runs before it is read."""
+"""Why every item is in or out, from the results of the stages. Runs only when a report is read."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _deduplicated = maker(Deduplicated)
 
 
 def included(classified: Classified, placement: Placement) -> tuple[IncludedItem, ...]:
-    """In placed order. Pinned comes before everything else (ER-07)."""
+    """List the selected items in placed order. `PINNED` takes precedence over other reasons (ER-07)."""
     items, scores, tokens, _, order, _ = placement
     pinned = len(classified.pinned)
     if not pinned and 0 not in tokens:
@@ -60,19 +60,19 @@ def included(classified: Classified, placement: Placement) -> tuple[IncludedItem
 
 
 def excluded_by_classify(classified: Classified) -> list[ExcludedItem]:
-    """Items that were never scored have a score of 0.0 (SR-02)."""
+    """List the invalid items. They were never scored, so their score is 0.0 (SR-02)."""
     return [ExcludedItem(item, 0.0, NegativeTokens(item.tokens)) for item in classified.invalid]
 
 
 def excluded_by_deduplicate(
     items: Sequence[ContextItem], scores: Sequence[float], dropped: Sequence[int]
 ) -> list[ExcludedItem]:
-    """The survivor has the same content, byte for byte, so that is what the reason names (ER-06)."""
+    """List the duplicates. The item that was kept has the same content, so the reason names that (ER-06)."""
     return [_excluded_item((items[i], scores[i], _deduplicated((items[i].content,)))) for i in dropped]
 
 
 def excluded_by_slice(ranking: Ranking, sliced: Sliced, budget: ContextBudget, available: int) -> list[ExcludedItem]:
-    """In sorted order. `available` are the tokens of the target that the selected items leave."""
+    """List what the slicer left out, in sorted order. `available` is what the selection leaves of the target."""
     items, scores = ranking.items, ranking.scores
     pinned_tokens, capped = ranking.classified.pinned_tokens, sliced.cap_excluded
     out = _excluded_indices(sliced)
@@ -86,7 +86,7 @@ def excluded_by_slice(ranking: Ranking, sliced: Sliced, budget: ContextBudget, a
     excluded: list[ExcludedItem] = []
     for i in out:
         tokens = items[i].tokens
-        # A cap comes before everything else (ER-03).
+        # A cap takes precedence (ER-03).
         reason = capped.get(i)
         if reason is None and target < tokens <= whole_target:
             # Items that would fit without the pinned ones were displaced by them (PL-04).
@@ -98,7 +98,7 @@ def excluded_by_slice(ranking: Ranking, sliced: Sliced, budget: ContextBudget, a
 
 
 def excluded_by_place(classified: Classified, placement: Placement, budget: ContextBudget) -> list[ExcludedItem]:
-    """The items that truncation removed, in merged order."""
+    """List the items that truncation removed, in merged order."""
     if len(placement.kept) == len(placement.items):
         return []
     kept = set(placement.kept)
@@ -118,7 +118,7 @@ def excluded_by_place(classified: Classified, placement: Placement, budget: Cont
 
 
 def slice_notes(ranking: Ranking, sliced: Sliced, slicer: Slicer) -> list[str]:
-    """For each item that Slice excluded, the actual cause if the reason alone misleads (ER-05), else an empty text."""
+    """Return the true cause of each exclusion whose reason alone would mislead (ER-05), and empty strings otherwise."""
     out = list(_excluded_indices(sliced))
     if not has_notes(slicer):
         return [""] * len(out)
@@ -136,6 +136,6 @@ def _excluded_indices(sliced: Sliced) -> Iterator[int]:
 
 
 def available_tokens(ranking: Ranking, sliced: Sliced) -> int:
-    """The tokens of the target that the selected items leave."""
+    """Return how many tokens of the target the selected items leave."""
     items, versions = ranking.items, sliced.versions
     return sliced.effective.target_tokens - sum([versions.get(i, items[i]).tokens for i in sliced.selected])

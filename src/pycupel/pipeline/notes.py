@@ -1,4 +1,4 @@
-"""Advisory notes about a run: one sentence for each likely mistake, with a remedy. Made when first read.
+"""Advisory notes about a run: one sentence for each likely mistake, with a remedy. Made when they are first read.
 
 A note on a run where nothing is wrong would be a defect, so uncertain cases are left out.
 """
@@ -36,11 +36,11 @@ _MOST_KINDS = 3
 
 
 def ranking_notes(ranking: Ranking, *, fields: bool = True) -> tuple[str, ...]:
-    """Notes that do not depend on the budget: fields, hints, the query, and duplicates.
+    """Make the notes that do not depend on the budget: fields, hints, the query, and duplicates.
 
     Args:
         ranking: The ranking.
-        fields: Whether to say that no item sets a field.
+        fields: Whether to note that no item sets a field.
     """
     sources, items, notes = ranking.trace.sources, ranking.classified.scoreable, ranking.trace.scorer_notes
     traits = ranking.trace.traits or sources.traits
@@ -56,7 +56,7 @@ def ranking_notes(ranking: Ranking, *, fields: bool = True) -> tuple[str, ...]:
 
 
 def selection_notes(selection: Selection) -> tuple[str, ...]:
-    """Notes about the selection for one budget, besides those about its ranking."""
+    """Make the notes about a selection: those about its ranking, and those that depend on the budget."""
     notes = [*selection.ranking.notes, *_slice_notes(selection)]
     if not any("timestamp" in note for note in notes):
         notes += _undated(selection)
@@ -64,7 +64,7 @@ def selection_notes(selection: Selection) -> tuple[str, ...]:
 
 
 def _repeated_messages(ranking: Ranking, *, in_order: bool) -> Iterator[str]:
-    """Messages of a chat that were dropped because an earlier one has the same content."""
+    """Note chat messages that were dropped because an earlier one has the same content."""
     if not ranking.duplicates:
         return
     items = ranking.classified.scoreable
@@ -102,7 +102,7 @@ def _slice_notes(selection: Selection) -> Iterator[str]:
 
 
 def _best_left_out(selection: Selection, slicer: Any) -> Iterator[str]:
-    """The best item that fits alone is out, and one with a lower score is in."""
+    """Note that the best item that fits alone is out, and one with a lower score is in."""
     ranking, sliced = selection.ranking, selection.sliced
     cause = _CAUSES.get(slicer.__class__)
     target = sliced.effective.target_tokens
@@ -110,7 +110,7 @@ def _best_left_out(selection: Selection, slicer: Any) -> Iterator[str]:
     if cause is None or best is None or sliced.is_selected[best] or not sliced.selected:
         return
     score = ranking.scores[best]
-    # A knapsack may have another cause: its buckets.
+    # With a knapsack, the buckets may be the cause.
     together = sum([ranking.scores[i] for i in sliced.selected]) if type(slicer) is KnapsackSlice else score
     if ranking.scores[sliced.selected[0]] < score <= together:
         yield (
@@ -126,7 +126,7 @@ _CAUSES: dict[type[object], str] = {
 
 
 def _equal_hints(ranking: Ranking, parts: Parts) -> Iterator[str]:
-    """Hints that have most of the weight but decide nothing."""
+    """Note hints that have most of the weight but decide nothing."""
     if len(ranking.all_scores) < _SEVERAL:
         return
     for scorer, _, column in parts:
@@ -145,7 +145,7 @@ def _equal_hints(ranking: Ranking, parts: Parts) -> Iterator[str]:
 
 
 def _unknown_kinds(selection: Selection, parts: Parts) -> Iterator[str]:
-    """Excluded items whose kind has no weight."""
+    """Note excluded items whose kind has no weight."""
     ranking = selection.ranking
     for scorer, weight, column in parts:
         if type(scorer) is not KindScorer or 0.0 not in column:
@@ -161,7 +161,7 @@ def _unknown_kinds(selection: Selection, parts: Parts) -> Iterator[str]:
 
 
 def _undated(selection: Selection) -> Iterator[str]:
-    """Items without a timestamp that chronological order puts last, perhaps a system prompt."""
+    """Note items without a timestamp that chronological order puts last, perhaps a system prompt."""
     placer: Any = selection.trace.sources.placer
     framed: set[str] = set()
     while type(placer) is FramedPlacer:

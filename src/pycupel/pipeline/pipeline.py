@@ -7,7 +7,8 @@ from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from pycupel.diagnostics import OverflowEvent, SelectionReport, TraceCollector
+from pycupel.diagnostics import OverflowEvent, SelectionReport
+from pycupel.diagnostics.collector import CollectorLike
 from pycupel.errors import PipelineConfigError
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
 from pycupel.model.checks import wrong_type
@@ -40,9 +41,9 @@ __all__ = ["Pipeline", "select_untimed"]
 class Pipeline(Policy):
     """Selects and orders context items: a scorer ranks, a slicer drops, a placer positions.
 
-    It takes what a `Policy` takes: `Pipeline(scorer, slicer, placer, deduplication=..., overflow_strategy=...,
+    It takes the arguments of a `Policy`: `Pipeline(scorer, slicer, placer, deduplication=..., overflow_strategy=...,
     dedupe_against_pinned=..., shorten=..., name=..., description=...)`. All but the scorer have defaults. A pipeline is
-    immutable and keeps no state of a run, so it may be shared between threads.
+    immutable and keeps no state between runs, so threads may share it.
 
     Attributes:
         on_overflow: Called with an `OverflowEvent` after a run that exceeds the budget; only for
@@ -81,7 +82,7 @@ class Pipeline(Policy):
 
     @classmethod
     def from_policy(cls, policy: Policy | PresetName) -> Self:
-        """A pipeline for a policy or the preset of that name; a pipeline is returned as it is.
+        """Make a pipeline from a policy or the name of a preset; a pipeline is returned as it is.
 
         Raises:
             TypeError: it is none of these.
@@ -101,9 +102,9 @@ class Pipeline(Policy):
         budget: ContextBudget | int,
         *,
         query: str | None = None,
-        collector: TraceCollector | object | None = None,
+        collector: CollectorLike | None = None,
     ) -> list[ContextItem]:
-        """The selected items, in the order in which the model should see them.
+        """Select and order items: return what the model should see, in that order.
 
         Args:
             items: The candidates, in any iterable.
@@ -128,11 +129,11 @@ class Pipeline(Policy):
         budget: ContextBudget | int,
         *,
         query: str | None = None,
-        collector: TraceCollector | object | None = None,
+        collector: CollectorLike | None = None,
     ) -> list[ContextItem]:
-        """Select from items while they arrive, without waiting for all of them.
+        """Select from items as they arrive, without waiting for all of them.
 
-        Items are taken in batches of the pipeline's `StreamSlice`, by score. When the budget is full, the source is
+        Each batch of the pipeline's `StreamSlice` is selected by score. When the budget is full, the source is
         closed; with `StreamSlice(replace=True)` it is read to the end, and better items replace others. Scorers that
         compare items with each other see one batch. Without a collector, only the selection and one batch are held.
 
@@ -163,7 +164,7 @@ class Pipeline(Policy):
         budget: ContextBudget | int,
         *,
         query: str | None = None,
-        collector: TraceCollector | object | None = None,
+        collector: CollectorLike | None = None,
     ) -> list[ContextItem]:
         """Select from a plain iterable, such as a generator, as `run_stream` does from an async one.
 
@@ -186,7 +187,7 @@ class Pipeline(Policy):
     def dry_run(
         self, items: Iterable[ContextItem], budget: ContextBudget | int, *, query: str | None = None
     ) -> SelectionReport:
-        """What `run` would do, and why, with an event for every decision. Does not call `on_overflow`.
+        """Report what `run` would select, and why, with an event for every decision. Does not call `on_overflow`.
 
         The report is lazy: it builds its lists when they are first read.
 
@@ -211,12 +212,12 @@ class Pipeline(Policy):
         *,
         query: str | None = None,
     ) -> SelectionReport:
-        """What a run with another policy would do: `Pipeline.from_policy(policy).dry_run(items, budget)`.
+        """Report what another policy would select: `Pipeline.from_policy(policy).dry_run(items, budget)`.
 
         Args:
             items: The candidates, in any iterable.
             budget: The limits of this run, or just a number of tokens.
-            policy: A policy, a pipeline, or the name of a preset. Nothing of this pipeline is used.
+            policy: A policy, a pipeline, or the name of a preset. This pipeline's own settings are not used.
             query: The question that the selection should be relevant to, for scorers that take one.
 
         Raises:
@@ -233,7 +234,7 @@ class Pipeline(Policy):
             query: The question that the selection should be relevant to, for scorers that take one.
 
         Raises:
-            TypeError: `items` holds something other than a `ContextItem`.
+            TypeError: `items` contains something other than a `ContextItem`.
         """
         sources = self._sources(query)
         trace = TimedTrace(sources)
@@ -245,7 +246,7 @@ class Pipeline(Policy):
         """Run the stages that depend on the budget. Does not call `on_overflow`.
 
         Args:
-            ranking: What `rank` returned.
+            ranking: The result of `rank`.
             budget: The limits of this selection, or just a number of tokens.
 
         Raises:
@@ -259,7 +260,7 @@ class Pipeline(Policy):
         check_pinned_budget(ranking.classified.pinned_tokens, limits)
         return self._select(ranking, limits, TimedTrace(self._note_sources, ranking.trace))
 
-    def _stream(self, budget: ContextBudget | int, query: str | None, collector: object) -> Stream:
+    def _stream(self, budget: ContextBudget | int, query: str | None, collector: CollectorLike | None) -> Stream:
         from pycupel.pipeline.stream import Stream, streaming_sources  # noqa: PLC0415 - see above
 
         if self.shorten is not None:
@@ -281,7 +282,7 @@ class Pipeline(Policy):
         return selection.items
 
     def _sources(self, query: str | None) -> NoteSources:
-        """The scorer, bound to the question if there is one, and the other sources of notes about a run."""
+        """Return the sources of notes about a run, with the scorer bound to the question if there is one."""
         if query is None:
             return self._note_sources
         scorer, count = bind_query(self.scorer, query)
@@ -332,7 +333,7 @@ class Pipeline(Policy):
         return Selection(ranking, sliced, placement, budget, trace)
 
     def _version_slicer(self, ranking: Ranking, budget: ContextBudget) -> Slicer:
-        """The slicer that chooses among versions. No version is made if everything fits."""
+        """Return a slicer that chooses among versions. No versions are made if everything fits."""
         target = budget.effective(ranking.classified.pinned_tokens).target_tokens
         fits = sum([item.tokens for item in ranking.items]) <= target
         by_id = {} if fits or self.shorten is None else versions_of(self.shorten, ranking)
@@ -343,12 +344,12 @@ class Pipeline(Policy):
 def select_untimed(
     pipeline: Pipeline, items: list[ContextItem], budget: ContextBudget, query: str | None = None
 ) -> Selection:
-    """What `rank` and then `select` give, for those who read no times, notes or parts of scores."""
-    # It is no part of the public API.
+    """Run `rank` and `select` without recording times, notes or parts of scores."""
+    # Not part of the public API.
     return pipeline._select_untimed(items, budget, query)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
 
 
 @lru_cache(maxsize=64)
 def _of_preset(cls: type[Pipeline], name: str) -> Pipeline:
-    """The pipeline of a preset: both are immutable, so all calls share one."""
+    """Return the pipeline of a preset. Both are immutable, so all calls share one."""
     return cls.from_policy(as_policy(name))

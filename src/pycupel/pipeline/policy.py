@@ -27,7 +27,7 @@ from pycupel.slicers._versions import VersionSlice, with_versions
 __all__ = ["OverflowField", "Policy", "PresetName", "as_policy"]
 
 PresetName = Literal["chat", "code-review", "rag", "document-qa", "tool-use", "long-running", "debugging"]
-"""The names of the presets, as type checkers know them. At run time, other spellings are found, too."""
+"""The names of the presets for type checkers. At run time, other spellings are accepted, too."""
 
 
 # The most characters of a field in the repr of a policy.
@@ -37,7 +37,7 @@ _REPR_WIDTH = 60
 if TYPE_CHECKING:
 
     class OverflowField:
-        """A field that may be given as a literal, and is a member when it is read. Checkers understand descriptors."""
+        """A field that accepts a literal and holds an enum member, declared as a descriptor for type checkers."""
 
         def __get__(self, policy: object, cls: object = None) -> OverflowStrategy: ...
 
@@ -52,7 +52,7 @@ else:
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class Policy:
-    """How to select, as a comparable value; policy files hold one. A `Pipeline` is a policy that can run.
+    """How to select: a comparable value that can be saved to a file. A `Pipeline` is a policy that can run.
 
     Attributes:
         scorer: Ranks the items.
@@ -128,7 +128,7 @@ class Policy:
                 checked_str(field, getattr(self, field))
 
     def for_query(self, query: str) -> Self:
-        """The same policy for one question, which is passed to every scorer in it that takes one.
+        """Bind the policy to one question, which is passed to every scorer that takes one.
 
         `query=` does this for a single call. Returns the policy itself if no scorer takes a question.
 
@@ -152,7 +152,7 @@ class Policy:
 
 
 def as_policy(policy: Any, name: str = "policy") -> Policy:
-    """A policy or a pipeline itself, or the preset of that name. `name` is what an error calls the argument.
+    """Return a policy or pipeline as it is, or the preset of that name. `name` is what an error calls the argument.
 
     Raises:
         TypeError: it is neither.
@@ -161,7 +161,7 @@ def as_policy(policy: Any, name: str = "policy") -> Policy:
     if isinstance(policy, Policy):
         return policy
     if isinstance(policy, str):
-        # Presets import everything below, and most programs use one.
+        # Imported late, because presets import every strategy.
         from pycupel.policies.presets import PRESETS, known_preset  # noqa: PLC0415
 
         return PRESETS[known_preset(policy, name)]

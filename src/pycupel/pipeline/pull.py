@@ -1,4 +1,4 @@
-"""Feeding a stream from its source, batch by batch, and closing the source whatever happens."""
+"""Feed a stream from its source, batch by batch, and close the source whatever happens."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ __all__ = ["Ranking", "input_positions"]
 @sealed
 @dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
 class Ranking:
-    """The candidates, ranked: what `Pipeline.rank` returns and `Pipeline.select` takes, for as many budgets as needed.
+    """The ranked candidates, from `Pipeline.rank`. Pass it to `Pipeline.select` for as many budgets as needed.
 
     Rankings are compared by identity.
     """
@@ -37,7 +37,7 @@ class Ranking:
     """The scores of `classified.scoreable`, in that order."""
 
     order: Sequence[int]
-    """The index in `classified.scoreable` of each of the items."""
+    """The index of each item in `classified.scoreable`."""
 
     duplicates: Sequence[int]
     """The indices in `classified.scoreable` of the items that Deduplicate dropped."""
@@ -75,7 +75,7 @@ class Ranking:
 
     @property
     def parts(self) -> list[tuple[Scorer, float, Sequence[float]]]:
-        """The parts of the scores: each scorer, its weight, and its scores of `classified.scoreable`."""
+        """The parts of the scores: each scorer, its weight, and its scores for `classified.scoreable`."""
         columns = self.trace.columns
         if not columns:
             return []
@@ -94,6 +94,6 @@ _Draft: Any = draft_of(Ranking)
 
 
 def input_positions(ranking: Ranking, chosen: Sequence[int]) -> list[int]:
-    """Numbers that sort the pinned items and the chosen ones, which are indices of `ranking.items`, as in the input."""
+    """Return sort keys that put the pinned items and the chosen indices of `ranking.items` into input order."""
     pinned = [2 * before for before in ranking.classified.pinned_after]
     return [*pinned, *(2 * ranking.order[i] + 1 for i in chosen)]

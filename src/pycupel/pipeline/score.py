@@ -12,7 +12,7 @@ __all__ = ["score_items"]
 def score_items(
     scoreable: tuple[ContextItem, ...], scorer: Scorer, columns: dict[int, list[float]] | None = None
 ) -> list[float]:
-    """Scores in the order of the items. If `columns` is given, it gets the scores of each scorer, by its id.
+    """Score the items, in order. If `columns` is given, the scores of each scorer are added to it, by the scorer's id.
 
     The scorer receives all scoreable items as a tuple, and is not called if there are none.
     """

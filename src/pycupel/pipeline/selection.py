@@ -113,13 +113,13 @@ class Selection:
 
     @property
     def report(self) -> SelectionReport:
-        """The complete account: included and excluded items with scores and reasons, and events with durations."""
+        """The full report: included and excluded items with scores and reasons, and events with durations."""
         return deferred_report(self._part)
 
     def _part(self, name: str) -> Any:
-        """A part of the report, by the name of its field.
+        """Return a part of the report, by the name of its field.
 
-        Two threads may both make it, but only one result is kept, and both get that.
+        If two threads make it at once, only one result is kept, and both get that one.
         """
         parts = self._parts
         return parts[name] if name in parts else parts.setdefault(name, _MAKERS[name](self))
@@ -153,7 +153,7 @@ def _excluded_by_stage(selection: Selection) -> list[Sequence[ExcludedItem]]:
 
 
 def _excluded(selection: Selection) -> tuple[ExcludedItem, ...]:
-    """The highest score first; of equal scores, what was excluded earlier (SR-07)."""
+    """Sort by score, highest first; ties stay in the order of exclusion (SR-07)."""
     invalid, duplicates, unselected, truncated = _part(selection, "excluded_by_stage")
     if not (invalid or duplicates or truncated):
         return tuple(unselected)

@@ -17,7 +17,7 @@ __all__ = ["item_versions", "units_of_whole", "versions_of"]
 
 
 def versions_of(shortener: Shortener, ranking: Ranking) -> dict[int, ItemVersions]:
-    """The shorter versions of each competing item, by its id."""
+    """Make shorter versions of each competing item, by its id."""
     competing = set(map(id, ranking.items))
     items = [item for item in ranking.classified.scoreable if id(item) in competing]
     context = ShortenContext(items, [item.content for item in ranking.pinned])
@@ -25,13 +25,13 @@ def versions_of(shortener: Shortener, ranking: Ranking) -> dict[int, ItemVersion
 
 
 def item_versions(shortener: Any, item: ContextItem, context: ShortenContext) -> ItemVersions:
-    """The shorter versions of one item, checked, and the units of each.
+    """Make and check the shorter versions of one item, each with its units.
 
     Raises:
         ShortenerContractError: the shortener raises, or returns something other than shorter versions.
     """
-    # `select` wraps a maker if some items come with versions of their own.
-    name = getattr(shortener, "maker_name", type(shortener).__name__)
+    # `select` wraps the shortener if some items come with versions of their own.
+    name = getattr(shortener, "shortener_name", type(shortener).__name__)
     about = f"the item {describe(item.content)} of {item.tokens} tokens"
     try:
         returned: Any = shortener.shorten(item, context)
@@ -57,11 +57,11 @@ def item_versions(shortener: Any, item: ContextItem, context: ShortenContext) ->
 
 
 def units_of_whole(shortener: Any, item: ContextItem, context: ShortenContext) -> float:
-    """The units of a whole item: what the shortener states, or 1."""
+    """Return the units of a whole item: what the shortener states, or 1."""
     return float(shortener.units(item, context)) if callable(getattr(shortener, "units", None)) else 1.0
 
 
 def _units(version: ContextItem, item: ContextItem, whole: float) -> float:
-    """The units that the maker states, or a share of the whole."""
+    """Return the units that the shortener states, or a share of the whole."""
     units = stated_units(version)
     return whole * version.tokens / item.tokens if units is None else units

@@ -1,4 +1,4 @@
-"""Stage 5, Slice: what fits into the effective budget."""
+"""Stage 5, Slice: select what fits into the effective budget."""
 
 from __future__ import annotations
 
@@ -17,20 +17,29 @@ __all__ = ["Sliced", "slice_items"]
 
 
 class Sliced(NamedTuple):
-    """What the slicer decided.
-
-    `selected` are indices in the sorted list, ascending: the selection stays sorted, whatever the slicer does (SL-01).
-    `is_selected` has a 1 for each of them, and a 0 for every other item. `versions` are the shorter versions that
-    replace selected items.
-    """
+    """The result of the Slice stage. Items are indices in the sorted list."""
 
     effective: ContextBudget
+    """The budget that the slicer was given."""
+
+    # SL-01: the selection stays sorted, whatever the slicer does.
     selected: list[int]
+    """The selected items, ascending."""
+
     is_selected: bytearray
+    """A 1 for each selected item, and a 0 for every other one."""
+
     shortfalls: tuple[CountRequirementShortfall, ...]
+    """The count requirements that could not be met."""
+
     cap_excluded: dict[int, ExclusionReason]
+    """The items that a cap or a minimum score excluded, not the budget, with the reasons."""
+
     versions: Mapping[int, ContextItem] = NO_VERSIONS
+    """The shorter versions that replace selected items."""
+
     notes: tuple[str, ...] = ()
+    """Advisory notes of the slicer."""
 
 
 _sliced = maker(Sliced)
@@ -45,7 +54,7 @@ def slice_items(
     *,
     deduplicated: bool,
 ) -> Sliced:
-    """Let the slicer select within what the pinned items leave of the budget."""
+    """Let the slicer select within the budget that the pinned items leave."""
     effective = budget.effective(pinned_tokens)
     outcome = slice_by_index(slicer, items, scores, effective)
     if not deduplicated:
@@ -59,9 +68,9 @@ def slice_items(
 
 
 def _first_occurrences(items: Sequence[ContextItem], outcome: IndexSlice) -> IndexSlice:
-    """The outcome in terms of objects: one that occurs several times is selected at its first occurrences (SL-03).
+    """Move the selection of a repeated object to its first occurrences (SL-03).
 
-    Only then a slicer selects the same whether it is built in or returns objects.
+    This gives built-in slicers, which return indices, the same result as custom ones, which return objects.
     """
     indices = indices_by_identity(items)
     if len(indices) == len(items):

@@ -10,5 +10,5 @@ __all__ = ["sort_items"]
 
 
 def sort_items(scores: Sequence[float], kept: Sequence[int]) -> list[int]:
-    """The kept positions, best score first. NaN comes last (SC-03); 0.0 and -0.0 are equal (SO-01)."""
+    """Sort the kept positions, best score first. NaN comes last (SC-03); 0.0 and -0.0 are equal (SO-01)."""
     return descending(scores, kept)

@@ -1,4 +1,4 @@
-"""Several sources of items as one: retrievers that return at different times, or not at all."""
+"""Merge several sources of items: retrievers that return at different times, or not at all."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ __all__ = ["MergedSources", "Source", "merge_sources"]
 
 Source: TypeAlias = "AsyncIterable[ContextItem] | Iterable[ContextItem] | Awaitable[Iterable[ContextItem]]"
 
-# How long sources may take at least to close what they have opened, when the timeout is over.
+# How long sources may take to close after the timeout.
 _GRACE_SECONDS = 0.1
 
 
 def merge_sources(*sources: Source, timeout: float | None = None, source_timeout: float | None = None) -> MergedSources:
-    """Merge several sources into one, each item as it arrives.
+    """Merge several sources into one that yields each item as it arrives.
 
     A source that fails or is late does not stop the others; see `failed` and `late` of the result.
 
     Args:
-        sources: Async iterables of items, plain ones, or awaitables of plain ones, such as calls of a retriever.
-        timeout: How many seconds to wait for all of them together; without it, until all have ended. Sources that are
-            no longer needed are closed in that time, too, or in a tenth of a second if it is over.
+        sources: Async iterables of items, plain iterables, or awaitables of plain iterables, such as retriever calls.
+        timeout: How many seconds to wait for all sources together; None waits until all have ended. Closing the
+            sources counts, too, but may always take a tenth of a second.
         source_timeout: How many seconds to wait for the next item of a source.
 
     Returns:
@@ -48,7 +48,7 @@ class MergedSources:
 
     Attributes:
         late: The sources that timed out: the caller's own objects, in the order of the arguments.
-        failed: The sources that raised, likewise.
+        failed: The sources that raised, in the same order.
         errors: The exception of each source in `failed`.
     """
 
@@ -84,12 +84,12 @@ class MergedSources:
         """Start all sources. They are closed when the iteration ends.
 
         Raises:
-            RuntimeError: they have been started before.
+            RuntimeError: they have already been started.
         """
         if self._is_started:
             raise RuntimeError("merged sources can be iterated over once; call merge_sources again")
         self._is_started = True
-        # Not kept here: whoever stops early drops the iterator, and that closes the sources.
+        # Do not keep the iterator: a caller that stops early drops it, which closes the sources.
         return self._merged()
 
     async def _merged(self) -> AsyncIterator[ContextItem]:
@@ -118,7 +118,7 @@ class MergedSources:
                     running -= done
                     if item in done:
                         yield item.result()
-                # Items that keep coming must not hold the end off.
+                # A steady flow of items must not delay the timeout.
                 if end is not None and clock() >= end:
                     self._late.update(tasks[task] for task in running if not task.done())
                     for waiting in [arrived.get_nowait() for _ in range(arrived.qsize())]:
@@ -157,7 +157,7 @@ class MergedSources:
         except asyncio.CancelledError as error:
             if cast("asyncio.Task[None]", asyncio.current_task()).cancelling():
                 raise
-            # Nobody has cancelled the reading, so the source was: it has failed.
+            # This task was not cancelled, so the source was: it has failed.
             self._errors[i] = error
         except Exception as error:  # noqa: BLE001 - one source must not end the others
             self._errors[i] = error

@@ -1,4 +1,4 @@
-"""A run over items that arrive one by one: the stages for each batch, then Place at the end."""
+"""Select from items that arrive over time: the stages run for each batch, and Place at the end."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Stream", "streaming_sources"]
 
-# The best first, NaN last, and of equal scores the earliest: whether it is NaN, the negative score, the index.
+# A sort key that puts the best first, NaN last, and ties in input order: is NaN, negative score, index.
 Rank = tuple[bool, float, int]
 
 _CLASSIFY, _SCORE, _DEDUPLICATE, _SLICE = range(4)
 
 
 def streaming_sources(sources: NoteSources) -> NoteSources:
-    """The strategies of a pipeline for a stream.
+    """Return the strategies of a pipeline for a stream.
 
     Raises:
         PipelineConfigError: the slicer has quotas.
@@ -96,7 +96,7 @@ class Stream:
 
     @property
     def batch_size(self) -> int:
-        """How many items belong to a batch."""
+        """How many items a batch has."""
         return self._slicer.batch_size  # type: ignore[no-any-return]
 
     @property
@@ -124,7 +124,7 @@ class Stream:
     def _classify(self, batch: list[Any]) -> Classified:
         classified = classify_items(batch, self._pulled)
         self._pulled += len(batch)
-        # Before they are taken: what was selected so far is attached to the error, and it fits.
+        # Checked before they are added, because the error carries what was selected so far, which must fit.
         check_pinned_budget(self._pinned_tokens + classified.pinned_tokens, self._budget)
         self._pinned += classified.pinned
         self._pinned_after += [self._count + before for before in classified.pinned_after]
@@ -136,7 +136,7 @@ class Stream:
         return classified
 
     def _make_room(self, pinned: Sequence[ContextItem]) -> None:
-        """Pinned items displace the lowest scores, and equal contents if they should."""
+        """Drop the lowest scores for pinned items, and duplicates of them if the policy says so."""
         if self._policy.dedupe_against_pinned:
             for item in pinned:
                 self._pinned_contents.add(item.content)
@@ -167,7 +167,7 @@ class Stream:
         return scores
 
     def _deduplicate(self, scoreable: Sequence[ContextItem], scores: Sequence[float]) -> list[Rank]:
-        """The ranks of the competing items: not those equal to pinned, selected, or better ones of the batch."""
+        """Return the ranks of the items that duplicate no pinned, selected, or better item of the batch."""
         unique = deduplicate_items(scoreable, scores, enabled=self._policy.deduplication, taken=self._pinned_contents)
         candidates: list[Rank] = []
         duplicates = list(unique.dropped)
@@ -231,7 +231,7 @@ class Stream:
             self._mark = now
 
     def finish(self) -> Selection:
-        """Run the last stage, and return all results as if the items had come at once."""
+        """Run the last stage, and return the results as if all items had arrived at once."""
         trace = self._trace
         classified = self._classified(tuple(self._items.values()))
         trace.resume(self._seconds[_CLASSIFY])

@@ -1,4 +1,4 @@
-"""What must be recorded while the stages run: times, and the notes of custom code.
+"""Record what cannot be made after the run: times, and the notes of custom code.
 
 The stages do not know about this, and a plain `Pipeline.run` reads no clock.
 """
@@ -52,7 +52,7 @@ class NoteSources:
     """Whether the scorer or one inside it is custom code."""
 
     has_custom_slicer: bool = field(init=False)
-    """Whether the slicer or one inside it is."""
+    """Whether the slicer or one inside it is custom code."""
 
     _traits: ScorerTraits | None = field(init=False, default=None)
     _parts: Shares | None = field(init=False, default=None)
@@ -70,14 +70,14 @@ class NoteSources:
 
     @property
     def parts(self) -> Shares:
-        """The scorers whose weighted sum the score is, likewise."""
+        """The scorers whose weighted sum is the score; computed when first read."""
         if self._parts is None:
             self._parts = parts_of(self.scorer)
         return self._parts
 
 
 class Trace:
-    """Notified of each stage as it completes. This base class ignores everything, for a plain run."""
+    """An observer of the stages. This base class ignores everything, for a plain run."""
 
     __slots__ = ()
 
@@ -85,10 +85,10 @@ class Trace:
     """The scorer and the slicer."""
 
     laps: Sequence[tuple[float, int]] = ()
-    """For each stage its duration in seconds, and how many items came out."""
+    """For each stage, its duration in seconds and how many items came out."""
 
     traits: ScorerTraits | None = None
-    """The traits of a custom scorer, for notes; they may change."""
+    """The traits of a custom scorer, for notes; recorded during the run, because they may change."""
 
     columns: dict[int, list[float]] | None = None
     """The scores of each scorer, by its id."""
@@ -97,10 +97,10 @@ class Trace:
     """The scorer's notes; None if they can be made later."""
 
     slice_notes: Sequence[str] | None = ()
-    """The slicer's notes about each item that it left out, likewise."""
+    """The slicer's notes about each item that it left out; None if they can be made later."""
 
     with_items: bool = False
-    """Whether a report should have events for items, too."""
+    """Whether the report has events for items, too."""
 
     def classified(self, classified: Classified) -> None:
         """Classify has completed."""
@@ -178,7 +178,7 @@ class TimedTrace(Trace):
         self._mark = perf_counter() - seconds
 
     def __getstate__(self) -> dict[str, Any]:
-        """Keep the columns with their scorers: a copy of a scorer has another id."""
+        """Pair the columns with their scorers, because a copy of a scorer has another id."""
         state: Any = object.__getstate__(self)
         columns = self.columns and [(scorer, self.columns[id(scorer)]) for scorer, _ in self.sources.parts]
         return {**state[1], "columns": columns}
@@ -194,7 +194,7 @@ class TimedTrace(Trace):
 
 
 def _is_built_in(strategy: Any) -> bool:
-    """Whether a scorer or slicer and everything in it is built in, so that its notes can be made at any time."""
+    """Whether a scorer or slicer and everything in it is built in, so its notes can be made at any time."""
     known = {id(strategy)}
     pending = [strategy]
     while pending:
@@ -212,7 +212,7 @@ def _is_built_in(strategy: Any) -> bool:
 
 @lru_cache(maxsize=512)
 def _attribute_of_inner(cls: type[object]) -> str | None:
-    """The attribute in which a built-in strategy keeps its inner ones; None without any, empty for a custom class."""
+    """Return the attribute with a built-in strategy's inner ones; None if it has none, empty for a custom class."""
     if not cls.__module__.startswith("pycupel."):
         return ""
     return next((name for name in ("children", "engine", "inner") if hasattr(cls, name)), None)

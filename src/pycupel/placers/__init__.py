@@ -1,4 +1,4 @@
-"""The placers: they order the selected items.
+"""The placers, which order the selected items.
 
 | placer | order |
 |---|---|

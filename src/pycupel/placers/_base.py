@@ -1,4 +1,4 @@
-"""The base of the placers. Internally, items are indices; the items that a custom placer returns are mapped back."""
+"""The common part of the placers. Internally, items are indices; what a custom placer returns is mapped to indices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["IndexedPlacer", "place_by_index", "reads_positions"]
 
 
 class IndexedPlacer(ABC):
-    """The base of the built-in placers."""
+    """The base class of the built-in placers."""
 
     __slots__ = ()
 
@@ -36,7 +36,7 @@ class IndexedPlacer(ABC):
 
     @abstractmethod
     def place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:
-        """The order, as indices of `items`."""
+        """Return the order as indices of `items`."""
 
     @property
     def reads_positions(self) -> bool:
@@ -50,19 +50,19 @@ class IndexedPlacer(ABC):
         positions: Sequence[int],  # noqa: ARG002
         /,
     ) -> list[int]:
-        """Like `place_indices`, with numbers that sort the items as in the input. Most placers do not need them."""
+        """Do the same as `place_indices`, given sort keys for the input order, which most placers do not need."""
         return self.place_indices(items, scores)
 
 
 def reads_positions(placer: Any) -> bool:
-    """Whether a placer needs the positions of items in the input: a built-in one with that option set."""
+    """Whether a placer needs the input order: a built-in one with that option set."""
     return _is_indexed(placer.__class__) and placer.reads_positions
 
 
 def place_by_index(
     placer: Any, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int] | None = None
 ) -> list[int]:
-    """The order of the items by any placer, as indices.
+    """Run any placer, and return the order as indices.
 
     A custom placer must return all the objects that it was given, in any order (SL-04).
     """
@@ -92,7 +92,7 @@ def place_by_index(
 
 @lru_cache(maxsize=512)
 def _is_indexed(cls: type[object]) -> bool:
-    """Whether to call `place_indices`: not for a subclass that overrides `place` alone."""
+    """Whether to call `place_indices`: not for a subclass that overrides only `place`."""
     for owner in cls.__mro__:
         if "place_indices" in vars(owner):
             return issubclass(cls, IndexedPlacer)

@@ -44,7 +44,7 @@ class ChronologicalPlacer(IndexedPlacer):
     __repr__ = brief_repr
 
     def place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:  # noqa: ARG002
-        """The order, as indices of `items`."""
+        """Return the order as indices of `items`."""
         return _by_time([item.timestamp for item in items])
 
     @property
@@ -59,7 +59,7 @@ class ChronologicalPlacer(IndexedPlacer):
         positions: Sequence[int],
         /,
     ) -> list[int]:
-        """The order of the input, unless an item has a timestamp."""
+        """Return the order of the input, unless an item has a timestamp."""
         stamps = [item.timestamp for item in items]
         return _by_time(stamps) if any(stamps) else sorted(range(len(items)), key=positions.__getitem__)
 

@@ -66,18 +66,18 @@ class FramedPlacer(IndexedPlacer):
                 )
 
     def place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:
-        """The first ones, the rest as the inner placer says, the last ones."""
+        """Put the first ones, then the rest as the inner placer says, then the last ones."""
         return self._place(items, scores, None)
 
     @property
     def reads_positions(self) -> bool:
-        """Whether the inner placer does."""
+        """Whether the inner placer depends on the order of the input."""
         return reads_positions(self.inner)
 
     def place_positioned(
         self, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int], /
     ) -> list[int]:
-        """The same, with the positions of the input for the inner placer."""
+        """Do the same, passing the input positions to the inner placer."""
         return self._place(items, scores, positions)
 
     def _place(
@@ -101,7 +101,7 @@ def _kinds_or_function(name: str, value: Any) -> tuple[ContextKind, ...] | Picks
 
 
 def _keys_or_function(picks: tuple[ContextKind, ...] | Picks) -> frozenset[str] | Picks:
-    """What an item is looked up in, or the function that is asked about it."""
+    """Return the kinds as a set of keys, or the function as it is."""
     return picks if callable(picks) else frozenset(kind.key for kind in picks)
 
 

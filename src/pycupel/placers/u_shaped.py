@@ -13,7 +13,7 @@ __all__ = ["UShapedPlacer"]
 
 
 class UShapedPlacer(Optionless, IndexedPlacer):
-    """The best item first, the second best last, and so on towards the middle.
+    """Puts the best item first, the second best last, and so on towards the middle.
 
     Models pay most attention to both ends. Pinned items have a score of 1.0 and are treated like any other.
     """
@@ -21,5 +21,5 @@ class UShapedPlacer(Optionless, IndexedPlacer):
     __slots__ = ()
 
     def place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:  # noqa: ARG002
-        """The order, as indices of `items`."""
+        """Return the order as indices of `items`."""
         return u_shaped(descending(scores))

@@ -36,6 +36,7 @@ __all__ = [
     "PRESETS",
     "RAG",
     "TOOL_USE",
+    "known_preset",
     "preset",
 ]
 

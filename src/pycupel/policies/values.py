@@ -15,7 +15,7 @@ from pycupel.model import ContextKind, CountQuotaEntry, QuotaEntry, ScarcityBeha
 from pycupel.model.enums import ScarcityLike
 from pycupel.model.names import name_key
 
-__all__ = ["COUNT", "LIMIT", "POSITIVE", "POSITIVE_INTEGER", "QUOTA_ENTRY", "SECONDS", "SHARE", "TYPES", "WEIGHT"]
+__all__ = ["COUNT", "LIMIT", "POSITIVE", "POSITIVE_INTEGER", "QUOTA_ENTRY", "SECONDS", "SHARE", "VALUE_TYPES", "WEIGHT"]
 
 WEIGHT = limited(FINITE, low=0)
 POSITIVE = limited(FINITE, above=0)
@@ -86,7 +86,7 @@ _COUNT_ENTRY = Record(
     ],
 )
 
-TYPES: Mapping[Any, Codec] = {
+VALUE_TYPES: Mapping[Any, Codec] = {
     bool: FLAG,
     int: INTEGER,
     float: FINITE,

@@ -1,4 +1,4 @@
-"""A report as JSON data for the page: names, numbers and columns of rows.
+"""Convert a report to JSON data for the page: names, numbers and columns of rows.
 
 Data that would make the page too large is cut, and the page says so.
 """
@@ -31,7 +31,7 @@ __all__ = ["Data", "Kinds", "budget_data", "plain", "report_data", "use_data"]
 
 Data: TypeAlias = dict[str, Any]
 
-# How many kinds have a colour, and how much of a text is in the page.
+# How many kinds have a colour, and how many characters of a text are in the page.
 _MOST_KINDS = 11
 _LONGEST_TEXT = 4_000
 _LONGEST_NAME = 60
@@ -48,7 +48,7 @@ _INCLUDED_TITLES: Mapping[str, str] = {
 
 
 def plain(value: float) -> float | str:
-    """A number as JavaScript can read it; a text if it is too large or not finite."""
+    """Convert a number for JavaScript; to a text if it is too large or not finite."""
     if isinstance(value, int):
         return value if value.bit_length() < 64 else count(value)
     return value if isfinite(value) else str(value)
@@ -72,11 +72,11 @@ class Kinds:
         self._indices = {key: i for i, key in enumerate(order)}
 
     def index(self, item: ContextItem) -> int:
-        """The index of the item's kind in `names`."""
+        """Return the index of the item's kind in `names`."""
         return self._indices[item.kind.key]
 
     def shares(self, items: Iterable[ContextItem]) -> list[list[float | str]]:
-        """The tokens and the number of items for each colour; the last colour is that of all other kinds."""
+        """Return the tokens and the number of items for each colour; the last colour is that of all other kinds."""
         colors = min(len(self.names), _MOST_KINDS + 1)
         tokens, numbers = [0] * colors, [0] * colors
         for item in items:
@@ -97,7 +97,7 @@ def budget_data(budget: ContextBudget) -> Data:
 
 
 def use_data(items: Sequence[ContextItem], pinned: int, budget: ContextBudget | None, kinds: Kinds) -> Data:
-    """How much of its budget a selection uses."""
+    """Describe how much of its budget a selection uses."""
     used = sum([item.tokens for item in items])
     return {
         "items": len(items),
@@ -112,7 +112,7 @@ def use_data(items: Sequence[ContextItem], pinned: int, budget: ContextBudget | 
 def report_data(
     report: SelectionReport, other: SelectionReport | None, table: Table, kinds: Kinds, *, text: bool
 ) -> Data:
-    """Everything about one report; the rows also have the entries of a second one."""
+    """Convert one report; the rows also have the entries of a second one."""
     reasons = _Reasons(table, text=text)
     columns = _columns(table, kinds, text=text)
     columns |= reasons.columns(table.entries, "")
@@ -174,7 +174,7 @@ def _metadata(metadata: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _parts(report: SelectionReport, items: Sequence[ContextItem]) -> tuple[list[list[Any]], list[Any]]:
-    """The scorers with their weights, and their scores for each row; empty if the report has none."""
+    """Return the scorers with their weights, and their scores for each row; empty if the report has none."""
     parts = score_parts(report)
     if parts is None:
         return [], []
@@ -226,7 +226,7 @@ class _Reasons:
         return self._indices[title]
 
     def _without_text(self, reason: ExclusionReason) -> ExclusionReason:
-        """The reason without its content, which is named by its row number if it has one."""
+        """Replace the content in a reason by its row number, if it has one."""
         match reason:
             case Deduplicated(deduplicated_against=content) if content not in self._numbers:
                 return Deduplicated(_UNNAMED)

@@ -1,4 +1,4 @@
-"""Text in columns: numbers and names that fit, tables, and lines that are coloured after they have been laid out.
+"""Lay out text in columns: numbers and names that fit, tables, and lines that are coloured afterwards.
 
 A line is a sequence of spans; the code of a span is its ANSI style. Nothing here is about reports.
 """
@@ -69,8 +69,8 @@ class Row(NamedTuple):
 
 
 def count(value: int, room: int = 13) -> str:
-    """An integer in at most `room` characters: exactly if it fits, else by its magnitude."""
-    # Python does not print integers of thousands of digits.
+    """Format an integer in at most `room` characters: exactly if it fits, else by its magnitude."""
+    # Python does not format integers with thousands of digits.
     text = f"{value:,}" if value.bit_length() < 64 else ""
     return text if 0 < len(text) <= room else f"{Decimal(value):.1e}"
 
@@ -80,7 +80,7 @@ def plural(value: int, noun: str) -> str:
 
 
 def number(value: float) -> str:
-    """A score with two decimals, or with two significant digits if it is very large or small."""
+    """Format a score with two decimals, or with two significant digits if it is very large or small."""
     size = abs(value)
     if size == 0:
         return "0.00"
@@ -94,7 +94,7 @@ def milliseconds(value: float) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """The part in percent of the whole. With decimals, because large token counts overflow floats."""
+    """Format a part in percent of the whole. Uses Decimal, because large token counts overflow floats."""
     if whole == 0:
         return "-"
     percent = Decimal(100 * part) / Decimal(whole)
@@ -102,7 +102,7 @@ def share(part: int, whole: int) -> str:
 
 
 def clipped(text: str, room: int) -> str:
-    """The first words on one line, ending in `...` if there are more."""
+    """Return the first words on one line, ending in `...` if there are more."""
     # `room` words always fill `room` characters, so the rest of a long text need not be split.
     line = " ".join(text.split(None, room)) or "(blank)"
     if columns(line) <= room:
@@ -112,7 +112,7 @@ def clipped(text: str, room: int) -> str:
 
 
 def columns(text: str) -> int:
-    """The columns that a text takes in a terminal: two for a wide character, none for a combining mark."""
+    """Count the columns of a text in a terminal: two for a wide character, none for a combining mark."""
     return len(text) if text.isascii() else sum(map(_columns, text))
 
 
@@ -124,18 +124,18 @@ def _columns(character: str) -> int:
 
 
 def paragraph(text: str, width: int, *, code: str = "", indent: str = "") -> list[Line]:
-    """A text wrapped to the width."""
+    """Wrap a text to the width."""
     lines = wrap(text, width, initial_indent=indent, subsequent_indent=indent + _GAP, break_on_hyphens=False)
     return [[Span(line.replace(_GLUE, " "), code)] for line in lines]
 
 
 def listed(parts: Iterable[str]) -> str:
-    """Parts of a paragraph, separated by commas; no part is broken across lines."""
+    """Join parts of a paragraph by commas, so that no part is broken across lines."""
     return ", ".join(part.replace(" ", _GLUE) for part in parts)
 
 
 def bar(segments: Iterable[tuple[int, Span]], width: int) -> Line:
-    """Segments in proportion to their sizes, each made of its span's character.
+    """Draw segments in proportion to their sizes, each made of its span's character.
 
     The borders are rounded, not the sizes, so that the total is always right.
     """
@@ -163,7 +163,7 @@ class Table:
         self._room_below = width - len(self._below) - len(_GAP)
 
     def _fill(self, width: int) -> tuple[list[int], int]:
-        """The columns that begin a line, and how much of the last line is used."""
+        """Return the columns that begin a line, and how much of the last line is used."""
         breaks, used = [0], len(self._indent)
         for i, wide in enumerate(self._widths):
             used += len(_GAP) + wide
@@ -197,9 +197,9 @@ class Table:
 
 
 def finish(lines: Iterable[Line], width: int, *, color: bool, unicode: bool = False) -> str:
-    """The lines as one text: no line longer than the width, colours only if `color`, ASCII unless `unicode`."""
+    """Join the lines: no line longer than the width, colours only if `color`, ASCII unless `unicode`."""
     safe = _printable if unicode else _ascii
-    # Before they are fitted: a combining mark takes no column, but the `?` for it takes one.
+    # Do this before fitting: a combining mark takes no column, but the `?` for it takes one.
     shown = ([Span(safe(text), code) for text, code in line] for line in lines)
     return "\n".join("".join(_painted(span, color=color) for span in _fitted(line, width)) for line in shown)
 

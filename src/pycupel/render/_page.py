@@ -1,4 +1,4 @@
-"""The page that a report is written on: its width, the length of its lists, and the colour of each kind."""
+"""The settings of a text report: its width, the length of its lists, and the colour of each kind."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Page:
 
     @property
     def digits(self) -> int:
-        """The room for a number: 13 characters hold 9,999,999,999; a narrow page has less."""
+        """The room for a number: 13 characters, enough for 9,999,999,999; less on a narrow page."""
         return 13 if self.width >= 60 else 9
 
     def count(self, value: int) -> Span:
@@ -55,12 +55,12 @@ class Page:
     def table(
         self, columns: Sequence[str], rows: Sequence[Row], last: Sequence[Row] = (), *, text: str = ""
     ) -> list[Line]:
-        """The rows up to the limit, and always the `last` ones."""
+        """Show the rows up to the limit, and always the `last` ones."""
         shown = rows[: self.limit]
         table = Table(columns, [*shown, *last], self.width)
         return [*table.titles(text), *table.lines(shown), *self.rest(rows), *table.lines(last)]
 
     def rest(self, rows: Sequence[object]) -> list[Line]:
-        """`... and 7 more`, if rows are not shown."""
+        """Say `... and 7 more`, if rows are not shown."""
         hidden = 0 if self.limit is None else len(rows) - self.limit
         return [[Span(f"    ... and {count(hidden)} more", QUIET)]] if hidden > 0 else []

@@ -1,4 +1,4 @@
-"""Why an item was left out, in words and numbers."""
+"""Say in words and numbers why an item was left out."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Explanation(NamedTuple):
 
 
 def name_of(reason: ExclusionReason) -> str:
-    """The reason's name in the wire format, shortened, since it may be any string."""
+    """Return the reason's name in the wire format, shortened, since it may be any string."""
     return clipped(reason_name(reason), _LONGEST_NAME)
 
 
@@ -71,7 +71,7 @@ def _quoted(text: str) -> str:
 
 
 def _fields(reason: ExclusionReason) -> str:
-    """The fields of a reason that this module does not know."""
+    """Show the fields of a reason that this module does not know."""
     if isinstance(reason, UnknownReason):
         fields = reason.fields
     else:

@@ -1,4 +1,4 @@
-"""The rows of a page: the selected items in their order, then those left out, best score first.
+"""The rows of a page: the selected items in order, then those left out, best score first.
 
 A row's number is its index plus 1.
 """
@@ -22,12 +22,12 @@ _MOST_ROWS = 10_000
 
 
 def entries_of(report: SelectionReport) -> list[Entry]:
-    """The selected items, then the excluded ones."""
+    """Return the selected items, then the excluded ones."""
     return [*report.included, *report.excluded]
 
 
 class RowIndex:
-    """Finds the rows of items: by identity, or else by content and kind, as in a report read from a file.
+    """Finds the rows of items by identity, or else, for a report read from a file, by content and kind.
 
     An item and its shorter versions have one row.
     """
@@ -46,7 +46,7 @@ class RowIndex:
         return rows
 
     def find(self, items: Iterable[ContextItem]) -> list[int | None]:
-        """A row for each item; None if no unused row matches."""
+        """Return the row of each item; None if no unused row matches."""
         used: dict[int, int] = {}
         found: list[int | None] = []
         for item in items:
@@ -89,7 +89,7 @@ class Table(NamedTuple):
 
 
 def _shown(report: SelectionReport) -> tuple[list[Entry], int]:
-    """The entries that get a row, and how many do not. A quarter of the rows is for excluded items."""
+    """Return the entries that get a row, and how many do not. A quarter of the rows is for excluded items."""
     included, excluded = report.included, report.excluded
     left_out = min(len(excluded), max(_MOST_ROWS - len(included), _MOST_ROWS // 4))
     shown: list[Entry] = [*included[: _MOST_ROWS - left_out], *excluded[:left_out]]

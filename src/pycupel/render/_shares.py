@@ -1,4 +1,4 @@
-"""The use of the target: a bar, and a line for each kind, for what is pinned and for what is left."""
+"""Show how the target is used: a bar, and a line for each kind, for pinned items and for what is left."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _row(part: _Part, whole: int, page: Page) -> Row:
 
 
 def _used(report: SelectionReport, page: Page) -> list[_Part]:
-    """Pinned items first, then the kinds by their tokens."""
+    """List pinned items first, then the kinds by their tokens."""
     groups: dict[tuple[bool, ContextKind], list[IncludedItem]] = {}
     for included in report.included:
         is_pinned = included.reason == InclusionReason.PINNED
@@ -63,7 +63,7 @@ def _used(report: SelectionReport, page: Page) -> list[_Part]:
 
 
 def _unused(report: SelectionReport) -> list[_Part]:
-    """The rest of the target, held back from the slicer or free; or by how much the target is exceeded."""
+    """Show the rest of the target, held back or free, or by how much the target is exceeded."""
     budget = report.budget
     if budget is None:
         return []
@@ -78,7 +78,7 @@ def _unused(report: SelectionReport) -> list[_Part]:
 
 
 def held_tokens(budget: ContextBudget, used: int, pinned: int) -> int:
-    """The unused tokens of the target that reserves and margin hold back from the slicer."""
+    """Return the unused tokens of the target that reserves and the margin hold back from the slicer."""
     withheld = budget.target_tokens - pinned - budget.effective(pinned).target_tokens
     return max(0, min(budget.target_tokens - used, withheld))
 

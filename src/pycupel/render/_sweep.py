@@ -1,4 +1,4 @@
-"""The selections of other budgets, compact enough to be part of a page."""
+"""Encode the selections of other budgets, compact enough to be part of a page."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def sweep_data(
     rows: Sequence[ContextItem],
     kinds: Kinds,
 ) -> Data:
-    """The points, and for each the rows that change from the point before it.
+    """Return the points, each with the rows that change from the point before it.
 
-    The target moves, and the maximum with it, so that the distance between them stays.
+    The target and the maximum move together, so that the distance between them stays the same.
     """
     base = budget or ContextBudget(_all_tokens(items))
     targets = _targets(base.target_tokens, _top(items, base))
@@ -54,14 +54,14 @@ def _all_tokens(items: Iterable[ContextItem]) -> int:
 
 
 def _top(items: Iterable[ContextItem], budget: ContextBudget) -> int:
-    """A target into which everything fits, unless the safety margin leaves nothing."""
+    """Return a target that holds everything, unless the safety margin leaves nothing."""
     needed = _all_tokens(items) + sum(budget.reserved_slots.values())
     needed = enlarged(needed, budget.estimation_safety_margin_percent)
     return needed + max(0, budget.target_tokens - budget.available_tokens)
 
 
 def _targets(target: int, top: int) -> list[int]:
-    """At most 64 targets from 0 on, the given one among them: evenly at first, then in growing steps."""
+    """Return at most 64 targets from 0 on, including the given one: evenly spaced at first, then in growing steps."""
     near = max(1, min(2 * target, top) if target else top)
     spread = MOST_POINTS - 1 if near >= top else _NEAR
     targets = {near * i // (spread - 1) for i in range(spread)}
@@ -80,12 +80,12 @@ def _point(point: BudgetPoint, kinds: Kinds) -> Data:
 
 
 def _deltas(rows: Iterable[int]) -> list[int]:
-    """Each row as its distance from the one before it: small numbers, which need few digits."""
+    """Encode each row as its distance from the one before it, which needs few digits."""
     return [after - before for before, after in pairwise([0, *sorted(rows)])]
 
 
 def _common_order(selections: Sequence[Sequence[int]]) -> list[int] | None:
-    """All rows in an order that agrees with each selection; None if the order of two rows depends on the budget."""
+    """Find an order of all rows that agrees with each selection; None if two rows change order with the budget."""
     predecessors: dict[int, set[int]] = {}
     for rows in selections:
         for first, second in pairwise(rows):

@@ -1,4 +1,4 @@
-"""The explanation of one item as text."""
+"""Format the explanation of one item."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _QUOTE = 40
 
 
 def render_explanation(explanation: Explanation, *, width: int = _WIDTH, unicode: bool = False) -> str:
-    """A few lines: the item, whether it was selected and why, the parts of its score, and what would select it.
+    """Format an explanation: the item, whether it was selected and why, its score, and what would select it.
 
     Args:
         explanation: The explanation.
-        width: The most columns of a line.
+        width: The maximum length of a line.
         unicode: Whether to show printable characters beyond ASCII instead of `?`.
     """
     item = explanation.item

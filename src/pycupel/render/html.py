@@ -1,4 +1,4 @@
-"""A report as one HTML page: no network, no dependencies, nothing to build.
+"""Write a report as one HTML page that needs no network, no dependencies and no build.
 
 The page is a template, a style sheet and a script, three files beside this module, and the data as JSON. Its
 Content-Security-Policy allows these very texts and nothing else, and the script shows data only as text.
@@ -45,7 +45,7 @@ def render_html(
     title: str = _TITLE,
     names: Sequence[str] = ("this report", "the other"),
 ) -> str:
-    """The report as a page.
+    """Make a page of a report.
 
     Args:
         report: The report.
@@ -53,7 +53,7 @@ def render_html(
             For a run with a question, pass `pipeline.for_query(query)`.
         items: The candidates of the run, also for other budgets.
         other: A second report, shown beside the first.
-        text: Whether contents, tags and metadata are part of the page. Without them it may be shared.
+        text: Whether contents, tags and metadata are part of the page; leave them out to share it.
         title: The title of the page.
         names: What the page calls the two reports.
 
@@ -73,7 +73,7 @@ def page_data(
     other: SelectionReport | None = None,
     text: bool = True,
 ) -> Data:
-    """The data of the page as JSON values; the arguments are those of `render_html`."""
+    """Return the data of the page as JSON values; the arguments are those of `render_html`."""
     checked_report("report", report)
     if other is not None:
         checked_report("other", other)
@@ -103,7 +103,7 @@ def _candidates(report: SelectionReport, items: Iterable[ContextItem]) -> list[C
 
 
 def render_panels(title: str, panels: Iterable[Panel], *, subtitle: str = "", quiet: Sequence[str] = ()) -> str:
-    """A page of panels, such as tables and pictures, from plain rows.
+    """Make a page of panels, such as tables and charts, from plain rows.
 
     Args:
         title: The title of the page.
@@ -116,7 +116,7 @@ def render_panels(title: str, panels: Iterable[Panel], *, subtitle: str = "", qu
 
 
 def render_page(title: str, data: Mapping[str, Any], *, summary: str = "", connect: str = "'none'") -> str:
-    """The page that shows the data.
+    """Make the page that shows the data.
 
     Args:
         title: The title of the page.
@@ -129,7 +129,7 @@ def render_page(title: str, data: Mapping[str, Any], *, summary: str = "", conne
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; connect-src {connect}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    # ASCII only, so that a wrong encoding cannot change the page.
+    # Write ASCII only, so that a wrong encoding cannot change the page.
     text = json.dumps({"title": title, **data}, separators=(",", ":"), allow_nan=False)
     values = {
         "title": escape(title),
@@ -143,7 +143,7 @@ def render_page(title: str, data: Mapping[str, Any], *, summary: str = "", conne
 
 
 def render_frame(page: str) -> str:
-    """A page inside another one, such as a notebook, in an isolated frame."""
+    """Put a page into an isolated frame, for another page such as a notebook."""
     return (
         f'<iframe srcdoc="{escape(page)}" sandbox="allow-scripts" title="{_TITLE}" '
         'style="width: 100%; height: 640px; border: 1px solid #8884; border-radius: 8px"></iframe>'
@@ -157,5 +157,5 @@ def _asset(name: str) -> str:
 
 @cache
 def _digest(text: str) -> str:
-    """The hash by which the policy allows an inline style or script."""
+    """Return the hash by which the policy allows an inline style or script."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

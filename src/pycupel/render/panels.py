@@ -1,4 +1,4 @@
-"""Panels of a page, made from plain rows: figures, bars, a picture of growth, and tables.
+"""Panels of a page, made from plain rows: figures, bars, growth charts, and tables.
 
 This module does not depend on what the rows mean. Every text is shown as text.
 """
@@ -16,7 +16,7 @@ __all__ = ["Bar", "Bars", "Figure", "Figures", "Growth", "Life", "Mark", "Notes"
 
 
 class Figure(NamedTuple):
-    """One number with its meaning."""
+    """A number with a label."""
 
     label: str
     """What the number is."""
@@ -50,7 +50,7 @@ class Bar(NamedTuple):
     """A few words beside it."""
 
     group: str = ""
-    """What it belongs to; bars of one group have one colour."""
+    """The group it belongs to; bars of one group have one colour."""
 
 
 @sealed
@@ -81,7 +81,7 @@ class Life(NamedTuple):
     """What it is."""
 
     group: str
-    """What it belongs to; one colour for each group."""
+    """The group it belongs to; each group has one colour."""
 
     start: int
     """The index of its first point."""
@@ -165,7 +165,7 @@ Panel: TypeAlias = Figures | Bars | Growth | Rows | Notes
 
 
 def panel_data(panel: Panel) -> dict[str, Any]:
-    """A panel as JSON values."""
+    """Convert a panel to JSON values."""
     return {"type": type(panel).__name__.lower(), **{name: _plain(value) for name, value in asdict(panel).items()}}
 
 

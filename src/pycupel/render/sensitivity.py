@@ -1,4 +1,4 @@
-"""A comparison of policies as text for a terminal: a row for each difference, a column for each variant."""
+"""Format a comparison of policies for a terminal: a row for each difference, a column for each variant."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def render_sensitivity(
     limit: int | None = 40,
     unicode: bool = False,
 ) -> str:
-    """A comparison as text: the differences, and what each variant selects.
+    """Format a comparison: the differences, and what each variant selects.
 
     Columns have the variants' labels, or numbers if the labels do not fit. If the reasons do not fit either, a cell
     just says `out`.
 
     Args:
         report: The comparison.
-        width: The length of the longest line, at least 40.
+        width: The maximum length of a line, at least 40.
         color: Whether to use ANSI colours.
         limit: How many differences are shown; None for all.
         unicode: Whether to show printable characters beyond ASCII instead of `?`.
@@ -114,12 +114,12 @@ def _differences(report: PolicySensitivityReport, grid: _Grid, page: Page) -> li
 
 
 def _variants(report: PolicySensitivityReport, names: Sequence[str], page: Page) -> list[Line]:
-    """The totals of the variants, with their labels if the columns above are numbered."""
+    """List the totals of the variants, with their labels if the columns above are numbered."""
     rows = [
         Row((Span(name), *_totals(each, page)), "" if name == label else label)
         for name, (label, each) in zip(names, report.variants, strict=True)
     ]
-    # All of them, whatever the limit: a number is useless without its label.
+    # Ignore the limit: a number is useless without its label.
     return [*page.heading("VARIANTS"), *page.table(("<", ">items", ">tokens", ">of target"), (), rows)]
 
 
@@ -129,7 +129,7 @@ def _totals(report: SelectionReport, page: Page) -> tuple[Span, Span, Span]:
 
 
 def _grid(report: PolicySensitivityReport, page: Page) -> _Grid:
-    """The most detailed grid that leaves room for the contents."""
+    """Return the most detailed grid that leaves room for the contents."""
     labels = [label for label, _ in report.variants]
     numbers = [f"#{i}" for i in range(1, len(labels) + 1)]
     names = (labels, numbers) if _are_titles(labels, page.width // 4) else (numbers,)
@@ -156,7 +156,7 @@ def _verdicts(diff: PolicySensitivityDiffEntry, causes: Sequence[Mapping[str, _V
 
 
 def _causes(report: SelectionReport, contents: Container[str], page: Page) -> dict[str, _Verdict]:
-    """Why contents are out. Of several items with the same content, the best counts, but not a duplicate."""
+    """Find why contents are out. Of several items with the same content, the best counts, but not a duplicate."""
     asked = [excluded for excluded in report.excluded if excluded.item.content in contents]
     by_weight = sorted(asked, key=lambda excluded: isinstance(excluded.reason, Deduplicated))
     return {

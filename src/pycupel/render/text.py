@@ -1,4 +1,4 @@
-"""A report as text for a terminal: what is in, what is out and why, and where the tokens and the time went.
+"""Format a report for a terminal: what is in, what is out and why, and where the tokens and the time went.
 
 The text is plain ASCII, which works in every terminal, log and bug report: any other character appears as `?`.
 """
@@ -49,14 +49,14 @@ def render_report(
     parts: bool = False,
     unicode: bool = False,
 ) -> str:
-    """The whole report as text.
+    """Format the whole report.
 
     Args:
         report: The report.
         color: Whether to use ANSI colours.
-        width: The length of the longest line, at least 40.
+        width: The maximum length of a line, at least 40.
         limit: How many rows of each list are shown; None for all.
-        parts: Whether to show the scores of the best items by scorer, if the report knows them.
+        parts: Whether to show the scores of the best items by scorer, if the report has them.
         unicode: Whether to show printable characters beyond ASCII instead of `?`.
 
     Raises:
@@ -79,7 +79,7 @@ def render_report(
 
 
 def render_summary(report: SelectionReport) -> str:
-    """A few lines: the numbers of items and tokens, the budget, and how many items were left out for each reason."""
+    """Format a summary: the numbers of items and tokens, the budget, and the exclusions by reason."""
     lines = _headline(_checked(report), _SUMMARY_WIDTH)
     names = Counter(name_of(excluded.reason) for excluded in report.excluded)
     if names:
@@ -144,7 +144,7 @@ def _selected(report: SelectionReport, page: Page) -> list[Line]:
 
 
 def _tokens(item: ContextItem, page: Page) -> Span:
-    """The tokens; `120 of 900` for a shorter version."""
+    """Format the tokens; `120 of 900` for a shorter version."""
     if version_mark(item) is None or item.original_tokens is None:
         return page.count(item.tokens)
     return Span(f"{page.count(item.tokens).text} of {page.count(item.original_tokens).text}")
@@ -167,7 +167,7 @@ def _left_out(report: SelectionReport, page: Page) -> list[Line]:
 
 
 def _groups(included: Sequence[IncludedItem], excluded: Sequence[ExcludedItem], page: Page) -> dict[str, list[Row]]:
-    """By reason, in the order in which the reasons first appear; within each, the best score first."""
+    """Group by reason, in order of first appearance; within each group, the best score comes first."""
     positions = {each.item.content: i for i, each in reversed([*enumerate(included, start=1)])}
     explanations = [explain(each, positions, page.digits) for each in excluded]
     groups: dict[str, list[Row]] = {explanation.title: [] for explanation in explanations}
@@ -179,7 +179,7 @@ def _groups(included: Sequence[IncludedItem], excluded: Sequence[ExcludedItem], 
 
 
 def _parts(report: SelectionReport, page: Page) -> list[Line]:
-    """The best items with their scores by scorer."""
+    """List the best items with their scores by scorer."""
     everything: list[IncludedItem | ExcludedItem] = [*report.included, *report.excluded]
     entries = [each for each in everything if each.reason != InclusionReason.PINNED]
     best = [report.why(entries[i].item) for i in descending([each.score for each in entries])[:_BEST]]
@@ -204,7 +204,7 @@ def _shortfalls(report: SelectionReport, page: Page) -> list[Line]:
 
 
 def _times(report: SelectionReport, page: Page) -> list[Line]:
-    """The stages with their durations. An event with a message is about one item, and has no duration."""
+    """List the stages with their durations. An event with a message is about one item, and has no duration."""
     events = report.events
     stages = [event for event in events if event.message is None]
     about_items = plural(len(events) - len(stages), "item event")

@@ -1,9 +1,9 @@
-"""Logged sessions: readers of transcripts and of request logs, where their windows go, and what policies would send.
+"""Read logged sessions, show where their windows go, and replay them with other policies.
 
 | name | what it is |
 |---|---|
 | `read_log` | reads a file or lines: transcripts of Claude Code and Codex, logs of requests, plain messages |
-| `Log` | what a file holds: its histories, and the number of lines that could not be read |
+| `Log` | the contents of a file: its histories, and the number of lines that could not be read |
 | `History` | the messages of one conversation, the model calls in it, and where it was compacted |
 | `Call` | a model call: where in the history it happened, and the tokens that the provider counted |
 | `Compaction` | where a summary replaced everything before it in the prompt |

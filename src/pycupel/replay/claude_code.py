@@ -1,4 +1,4 @@
-"""Claude Code's transcripts: a JSON object for each event of a session, messages among them.
+"""Read Claude Code's transcripts: a JSON object for each event of a session, including messages.
 
 A row of `type` "user" or "assistant" has a `message`. A reply is split into several rows with one `message.id`, one
 block each, and the results of its first calls may come between them.
@@ -56,7 +56,7 @@ class ClaudeCode:
         return str(name), True
 
     def histories(self) -> Iterator[History]:
-        """The conversations so far."""
+        """Return the conversations so far."""
         return (conversation.history() for conversation in self._conversations.values())
 
 
@@ -97,7 +97,7 @@ class _Conversation:
         reply.model, reply.usage = message.get("model"), message.get("usage")
 
     def _reply(self, name: object) -> _Message:
-        """The message that a row of a reply belongs to: the last one, unless a new one has started."""
+        """Return the message that a row of a reply belongs to: the last one, unless a new one has started."""
         last = next((message for message in reversed(self.messages) if message.role == "assistant"), None)
         if last is None or name is None or last.id != name:
             last = _Message("assistant", [], name)
@@ -108,7 +108,7 @@ class _Conversation:
         self.summaries.append((len(self.messages), summary))
 
     def history(self) -> History:
-        """The history, with only what the provider accepts."""
+        """Build the history, with only what the provider accepts."""
         before = sum(len(message.blocks) for message in self.messages)
         kept, calls, compactions = list[dict[str, Any]](), list[Call](), list[Compaction]()
         summaries = deque(self.summaries)
@@ -135,7 +135,7 @@ class _Conversation:
 
 
 def _accepted(messages: list[_Message]) -> Iterator[list[_Block]]:
-    """The blocks of each message that the provider accepts, results first. Calls at the very end may be open."""
+    """Return the blocks of each message that the provider accepts, results first. Calls at the very end may be open."""
     called: set[object] = set()
     for index, message in enumerate(messages):
         blocks = list(filter(_is_sound, message.blocks))
@@ -150,7 +150,7 @@ def _accepted(messages: list[_Message]) -> Iterator[list[_Block]]:
 
 
 def _results(blocks: list[_Block], called: set[object]) -> Iterator[_Block]:
-    """The first result of each call in the previous message."""
+    """Return the first result of each call in the previous message."""
     open_calls = set(called)
     for block in blocks:
         if block["type"] == "tool_result" and as_name(block.get("tool_use_id")) in open_calls:

@@ -1,4 +1,4 @@
-"""Codex's rollouts: a JSON object for each event of a session, items of the Responses API among them.
+"""Read Codex's rollouts: a JSON object for each event of a session, including items of the Responses API.
 
 A row is `{"timestamp", "type", "payload"}`. Older files have the items themselves, after a first line of metadata.
 """
@@ -38,7 +38,7 @@ class Codex:
         return True
 
     def histories(self) -> Iterator[History]:
-        """The session, if it has any rows."""
+        """Return the session, if it has any rows."""
         yield self._session.history()
 
 
@@ -87,7 +87,7 @@ class _Session:
         self.reply, self.counted = None, total
 
     def history(self) -> History:
-        """The history, with only what the provider accepts."""
+        """Build the history, with only what the provider accepts."""
         keep = _accepted(self.items)
         # The index of each item among the kept ones.
         places = [0]
@@ -106,7 +106,7 @@ class _Session:
 
 
 def _accepted(items: list[_Item]) -> list[bool]:
-    """Whether each item may stay: results with their calls, and calls with their results unless they are the last."""
+    """Return whether each item may stay: results need their calls, and calls their results unless they are last."""
     called = {as_name(item["call_id"]): n for n, item in enumerate(items) if _is_call(item) and "call_id" in item}
     answered = {
         as_name(item["call_id"]): n
@@ -123,7 +123,7 @@ def _accepted(items: list[_Item]) -> list[bool]:
 
 
 def _is_whole(n: int, item: _Item, answered: Mapping[str | None, int], last: int) -> bool:
-    """Calls without an id, such as searches, were answered by the provider itself."""
+    """Whether an item is complete. Calls without an id, such as searches, were answered by the provider itself."""
     if _is_result(item):
         return answered.get(as_name(item.get("call_id", ""))) == n
     return not _is_call(item) or "call_id" not in item or as_name(item["call_id"]) in answered or n > last
@@ -147,5 +147,5 @@ def _is_result(item: Mapping[str, Any]) -> bool:
 
 
 def _is_output(item: Mapping[str, Any]) -> bool:
-    """Whether the model wrote it."""
+    """Whether the model wrote an item."""
     return item.get("role") == "assistant" if item["type"] == "message" else not _is_result(item)

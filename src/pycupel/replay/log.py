@@ -45,7 +45,7 @@ class Call:
 
     @classmethod
     def of(cls, index: int, model: object, usage: object) -> Call:
-        """A call from the usage that OpenAI, Anthropic, Gemini or Codex report."""
+        """Make a call from the usage that OpenAI, Anthropic, Gemini or Codex report."""
         numbers = as_dict(usage)
         details = as_dict(numbers.get("prompt_tokens_details")) or as_dict(numbers.get("input_tokens_details"))
         read = _number(numbers.get("cache_read_input_tokens"))
@@ -70,7 +70,7 @@ def _first(numbers: Mapping[str, Any], *names: str) -> int | None:
 
 
 def _number(*values: object) -> int | None:
-    """The first int among the values."""
+    """Return the first int among the values."""
     return next((value for value in values if isinstance(value, int) and not isinstance(value, bool)), None)
 
 
@@ -104,7 +104,7 @@ class History:
     """Where the conversation was compacted, in order. The messages before stay in `messages`."""
 
     id: str = ""
-    """The log's name of the conversation, or an empty string."""
+    """The name of the conversation in the log, or an empty string."""
 
     is_sidechain: bool = False
     """Whether it belongs to a subagent of the main conversation."""
@@ -135,10 +135,10 @@ class History:
 @sealed
 @dataclass(frozen=True, slots=True)
 class Log:
-    """What a log file holds."""
+    """The contents of a log file."""
 
     histories: tuple[History, ...]
-    """The conversations in the order of their first messages; sidechains after all the others."""
+    """The conversations in the order of their first messages, sidechains last."""
 
     skipped_lines: int = 0
     """The number of lines that are not a JSON object, such as half-written ones, or nested too deeply."""
@@ -148,6 +148,6 @@ class Log:
 
     @classmethod
     def of(cls, histories: Iterable[History], skipped_lines: int) -> Log:
-        """A log of the histories that have messages, the sidechains last."""
+        """Make a log of the histories that have messages, sidechains last."""
         found = [history for history in histories if history.messages]
         return cls(tuple(sorted(found, key=lambda history: history.is_sidechain)), skipped_lines)

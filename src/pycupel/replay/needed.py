@@ -1,4 +1,4 @@
-"""What an agent needed later and only tool results had: the measure of what a cut loses.
+"""Find what an agent needed later and only tool results had, to measure what a cut loses.
 
 An identifier, path or command is needed at a cut if tool results before the cut have it, no other message before the
 cut has it, and the agent writes it after the cut before any message shows it again. So each one is needed at the cuts
@@ -16,13 +16,13 @@ from pycupel.replay.parts import ASSISTANT, RESULTS, SYSTEM, USER, Part
 __all__ = ["Needed", "identifiers", "needed_of"]
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_./:\-]{5,}")
-# An identifier differs from a word by an underscore, a path, a digit, or a capital inside.
+# Unlike a word, an identifier has an underscore, a path, a digit, or a capital inside.
 _TELLING = re.compile(r"[_/.\d:]|[a-z][A-Z]")
 _SPOKEN = frozenset({SYSTEM, USER, ASSISTANT})
 
 
 def identifiers(text: str) -> set[str]:
-    """The identifiers, paths and commands in a text."""
+    """Find the identifiers, paths and commands in a text."""
     return {word.strip("./:-") for word in _WORD.findall(text) if _TELLING.search(word)}
 
 
@@ -38,12 +38,12 @@ class Needed(NamedTuple):
     """
 
     def at(self, cut: int) -> set[str]:
-        """What is needed if the messages before this index are cut."""
+        """Return what is needed if the messages before this index are cut."""
         return {word for word, (last, written) in self.intervals.items() if last < cut <= written}
 
 
 def needed_of(messages: int, parts: Iterable[Part]) -> Needed:
-    """What was needed later in a history with this many messages and these parts."""
+    """Find what was needed later in a history with this many messages and these parts."""
     spoken, results, by_agent = ([set[str]() for _ in range(messages)] for _ in range(3))
     for part in parts:
         if part.kind == RESULTS:

@@ -1,4 +1,4 @@
-"""What one policy would have sent: the figures of a replay, and their price."""
+"""The figures of a replay, and their price."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ __all__ = ["DEFAULT_RATES", "CacheRates", "PolicyReplay"]
 
 
 class CacheRates(NamedTuple):
-    """The price of prompt tokens, in multiples of the usual price."""
+    """The price of prompt tokens, relative to the usual price."""
 
     read: float = 0.1
-    """A token in the provider's cache."""
+    """The price of a token that is read from the provider's cache."""
 
     write: float = 1.25
-    """A token that is written to it."""
+    """The price of a token that is written to the cache."""
 
 
 DEFAULT_RATES = CacheRates()
@@ -60,7 +60,7 @@ class PolicyReplay:
     """
 
     kept: int = 0
-    """How many of them the model got: none at a refused call."""
+    """How many of those the model got: none at a refused call."""
 
     rates: CacheRates = DEFAULT_RATES
     """The price of tokens."""
@@ -87,7 +87,7 @@ class PolicyReplay:
         return self.reused_tokens * self.rates.read + fresh * self.rates.write
 
     def __add__(self, other: PolicyReplay) -> PolicyReplay:
-        """Both together, as if in one session."""
+        """Add the figures, as if both were one session."""
         numbers = ("calls", "cuts", "tokens", "reused_tokens", "invalid", "too_large", "needed", "kept")
         sums = {name: getattr(self, name) + getattr(other, name) for name in numbers}
         return replace(self, largest=max(self.largest, other.largest), **sums)

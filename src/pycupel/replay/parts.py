@@ -1,4 +1,4 @@
-"""The parts of a history: its messages split by author and kind, and the results by tool.
+"""Split the messages of a history into parts by author and kind, and results by tool.
 
 Messages are JSON, as in logs. Parts are counted by `pycupel.messages`.
 """
@@ -45,7 +45,7 @@ class Part(NamedTuple):
     """Its tokens; the overhead of the message counts for the first part."""
 
     call: str = ""
-    """For calls and results, what was called: equal for equal calls."""
+    """For calls and results, a description of the call: equal for equal calls."""
 
     @property
     def is_call(self) -> bool:
@@ -79,11 +79,11 @@ class Splitter:
         self._calls: dict[object, tuple[str, str]] = {}
 
     def parts(self, messages: Iterable[Any]) -> list[Part]:
-        """The parts of messages."""
+        """Return the parts of messages."""
         return [part for index, message in enumerate(messages) for part in self.split(index, message)]
 
     def split(self, index: int, message: Any) -> Iterator[Part]:
-        """The parts of a message."""
+        """Return the parts of a message."""
         overhead = self._overhead
         for kind, node, tool, call, text in self._pieces(as_dict(message)):
             said, tokens = self._priced(node, index)
@@ -91,7 +91,7 @@ class Splitter:
             overhead = 0
 
     def text(self, kind: str, value: Any) -> Part:
-        """A part that is not a message, such as a system prompt beside them."""
+        """Make a part that is not a message, such as a system prompt beside them."""
         return Part(-1, kind, "", *self._priced(value, 0))
 
     def _priced(self, node: Any, index: int) -> tuple[str, int]:
@@ -143,7 +143,7 @@ class Splitter:
             yield _Piece(IMAGES if _is_picture(fields) else speaker, part)
 
     def _call(self, called: dict[str, Any], node: dict[str, Any]) -> _Piece:
-        """A call; `called` has its name and arguments, `node` its id and everything that costs tokens."""
+        """Read a call; `called` has its name and arguments, `node` its id and everything that costs tokens."""
         names = ("arguments", "input", "args", "action")
         arguments = next((called[name] for name in names if called.get(name) is not None), "")
         text = arguments if isinstance(arguments, str) else json.dumps(arguments, sort_keys=True)

@@ -1,4 +1,4 @@
-"""Reading a log of unknown origin: detects the format of each line.
+"""Read a log of unknown origin: detect the format of each line.
 
 Each line is read on its own, and only conversations are kept, so memory depends on them, not on the size of the file.
 """
@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from pycupel.codecs.files import open_binary
+from pycupel.compressed import open_binary
 from pycupel.model.checks import checked_iterable, wrong_type
 from pycupel.replay.claude_code import ClaudeCode
 from pycupel.replay.codex import Codex
@@ -23,7 +23,7 @@ _NOT_JSON = object()
 
 
 def read_log(source: str | os.PathLike[str] | Iterable[str] | Iterable[bytes]) -> Log:
-    """The conversations in a log of JSON lines, or in a JSON document.
+    """Read the conversations in a log of JSON lines, or in a JSON document.
 
     Four kinds of objects are understood, on lines or in an array; all others are ignored:
 
@@ -73,7 +73,7 @@ def _read(lines: Iterable[Any]) -> Log:
 
 
 def _rows(lines: Iterator[Any]) -> Iterator[Any]:
-    """The values on the lines; or, if the first line or all of them are an array, its elements."""
+    """Return the values on the lines; or, if the first line or all of them are an array, its elements."""
     first = next(lines, None)
     if first is None:
         return

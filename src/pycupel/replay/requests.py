@@ -1,4 +1,4 @@
-"""Logs of requests to the APIs of OpenAI, Anthropic, Gemini and Mistral, and plain messages."""
+"""Read logs of requests to the APIs of OpenAI, Anthropic, Gemini and Mistral, and plain messages."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _REPLY_KEYS = ("role", "content", "tool_calls", "function_call", "refusal")
 
 
 class Requests:
-    """Collects logged requests. Those that continue an earlier one are one conversation with it."""
+    """Collects logged requests. A request that continues an earlier one belongs to its conversation."""
 
     def __init__(self) -> None:
         self._conversations: list[_Conversation] = []
-        # The latest conversation that has sent certain messages so far, by their digest.
+        # The latest conversation by the digest of the messages it has sent so far.
         self._by_digest: dict[bytes, int] = {}
         self._messages = _Conversation(_CHAT)
 
@@ -76,7 +76,7 @@ class Requests:
             conversation.calls.append(Call.of(len(sent), model, usage))
 
     def histories(self) -> Iterator[History]:
-        """The conversations so far."""
+        """Return the conversations so far."""
         yield from (conversation.history() for conversation in (*self._conversations, self._messages))
 
 
@@ -107,7 +107,7 @@ class _Conversation:
         return model if isinstance(model, str) else None
 
     def _chat_provider(self, messages: list[_Message]) -> ProviderName:
-        """The provider of these messages, by a field that only one provider has, or else by the model."""
+        """Determine the provider of these messages by a field that only one provider has, or else by the model."""
         if "system" in self.request or any(map(_is_anthropic, messages)):
             return _ANTHROPIC
         if any("parts" in message for message in messages):
@@ -117,14 +117,14 @@ class _Conversation:
 
 
 def system_and_tools(request: Mapping[str, Any]) -> tuple[Any, tuple[Any, ...]]:
-    """The system prompt that a request has beside its messages, or None, and its definitions of tools."""
+    """Return the system prompt beside a request's messages, or None, and its tool definitions."""
     beside = {**as_dict(request.get("config")), **request}
     system = next((beside[name] for name in _SYSTEM if beside.get(name)), None)
     return system, tuple(as_dicts(beside.get("tools")))
 
 
 def _digests(provider: ProviderName, sent: list[_Message]) -> Iterator[bytes]:
-    """A digest of the first message, of the first two, and so on: equal if the messages are."""
+    """Digest the first message, the first two, and so on: digests are equal if the messages are."""
     hashed = sha256(provider.encode())
     for message in sent:
         hashed.update(json.dumps(message, sort_keys=True).encode())
@@ -132,7 +132,7 @@ def _digests(provider: ProviderName, sent: list[_Message]) -> Iterator[bytes]:
 
 
 def _sent(request: Mapping[str, Any]) -> tuple[ProviderName, list[_Message]]:
-    """The API that a request is for, and its messages."""
+    """Return the API that a request is for, and its messages."""
     messages = as_dicts(request.get("messages"))
     if messages:
         return _CHAT, messages
@@ -145,7 +145,7 @@ def _sent(request: Mapping[str, Any]) -> tuple[ProviderName, list[_Message]]:
 
 
 def _reply(answer: Mapping[str, Any]) -> list[_Message]:
-    """The messages of a response: a choice's, a candidate's, the items of Responses, or Anthropic's blocks."""
+    """Return the messages of a response: a choice's, a candidate's, the items of Responses, or Anthropic's blocks."""
     for candidate in as_dicts(answer.get("candidates"))[:1]:
         content = as_dict(candidate.get("content"))
         return [content] if content else []

@@ -1,4 +1,4 @@
-"""`replay`: what policies would have sent at each model call of logged sessions."""
+"""`replay`: find what policies would have sent at each model call of logged sessions."""
 
 from __future__ import annotations
 
@@ -58,17 +58,17 @@ def replay(
     rates: CacheRates = DEFAULT_RATES,
     progress: Callable[[int, int], object] | None = None,
 ) -> tuple[PolicyReplay, ...]:
-    """What policies would have sent at every point where a model was called.
+    """Find what policies would have sent at every model call.
 
     Compactions by the agent are ignored: a policy gets all the messages before a call. A policy with a shortener
     shortens tool results before it drops them.
 
     Args:
-        log: What `read_log` returns, or one history of it.
+        log: The result of `read_log`, or one of its histories.
         budget: The limits for the messages of a prompt, or just a number of tokens.
         policies: A mapping from labels to policies, or just the policies. Each is a policy, the name of a preset,
             "newest-first" for the usual approach, or "as-logged" for what was sent.
-        counter: Counts tokens: a function from str to int, or what `get_counter` takes.
+        counter: Counts tokens: a function from str to int, or a name for `get_counter`.
         rates: The price of tokens.
         progress: Called with the number of calls replayed so far, and the total.
 
@@ -97,7 +97,7 @@ def replay(
 
 
 def counter_for(history: History, like: CounterLike) -> Counter:
-    """A counter that caches each text, because a history hardly changes from call to call."""
+    """Make a counter that caches each text, because a history hardly changes from call to call."""
     counter = resolve_counter(like, history.resolved_provider, history.model)
     known: dict[str, int] = {}
 
@@ -119,7 +119,7 @@ def _histories(log: Any) -> tuple[History, ...]:
 
 
 def _labelled(policies: Any) -> dict[str, Policy | BaselineName]:
-    """The policies by label, and the names of the baselines."""
+    """Return the policies by label, and the names of the baselines."""
     listed = checked_iterable("policies", "a mapping or an iterable of policies", policies)
     labelled: dict[str, Policy | BaselineName] = {}
     if isinstance(policies, Mapping):
@@ -137,7 +137,7 @@ def _known(policy: Any) -> Policy | BaselineName:
 
 
 def _free_label(policy: Any, taken: Container[str]) -> str:
-    """The name of a policy, with a number if another one has the same."""
+    """Return the name of a policy, with a number if another one has the same name."""
     name = policy if isinstance(policy, str) else getattr(policy, "name", None) or "policy"
     labels = chain([name], (f"{name} {number}" for number in count(2)))
     return next(label for label in labels if label not in taken)

@@ -1,4 +1,4 @@
-"""One logged session, replayed call by call with a policy or a baseline."""
+"""Replay one logged session call by call, with a policy or a baseline."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pycupel.replay.shapes import as_name
 __all__ = ["AS_LOGGED", "BASELINES", "NEWEST_FIRST", "BaselineName", "Session", "call_indices"]
 
 BaselineName = Literal["newest-first", "as-logged"]
-"""What policies can be compared with: the usual approach, and what was sent."""
+"""The baselines: the usual approach, and what was sent."""
 
 NEWEST_FIRST: Final = "newest-first"
 """The name of the usual approach: the system prompt, and the newest whole messages that fit."""
@@ -28,7 +28,7 @@ AS_LOGGED: Final = "as-logged"
 
 
 def call_indices(history: History) -> list[int]:
-    """Where a model was called: as logged, or else before each reply and at the end if it has no reply yet."""
+    """Find where a model was called: as logged, or else before each reply and at the end if it has no reply yet."""
     if history.calls:
         return [call.index for call in history.calls if call.index]
     replies = [*map(_is_reply, history.messages), True]
@@ -64,7 +64,7 @@ class Session:
         self._limit = ContextBudget.of(budget).available_tokens
 
     def run(self, label: str, policy: Policy | BaselineName) -> Iterator[PolicyReplay]:
-        """What the policy does at each call."""
+        """Replay each call with the policy."""
         send: Callable[[int], _Sent | None]
         send = self._selected(policy) if isinstance(policy, Policy) else self._baseline(BASELINES[policy])
         for index in call_indices(self._history):
@@ -99,7 +99,7 @@ class Session:
         return lost
 
     def _held_by(self, message: Any) -> frozenset[str]:
-        """The identifiers in a message that is not from the history, such as a shortened one."""
+        """Return the identifiers in a message that is not from the history, such as a shortened one."""
         return needed_of(1, Splitter(self._provider, len).split(0, message)).held[0]
 
     def _selected(self, policy: Policy) -> Callable[[int], _Sent | None]:
@@ -128,7 +128,7 @@ class Session:
         return send
 
     def _baseline(self, choose: Callable[[Session, int], list[int]]) -> Callable[[int], _Sent | None]:
-        """What a baseline sends: messages by index; the summary of the n-th compaction is ~n."""
+        """Make the sender of a baseline, which chooses messages by index; the n-th compaction's summary is ~n."""
         before: list[int] = []
 
         def send(index: int) -> _Sent | None:
@@ -152,7 +152,7 @@ class Session:
         return {"role": "user", "content": self._history.compactions[~index].summary}
 
     def newest_first(self, index: int) -> list[int]:
-        """The system prompts, and the newest messages that fit; nothing at all if none of these does."""
+        """Choose the system prompts and the newest messages that fit; nothing at all if no message does."""
         systems = [n for n in range(index) if as_name(self._history.messages[n].get("role")) in {"system", "developer"}]
         left = self._limit - self._size(systems)
         newest: list[int] = []
@@ -166,7 +166,7 @@ class Session:
         return [*systems, *reversed(newest)] if newest else []
 
     def as_logged(self, index: int) -> list[int]:
-        """All messages since the last compaction, after its summary."""
+        """Choose all messages since the last compaction, after its summary."""
         passed = [n for n, each in enumerate(self._history.compactions) if each.index <= index]
         if not passed:
             return [*range(index)]

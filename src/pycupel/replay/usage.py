@@ -1,4 +1,4 @@
-"""`context_usage`: where the window of a logged session goes."""
+"""`context_usage`: show where the window of a logged session goes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Waste(NamedTuple):
     """How many there are."""
 
     tokens: int
-    """What they cost."""
+    """Their tokens."""
 
 
 class Growth(NamedTuple):
@@ -63,7 +63,7 @@ class Growth(NamedTuple):
     """The size of its prompt."""
 
     compacted: bool
-    """Whether the context was compacted since the call before."""
+    """Whether the context was compacted since the previous call."""
 
 
 @sealed
@@ -114,14 +114,14 @@ class ContextUsage:
 
 
 def context_usage(log: Log | History, *, counter: CounterLike = "auto") -> ContextUsage:
-    """Where the window of a logged session goes, at its largest prompt.
+    """Show where the window of a logged session goes, at its largest prompt.
 
     If the log has the provider's counts, they are used for the size of each prompt, and to correct the counter by how
     much the prompts grew from call to call.
 
     Args:
-        log: What `read_log` returns, of which the largest history is used; or one history of it.
-        counter: Counts tokens: a function from str to int, or what `get_counter` takes.
+        log: The result of `read_log`, whose largest history is used, or one of its histories.
+        counter: Counts tokens: a function from str to int, or a name for `get_counter`.
 
     Raises:
         TypeError: log is neither.
@@ -165,7 +165,7 @@ def _history(log: Any) -> History:
 
 
 def _calibrated(history: History, count: Counter) -> Counter:
-    """The counter, corrected by comparing the text appended between calls with the growth of the prompts."""
+    """Correct the counter by comparing the text appended between calls with the growth of the prompts."""
     sizes = _sizes(history, Splitter(history.resolved_provider, count).parts(history.messages))
     pairs: list[tuple[float, int, int]] = []
     for before, after in pairwise(history.calls):
@@ -184,7 +184,7 @@ def _calibrated(history: History, count: Counter) -> Counter:
 
 
 def _median(pairs: Iterable[tuple[float, int, int]]) -> tuple[float, int, int]:
-    """The weighted median pair by ratio: weighted by size, because hidden tokens inflate small pairs most."""
+    """Return the median pair by ratio, weighted by size, because hidden tokens inflate small pairs most."""
     ordered = sorted(pairs)
     half = sum(counted for _, counted, _ in ordered) / 2
     sums = accumulate(counted for _, counted, _ in ordered)
@@ -203,13 +203,13 @@ def _sizes(history: History, parts: Iterable[Part]) -> list[int]:
 
 
 def _start(history: History, index: int) -> tuple[int, str]:
-    """Where the prompt of a call starts, and the summary before it: at the last compaction."""
+    """Return where the prompt of a call starts, at the last compaction, and the summary before it."""
     passed = [each for each in history.compactions if each.index <= index]
     return (passed[-1].index, passed[-1].summary) if passed else (0, "")
 
 
 def _prompts(history: History, sizes: Sequence[int], count: Counter) -> list[tuple[int, int]]:
-    """For each call, its index and the size of its prompt, counted by the provider or else by pycupel."""
+    """Return the index of each call and the size of its prompt, counted by the provider or else by pycupel."""
     sums = [0]
     for size in sizes:
         sums.append(sums[-1] + size)
@@ -222,7 +222,7 @@ def _prompts(history: History, sizes: Sequence[int], count: Counter) -> list[tup
 
 
 def _largest_prompt(history: History, prompts: Sequence[tuple[int, int]]) -> tuple[int, int, int, bool]:
-    """The index of the largest prompt, which call it was, its tokens, and whether the provider counted them."""
+    """Return the index of the largest prompt, which call it was, its tokens, and whether the provider counted them."""
     if not prompts:
         return len(history.messages), 0, 0, False
     number = max(range(len(prompts)), key=lambda n: prompts[n][1])
@@ -231,7 +231,7 @@ def _largest_prompt(history: History, prompts: Sequence[tuple[int, int]]) -> tup
 
 
 def _window(history: History, parts: Iterable[Part], index: int, splitter: Splitter, count: Counter) -> list[Part]:
-    """The parts of the prompt at an index."""
+    """Return the parts of the prompt at an index."""
     start, summary = _start(history, index)
     window = [part for part in parts if start <= part.message < index]
     if summary:
@@ -249,7 +249,7 @@ def _window(history: History, parts: Iterable[Part], index: int, splitter: Split
 
 
 def _rows(window: Iterable[Part]) -> list[WindowShare]:
-    """By kind in their usual order; results by tool, the largest first."""
+    """Sum the parts by kind, in the usual order, and results by tool, the largest first."""
     groups: dict[tuple[str, str], list[int]] = {}
     for part in window:
         groups.setdefault((part.kind, part.tool if part.kind == RESULTS else ""), []).append(part.tokens)
@@ -258,7 +258,7 @@ def _rows(window: Iterable[Part]) -> list[WindowShare]:
 
 
 def _wasted(window: Iterable[Part]) -> tuple[Waste, Waste]:
-    """Superseded results, and other repeated parts. The newest of each counts as needed."""
+    """Find superseded results, and other repeated parts. The newest of each does not count."""
     superseded, repeated = list[int](), list[int]()
     calls, texts = set[str](), set[str]()
     for part in reversed(list(window)):

@@ -1,4 +1,4 @@
-"""The scorers: they give every item a score.
+"""The scorers, which give every item a score.
 
 | scorer | reads | score |
 |---|---|---|
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from pycupel.scorers.similarity import SimilarityScorer
     from pycupel.scorers.tag import TagScorer
 else:
-    # A program uses a few of them.
+    # Imported on first use, because a program needs only a few of them.
     __getattr__ = load_when_used(
         __name__,
         {

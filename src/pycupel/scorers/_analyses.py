@@ -1,6 +1,6 @@
-"""A cache of analysed contents, so that a second question does not read them again.
+"""A cache of analysed contents, so that a second question does not analyse them again.
 
-One cache serves the process, because scorers are immutable values. Its keys are the
+One cache serves the whole process, because scorers are immutable. Its keys are the
 texts themselves, so it never affects a score.
 """
 
@@ -19,12 +19,12 @@ __all__ = ["MAX_BYTES", "analyse", "cached_bytes", "clear_caches"]
 
 MAX_BYTES = 64 * 1024 * 1024
 
-# The memory of an entry that getsizeof does not count: slots in dictionaries, headers, a tuple, small integers.
+# Memory per entry that getsizeof does not count: slots in dictionaries, headers, a tuple, small integers.
 _OVERHEAD = 200
 
 
 class _Vocabulary(dict[str, tuple[str, ...]]):
-    """The terms of every word seen so far. Holds all strings that the analyses refer to, and counts their bytes."""
+    """The terms of every word seen so far. Holds all strings that the analyses use, and counts their bytes."""
 
     bytes = 0
 
@@ -54,7 +54,7 @@ class _Cache:
         found = [known(content) for content in contents]
         if None not in found:
             return found  # type: ignore[return-value]
-        # The same content twice is read once.
+        # Analyse repeated content once.
         fresh = {
             content: self._read(content)
             for content in dict.fromkeys(
@@ -111,12 +111,12 @@ _CACHE = _Cache(MAX_BYTES)
 
 
 def analyse(contents: Sequence[str]) -> list[Analysis]:
-    """The analyses of the contents, from the cache where possible."""
+    """Analyse the contents, or take their analyses from the cache."""
     return _CACHE.analyse(contents)
 
 
 def cached_bytes() -> int:
-    """About how much memory the caches hold."""
+    """Estimate how much memory the caches use."""
     return _CACHE.bytes + _CACHE.vocabulary.bytes
 
 

@@ -1,4 +1,4 @@
-"""The base of the scorers: batch scoring with any scorer, and scorers that wrap others."""
+"""The common part of the scorers: batch scoring with any scorer, and scorers that wrap others."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ CONVERSATION = frozenset({ContextKind.MESSAGE.key, ContextKind.TOOL_OUTPUT.key})
 
 
 class WrappingScorer(ABC):
-    """The base of scorers that delegate to others."""
+    """The base class of scorers that wrap others."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def children(self) -> tuple[Scorer, ...]:
-        """The scorers inside."""
+        """Return the inner scorers."""
 
     def score_columns(self, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[list[float]]:
-        """The scores that each child gives, and in `known` those of every scorer inside, by their ids."""
+        """Return the scores of each child, and add those of every scorer inside to `known`, by id."""
         columns: list[list[float]] = []
         for child in self.children:
             column = known.get(id(child))
@@ -54,16 +54,16 @@ class WrappingScorer(ABC):
 
     @abstractmethod
     def combine(self, columns: list[list[float]]) -> list[float]:
-        """The scores of all items, from those of each child. A column may be shared, and must not be changed."""
+        """Compute the scores from those of each child. A column may be shared, and must not be changed."""
 
 
 def score_one(scorer: Scorer, item: ContextItem, all_items: Sequence[ContextItem]) -> float:
-    """The score of one item, as a float whatever number the scorer returns (SC-04)."""
+    """Score one item; the result is a float, whatever number the scorer returns (SC-04)."""
     return _as_score(scorer, scorer.score(item, all_items))
 
 
 def score_all(scorer: Scorer, items: Sequence[ContextItem]) -> list[float]:
-    """The scores of all items: through the scorer's `score_all`, or by one `score` for each, in order (SC-02)."""
+    """Score all items, with the scorer's `score_all` or one `score` call for each, in order (SC-02)."""
     batch, trusted, _ = _batch_method(scorer.__class__)
     if batch is None:
         return [_as_score(scorer, scorer.score(item, items)) for item in items]
@@ -79,7 +79,7 @@ def score_all(scorer: Scorer, items: Sequence[ContextItem]) -> list[float]:
 
 
 def combined(scorer: WrappingScorer, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[float]:
-    """The scores of a scorer that wraps others.
+    """Score all items with a scorer that wraps others.
 
     Each scorer is called once per run, however often it occurs: `known` has the scores by the scorer's id.
     """
@@ -87,7 +87,7 @@ def combined(scorer: WrappingScorer, items: Sequence[ContextItem], known: dict[i
 
 
 def score_once(child: Any, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[float]:
-    """The scores of all items, and in `known` those of the scorers inside, by their ids."""
+    """Score all items, and add the scores of the scorer and those inside it to `known`, by id."""
     batch, trusted, wraps = _batch_method(child.__class__)
     if wraps:
         return combined(child, items, known)
@@ -95,7 +95,7 @@ def score_once(child: Any, items: Sequence[ContextItem], known: dict[int, list[f
 
 
 def batches(scorers: Sequence[Scorer]) -> tuple[tuple[Scorer, Batch], ...]:
-    """Each scorer with its `score_all`, if all are different built-in scorers that wrap none; otherwise empty."""
+    """Pair each scorer with its `score_all`; empty unless all are different, built-in and wrap no others."""
     methods = [_batch_method(scorer.__class__) for scorer in scorers]
     if len(set(map(id, scorers))) < len(scorers) or not all(trusted and not wraps for _, trusted, wraps in methods):
         return ()
@@ -104,9 +104,9 @@ def batches(scorers: Sequence[Scorer]) -> tuple[tuple[Scorer, Batch], ...]:
 
 @lru_cache(maxsize=512)
 def _batch_method(cls: type[Any]) -> tuple[Any, bool, bool]:
-    """The class's `score_all`, whether it is built-in, and whether it belongs to a built-in scorer that wraps others.
+    """Return the class's `score_all`, whether it is built-in, and whether its scorer is built-in and wraps others.
 
-    For a subclass that overrides `score` alone it is None: the inherited `score_all` would ignore that method.
+    It is None for a subclass that overrides only `score`, which the inherited `score_all` would ignore.
     """
     for owner in cls.__mro__:
         if "score_all" in vars(owner):
@@ -126,7 +126,7 @@ def _as_score(scorer: Scorer, value: Any) -> float:
 def check_nesting(root: WrappingScorer, argument: str, inside: Sequence[Scorer]) -> None:
     """Reject a scorer that contains itself, or is nested too deeply to be shown, compared or run (CS-01, PY-08).
 
-    A depth-first search by identity, iterative so that it cannot hit the recursion limit itself. A scorer may occur
+    The depth-first search is iterative, so that it cannot hit the recursion limit itself. A scorer may occur
     several times. `inside` are the scorers that were passed to `root` as the argument of that name.
     """
     depth: dict[int, int] = {}

@@ -18,12 +18,12 @@ _RESCALE = 'use ReflexiveScorer(rescale="auto"), or rescale_hints(items)'
 
 
 class ScorerTraits(NamedTuple):
-    """What notes need to know about a scorer and those inside it.
+    """The properties of a scorer and those inside it that notes depend on.
 
     Attributes:
         shares: The innermost scorers with a share of the weight, except those that lack a question.
         fields: The field that each of them reads, if any.
-        awaits_query: Whether a scorer would read a question, but has none.
+        awaits_query: Whether a scorer takes a question, but has none.
         has_query: Whether a scorer in `shares` has a question.
         clamps: Whether a scorer clamps hints outside its range.
         is_conversational: Whether a scorer reads the order of the items as that of a conversation.
@@ -36,7 +36,7 @@ class ScorerTraits(NamedTuple):
     """The field that each of them reads, if any."""
 
     awaits_query: bool
-    """Whether a scorer would read a question, but has none."""
+    """Whether a scorer takes a question, but has none."""
 
     has_query: bool
     """Whether a scorer in `shares` has a question."""
@@ -49,7 +49,7 @@ class ScorerTraits(NamedTuple):
 
 
 def traits_of(scorer: Any) -> ScorerTraits:
-    """Inspect a scorer."""
+    """Determine the traits of a scorer."""
     leaves = leaves_of(scorer)
     shares = [(each, share) for each, share in leaves if share > 0.0 and not _awaits_query(each)]
     return ScorerTraits(
@@ -63,7 +63,7 @@ def traits_of(scorer: Any) -> ScorerTraits:
 
 
 def scorer_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[str, ...]:
-    """One sentence if at least half of the weight reads fields that no item sets."""
+    """Note that at least half of the weight reads fields that no item sets."""
     if not items:
         return ()
     silent: list[Any] = []
@@ -71,7 +71,7 @@ def scorer_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[st
     for (each, share), field in zip(traits.shares, traits.fields, strict=True):
         if field is None or _sets_any(field, each, items):
             total += share
-        elif not traits.has_query or field != _HINT:  # Without hints, the question measures relevance.
+        elif not traits.has_query or field != _HINT:  # If there are no hints, a question still measures relevance.
             silent.append(each)
             total += share
             missing += share
@@ -82,7 +82,7 @@ def scorer_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[st
 
 
 def clamping_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[str, ...]:
-    """One sentence if hints are outside the range of a scorer."""
+    """Note that hints are outside the range of a scorer."""
     if not traits.clamps:
         return ()
     hints = [item.future_relevance_hint for item in items]

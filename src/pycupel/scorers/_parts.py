@@ -16,23 +16,23 @@ Shares = list[tuple[Any, float]]
 
 
 def parts_of(scorer: Any) -> Shares:
-    """The scorers whose weighted sum is the score: composites are taken apart, any other scorer is one part."""
+    """Return the scorers whose weighted sum is the score: composites are split, any other scorer is one part."""
     return _resolved(scorer, lambda each: _weights(each) if type(each) is CompositeScorer else ())
 
 
 def leaves_of(scorer: Any) -> Shares:
-    """The innermost scorers. The boosts of a `BoostedScorer` have no share."""
+    """Return the innermost scorers. The boosts of a `BoostedScorer` have no share."""
     return _resolved(scorer, lambda each: _weights(each) if isinstance(each, WrappingScorer) else ())
 
 
 def field_of(scorer: Any) -> str | None:
-    """The field that a scorer reads. A custom scorer may name it, too."""
+    """Return the field that a scorer reads. A custom scorer may name it, too."""
     field = getattr(scorer, "reads", None)
     return field if isinstance(field, str) and field in ContextItem.__dataclass_fields__ else None
 
 
 def _weights(scorer: WrappingScorer) -> Sequence[float]:
-    """The share of each child; empty if the scorer counts as one part."""
+    """Return the share of each child; empty if the scorer counts as one part."""
     if isinstance(scorer, CompositeScorer):
         total = sum([weight for _, weight in scorer.entries])
         return [weight / total for _, weight in scorer.entries]
@@ -43,7 +43,7 @@ def _weights(scorer: WrappingScorer) -> Sequence[float]:
 
 
 def _resolved(root: Any, weights_of: Callable[[Any], Sequence[float]]) -> Shares:
-    """Parents pass their shares on to their children. A scorer that occurs several times has the sum of its shares."""
+    """Distribute shares from parents to children. A scorer that occurs several times has the sum of its shares."""
     order: list[tuple[Any, Sequence[float]]] = []
     shares: dict[int, float] = {}
 

@@ -1,4 +1,4 @@
-"""Questions and streams: preparing every scorer that takes them."""
+"""Prepare scorers for a question or a stream."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["bind_query", "bind_stream", "bound_query"]
 
 
 def bound_query(scorer: Any) -> str:
-    """The question of a scorer.
+    """Return the question of a scorer.
 
     Raises:
         ScorerConfigError: it has none.
@@ -49,12 +49,12 @@ def bind_query(scorer: Scorer, query: str) -> tuple[Scorer, int]:
 
 
 def bind_stream(scorer: Scorer) -> Scorer:
-    """Prepare every inner scorer for items that come in batches, if it has a method `for_stream()`."""
+    """Prepare every inner scorer that has a method `for_stream()` for items that arrive in batches."""
     return _Binding("for_stream").bind(scorer)
 
 
 class _Binding:
-    """One walk through a scorer and those inside it."""
+    """One traversal of a scorer and those inside it."""
 
     def __init__(self, method: str, *arguments: str) -> None:
         self.method = method
@@ -81,7 +81,7 @@ class _Binding:
 
 
 def _with_children(scorer: WrappingScorer, children: tuple[Scorer, ...]) -> Scorer:
-    """A copy of the scorer, of its own class, around other scorers."""
+    """Copy a scorer with other inner scorers."""
     new: Any = copy(scorer)
     if isinstance(scorer, CompositeScorer):
         weights = [weight for _, weight in scorer.entries]

@@ -1,4 +1,4 @@
-"""Checking the weights that scorers are configured with."""
+"""Check the weights of scorers."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["bad_weight", "checked_weight", "weight_items"]
 
 
 def weight_items(name: str, value: Any) -> list[tuple[Any, Any]]:
-    """The members of a mapping to weights, not checked yet."""
+    """Return the entries of a mapping to weights, not checked yet."""
     return list(checked_mapping(name, "a mapping to weights", value).items())
 
 
 def checked_weight(what: str, where: str, value: Any) -> float:
-    """A weight of 0 or more. `what` begins the specification's sentence; `where` names the entry, in a note."""
+    """Check for a weight of 0 or more. `what` begins the specification's sentence; a note names the entry, `where`."""
     weight = as_float(where, value)
     if weight < 0.0:
         raise bad_weight(f"{what} must be non-negative", where, weight)
@@ -27,5 +27,5 @@ def checked_weight(what: str, where: str, value: Any) -> float:
 
 
 def bad_weight(message: str, where: str, weight: float) -> ScorerConfigError:
-    """The error for a weight that is out of range."""
+    """Make the error for a weight that is out of range."""
     return ScorerConfigError(message, argument=argument_of(where), value=weight, hint=f"{where} is {weight}")

@@ -1,4 +1,4 @@
-"""BoostedScorer: another scorer, multiplied. An extension of pycupel.
+"""BoostedScorer: another scorer, multiplied by boosts. An extension of pycupel.
 
 `MetadataKeyScorer` returns a multiplier, but in a `CompositeScorer`, which averages, it only adds a constant to the
 items that match (CS-03). `BoostedScorer(inner, MetadataKeyScorer("cupel:priority", "high", 1.5))` multiplies.
@@ -50,20 +50,20 @@ class BoostedScorer(WrappingScorer):
 
     @property
     def children(self) -> tuple[Scorer, ...]:
-        """The scorers inside."""
+        """Return the inner scorers."""
         return (self.inner, *self.boosts)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
-        """The product of all scores."""
+        """Return the product of all scores."""
         result = score_one(self.inner, item, all_items)
         for boost in self.boosts:
             result *= score_one(boost, item, all_items)
         return result
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        """The scores of all items, equal to `score` bit for bit."""
+        """Score all items at once; the results equal those of `score` bit for bit."""
         return combined(self, items, {})
 
     def combine(self, columns: list[list[float]]) -> list[float]:
-        """The product of the columns."""
+        """Multiply the columns."""
         return product(columns)

@@ -59,25 +59,25 @@ class CompositeScorer(WrappingScorer):
 
     @property
     def children(self) -> tuple[Scorer, ...]:
-        """The scorers inside."""
+        """Return the inner scorers."""
         return tuple([scorer for scorer, _ in self.entries])
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
-        """The weighted average of the scores of one item."""
+        """Return the weighted average of the scores of one item."""
         result = 0.0
         for (scorer, _), weight in zip(self.entries, self._normalized, strict=True):
             result += score_one(scorer, item, all_items) * weight
         return result
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        """The scores of all items, equal to `score` bit for bit."""
+        """Score all items at once; the results equal those of `score` bit for bit."""
         if self._batches:
-            # No child occurs twice, so no scores have to be kept.
+            # No child occurs twice, so no scores have to be remembered.
             return self.combine([batch(items) for _, batch in self._batches])
         return combined(self, items, {})
 
     def score_columns(self, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[list[float]]:
-        """The scores that each child gives, and in `known` those of every scorer inside, by their ids."""
+        """Return the scores of each child, and add those of every scorer inside to `known`, by id."""
         if known or not self._batches:
             return WrappingScorer.score_columns(self, items, known)
         for scorer, batch in self._batches:
@@ -85,7 +85,7 @@ class CompositeScorer(WrappingScorer):
         return list(known.values())
 
     def combine(self, columns: list[list[float]]) -> list[float]:
-        """The weighted average of the columns."""
+        """Average the columns by weight."""
         return weighted_sum(columns, self._normalized)
 
 

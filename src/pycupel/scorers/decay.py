@@ -1,4 +1,4 @@
-"""DecayScorer: the older an item, the lower its score, by a curve and a clock that the caller provides."""
+"""DecayScorer: the older an item, the lower its score, by the caller's curve and clock."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Curve(Protocol):
     """Turns the age of an item into a score."""
 
     def at(self, age: timedelta, /) -> float:
-        """The score at an age, which is never negative."""
+        """Return the score at an age, which is never negative."""
         ...
 
 
@@ -45,7 +45,7 @@ class Exponential:
         _checked_duration("half_life (halfLife)", self.half_life)
 
     def at(self, age: timedelta, /) -> float:
-        """The score at an age."""
+        """Return the score at an age."""
         return pow(2.0, -age.total_seconds() / self.half_life.total_seconds())
 
 
@@ -76,7 +76,7 @@ class Step:
         object.__setattr__(self, "windows", tuple(checked))
 
     def at(self, age: timedelta, /) -> float:
-        """The score at an age."""
+        """Return the score at an age."""
         for max_age, score in self.windows:
             if max_age > age:
                 return score
@@ -99,7 +99,7 @@ class Window:
         _checked_duration("max_age (maxAge)", self.max_age)
 
     def at(self, age: timedelta, /) -> float:
-        """The score at an age."""
+        """Return the score at an age."""
         return 1.0 if age < self.max_age else 0.0
 
 
@@ -109,7 +109,7 @@ class SystemTimeProvider(Optionless):
     __slots__ = ()
 
     def now(self) -> datetime:
-        """The current time in UTC."""
+        """Return the current time in UTC."""
         return datetime.now(UTC)
 
 
@@ -118,7 +118,7 @@ class SystemTimeProvider(Optionless):
 class DecayScorer:
     """The older an item, the lower its score. An item from the future has age zero.
 
-    The clock is read once in a run, so all ages in it are consistent; with a live clock, two runs may differ.
+    The clock is read once per run, so all ages are consistent; with a live clock, two runs may differ.
 
     Attributes:
         time_provider: The clock: `SystemTimeProvider()`, any object with `now()`, or a function. There is no default.
@@ -151,13 +151,13 @@ class DecayScorer:
         object.__setattr__(self, "null_timestamp_score", score)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
-        """The curve's score at the item's age."""
+        """Return the curve's score at the item's age."""
         if item.timestamp is None:
             return self.null_timestamp_score
         return self._at(item.timestamp, self._now())
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        """The scores of all items, equal to `score` bit for bit."""
+        """Score all items at once; the results equal those of `score` bit for bit."""
         now = self._now()  # DS-02: once
         absent = self.null_timestamp_score
         return [absent if item.timestamp is None else self._at(item.timestamp, now) for item in items]
@@ -178,9 +178,9 @@ class DecayScorer:
 
 
 def checked_clock(name: str, value: Any) -> Any:
-    """An object with `now()`, or a function."""
+    """Check for an object with `now()`, or a function."""
     refuse_class(name, value)
-    # A datetime has a now(), too, but that gives the local time of the machine, without a zone.
+    # A datetime has a now(), too, but it returns the machine's local time without a zone.
     is_clock = isinstance(value, TimeProvider) and not isinstance(value, datetime)
     if not (is_clock or callable(value)):
         raise wrong_type(name, "an object with now() or a function", value)

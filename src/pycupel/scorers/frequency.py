@@ -26,7 +26,7 @@ class FrequencyScorer(Optionless):
     """The field of items that the scorer reads."""
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
-        """The share of the other items that have a tag in common with this one."""
+        """Return the share of the other items that have a tag in common with this one."""
         if len(item.tags) == 0 or len(all_items) <= 1:
             return 0.0
         matching_items = 0
@@ -40,7 +40,7 @@ class FrequencyScorer(Optionless):
         return matching_items / (len(all_items) - 1)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        """The scores of all items, equal to `score` bit for bit."""
+        """Score all items at once; the results equal those of `score` bit for bit."""
         others = len(items) - 1
         if others <= 0:
             return [0.0] * len(items)

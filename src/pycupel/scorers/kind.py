@@ -59,13 +59,13 @@ class KindScorer:
         object.__setattr__(self, "_by_key", {kind.key: weight for kind, weight in checked.items()})
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
-        """The weight of the item's kind."""
+        """Return the weight of the item's kind."""
         if item.kind in self.weights:
             return self.weights[item.kind]
         return 0.0
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        """The scores of all items, equal to `score` bit for bit."""
+        """Score all items at once; the results equal those of `score` bit for bit."""
         weight_of = self._by_key.get
         return [weight_of(item.kind.key, 0.0) for item in items]
 

@@ -60,17 +60,17 @@ class MetadataKeyScorer:
         object.__setattr__(self, "boost", boost)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
-        """`boost` if the item's metadata matches, else 1.0."""
+        """Return `boost` if the item's metadata matches, else 1.0."""
         raw = item.metadata.get(self.key)
         if raw is None:
             return _NEUTRAL
         try:
-            # By the characters themselves: a subclass of str may override comparison.
+            # Compare plain strings, because a subclass of str may override comparison.
             text = str.__str__(raw if isinstance(raw, str) else str(raw))
         except Exception:  # noqa: BLE001 - a user's object that raises matches nothing
             return _NEUTRAL
         return self.boost if text == self.value else _NEUTRAL
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        """The scores of all items, equal to `score` bit for bit."""
+        """Score all items at once; the results equal those of `score` bit for bit."""
         return [self.score(item, items) if item.metadata else _NEUTRAL for item in items]

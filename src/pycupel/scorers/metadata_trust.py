@@ -1,4 +1,4 @@
-"""MetadataTrustScorer: your trust in an item is its score."""
+"""MetadataTrustScorer: the trust value in an item's metadata is its score."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ class MetadataTrustScorer:
         object.__setattr__(self, "default_score", default)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
-        """The item's trust value, or `default_score`."""
+        """Return the item's trust value, or `default_score`."""
         value = _as_number(item.metadata.get(self.key))
         if value is None or not isfinite(value):
             return self.default_score
         return 0.0 if value < 0.0 else min(value, 1.0)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        """The scores of all items, equal to `score` bit for bit."""
+        """Score all items at once; the results equal those of `score` bit for bit."""
         return [self.score(item, items) if item.metadata else self.default_score for item in items]
 
 

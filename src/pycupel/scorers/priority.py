@@ -24,7 +24,7 @@ class PriorityScorer(Optionless):
     """The field of items that the scorer reads."""
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
-        """The rank of the item's priority, from 0 to 1."""
+        """Return the rank of the item's priority, from 0 to 1."""
         if item.priority is None:
             return 0.0
         count_with_priority = 0
@@ -40,5 +40,5 @@ class PriorityScorer(Optionless):
         return rank / (count_with_priority - 1)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        """The scores of all items, equal to `score` bit for bit."""
+        """Score all items at once; the results equal those of `score` bit for bit."""
         return integer_rank_shares([item.priority for item in items])

@@ -52,7 +52,7 @@ class RecencyScorer:
         return "timestamp" if self.undated == "oldest" else None
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
-        """The rank of the item's timestamp, from 0 to 1."""
+        """Return the rank of the item's timestamp, from 0 to 1."""
         if self.undated == "position" and all(other.timestamp is None for other in (item, *all_items)):
             conversation = [other for other in all_items if other.kind.key in CONVERSATION]
             positions = [i for i, other in enumerate(conversation) if other is item]
@@ -72,7 +72,7 @@ class RecencyScorer:
         return rank / (count_with_timestamp - 1)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        """The scores of all items, equal to `score` bit for bit."""
+        """Score all items at once; the results equal those of `score` bit for bit."""
         stamps = [item.timestamp for item in items]
         if self.undated == "position" and not any(stamps):
             conversation = [item for item in items if item.kind.key in CONVERSATION]

@@ -25,7 +25,7 @@ class ReflexiveScorer:
 
     Attributes:
         rescale: "never" clamps, as the specification says. "auto" is for hints of any scale, such as raw BM25, cosines
-            or logits: if any hint is outside of [0, 1], all are scaled, so that the smallest is 0 and the largest 1.
+            or logits: if any hint is outside [0, 1], all are scaled, so that the smallest is 0 and the largest 1.
 
     Raises:
         ScorerConfigError: `rescale` is neither "never" nor "auto".
@@ -37,7 +37,7 @@ class ReflexiveScorer:
     rescale: Literal["never", "auto"] = "never"
     """"never" clamps, as the specification says.
 
-    "auto" is for hints of any scale, such as raw BM25, cosines or logits: if any hint is outside of [0, 1], all are
+    "auto" is for hints of any scale, such as raw BM25, cosines or logits: if any hint is outside [0, 1], all are
     scaled, so that the smallest is 0 and the largest 1.
     """
 
@@ -48,7 +48,7 @@ class ReflexiveScorer:
     __repr__ = brief_repr
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
-        """The item's hint, from 0 to 1."""
+        """Return the item's hint, from 0 to 1."""
         hint = item.future_relevance_hint
         if hint is None or not isfinite(hint):
             return 0.0
@@ -59,7 +59,7 @@ class ReflexiveScorer:
         return 0.0 if hint < 0.0 else min(hint, 1.0)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        """The scores of all items, equal to `score` bit for bit."""
+        """Score all items at once; the results equal those of `score` bit for bit."""
         hints = [item.future_relevance_hint for item in items]
         if self.rescale == "auto":
             hints = _rescaled(hints)
@@ -67,11 +67,11 @@ class ReflexiveScorer:
 
 
 def rescale_hints(items: Iterable[ContextItem]) -> list[ContextItem]:
-    """The items with their hints scaled to the range from 0 to 1, if any hint is outside of it.
+    """Scale the hints of items to the range from 0 to 1, if any hint is outside it.
 
     For hints of any scale, where larger is better: raw BM25, cosines, logits. The smallest becomes 0 and the largest
     1; if all are equal, 0.5. Hints that are absent or not finite are left out of the scaling and stay as they are.
-    Items whose hint does not change are returned themselves.
+    Items whose hint does not change are returned as they are.
 
     Raises:
         TypeError: `items` is not an iterable of ContextItem.
@@ -88,7 +88,7 @@ def rescale_hints(items: Iterable[ContextItem]) -> list[ContextItem]:
 
 
 def _rescaled(hints: list[float | None]) -> list[float | None]:
-    """Min-max scaling over the finite hints if one of them is outside of [0, 1]."""
+    """Apply min-max scaling to the finite hints if one of them is outside [0, 1]."""
     finite = [hint for hint in hints if hint is not None and isfinite(hint)]
     if not finite or (min(finite) >= 0.0 and max(finite) <= 1.0):
         return hints
@@ -99,7 +99,7 @@ def _rescaled(hints: list[float | None]) -> list[float | None]:
 def _share(hint: float, smallest: float, largest: float) -> float:
     if smallest == largest:
         return 0.5
-    # Halves, because the difference of two floats can overflow.
+    # Use halves, because the difference of two floats can overflow.
     return (hint / 2 - smallest / 2) / (largest / 2 - smallest / 2)
 
 

@@ -26,7 +26,7 @@ class RelevanceScorer:
 
     Words count in any script. Identifiers are also found by their parts (`getUserName`, `user_name`), inflected English
     words by their stems, and stop words are left out of the question. The scores are then divided by the largest;
-    `share` times the best score among the neighbours is added, because an answer often stands beside the words of the
+    `share` times the best score among the neighbours is added, because the answer is often next to the words of the
     question; the scores are divided by the largest again; `group_share` times the best score in the group is added,
     and the scores are divided by the largest.
 
@@ -42,7 +42,7 @@ class RelevanceScorer:
             and tool outputs are one group, and no other item has a group. Items without a group have no neighbours.
         group_share: How much of the group's best score is added, from 0 to 1.
         length_exponent: Finally, scores are divided by the number of words to this power, from 0 to 1.
-        optional: Whether every item scores 0 without a query, instead of an error.
+        optional: Whether every item scores 0 without a query, instead of raising an error.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -79,7 +79,7 @@ class RelevanceScorer:
     """Finally, scores are divided by the number of words to this power, from 0 to 1."""
 
     optional: bool = False
-    """Whether every item scores 0 without a query, instead of an error."""
+    """Whether every item scores 0 without a query, instead of raising an error."""
 
     _seen: Corpus | None = field(default=None, init=False, repr=False, compare=False)
 
@@ -97,7 +97,7 @@ class RelevanceScorer:
             set_field(self, name, checked_float(name, getattr(self, name), ScorerConfigError, low=0.0, high=1.0))
 
     def for_query(self, query: str) -> Self:
-        """The same scorer for this question.
+        """Return the same scorer for this question.
 
         Raises:
             TypeError: the query is not a str.
@@ -105,7 +105,7 @@ class RelevanceScorer:
         return replace(self, query=checked_str("query", query))
 
     def for_stream(self) -> Self:
-        """The same scorer for items that come in batches. It serves one stream, in order.
+        """Return the same scorer for items that arrive in batches. It serves one stream, in order.
 
         Each batch is scored by the words of all batches so far, and 1.0 is the best score so far.
         """
@@ -114,7 +114,7 @@ class RelevanceScorer:
         return streaming
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
-        """The score of one item: the largest, if the object occurs several times."""
+        """Score one item; if the object occurs several times, return its largest score."""
         terms = self._terms()
         if not terms:
             return 0.0
@@ -140,7 +140,7 @@ class RelevanceScorer:
         return max((scores[i] for i in indices if all_items[i] is item), default=0.0)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        """The scores of all items, in time proportional to the words of contents not seen before."""
+        """Score all items, in time proportional to the words of contents not seen before."""
         terms = self._terms()
         if not terms:
             return [0.0] * len(items)
@@ -154,7 +154,7 @@ class RelevanceScorer:
         return _largest_of_each(items, self._shortened(scores, texts, corpus))
 
     def _terms(self) -> dict[str, float]:
-        """The terms to look for: none without a question, or if it has only stop words."""
+        """Return the terms to look for: none without a question, or if it has only stop words."""
         if self.query == "" or (self.query is None and self.optional):
             return {}
         from pycupel.kernels.words import query_terms  # noqa: PLC0415 - see below
@@ -162,7 +162,7 @@ class RelevanceScorer:
         return query_terms(bound_query(self))
 
     def _groups(self, items: Sequence[ContextItem]) -> list[int | None]:
-        """A number for each group, or None."""
+        """Return the number of each item's group, or None."""
         key = self.group
         values = [item.metadata.get(key) for item in items]
         numbers: dict[Any, int] = {}
@@ -175,7 +175,7 @@ class RelevanceScorer:
         if not self.length_exponent:
             return scores
         power = self.length_exponent
-        # A text without words has no score of its own, but perhaps its neighbours' share.
+        # A text without words has no score of its own, but may have a share of its neighbours'.
         shortened = [score and score / (length or 1) ** power for score, (_, length) in zip(scores, texts, strict=True)]
         return corpus.scaled("length", shortened)
 
@@ -188,14 +188,14 @@ def clear_caches() -> None:
 
 
 def _analyse(items: Sequence[ContextItem]) -> list[Analysis]:
-    # Compiling the patterns for words takes longer than importing all scorers, and only questions need them.
+    # Imported late: compiling the word patterns takes longer than importing all scorers, and only questions need them.
     from pycupel.scorers._analyses import analyse  # noqa: PLC0415
 
     return analyse([item.content for item in items])
 
 
 def _number(value: Any, numbers: dict[Any, int]) -> int | None:
-    """The group's number; what cannot be hashed or compared, such as a list, is no group."""
+    """Return the group's number; a value that cannot be hashed or compared, such as a list, is not a group."""
     try:
         return numbers.setdefault(value, len(numbers))
     except Exception:  # noqa: BLE001 - a user's object may raise anything
@@ -203,7 +203,7 @@ def _number(value: Any, numbers: dict[Any, int]) -> int | None:
 
 
 def _largest_of_each(items: Sequence[ContextItem], scores: list[float]) -> list[float]:
-    """An object that occurs several times has the largest of its scores everywhere."""
+    """Give an object that occurs several times the largest of its scores everywhere."""
     if len(set(map(id, items))) == len(items):
         return scores
     largest: dict[int, float] = {}

@@ -39,11 +39,11 @@ class ScaledScorer(WrappingScorer):
 
     @property
     def children(self) -> tuple[Scorer, ...]:
-        """The scorers inside."""
+        """Return the inner scorers."""
         return (self.inner,)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
-        """The item's score in the range of all scores."""
+        """Scale the item's score to the range of all scores."""
         raw_score = float("nan")
         smallest, largest = float("inf"), float("-inf")
         for other in all_items:
@@ -59,9 +59,9 @@ class ScaledScorer(WrappingScorer):
         return (raw_score - smallest) / (largest - smallest)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        """The scores of all items, equal to `score` bit for bit."""
+        """Score all items at once; the results equal those of `score` bit for bit."""
         return self.combine([score_all(self.inner, items)])
 
     def combine(self, columns: list[list[float]]) -> list[float]:
-        """The only column, scaled."""
+        """Scale the only column."""
         return min_max(columns[0])

@@ -1,4 +1,4 @@
-"""SimilarityScorer: how close contents are to a question, by the caller's embeddings."""
+"""SimilarityScorer: how close contents are to a question, by your embeddings."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import as_float, checked_iterable, checked_str, wrong_type
 from pycupel.model.frozen import sealed
 from pycupel.scorers._query import bound_query
@@ -20,7 +21,7 @@ Embed = Callable[[list[str]], Iterable[Iterable[float]]]
 
 
 @sealed
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SimilarityScorer:
     """Cosine of the angle between the embeddings of content and question: from -1 to 1, larger is closer.
 
@@ -47,6 +48,8 @@ class SimilarityScorer:
     query: str | None = None
     """The question, or None if it is not known yet. With an empty one every item scores 0."""
 
+    __repr__ = record_repr
+
     def __post_init__(self) -> None:
         embed: Any = self.embed
         if not callable(embed):
@@ -55,7 +58,7 @@ class SimilarityScorer:
             checked_str("query", self.query)
 
     def for_query(self, query: str) -> Self:
-        """The same scorer for this question.
+        """Return the same scorer for this question.
 
         Raises:
             TypeError: the query is not a str.
@@ -63,11 +66,11 @@ class SimilarityScorer:
         return replace(self, query=checked_str("query", query))
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
-        """The cosine for one item. Embeds the question and this content alone."""
+        """Return the cosine for one item. Embeds only the question and this content."""
         return self.score_all((item,))[0]
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        """The cosines of all items, with one call of `embed`."""
+        """Return the cosines of all items, with one call of `embed`."""
         query = bound_query(self)
         if not query:
             return [0.0] * len(items)
@@ -111,7 +114,7 @@ def _as_list(returned: Any) -> Any:
 
 
 def _unit(vector: list[float]) -> list[float]:
-    """A vector of length 1 in the same direction; one of zeros as it is."""
+    """Scale a vector to length 1; a vector of zeros is returned as it is."""
     largest = max(map(abs, vector), default=0.0)
     if not largest:
         return vector
@@ -122,5 +125,5 @@ def _unit(vector: list[float]) -> list[float]:
 
 
 def _cosine(one: list[float], other: list[float]) -> float:
-    """Of two unit vectors. An exact sum is the same in every version of Python."""
+    """Return the cosine of two unit vectors, as an exact sum, which is the same in every version of Python."""
     return max(-1.0, min(1.0, fsum(map(mul, one, other))))

@@ -73,7 +73,7 @@ class TagScorer:
         object.__setattr__(self, "_total", total)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
-        """The weight of the item's tags, as a share of all weights."""
+        """Return the weight of the item's tags as a share of all weights."""
         if self._total == 0.0 or len(item.tags) == 0:
             return 0.0
         matched_sum = 0.0
@@ -84,5 +84,5 @@ class TagScorer:
         return min(matched_sum / self._total, 1.0)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        """The scores of all items, equal to `score` bit for bit."""
+        """Score all items at once; the results equal those of `score` bit for bit."""
         return [self.score(item, items) if item.tags else 0.0 for item in items]

@@ -1,4 +1,4 @@
-"""Makers of shorter versions: key lines, head and tail, a stub. They extract and never rewrite."""
+"""Shorteners: key lines, head and tail, a stub. They extract text and never rewrite it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Split a text into pieces: its lines, or parts of very long ones; and find what each needs to be understood."""
+"""Split a text into pieces (lines, or parts of very long ones), and find what each needs to be understood."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Piece(NamedTuple):
 
 
 def pieces_of(text: str) -> list[Piece]:
-    """The pieces of a text; none for binary content. Together they are the text."""
+    """Split a text into pieces; binary content has none. Joined, they are the text."""
     if is_binary(text):
         return []
     texts = [part for line in text.splitlines(keepends=True) for part in _parts(line)]
@@ -40,7 +40,7 @@ def pieces_of(text: str) -> list[Piece]:
 
 
 def join_pieces(pieces: Sequence[Piece], chosen: Iterable[int]) -> str:
-    """The chosen pieces in order, with a note for each gap between them. The text ends as the original does."""
+    """Join the chosen pieces in order, with a note for each gap. The result ends as the original does."""
     shown: list[str] = []
     after = 0
     for i in [*sorted(chosen), len(pieces)]:
@@ -56,7 +56,7 @@ def join_pieces(pieces: Sequence[Piece], chosen: Iterable[int]) -> str:
 
 
 def _left_out(gap: str, *, starts_line: bool) -> str:
-    # A text may have been shortened before.
+    # The text may have been shortened before.
     notes = [int(number.replace(",", "")) for number in _NOTE.findall(gap)]
     breaks = gap.count("\n") or gap.count("\r")
     is_open = bool(breaks) and not gap.endswith(("\n", "\r"))
@@ -67,7 +67,7 @@ def _left_out(gap: str, *, starts_line: bool) -> str:
 
 
 def _parts(line: str) -> list[str]:
-    """Split a very long line between words, unless it has direction marks: parts of it would read differently."""
+    """Split a very long line between words, unless it has bidirectional marks: its parts would read differently."""
     if len(line) <= _LONG or _DIRECTION.search(line):
         return [line]
     parts: list[str] = []
@@ -81,7 +81,7 @@ def _parts(line: str) -> list[str]:
 
 
 def _needs(texts: Sequence[str]) -> list[int | None]:
-    """For each piece, the piece that it needs to be understood."""
+    """Find for each piece the piece that it needs to be understood."""
     needs: list[int | None] = [None] * len(texts)
     if texts and texts[0].lstrip()[:1] in ("{", "["):
         _need_enclosing(texts, needs)
@@ -109,13 +109,13 @@ def _needs(texts: Sequence[str]) -> list[int | None]:
 
 
 def _delimiters(texts: Sequence[str]) -> int:
-    """How many commas or tabs each row of a table has, if the text begins like one."""
+    """Count the commas or tabs in each row of a table, if the text begins like one."""
     counts = [len(_DELIMITED.findall(text)) for text in texts[:3]]
     return counts[0] if len(counts) == 3 and counts[0] >= 2 and len(set(counts)) == 1 else 0
 
 
 def _need_enclosing(texts: Sequence[str], needs: list[int | None]) -> None:
-    """JSON: the nearest line before with less indentation, which has the key."""
+    """JSON: need the nearest earlier line with less indentation, which has the key."""
     open_lines: list[tuple[int, int]] = []
     for i, text in enumerate(texts):
         indent = len(text) - len(text.lstrip(" \t"))
@@ -127,7 +127,7 @@ def _need_enclosing(texts: Sequence[str], needs: list[int | None]) -> None:
 
 
 def _need_frames(texts: Sequence[str], needs: list[int | None]) -> None:
-    """A stack trace: the line that starts it, its first and last frames, and the line that ends it."""
+    """Stack trace: need the line that starts it, its first and last frames, and the line that ends it."""
     i = 0
     while i < len(texts):
         if not _FRAME.match(texts[i]):
@@ -135,7 +135,7 @@ def _need_frames(texts: Sequence[str], needs: list[int | None]) -> None:
             continue
         start = i
         frames = [i]
-        # Between Python's frames are lines of code, with more indentation.
+        # Python puts lines of code, with more indentation, between frames.
         while i < len(texts) and texts[i][:1] in (" ", "\t"):
             if _FRAME.match(texts[i]):
                 frames.append(i)

@@ -1,4 +1,4 @@
-"""Where a text may be cut without breaking it."""
+"""Find where a text may be cut without breaking it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LONGEST_ESCAPE = 64
 # Characters that join with the one before: variation selectors, skin tones, tags, and the joiner of emoji.
 _JOINING = re.compile("[\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\udc00-\udfff]")
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")
-# Marks that change the direction of the following text, up to another mark.
+# Bidirectional marks, which change the direction of the following text up to another mark.
 _DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
 _BINARY_SHARE = 0.05
@@ -31,9 +31,9 @@ def is_binary(text: str) -> bool:
 
 
 def head_end(text: str, limit: int) -> int:
-    """The last index up to `limit` where a head may end: after a line or a word, if one ends in its last half.
+    """Find the last index up to `limit` where a head may end: after a line or a word, if one ends in its last half.
 
-    0 if a text with marks of direction has no such line, because a part of a line would read differently.
+    It is 0 if a text with bidirectional marks has no such line, because part of a line would read differently.
     """
     line = text.rfind("\n", limit // 2, limit) + 1
     if line or _DIRECTION.search(text):
@@ -43,9 +43,9 @@ def head_end(text: str, limit: int) -> int:
 
 
 def tail_start(text: str, start: int) -> int:
-    """The first index from `start` where a tail may start: at a line or a word, if one starts in its first half.
+    """Find the first index from `start` where a tail may start: at a line or word, if one starts in its first half.
 
-    The end if a text with marks of direction has no such line.
+    It is the end of a text with bidirectional marks that has no such line.
     """
     middle = start + (len(text) - start) // 2
     line = text.find("\n", start, middle) + 1
@@ -58,7 +58,7 @@ def tail_start(text: str, start: int) -> int:
 
 
 def safe_index(text: str, index: int) -> int:
-    """The nearest index at or before this one that is not inside a character or an escape sequence."""
+    """Find the nearest index at or before this one that is not inside a character or an escape sequence."""
     return _outside_escape(text, _outside_character(text, index))
 
 

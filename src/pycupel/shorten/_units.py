@@ -11,7 +11,7 @@ __all__ = ["units_of"]
 
 # One pass finds words, identifiers and paths, and a number after a name.
 _WORD = re.compile(r"([^\W\d][\w./:-]{5,})(?:[ \t]*=?[ \t]*(-?\d[\d.,]*))?")
-# An identifier or a path differs from a word by a mark in it or after it, such as the colon of a key.
+# An identifier or a path has punctuation in it or after it, such as the colon of a key.
 _TELLING = re.compile(r"[_/.\d:]|[a-z][A-Z]")
 _ERROR = re.compile(
     r"\b(?:error|fatal|panic|failed|failure|warning|exception)\b\s*[:!\]]|\b[A-Z]\w*(?:Error|Exception)\b:|Traceback",
@@ -28,7 +28,7 @@ _LINE = 1 / 2
 
 
 def units_of(text: str) -> dict[str, float]:
-    """The units of a line, by what they are about."""
+    """Count the units of a line, by identifier, path, number or word."""
     units: dict[str, float] = {}
     for word, number in _WORD.findall(text):
         name = word.strip(_EDGES)

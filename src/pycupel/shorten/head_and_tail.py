@@ -18,13 +18,13 @@ _TRIES = 8
 
 @dataclass(frozen=True, slots=True)
 class HeadAndTail:
-    """The beginning and the end of a text, with a line between them that says how much was left out.
+    """Keeps the beginning and the end of a text, with a line between them that says how much was left out.
 
     Cuts are made at the end of a line or word if one is near, and never inside a character or an escape
     sequence. A text that cannot be cut, such as binary content, has no version.
 
     Attributes:
-        tokens: The most tokens of the version.
+        tokens: The maximum number of tokens of the version.
 
     Raises:
         TypeError: `tokens` is not an integer.
@@ -32,13 +32,13 @@ class HeadAndTail:
     """
 
     tokens: int
-    """The most tokens of the version."""
+    """The maximum number of tokens of the version."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tokens", checked_positive("tokens", self.tokens, InvalidArgumentError))
 
     def shorten(self, item: ContextItem, context: ShortenContext, /) -> list[ContextItem]:
-        """One version; none if the item already fits or cannot be cut."""
+        """Make one version; none if the item already fits or cannot be cut."""
         text = item.content
         if item.tokens <= self.tokens or is_binary(text):
             return []

@@ -15,14 +15,14 @@ from pycupel.shorten._units import units_of
 
 __all__ = ["KeyLines"]
 
-# The cost of a line besides its characters: its part of the note about left-out lines.
+# The cost of a line in addition to its characters: its part of the note about left-out lines.
 _GAP = 8
 _MOST_NEEDED = 16
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class KeyLines:
-    """Versions with the lines that have the most information that appears nowhere else in the context.
+    """Keeps the lines with the most information that appears nowhere else in the context.
 
     Identifiers, paths, named numbers, error messages and headings count, and other words a little. Information in
     several items counts for the newest, so repeated lines are left out of older ones. Lines keep their order and their
@@ -53,7 +53,7 @@ class KeyLines:
         object.__setattr__(self, "shares", tuple(sorted(set(given))))
 
     def shorten(self, item: ContextItem, context: ShortenContext, /) -> list[ContextItem]:
-        """The versions, longest first; fewer than `shares` if some would be equal or no shorter."""
+        """Make versions, longest first; fewer than `shares` if some would be equal or no shorter."""
         pieces, units = _analysis(context)[id(item)]
         if len(pieces) <= 1:
             return []
@@ -75,13 +75,13 @@ class KeyLines:
         return versions
 
     def units(self, item: ContextItem, context: ShortenContext, /) -> float:
-        """The units of the whole item that no newer one has; 1 if there is nothing to count."""
+        """Count the units of the whole item that no newer one has; 1 if there are none."""
         pieces, units = _analysis(context)[id(item)]
         return sum(units) if pieces else 1.0
 
 
 def _analysis(context: ShortenContext) -> dict[int, tuple[Sequence[Piece], Sequence[float]]]:
-    """The pieces of each item, with the units that no newer item has. Made once for a context."""
+    """Analyse each item's pieces, with the units that no newer item has. Done once per context."""
     made: dict[int, tuple[Sequence[Piece], Sequence[float]]] | None = context.memo.get(_analysis)
     if made is None:
         made = context.memo[_analysis] = {}
@@ -97,7 +97,7 @@ def _analysis(context: ShortenContext) -> dict[int, tuple[Sequence[Piece], Seque
 
 
 def _credited(pieces: Sequence[Piece], seen: set[str]) -> list[float]:
-    """The units of each piece. A unit in several pieces is credited to the one with the most units for its length."""
+    """Count the units of each piece. A repeated unit counts for the piece with the most units for its length."""
     said = [{unit: worth for unit, worth in units_of(piece.text).items() if unit not in seen} for piece in pieces]
     density = [sum(units.values()) / (len(piece.text) + _GAP) for units, piece in zip(said, pieces, strict=True)]
     credited = [0.0] * len(pieces)
@@ -108,13 +108,13 @@ def _credited(pieces: Sequence[Piece], seen: set[str]) -> list[float]:
 
 
 def _newest_first(items: Sequence[ContextItem]) -> list[int]:
-    """Items without a timestamp count as older than those with one."""
+    """Sort items, newest first; those without a timestamp count as older than those with one."""
     times = [0.0 if item.timestamp is None else item.timestamp.timestamp() for item in items]
     return sorted(range(len(items)), key=lambda i: (times[i], i), reverse=True)
 
 
 def _fill(pieces: Sequence[Piece], order: Iterable[int], budget: int) -> set[int]:
-    """Take pieces in this order while they fit, each with those that it needs to be understood."""
+    """Take pieces in this order while they fit, each with the pieces that it needs."""
     chosen: set[int] = set()
     left = budget
     for i in order:

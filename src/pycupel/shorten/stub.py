@@ -20,28 +20,28 @@ _LONGEST = 120
 
 @dataclass(frozen=True, slots=True)
 class Stub:
-    """One line: what the item was, how large it was, and how to get it again.
+    """Replaces an item by one line: what it was, how large it was, and how to get it again.
 
     For the result of a call, that is the name and the main argument of the call, if the item's metadata has a `call`
     with `name` and `arguments`; otherwise its `key`, `path`, `url`, `id`, `title` or `name`, if there is one.
     """
 
     def shorten(self, item: ContextItem, context: ShortenContext, /) -> list[ContextItem]:
-        """One version; none if it would be no shorter."""
+        """Make one version; none if it would be no shorter."""
         text = stub_text(item.kind.value, item.content, item.tokens, _origin(item))
         tokens = context.count(item, text)
         return [make_version(item, text, tokens, "Stub()")] if tokens < item.tokens else []
 
 
 def stub_text(what: str, content: str, tokens: int, origin: str) -> str:
-    """The line: `[ToolOutput left out: 120 lines, 3,400 tokens; again with Read(src/app.py)]`."""
+    """Write the line: `[ToolOutput left out: 120 lines, 3,400 tokens; again with Read(src/app.py)]`."""
     lines = content.count("\n") + 1
     size = f"{lines:,} lines, {tokens:,} tokens" if lines > 1 else f"{tokens:,} tokens"
     return f"[{what} left out: {size}{f'; {origin}' if origin else ''}]"
 
 
 def call_origin(name: str, arguments: Any) -> str:
-    """How to get a result again: the name of the call and its main argument."""
+    """Say how to get a result again: the name of the call and its main argument."""
     argument = main_argument(arguments)
     return f"again with {_line(name)}({_line(argument)})"
 
@@ -59,6 +59,6 @@ def _origin(item: ContextItem) -> str:
 
 
 def _line(text: str) -> str:
-    """A text in one line, cut if it is long."""
+    """Put a text into one line, and cut it if it is long."""
     shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
     return "".join(character if character.isprintable() else " " for character in shown)

@@ -1,4 +1,4 @@
-"""Find results that are out of date because of a later call."""
+"""Find results that a later call has outdated."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class ToolCall(NamedTuple):
 
 
 def superseded(calls: Sequence[ToolCall]) -> list[bool]:
-    """For each call, in order, whether its result is out of date.
+    """Return whether the result of each call is outdated.
 
-    It is if a later call is the same, with equal arguments; reads the same file, whole or the same part; or writes that
+    It is if a later call has the same name and arguments; reads the same file, whole or the same part; or writes that
     file as a whole. An edit changes only a part, so it supersedes nothing.
 
     Args:
@@ -43,7 +43,7 @@ def superseded(calls: Sequence[ToolCall]) -> list[bool]:
 
 
 def superseded_by(calls: Sequence[ToolCall]) -> list[int | None]:
-    """For each call, in order, the index of the first later one that makes its result out of date; None if none does.
+    """Return, for each call, the index of the first later call that outdates its result, or None.
 
     Args:
         calls: The calls, oldest first.
@@ -73,7 +73,7 @@ def superseded_by(calls: Sequence[ToolCall]) -> list[int | None]:
 
 
 def main_argument(arguments: Any) -> str:
-    """The argument that says most about a call: a path, a command, a query; otherwise the first short one."""
+    """Return the argument that says most about a call: a path, a command, a query; otherwise the first short one."""
     values = _mapping(arguments)
     for key in _MAIN:
         if isinstance(values.get(key), str):

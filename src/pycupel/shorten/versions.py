@@ -1,4 +1,4 @@
-"""`Versions`: an item with shorter versions of itself that already exist."""
+"""`Versions`: an item with existing shorter versions."""
 
 from __future__ import annotations
 
@@ -57,28 +57,28 @@ class Versions:
         object.__setattr__(self, "shorter", tuple(versions))
 
 
-def unpacked(items: Sequence[Any], maker: Shortener | None) -> tuple[list[Any], Shortener | None]:
-    """The whole items, and a shortener that returns the existing versions, and those of `maker` for other items."""
+def unpacked(items: Sequence[Any], shortener: Shortener | None) -> tuple[list[Any], Shortener | None]:
+    """Return the whole items, and a shortener that returns existing versions, or else those of `shortener`."""
     given = {id(each.item): each.shorter for each in items if isinstance(each, Versions)}
-    return [each.item if isinstance(each, Versions) else each for each in items], _WithVersions(given, maker)
+    return [each.item if isinstance(each, Versions) else each for each in items], _WithVersions(given, shortener)
 
 
 class _WithVersions:
-    """Versions that exist, and a maker for the other items."""
+    """Returns existing versions, and uses a shortener for the other items."""
 
-    def __init__(self, versions: Mapping[int, tuple[ContextItem, ...]], maker: Any) -> None:
+    def __init__(self, versions: Mapping[int, tuple[ContextItem, ...]], shortener: Any) -> None:
         self._versions = versions
-        self._maker = maker
-        self.maker_name = type(maker or self).__name__
+        self._shortener = shortener
+        self.shortener_name = type(shortener or self).__name__
 
     def shorten(self, item: ContextItem, context: ShortenContext, /) -> Sequence[ContextItem]:
         if id(item) in self._versions:
             return self._versions[id(item)]
-        made: Sequence[ContextItem] = () if self._maker is None else self._maker.shorten(item, context)
+        made: Sequence[ContextItem] = () if self._shortener is None else self._shortener.shorten(item, context)
         return made
 
     def units(self, item: ContextItem, context: ShortenContext, /) -> float:
-        own: Callable[..., float] | None = getattr(self._maker, "units", None)
+        own: Callable[..., float] | None = getattr(self._shortener, "units", None)
         return 1.0 if own is None else own(item, context)
 
 

@@ -1,4 +1,4 @@
-"""The slicers: they select the items that fit into the budget.
+"""The slicers, which select the items that fit into the budget.
 
 | slicer | selects |
 |---|---|

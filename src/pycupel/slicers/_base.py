@@ -1,4 +1,4 @@
-"""The base of the slicers. Internally, items are indices; the items that a custom slicer returns are mapped back."""
+"""The common part of the slicers. Internally, items are indices; what a custom slicer returns is mapped to indices."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ class IndexSlice(NamedTuple):
     notes: tuple[str, ...] = ()
 
     def tokens(self, items: Sequence[ContextItem]) -> int:
-        """The tokens of the selection."""
+        """Count the tokens of the selection."""
         versions = self.versions
         return sum([versions.get(i, items[i]).tokens for i in self.selected])
 
     def at(self, indices: Sequence[int] | Mapping[int, int]) -> IndexSlice:
-        """The same outcome with other indices, such as those that the sliced items have in a longer list."""
+        """Translate the indices, such as to those that the sliced items have in a longer list."""
         return IndexSlice(
             [indices[i] for i in self.selected],
             self.shortfalls,
@@ -69,7 +69,7 @@ index_slice = maker(IndexSlice)
 
 
 class IndexedSlicer(ABC):
-    """The base of the built-in slicers."""
+    """The base class of the built-in slicers."""
 
     # BS-09: a custom slicer may have these two attributes as well.
 
@@ -109,10 +109,10 @@ class IndexedSlicer(ABC):
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
-        """The selection, as indices of `items`."""
+        """Return the selection as indices of `items`."""
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
-        """Why items may be left out although there is room, by index. Called only for a report."""
+        """Return why items may be left out although there is room, by index. Called only for a report."""
         # ER-05: the reason alone would mislead.
         return {}
 
@@ -123,23 +123,23 @@ class IndexedSlicer(ABC):
         budget: ContextBudget,  # noqa: ARG002
         is_selected: Sequence[int],  # noqa: ARG002
     ) -> Iterable[str]:
-        """Advisory notes about a whole selection. `is_selected` has a 1 for each item that is part of it."""
+        """Return advisory notes about a selection. `is_selected` has a 1 for each item in it."""
         return ()
 
     def for_kind(self, key: str) -> IndexedSlicer:  # noqa: ARG002 - most slicers have no entries
-        """This slicer with only the entries of one kind, for the partitions of `QuotaSlice`."""
+        """Return this slicer with only the entries of one kind, for the partitions of `QuotaSlice`."""
         # CQ-03
         return self
 
     def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:  # noqa: ARG002
-        """The count requirements for kinds without any candidate."""
+        """Report unmet count requirements for kinds without candidates."""
         return ()
 
 
 def slice_by_index(
     slicer: Any, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget
 ) -> IndexSlice:
-    """The selection of any slicer, as indices.
+    """Run any slicer, and return the selection as indices.
 
     The items that a custom slicer returns are looked up by identity, each occurrence once (SL-02, SL-03).
     """
@@ -162,7 +162,7 @@ def slice_by_index(
 
 
 def delegate(inner: Slicer, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> IndexSlice:
-    """The selection of an inner slicer, as indices.
+    """Run an inner slicer, and return the selection as indices.
 
     With nothing to select, a built-in slicer may still have shortfalls to report; a custom one is not called (CQ-12).
     """
@@ -189,7 +189,7 @@ def has_notes(slicer: Slicer) -> bool:
 def exclusion_notes(
     slicer: Slicer, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget
 ) -> dict[int, str]:
-    """Why a slicer may leave out items although there is room, by index; empty for a custom slicer."""
+    """Return why a slicer may leave out items although there is room, by index; empty for a custom slicer."""
     return slicer.notes(items, scores, budget) if isinstance(slicer, IndexedSlicer) else {}
 
 
@@ -200,18 +200,18 @@ def advice_of(
     budget: ContextBudget,
     is_selected: Sequence[int],
 ) -> Iterable[str]:
-    """Advisory notes about a whole selection; none for a custom slicer."""
+    """Return advisory notes about a selection; none for a custom slicer."""
     return slicer.advice(items, scores, budget, is_selected) if isinstance(slicer, IndexedSlicer) else ()
 
 
 def restricted(inner: Slicer, key: str) -> Slicer:
-    """An inner slicer with only the entries of one kind, if it has any."""
+    """Return an inner slicer with only the entries of one kind, if it has entries."""
     return inner.for_kind(key) if isinstance(inner, IndexedSlicer) else inner
 
 
 @lru_cache(maxsize=512)
 def _method(cls: type[object]) -> str:
-    """The method to call: the most detailed one that the most derived class defines."""
+    """Return the method to call: the most detailed one that the most derived class defines."""
     for owner in cls.__mro__:
         for name in ("slice_indices", "slice_detailed", "slice"):
             if name in vars(owner) and (name != "slice_indices" or issubclass(cls, IndexedSlicer)):

@@ -1,4 +1,4 @@
-"""The three phases that the two count slicers share: commit what is required, delegate the rest, enforce the caps."""
+"""The three phases of the two count slicers: commit what is required, delegate the rest, enforce the caps."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Committed(NamedTuple):
 
 
 class CountingSlicer(IndexedSlicer):
-    """The base of the two count slicers.
+    """The base class of the two count slicers.
 
     Requirements come before the budget: they may exceed it, and then the overflow strategy decides. Even
     `ScarcityBehavior.THROW` does not guarantee them: without any candidates or budget, a slicer must return nothing,
@@ -61,10 +61,10 @@ class CountingSlicer(IndexedSlicer):
 
     @abstractmethod
     def cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
-        """The selected indices in the order in which caps are applied: the first ones stay."""
+        """Order the selected indices as caps are applied: the first ones stay."""
 
     def quota_constraints(self) -> tuple[QuotaConstraint, ...]:
-        """The limits of the entries, and those of the inner slicer."""
+        """Return the limits of the entries and of the inner slicer."""
         mode = QuotaConstraintMode.COUNT
         own = [QuotaConstraint(entry.kind, mode, entry.require_count, entry.cap_count) for entry in self.entries]
         return (*own, *quota_constraints_of(self.engine))
@@ -72,7 +72,7 @@ class CountingSlicer(IndexedSlicer):
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
-        """The selection, as indices of `items`."""
+        """Return the selection as indices of `items`."""
         if not items or budget.target_tokens <= 0:
             unmet = tuple(
                 CountRequirementShortfall(entry.kind, entry.require_count, 0) for entry in self._requirements()
@@ -96,7 +96,7 @@ class CountingSlicer(IndexedSlicer):
         return IndexSlice(selected, (*shortfalls, *inner.shortfalls), tuple(capped), versions, inner.notes)
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
-        """The notes of the inner slicer."""
+        """Return the notes of the inner slicer."""
         residual, left = _residual(self._commit(items, scores).selected, items, budget)
         notes = exclusion_notes(self.engine, [items[i] for i in residual], [scores[i] for i in residual], left)
         return {residual[i]: note for i, note in notes.items()}
@@ -104,7 +104,7 @@ class CountingSlicer(IndexedSlicer):
     def advice(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, is_selected: Sequence[int]
     ) -> Iterable[str]:
-        """The notes of the inner slicer about the items that the requirements left to it."""
+        """Return the notes of the inner slicer about the items that the requirements left to it."""
         counts = Counter([item.kind.key for item in compress(items, is_selected)])
         residual, left = _residual(self._commit(items, scores).selected, items, budget)
         given, rated = [items[i] for i in residual], [scores[i] for i in residual]
@@ -115,15 +115,15 @@ class CountingSlicer(IndexedSlicer):
         return advice_of(self.engine, given, rated, left, [is_selected[i] for i in residual])
 
     def for_kind(self, key: str) -> IndexedSlicer:
-        """This slicer with only the entries of one kind, by folded name."""
+        """Return this slicer with only the entries of one kind, by folded name."""
         return self.with_entries([self.by_key[key]] if key in self.by_key else [], key)
 
     @abstractmethod
     def with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:
-        """This slicer with fewer entries. A subclass may have another constructor, and stays as it is."""
+        """Return this slicer with fewer entries. A subclass, whose constructor may differ, is returned as it is."""
 
     def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
-        """The count requirements for kinds without any candidate."""
+        """Report unmet count requirements for kinds without candidates."""
         absent = [entry for entry in self._requirements() if entry.kind.key not in present]
         inner = self.engine.judge_absent(present) if isinstance(self.engine, IndexedSlicer) else ()
         return (*(self._scarce(entry, 0) for entry in absent), *inner)
@@ -132,7 +132,7 @@ class CountingSlicer(IndexedSlicer):
         return [entry for entry in self.entries if entry.require_count > 0]
 
     def _commit(self, items: Sequence[ContextItem], scores: Sequence[float]) -> _Committed:
-        """For each entry, in their order, its best candidates."""
+        """Take the best candidates of each entry, in order."""
         requirements = self._requirements()
         if not requirements:
             return _Committed([], {}, [])
@@ -154,7 +154,7 @@ class CountingSlicer(IndexedSlicer):
     def _enforce_caps(
         self, walk: Iterable[int], items: Sequence[ContextItem], committed: Mapping[str, int]
     ) -> tuple[list[int], list[tuple[int, ExclusionReason]]]:
-        """Phase 3. Items committed in phase 1 count, but are never removed."""
+        """Apply the caps (phase 3). Items committed in phase 1 count, but are never removed."""
         counts = dict(committed)
         kept: list[int] = []
         capped: list[tuple[int, ExclusionReason]] = []
@@ -173,7 +173,7 @@ class CountingSlicer(IndexedSlicer):
 def _residual(
     committed: Sequence[int], items: Sequence[ContextItem], budget: ContextBudget
 ) -> tuple[list[int], ContextBudget]:
-    """What is left for the inner slicer: the indices of the other items, and the rest of the budget."""
+    """Return what is left for the inner slicer: the indices of the other items, and the rest of the budget."""
     taken = set(committed)
     left = max(0, budget.target_tokens - sum(items[i].tokens for i in taken))
     rest = [i for i in range(len(items)) if i not in taken]

@@ -15,7 +15,7 @@ _Entry = TypeVar("_Entry", QuotaEntry, CountQuotaEntry)
 
 
 def checked_entries(entries: Any, entry_type: type[_Entry]) -> dict[str, _Entry]:
-    """The entries by folded kind, in their order. Each kind may be listed once (QS-02, CQ-04)."""
+    """Check the entries, and return them by folded kind, in order. Each kind may be listed once (QS-02, CQ-04)."""
     name = entry_type.__name__
     by_key: dict[str, _Entry] = {}
     for i, entry in enumerate(checked_iterable("entries", f"an iterable of {name}", entries)):
@@ -28,7 +28,7 @@ def checked_entries(entries: Any, entry_type: type[_Entry]) -> dict[str, _Entry]
 
 
 def partition_by_kind(items: Sequence[ContextItem], order: Iterable[int] | None = None) -> dict[str, list[int]]:
-    """The indices of each kind's items, kinds and items in order of appearance (QS-01), or in the `order` given."""
+    """Group the indices by kind, kinds and items in order of appearance (QS-01), or in the `order` given."""
     partitions: dict[str, list[int]] = {}
     for i in range(len(items)) if order is None else order:
         partitions.setdefault(items[i].kind.key, []).append(i)

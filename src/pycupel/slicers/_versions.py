@@ -1,4 +1,4 @@
-"""Choosing among versions of items, instead of each greedy or knapsack slicer."""
+"""Choose among versions of items; this replaces each greedy or knapsack slicer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pycupel.slicers.knapsack import KnapsackSlice
 
 __all__ = ["ItemVersions", "VersionSlice", "value_of", "with_versions"]
 
-# Values are integers in the kernel.
+# The kernel takes integer values.
 _UNITS = 10_000
 _HIGHEST = 1e9
 
@@ -45,13 +45,13 @@ class VersionSlice(IndexedSlicer):
     supports_min_budget = False
 
     def __init__(self, by_id: Mapping[int, ItemVersions]) -> None:
-        """Take the versions of items, by the id of the item."""
+        """Store the versions of items, by the id of the item."""
         self.by_id = by_id
 
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
-        """The selection, as indices of `items`."""
+        """Return the selection as indices of `items`."""
         if not items or budget.target_tokens <= 0:
             return IndexSlice([])
         return self.slice_required(items, scores, budget, ())
@@ -59,11 +59,11 @@ class VersionSlice(IndexedSlicer):
     def slice_required(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, required: Sequence[int]
     ) -> IndexSlice:
-        """The selection, with versions of the required items, even if they do not fit."""
+        """Return the selection, with versions of the required items, even if they do not fit."""
         capacity = budget.target_tokens
         if sum([item.tokens for item in items]) <= capacity:
             return IndexSlice(list(range(len(items))))
-        # Most programs import this module without shortening anything.
+        # Imported late, because most programs shorten nothing.
         from pycupel.kernels.versions import choose  # noqa: PLC0415
 
         known = [self.by_id.get(id(item), _WHOLE) for item in items]
@@ -88,7 +88,7 @@ class VersionSlice(IndexedSlicer):
 
 
 def value_of(units: float, score: float) -> int:
-    """At least 1, so that an item without units may still be chosen if there is room. NaN counts as 0."""
+    """Return a value of at least 1, so that an item without units can fill free room. NaN counts as 0."""
     rated = 0.0 if isnan(score) else min(max(score, 0.0), _HIGHEST)
     return max(1, round(_UNITS * units * (0.5 + 0.5 * rated)))
 
@@ -101,7 +101,7 @@ def _notes(value: int, bound: int) -> tuple[str, ...]:
 
 
 def with_versions(slicer: Any, versions: VersionSlice) -> Any:
-    """The slicer with every greedy or knapsack slicer in it replaced by a choice among versions.
+    """Replace every greedy or knapsack slicer in a slicer by a choice among versions.
 
     Raises:
         PipelineConfigError: it contains neither.

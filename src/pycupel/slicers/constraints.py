@@ -1,4 +1,4 @@
-"""The quotas of any slicer."""
+"""Ask any slicer for its quotas."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["quota_constraints_of"]
 
 
 def quota_constraints_of(slicer: Slicer) -> tuple[QuotaConstraint, ...]:
-    """The result of a slicer's `quota_constraints()`, inner slicers included; empty without that method.
+    """Return the quotas of a slicer and its inner slicers; empty if it has no method `quota_constraints()`.
 
     Raises:
         SlicerContractError: the method returned something other than a list or tuple of `QuotaConstraint`.

@@ -25,7 +25,7 @@ __all__ = ["CountConstrainedKnapsackSlice"]
 @sealed
 @dataclass(frozen=True, slots=True, init=False)
 class CountConstrainedKnapsackSlice(CountingSlicer):
-    """Selects the best items of kinds that require some, adds more with a knapsack, then removes what exceeds a cap.
+    """Selects the required number of each kind, adds more with a knapsack, then removes what exceeds a cap.
 
     Caps keep the highest scores. The tokens of items that a cap removes are not used for others.
 
@@ -33,7 +33,7 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
     nothing is selected, and the report lists the shortfalls. Pinned items are not counted.
 
     Attributes:
-        entries: How many items of a kind are required and allowed; one entry for each kind at most.
+        entries: How many items of a kind are required and allowed; at most one entry for each kind.
         knapsack: The slicer that selects the rest.
         scarcity: What to do when a kind has fewer candidates than required.
 
@@ -43,7 +43,7 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
     """
 
     entries: tuple[CountQuotaEntry, ...]
-    """How many items of a kind are required and allowed; one entry for each kind at most."""
+    """How many items of a kind are required and allowed; at most one entry for each kind."""
 
     knapsack: KnapsackSlice
     """The slicer that selects the rest."""
@@ -72,17 +72,17 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
 
     @property
     def engine(self) -> Slicer:
-        """The knapsack."""
+        """Return the knapsack."""
         return self.knapsack
 
     def cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
-        """By score, descending."""
-        # Stable on the knapsack's own order, which is descending by index: of equal scores the later item comes first
+        """Sort by score, descending."""
+        # The sort is stable on the knapsack's own order, descending by index, so of equal scores the later comes first
         # (CK-02).
         return descending(scores, selected)
 
     def with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:  # noqa: ARG002
-        """This slicer with fewer entries."""
+        """Return this slicer with fewer entries."""
         if type(self) is not CountConstrainedKnapsackSlice:
             return self
         return CountConstrainedKnapsackSlice(entries, self.knapsack, self.scarcity)

@@ -26,7 +26,7 @@ __all__ = ["CountQuotaSlice"]
 @sealed
 @dataclass(frozen=True, slots=True, init=False)
 class CountQuotaSlice(CountingSlicer):
-    """Selects the best items of kinds that require some, adds more with `inner`, then removes what exceeds a cap.
+    """Selects the required number of each kind, adds more with `inner`, then removes what exceeds a cap.
 
     The tokens of items that a cap removes are not used for others.
 
@@ -34,7 +34,7 @@ class CountQuotaSlice(CountingSlicer):
     nothing is selected, and the report lists the shortfalls. Pinned items are not counted.
 
     Attributes:
-        entries: How many items of a kind are required and allowed; one entry for each kind at most.
+        entries: How many items of a kind are required and allowed; at most one entry for each kind.
         inner: The slicer that selects the rest; not a `KnapsackSlice`.
         scarcity: What to do when a kind has fewer candidates than required.
         cap_order: Which items of a kind a cap keeps: with `"inner"` those that the inner slicer selected first (with
@@ -48,7 +48,7 @@ class CountQuotaSlice(CountingSlicer):
     # CQ-07, CQ-17
 
     entries: tuple[CountQuotaEntry, ...]
-    """How many items of a kind are required and allowed; one entry for each kind at most."""
+    """How many items of a kind are required and allowed; at most one entry for each kind."""
 
     inner: Slicer
     """The slicer that selects the rest; not a `KnapsackSlice`."""
@@ -92,15 +92,15 @@ class CountQuotaSlice(CountingSlicer):
 
     @property
     def engine(self) -> Slicer:
-        """The inner slicer."""
+        """Return the inner slicer."""
         return self.inner
 
     def cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
-        """In the order of `cap_order`."""
+        """Sort as `cap_order` says."""
         return descending(scores, selected) if self.cap_order == "score" else selected
 
     def with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:
-        """This slicer with fewer entries."""
+        """Return this slicer with fewer entries."""
         if type(self) is not CountQuotaSlice:
             return self
         return CountQuotaSlice(entries, restricted(self.inner, key), self.scarcity, cap_order=self.cap_order)

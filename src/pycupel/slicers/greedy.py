@@ -1,4 +1,4 @@
-"""GreedySlice: by score per token, or by score, as long as it fits."""
+"""GreedySlice: take items by score per token, or by score, as long as they fit."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _MAX_EXPONENT = 2.0
 class GreedySlice(IndexedSlicer):
     """Takes items by `score / tokens**cost_exponent`, highest first, as long as they fit.
 
-    The default is the specification's score per token, where a long top hit can lose to many short, weak items. Items
-    without tokens always fit. At equal values the earlier item comes first.
+    The default is the specification's score per token: a long top hit can lose to many short, weak items. Items
+    without tokens always fit. Ties go to the earlier item.
 
     Attributes:
         cost_exponent: How much the tokens count, from 0 to 2: 1 is score per token, 0 is the order of the scores alone.
@@ -51,7 +51,7 @@ class GreedySlice(IndexedSlicer):
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
-        """The selection, as indices of `items`."""
+        """Return the selection as indices of `items`."""
         if not items or budget.target_tokens <= 0:
             return IndexSlice([])
         tokens = [item.tokens for item in items]

@@ -23,11 +23,11 @@ _MAX_CELLS = 50_000_000
 @sealed
 @dataclass(frozen=True, slots=True)
 class KnapsackSlice(IndexedSlicer):
-    """Selects the combination with the highest total score.
+    """Selects the combination of items with the highest total score.
 
-    The specification has two surprises. An item with a score below 0.0001 is never selected, even if everything fits,
+    The specification has two surprises. First, an item with a score below 0.0001 is never selected, even if it fits,
     and `RecencyScorer` and `PriorityScorer` give the lowest of several items 0; `fill_free=True` adds what still fits.
-    And tokens are counted in buckets: with the default of 100, nothing fits into a budget below 100, and an item of 101
+    Second, tokens are counted in buckets: with the default of 100, nothing fits into less than 100, and an item of 101
     tokens costs 200; `bucket_size=1` is exact.
 
     Attributes:
@@ -76,7 +76,7 @@ class KnapsackSlice(IndexedSlicer):
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
-        """The selection, as indices of `items`."""
+        """Return the selection as indices of `items`."""
         if not items or budget.target_tokens <= 0:
             return IndexSlice([])
         tokens = [item.tokens for item in items]
@@ -98,7 +98,7 @@ class KnapsackSlice(IndexedSlicer):
         return index_slice((selected, (), (), NO_VERSIONS, ()))
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
-        """Scores that round to zero, and tokens that are rounded up."""
+        """Note scores that round to zero, and tokens that are rounded up."""
         worthless = f"a score below {1 / _UNITS:g} is worth nothing to a knapsack"
         rounded = f"tokens are rounded up to buckets of {self.bucket_size}"
         values = _integer_values(scores)
@@ -111,7 +111,7 @@ class KnapsackSlice(IndexedSlicer):
     def advice(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, is_selected: Sequence[int]
     ) -> Iterator[str]:
-        """Why nothing at all was selected, although something fits."""
+        """Note why nothing was selected, although something fits."""
         target = budget.target_tokens
         fitting = [i for i, item in enumerate(items) if 0 < item.tokens <= target]
         if not fitting or any(is_selected[i] for i in fitting):
@@ -138,7 +138,7 @@ class KnapsackSlice(IndexedSlicer):
 
 
 def _integer_values(scores: Sequence[float]) -> list[int]:
-    """Scores in units of 1/10 000, never negative.
+    """Convert scores to units of 1/10 000, never negative.
 
     NaN counts as 0, and plus infinity as more than all finite scores together (SC-03).
     """

@@ -12,7 +12,15 @@ from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_float
 from pycupel.model.frozen import sealed
 from pycupel.protocols import Slicer, checked_slicer
-from pycupel.slicers._base import IndexedSlicer, IndexSlice, advice_of, delegate, exclusion_notes, restricted
+from pycupel.slicers._base import (
+    IndexedSlicer,
+    IndexSlice,
+    advice_of,
+    check_nesting,
+    delegate,
+    exclusion_notes,
+    restricted,
+)
 from pycupel.slicers.constraints import quota_constraints_of
 
 __all__ = ["MinScoreSlice"]
@@ -21,7 +29,7 @@ __all__ = ["MinScoreSlice"]
 @sealed
 @dataclass(frozen=True, slots=True)
 class MinScoreSlice(IndexedSlicer):
-    """Lets `inner` select among the items that score at least `min_score`, even if there is room for more.
+    """Lets `inner` select only among items that score at least `min_score`, even if there is room for more.
 
     The others are excluded as `ScoredTooLow`, whatever their tokens. NaN is below every minimum. Scores depend on the
     scorer: those of `RelevanceScorer` are shares of the best item's, so a minimum for them is relative.
@@ -32,7 +40,7 @@ class MinScoreSlice(IndexedSlicer):
 
     Raises:
         TypeError: an argument has the wrong type.
-        SlicerConfigError: `min_score` is not finite.
+        SlicerConfigError: `min_score` is not finite, or slicers are nested too deeply.
     """
 
     inner: Slicer
@@ -45,6 +53,7 @@ class MinScoreSlice(IndexedSlicer):
 
     def __post_init__(self) -> None:
         checked_slicer("inner", self.inner)
+        check_nesting(self)
         object.__setattr__(self, "min_score", checked_float("min_score", self.min_score, SlicerConfigError))
 
     @property
@@ -58,7 +67,7 @@ class MinScoreSlice(IndexedSlicer):
         return bool(getattr(self.inner, "supports_min_budget", True))
 
     def quota_constraints(self) -> tuple[QuotaConstraint, ...]:
-        """The quotas of the inner slicer."""
+        """Return the quotas of the inner slicer."""
         return quota_constraints_of(self.inner)
 
     def slice_indices(
@@ -86,11 +95,11 @@ class MinScoreSlice(IndexedSlicer):
         return advice_of(self.inner, given, rated, budget, [is_selected[i] for i in kept])
 
     def for_kind(self, key: str) -> IndexedSlicer:
-        """This slicer, with only the inner slicer's entries of one kind."""
+        """Return this slicer with only the inner slicer's entries of one kind."""
         return replace(self, inner=restricted(self.inner, key)) if type(self) is MinScoreSlice else self
 
     def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
-        """The inner slicer's requirements for kinds that have no candidate."""
+        """Report the inner slicer's requirements for kinds without candidates."""
         return self.inner.judge_absent(present) if isinstance(self.inner, IndexedSlicer) else ()
 
     def _kept(self, scores: Sequence[float]) -> list[int]:

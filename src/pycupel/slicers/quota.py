@@ -1,4 +1,4 @@
-"""QuotaSlice: shares of the budget for each kind."""
+"""QuotaSlice: a share of the budget for each kind."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pycupel.slicers.greedy import GreedySlice
 
 __all__ = ["QuotaSlice"]
 
-# An inner QuotaSlice adds up its requirements for each kind of the outer one, so without a limit it could take minutes.
+# An inner QuotaSlice sums its requirements for each kind of the outer one; without a limit, that could take minutes.
 MAX_INNER_PERCENTAGES = 100
 
 
@@ -45,7 +45,7 @@ class QuotaSlice(IndexedSlicer):
     whose items have no tokens gets none.
 
     Attributes:
-        entries: The least and the largest share of a kind in percent; one entry for each kind at most.
+        entries: The minimum and maximum share of a kind in percent; at most one entry for each kind.
         inner: The slicer that selects within each share.
         redistribute: Whether to offer unused tokens to the kinds again, in order of their first item, each up to its
             cap.
@@ -65,7 +65,7 @@ class QuotaSlice(IndexedSlicer):
     """Whether `find_min_budget_for` accepts the slicer."""
 
     entries: tuple[QuotaEntry, ...]
-    """The least and the largest share of a kind in percent; one entry for each kind at most."""
+    """The minimum and maximum share of a kind in percent; at most one entry for each kind."""
 
     inner: Slicer
     """The slicer that selects within each share."""
@@ -102,7 +102,7 @@ class QuotaSlice(IndexedSlicer):
         object.__setattr__(self, "_requirements", tuple(requirements))
 
     def quota_constraints(self) -> tuple[QuotaConstraint, ...]:
-        """The limits of the entries, and those of the inner slicer."""
+        """Return the limits of the entries and of the inner slicer."""
         mode = QuotaConstraintMode.PERCENTAGE
         own = [QuotaConstraint(entry.kind, mode, entry.require, entry.cap) for entry in self.entries]
         return (*own, *quota_constraints_of(self.inner))
@@ -110,7 +110,7 @@ class QuotaSlice(IndexedSlicer):
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
-        """The selection, as indices of `items`."""
+        """Return the selection as indices of `items`."""
         if not items or budget.target_tokens <= 0:
             return delegate(self.inner, [], [], budget)
         shares = self._distribute(partition_by_kind(items), items, budget.target_tokens)
@@ -129,13 +129,13 @@ class QuotaSlice(IndexedSlicer):
     def _distribute(
         self, partitions: dict[str, list[int]], items: Sequence[ContextItem], target: int
     ) -> dict[str, _Share]:
-        """The share of each kind, with its candidates."""
+        """Compute the share of each kind, with its candidates."""
         mass = {key: sum([items[i].tokens for i in members]) for key, members in partitions.items()}
         limits = self._limits(mass, target)
         return {key: _Share(members, *limits[key]) for key, members in partitions.items()}
 
     def _limits(self, mass: Mapping[str, int], target: int) -> dict[str, tuple[int, int]]:
-        """The tokens of the share and of the cap of each kind, from the tokens of its candidates.
+        """Compute the tokens of each kind's share and cap, from the tokens of its candidates.
 
         DISTRIBUTE-BUDGET: percentages become tokens, rounded down; the rest is divided by token mass (QS-07, QS-08).
         """
@@ -189,7 +189,7 @@ class QuotaSlice(IndexedSlicer):
                 rest += used[key] - outcomes[key].tokens(items)
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
-        """The share of the item's kind, and the notes of the inner slicer."""
+        """Note the share of the item's kind, and add the notes of the inner slicer."""
         if not items or budget.target_tokens <= 0:
             return {}
         notes: dict[int, str] = {}
@@ -214,7 +214,7 @@ class QuotaSlice(IndexedSlicer):
         budget: ContextBudget,
         is_selected: Sequence[int],
     ) -> Iterator[str]:
-        """Notes on shares that are too small, required kinds without candidates, and fractions for percentages."""
+        """Note shares that are too small, required kinds without candidates, and fractions used as percentages."""
         small = [(entry, each) for entry in self.entries for each in (entry.require, entry.cap) if 0.0 < each <= 1.0]
         for entry, percent in small[:1]:
             yield (
@@ -235,7 +235,7 @@ class QuotaSlice(IndexedSlicer):
             yield from self._unused(items, budget.target_tokens, is_selected)
 
     def _unused(self, items: Sequence[ContextItem], target: int, is_selected: Sequence[int]) -> Iterator[str]:
-        """The unused tokens, if an excluded item fits into them and its cap allows it."""
+        """Note unused tokens, if an excluded item would fit and its cap allows it."""
         rest = target - sum([item.tokens for item in compress(items, is_selected)])
         pairs = zip(items, is_selected, strict=True)
         fitting = [item for item, taken in pairs if 0 < item.tokens <= rest and not taken]
@@ -259,12 +259,12 @@ class QuotaSlice(IndexedSlicer):
             )
 
     def for_kind(self, key: str) -> IndexedSlicer:
-        """This slicer with only the entries of one kind, by folded name."""
+        """Return this slicer with only the entries of one kind, by folded name."""
         inner = restricted(self.inner, key)
         return self if inner is self.inner or type(self) is not QuotaSlice else replace(self, inner=inner)
 
     def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
-        """The count requirements for kinds without any candidate."""
+        """Report unmet count requirements for kinds without candidates."""
         return self.inner.judge_absent(present) if isinstance(self.inner, IndexedSlicer) else ()
 
 

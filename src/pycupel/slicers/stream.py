@@ -1,4 +1,4 @@
-"""StreamSlice: selects batch by batch, as items arrive."""
+"""StreamSlice: select batch by batch, as items arrive."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ K = TypeVar("K")
 @sealed
 @dataclass(frozen=True, slots=True)
 class StreamSlice(IndexedSlicer):
-    """Takes items in batches: from each batch what fits, by score, not score per token, until the budget is full.
+    """Takes what fits from each batch, by score (not score per token), until the budget is full.
 
     Earlier batches win over better items that come later, and once a batch has filled the budget, the rest is ignored,
     even items without tokens. (A pipeline sorts all items by score first, so nothing better comes later.)
@@ -60,7 +60,7 @@ class StreamSlice(IndexedSlicer):
     def slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
-        """The selection, as indices of `items`."""
+        """Return the selection as indices of `items`."""
         if not items or budget.target_tokens <= 0:
             return IndexSlice([])
         tokens = [item.tokens for item in items]
@@ -71,14 +71,14 @@ class StreamSlice(IndexedSlicer):
         return IndexSlice(_fill_up(batches, tokens, budget.target_tokens))
 
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
-        """An item without tokens is left out only if the stream ended before it."""
+        """Note items without tokens, which are left out only if the stream ended before them."""
         if self.replace or budget.target_tokens <= 0:
             return {}
         note = "the stream ended when an earlier batch had filled the budget"
         return {i: note for i, item in enumerate(items) if item.tokens == 0}
 
     def _batches(self, ranked: Sequence[int]) -> list[list[int]]:
-        """The batches in order, each sorted by score: distributing one sorted list sorts them all."""
+        """Return the batches in order, each sorted by score: distributing one sorted list sorts them all."""
         batches: list[list[int]] = [[] for _ in range(0, len(ranked), self.batch_size)]
         for i in ranked:
             batches[i // self.batch_size].append(i)
@@ -98,7 +98,7 @@ def _fill_up(batches: Sequence[list[int]], tokens: Sequence[int], target: int) -
 
 
 def _compete(batches: Sequence[list[int]], ranked: Sequence[int], tokens: Sequence[int], target: int) -> list[int]:
-    """The best items of all batches so far."""
+    """Return the best items of all batches."""
     rank = [0] * len(ranked)
     for position, i in enumerate(ranked):
         rank[i] = position
@@ -122,7 +122,7 @@ def compete(selected: SortedSums[K], batch: Iterable[tuple[K, int]], target: int
     Args:
         selected: The tokens of the selected items, none negative, by rank. It is changed.
         batch: Ranks and tokens of the new items, the best first.
-        target: The most tokens of the selection.
+        target: The maximum number of selected tokens.
 
     Returns:
         The ranks that are not selected: dropped old ones, and rejected new ones.

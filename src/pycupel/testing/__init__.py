@@ -4,7 +4,7 @@
 
 Nothing here needs pytest. For pytest there is a plug-in, `pycupel_pytest`, with a fixture and options.
 
-| module        | holds                                                         |
+| module        | contents                                                      |
 |---------------|---------------------------------------------------------------|
 | `chain`       | the 13 assertions of the specification, and `match_snapshot`  |
 | `_subject`    | the report that they are about, and how they fail             |

@@ -1,4 +1,4 @@
-"""Checks of the arguments of assertions: kinds, counts, predicates and reasons."""
+"""Check the arguments of assertions: kinds, counts, predicates and reasons."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Reason: TypeAlias = type[ExclusionReason] | ExclusionReason | ReasonName
 _Checked = TypeVar("_Checked")
 _Predicate = TypeVar("_Predicate", bound=Callable[..., object])
 
-# Tracebacks of pytest end where a test calls an assertion, not in here.
+# Makes pytest tracebacks end at the assertion in the test, not in this module.
 __tracebackhide__ = True
 
 
@@ -68,7 +68,7 @@ class Variant(NamedTuple):
 
     @classmethod
     def of(cls, reason: Any) -> Self:
-        """The variant that a class, a name or an instance stands for."""
+        """Return the variant that a class, a name or an instance stands for."""
         if isinstance(reason, ExclusionReason):
             return cls(type(reason), reason_name(reason))
         if isinstance(reason, str):

@@ -1,4 +1,4 @@
-"""The reports of a failing test as files."""
+"""Save the reports of a failing test as files."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _save(path: Path, text: Callable[[], str]) -> str:
 
 
 def _file_name(node_id: str) -> str:
-    """The node id with dots for separators. If characters are lost, a checksum distinguishes similar ids."""
+    """Turn a node id into a file name. If characters are lost, a checksum distinguishes similar ids."""
     dotted = node_id.replace("::", ".").replace("/", ".").lstrip(".")
     name = re.sub(r"[^\w.\[\]-]", "_", dotted)[:_LONGEST_NAME]
     return name if name == dotted else f"{name}-{crc32(node_id.encode()):08x}"

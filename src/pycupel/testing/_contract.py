@@ -1,4 +1,4 @@
-"""The contracts of strategies, checked by calling them with many inputs in several ways."""
+"""Check the contracts of strategies by calling them with many inputs in several ways."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class _Contract(ABC):
     """Calls a strategy repeatedly, and keeps the first sample that violates each property."""
 
     method: str
-    # The optional method, and the property that it agrees with the required one.
+    # The optional method, and the property that says it agrees with the required one.
     optional: tuple[str, str] = ("", "")
 
     def __init__(self, strategy: Any) -> None:
@@ -90,7 +90,7 @@ class _Contract(ABC):
     def ask(self, strategy: Any, sample: Sample) -> _Answer: ...
 
     def ask_optional(self, sample: Sample, answer: _Answer) -> _Answer:  # noqa: ARG002
-        """The answer of the optional method, or `answer` if there is no such method."""
+        """Call the optional method, or return `answer` if there is none."""
         return answer
 
     def check(self, given: Sequence[Sample]) -> list[BrokenProperty]:
@@ -238,13 +238,13 @@ class PlacerContract(_Contract):
 
 
 def _names(returned: Sequence[object], items: Sequence[ContextItem]) -> _Answer:
-    """The returned items by their indices, each index at most once."""
+    """Name the returned items by their indices, each index at most once."""
     indices = indices_by_identity(items)
     return [f"item {indices[id(item)].pop()}" if indices.get(id(item)) else _STRANGER for item in returned]
 
 
 def _state(sample: Sample) -> list[object]:
-    """Everything about its arguments that a strategy could change. Only metadata can be changed in place."""
+    """Return what a strategy could change in its arguments. Of an item, only metadata can be changed in place."""
     values = [
         (*_PLAIN_FIELDS(item), repr(item.metadata) if item.metadata else "")
         for item in sample.items
@@ -254,12 +254,12 @@ def _state(sample: Sample) -> list[object]:
 
 
 def _spread(values: Sequence[_Value]) -> Sequence[_Value]:
-    """All of a few values, or about eight of many, because a nested scorer is slow for 200 scores."""
+    """Return all of a few values, or about eight of many, because a nested scorer is slow for 200 scores."""
     return values[:: max(1, len(values) // 8)]
 
 
 def _copy_of(strategy: Any) -> Any:
-    """A copy that has not been called yet, or the strategy itself if it cannot be copied."""
+    """Return a copy that has not been called yet, or the strategy itself if it cannot be copied."""
     try:
         return deepcopy(strategy)
     except Exception:  # noqa: BLE001 - strategies need not support copying

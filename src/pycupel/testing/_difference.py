@@ -26,7 +26,7 @@ _Entry: TypeAlias = IncludedItem | ExcludedItem | None
 
 
 def outline(report: SelectionReport) -> Iterator[str]:
-    """A report with a line for each entry, without numbers that depend on other entries."""
+    """List a report, a line for each entry, without numbers that depend on other entries."""
     yield "selected:"
     yield from (f"  {_label(entry.item)}, {entry.score!r}, {_reason(entry)}" for entry in report.included)
     yield "left out:"
@@ -36,7 +36,7 @@ def outline(report: SelectionReport) -> Iterator[str]:
 
 
 def explain_inequality(left: SelectionReport, right: SelectionReport) -> list[str]:
-    """Why `left == right` is false: a summary, then a section for each kind of difference."""
+    """Explain why `left == right` is false: a summary, then a section for each kind of difference."""
     found = [line for title, lines in _sections(left, right) for line in _section(title, [*lines])]
     return [f"{_summary(left)} == {_summary(right)}", *(found or _ONLY_EVENTS)]
 
@@ -64,7 +64,7 @@ def _summary(report: SelectionReport) -> str:
 
 
 def _pairs(left: SelectionReport, right: SelectionReport) -> list[tuple[ContextItem, _Entry, _Entry]]:
-    """The entries for each item, left and right. Equal items are paired in order."""
+    """Pair the entries for each item, left and right. Equal items are paired in order."""
     here, there = _by_item(left), _by_item(right)
     return [
         (item, a, b)
@@ -82,7 +82,7 @@ def _by_item(report: SelectionReport) -> dict[ContextItem, list[_Entry]]:
 
 
 def _versus(what: str, left: str, right: str) -> list[str]:
-    """Two different texts, on one line if they fit."""
+    """Show two different texts, on one line if they fit."""
     if left == right:
         return []
     line = f"{what}: {left} != {right}"
@@ -90,7 +90,7 @@ def _versus(what: str, left: str, right: str) -> list[str]:
 
 
 def _order(left: Sequence[ContextItem], right: Sequence[ContextItem]) -> list[str]:
-    """The first index at which the same items are in a different order."""
+    """Show the first index at which the same items are in a different order."""
     if Counter(left) == Counter(right):
         for i, (a, b) in enumerate(zip(left, right, strict=True)):
             if a != b:
@@ -125,7 +125,7 @@ def _label(item: ContextItem) -> str:
 
 
 def _numbers(reason: ExclusionReason) -> str:
-    """A reason in few characters: `BudgetExceeded(90, 30)`."""
+    """Show a reason in few characters: `BudgetExceeded(90, 30)`."""
     fields: Any = reason
     return clipped(f"{type(reason).__name__}({', '.join(map(repr, fields))})", 32)
 

@@ -10,12 +10,12 @@ __all__ = ["edge_positions", "top_scored"]
 
 
 def edge_positions(count: int, n: int) -> list[int]:
-    """The `n` outermost of `count` positions, from both ends inwards: 0, count - 1, 1, count - 2 and so on."""
+    """Return the `n` outermost of `count` positions, from both ends inwards: 0, count - 1, 1, count - 2 and so on."""
     return [count - 1 - i // 2 if i % 2 else i // 2 for i in range(min(n, count))]
 
 
 def top_scored(scores: Sequence[float], edges: Sequence[int]) -> list[int]:
-    """The indices of as many highest scores as there are edges, best first.
+    """Return the indices of the highest scores, as many as there are edges, best first.
 
     Of equal scores, those on an edge come first. So if one of them is not on an edge, no way of breaking ties puts the
     top scores at the edges (TV-06).

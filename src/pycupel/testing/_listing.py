@@ -1,4 +1,4 @@
-"""Kinds, reasons and entries of a report, as failures show them."""
+"""List the kinds, reasons and entries of a report in failure messages."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _MOST_ROWS = 5
 
 
 def kinds_of(included: Iterable[IncludedItem]) -> tuple[ContextKind, ...]:
-    """Each kind once, in order of first appearance (TV-03)."""
+    """Return each kind once, in order of first appearance (TV-03)."""
     return tuple(dict.fromkeys(entry.item.kind for entry in included))
 
 
 def reasons_of(excluded: Iterable[ExcludedItem]) -> tuple[str, ...]:
-    """The name of each reason once, in order of first appearance (TV-03)."""
+    """Return the name of each reason once, in order of first appearance (TV-03)."""
     return tuple(dict.fromkeys(reason_name(entry.reason) for entry in excluded))
 
 
@@ -31,7 +31,7 @@ def comma_separated(values: Iterable[object]) -> str:
 
 
 def listing(title: str, entries: Sequence[IncludedItem | ExcludedItem], indices: Sequence[int] | None = None) -> str:
-    """The first few entries, or those with the given indices, as a table; an empty string if there are none."""
+    """Format the first few entries, or those with the given indices, as a table; empty if there are none."""
     chosen = range(len(entries)) if indices is None else indices
     if not chosen:
         return ""

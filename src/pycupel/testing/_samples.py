@@ -37,14 +37,14 @@ class Sample(NamedTuple):
     budget: ContextBudget = ContextBudget(0)
 
     def copied(self) -> Sample:
-        """An equal sample of copies, in lists. An object that occurs twice is copied once."""
+        """Return an equal sample of copies, in lists. An object that occurs twice is copied once."""
         twins = {id(item): copy(item) for item in self.items}
         items = [twins[id(item)] for item in self.items]
         return self._replace(items=items, scored=[ScoredItem(twins[id(item)], score) for item, score in self.scored])
 
 
 def samples(own: Any = None) -> list[Sample]:
-    """The built-in samples, and the caller's items as one more."""
+    """Return the built-in samples, and one with the caller's items."""
     one, two, three, *more = [_item(i) for i in range(8)]
     plain = [ContextItem(f"plain {i}", 10 + i) for i in range(4)]
     free = [ContextItem(f"free {i}", 0) for i in range(2)]
@@ -69,7 +69,7 @@ def samples(own: Any = None) -> list[Sample]:
 
 
 def budgeted(unbudgeted: Iterable[Sample], own: Any = None) -> list[Sample]:
-    """Each sample with the caller's budgets, and with targets from 0 to more than enough, all below the maximum."""
+    """Combine each sample with the caller's budgets, and with targets from 0 to more than enough."""
     given = checked_iterable("budgets", "an iterable of ContextBudget or int", () if own is None else own)
     extra = [ContextBudget.of(budget, f"budgets[{i}]") for i, budget in enumerate(given)]
     return [
@@ -85,13 +85,13 @@ def _budgets(total: int) -> list[ContextBudget]:
 
 
 def _sample(name: str, items: Sequence[ContextItem], scores: Sequence[float] | None = None) -> Sample:
-    """Without scores, the items are in descending order of score, as in a pipeline."""
+    """Make a sample. Without scores, the items are in descending order of score, as in a pipeline."""
     falling = [1.0 - i / len(items) for i in range(len(items))]
     return Sample(name, tuple(items), tuple(map(ScoredItem, items, falling if scores is None else scores)))
 
 
 def _item(i: int) -> ContextItem:
-    """An item like those of real programs: some fields are set, some are not, and some values repeat."""
+    """Make an item like those of real programs: some fields are set, some are not, and some values repeat."""
     mixed = i * 7_919 % 101
     return ContextItem(
         f"item {i}",

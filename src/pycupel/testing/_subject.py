@@ -1,4 +1,4 @@
-"""The base of the chain of assertions: its report, lookups in it, and failures."""
+"""The base of the assertion chain: its report, lookups in it, and failures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pycupel.testing.errors import SelectionReportAssertionError
 
 __all__ = ["ReportSubject"]
 
-# Tracebacks of pytest end where a test calls an assertion, not in here.
+# Makes pytest tracebacks end at the assertion in the test, not in this module.
 __tracebackhide__ = True
 
 _ABOUT_ITEM = 'lambda item: "refund" in item.content'
@@ -29,7 +29,7 @@ class ReportSubject:
     """The subject of assertions."""
 
     report: SelectionReport
-    """The report."""
+    """The report that the assertions are about."""
 
     def __post_init__(self) -> None:
         if not isinstance(cast(Any, self.report), SelectionReport):
@@ -59,7 +59,7 @@ class ReportSubject:
     def _excluded_matching(
         self, predicate: Callable[[ContextItem], object]
     ) -> tuple[Sequence[ExcludedItem], list[int]]:
-        """The excluded items, and the indices of those that satisfy the predicate."""
+        """Return the excluded items, and the indices of those that satisfy the predicate."""
         checked_predicate(predicate, _ABOUT_ITEM)
         excluded = self.report.excluded
         return excluded, [i for i, entry in enumerate(excluded) if predicate(entry.item)]

@@ -1,6 +1,6 @@
-"""The chain of assertions about a report.
+"""Assertions about a report.
 
-One chapter, one file: the 13 patterns of *Cupel.Testing Vocabulary* in its order, each message as the chapter has it.
+The 13 patterns of the chapter *Cupel.Testing Vocabulary* in order, with the chapter's messages.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from pycupel.testing.snapshots import check_snapshot, directory_of
 
 __all__ = ["SelectionReportChain", "should"]
 
-# Tracebacks of pytest end where a test calls an assertion, not in here.
+# Makes pytest tracebacks end at the assertion in the test, not in this module.
 __tracebackhide__ = True
 
 _ABOUT_INCLUDED = "lambda included: included.score > 0.5"
@@ -313,17 +313,17 @@ class SelectionReportChain(ReportSubject):
         )
 
     def match_snapshot(self, name: str, *, directory: str | PathLike[str] | None = None) -> Self:
-        """The selection is the one in a snapshot file, `__snapshots__/<name>.json`.
+        """The selection equals the one in a snapshot file, `__snapshots__/<name>.json`.
 
         If there is no such file, it is written, except in CI. `pytest --cupel-update-snapshots` replaces it; without
-        pytest, set CUPEL_UPDATE_SNAPSHOTS=1. Events are not part of a snapshot, because they hold measured times.
+        pytest, set CUPEL_UPDATE_SNAPSHOTS=1. Events are not part of a snapshot, because they contain measured times.
 
         Args:
             name: The name of the snapshot.
             directory: Where `__snapshots__` is; by default, beside the file that calls this.
 
         Raises:
-            DocumentError: the report holds a value that JSON cannot represent.
+            DocumentError: the report contains a value that JSON cannot represent.
         """
         caller = sys._getframe(1)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
         check_snapshot(self.report, name, directory_of(caller.f_code.co_filename) if directory is None else directory)
@@ -333,7 +333,7 @@ class SelectionReportChain(ReportSubject):
 def _matching(
     excluded: Sequence[ExcludedItem], indices: Sequence[int]
 ) -> tuple[str, Sequence[ExcludedItem], Sequence[int] | None]:
-    """The excluded items that matched a predicate; if none did, all of them."""
+    """List the excluded items that matched a predicate; if none did, all of them."""
     return ("Excluded, and matching", excluded, indices) if indices else ("Excluded", excluded, None)
 
 

@@ -1,4 +1,4 @@
-"""Checks for authors of strategies: whether a scorer, slicer or placer honours its contract.
+"""Check whether your own scorer, slicer or placer honours its contract.
 
 A strategy is called with many inputs, some of them unusual, and always the same. One `StrategyCheckError` lists
 everything that is wrong.
@@ -26,6 +26,12 @@ class StrategyCheckError(AssertionError):
         strategy: The name of the strategy's class.
         broken: The violated properties.
     """
+
+    strategy: str
+    """The name of the strategy's class."""
+
+    broken: tuple[BrokenProperty, ...]
+    """The violated properties."""
 
     def __init__(self, strategy: str, broken: Iterable[BrokenProperty]) -> None:
         self.strategy = strategy

@@ -16,7 +16,7 @@ __all__ = ["FixedTimeProvider"]
 @sealed
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class FixedTimeProvider:
-    """A time provider that always returns the same time: for a `DecayScorer` in tests.
+    """A time provider that always returns the same time, for a `DecayScorer` in tests.
 
     Args:
         now: The time, with a time zone.
@@ -33,11 +33,11 @@ class FixedTimeProvider:
         object.__setattr__(self, "instant", checked_aware("now", now, InvalidArgumentError).astimezone(UTC))
 
     def now(self) -> datetime:
-        """The fixed time."""
+        """Return the fixed time."""
         return self.instant
 
     def advance(self, by: timedelta) -> FixedTimeProvider:
-        """A new clock, fixed at a later time; this one does not change."""
+        """Return a new clock, fixed at a later time; this one does not change."""
         if not isinstance(cast(Any, by), timedelta):
             raise wrong_type("by", "a timedelta", by)
         return FixedTimeProvider(self.instant + by)

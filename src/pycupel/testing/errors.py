@@ -13,14 +13,26 @@ class SelectionReportAssertionError(AssertionError):
     The text is the specification's message. A note, which every traceback shows, lists the entries concerned.
 
     Attributes:
-        assertion: The specification's name of the assertion, such as `IncludeItemWithKind`.
+        assertion: The assertion's name in the specification, such as `IncludeItemWithKind`.
         expected: What the test expects: a kind, a count, or positions, depending on the assertion.
         actual: What was found instead.
         report: The report, or None if it is not known.
     """
 
-    # Where users find it, and short enough for a line of a traceback.
+    # The public path, short enough for a line of a traceback.
     __module__ = "pycupel.testing"
+
+    assertion: str
+    """The specification's name of the assertion, such as `IncludeItemWithKind`."""
+
+    expected: object
+    """What the test expects: a kind, a count, or positions, depending on the assertion."""
+
+    actual: object
+    """What was found instead."""
+
+    report: SelectionReport | None
+    """The report, or None if it is not known."""
 
     def __init__(
         self,
@@ -41,5 +53,5 @@ class SelectionReportAssertionError(AssertionError):
             self.add_note(note)
 
 
-# The specification's name.
+# The name in the specification.
 SelectionReportAssertionException = SelectionReportAssertionError

@@ -1,16 +1,17 @@
-"""`ReportRunner`, which the fixture `cupel_report` returns."""
+"""`ReportRunner`, the value of the fixture `cupel_report`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pycupel.diagnostics import SelectionReport
 from pycupel.errors import CupelError
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.checks import refuse_class, wrong_type
 from pycupel.pipeline import Pipeline, Policy, PresetName
 from pycupel.pipeline.policy import as_policy
-from pycupel.protocols import Scorer, checked_scorer
+from pycupel.protocols import Scorer
 from pycupel.render._layout import plural
 from pycupel.testing._arguments import hiding
 
@@ -32,14 +33,17 @@ class ReportRunner:
         reports: The reports so far, in the order of the calls.
     """
 
+    reports: list[SelectionReport]
+    """The reports so far, in the order of the calls."""
+
     def __init__(self, default: _Choice = "chat") -> None:
         self._default = _pipeline("default", default)
-        self.reports: list[SelectionReport] = []
+        self.reports = []
 
     def __call__(
         self, items: Iterable[ContextItem], budget: ContextBudget | int, pipeline: _Choice | None = None
     ) -> SelectionReport:
-        """Run a pipeline dry and return its report.
+        """Dry-run a pipeline and return its report.
 
         Args:
             items: The candidates, in any iterable.
@@ -61,7 +65,10 @@ class ReportRunner:
         return f"<ReportRunner: {plural(len(self.reports), 'report')}>"
 
 
-def _pipeline(name: str, choice: _Choice) -> Pipeline:
+def _pipeline(name: str, choice: Any) -> Pipeline:
     if isinstance(choice, (Policy, str)):
         return Pipeline.from_policy(as_policy(choice, name))
-    return Pipeline(checked_scorer(name, choice))
+    refuse_class(name, choice)
+    if not isinstance(choice, Scorer):
+        raise wrong_type(name, "a Policy, a Pipeline, the name of a preset or a scorer", choice)
+    return Pipeline(choice)

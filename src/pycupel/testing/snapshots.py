@@ -1,6 +1,6 @@
 """Snapshots of selections: JSON files to compare reports with.
 
-A snapshot is a report in the wire format without its events, which hold measured times (TV-12). `pycupel.wire.loads`
+A snapshot is a report in the wire format without its events, which contain measured times (TV-12). `pycupel.wire.loads`
 reads it.
 """
 
@@ -72,7 +72,7 @@ def check_snapshot(report: SelectionReport, name: str, directory: str | os.PathL
 
 
 def _stable(report: SelectionReport) -> str:
-    """The report without measured times and notes."""
+    """Remove measured times and notes from a report."""
     document = to_dict(report, allow_nan=True)
     document["events"] = []
     document.pop("notes", None)
@@ -96,12 +96,12 @@ def _is_set(variable: str) -> bool:
 
 
 def _in_ci() -> bool:
-    """According to the variables that pytest uses."""
+    """Whether this is CI, by the variables that pytest uses."""
     return _is_set("CI") or _is_set("BUILD_NUMBER")
 
 
 def _read(path: Path) -> str | None:
-    """The snapshot in our own formatting, so that reformatted files still match; unchanged if it is not JSON."""
+    """Read a snapshot in our own formatting, so that reformatted files still match; unchanged if it is not JSON."""
     if not path.exists():
         return None
     text = path.read_text(encoding="utf-8", errors="replace")
@@ -112,7 +112,7 @@ def _read(path: Path) -> str | None:
 
 
 def _write(path: Path, text: str) -> None:
-    """Atomically, even if the process dies or another one writes the same file."""
+    """Write atomically, even if the process dies or another one writes the same file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:

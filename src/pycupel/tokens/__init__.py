@@ -1,11 +1,11 @@
-"""Counting tokens offline: an estimator without dependencies, exact counters through extras, and counts of messages.
+"""Count tokens offline, with an estimator or, through extras, exactly; for texts and for messages.
 
 | name | what it does |
 |---|---|
 | `estimate_tokens` | about how many tokens a text has, by the shapes of its characters |
-| `get_counter` | a counter by name: auto, estimator, an encoding, a model; or the caller's own function |
+| `get_counter` | a counter by name: auto, estimator, an encoding, a model; or your own function |
 | `count_messages` | what a provider will count for a chat history |
-| `reported_tokens` | what it did count, from its usage report, for `Counter.calibrated` |
+| `reported_tokens` | what a provider has counted, from its usage report, for `Counter.calibrated` |
 | `window_of` | the size of a model's context window |
 | `item` | a `ContextItem` with its tokens counted |
 """
@@ -43,7 +43,7 @@ __all__ = [
 
 
 class _ItemFields(TypedDict, total=False):
-    """The fields of an item that `item` takes, besides its content and tokens."""
+    """The fields of an item, except content and tokens."""
 
     kind: ContextKind | str
     source: ContextSource | str
@@ -57,11 +57,11 @@ class _ItemFields(TypedDict, total=False):
 
 
 def item(content: str, *, counter: CounterLike = "auto", **fields: Unpack[_ItemFields]) -> ContextItem:
-    """A `ContextItem` with its tokens counted.
+    """Make a `ContextItem`, and count its tokens.
 
     Args:
         content: The text.
-        counter: Counts its tokens; what `get_counter` takes.
+        counter: Counts the tokens; anything that `get_counter` takes.
         fields: The other fields of the item, such as `kind` or `priority`.
     """
     return ContextItem(content, get_counter(counter)(content), **fields)

@@ -12,18 +12,18 @@ from pycupel.model.frozen import sealed
 
 __all__ = ["Counter"]
 
-# A provider's own count differs from ours by its formatting. Beyond this factor, it is about another request.
+# A provider's count differs from ours, because of its formatting. Beyond this factor, it is for another request.
 _MOST = 4
 
 
 @sealed
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """Counts the tokens of a text: `counter(text)`. Its other fields say how.
+    """Counts the tokens of a text: `counter(text)`. The fields say how.
 
     Attributes:
         function: The function that counts.
-        name: The encoding, "estimator", or the name of the caller's own function.
+        name: The encoding, "estimator", or the name of your own function.
         version: The name and version of the package that counts.
         exact: Whether the count is the model's own.
         margin_percent: How much of a budget to leave free, because the count may be too low.
@@ -34,7 +34,7 @@ class Counter:
     """The function that counts."""
 
     name: str
-    """The encoding, "estimator", or the name of the caller's own function."""
+    """The encoding, "estimator", or the name of your own function."""
 
     version: str = ""
     """The name and version of the package that counts."""
@@ -49,7 +49,7 @@ class Counter:
     """A function that counts many texts at once, or None."""
 
     def __call__(self, text: str, /) -> int:
-        """The tokens of a text.
+        """Count the tokens of a text.
 
         Raises:
             InvalidArgumentError: the function returned a negative number.
@@ -67,20 +67,20 @@ class Counter:
         return number
 
     def count_batch(self, texts: Iterable[str]) -> list[int]:
-        """The tokens of each text. Some counters are faster with many at once."""
+        """Count the tokens of each text. Some counters are faster with many texts at once."""
         if self.batch is None:
             return [self(text) for text in texts]
         return [self._checked(tokens) for tokens in self.batch(list(texts))]
 
     def calibrated(self, *, counted: int, reported: int) -> Counter:
-        """A counter corrected by what a provider reported for a request.
+        """Return a counter corrected by what a provider reported for a request.
 
         Args:
             counted: What this counter counted for the request.
             reported: What the provider reported for it; see `reported_tokens`.
 
         Raises:
-            InvalidArgumentError: the two are too far apart to be about the same request, or not positive.
+            InvalidArgumentError: the two are too far apart to be for the same request, or not positive.
         """
         ours = checked_positive("counted", counted, InvalidArgumentError)
         theirs = checked_positive("reported", reported, InvalidArgumentError)
@@ -105,5 +105,5 @@ class _Scaled(NamedTuple):
     reported: int
 
     def __call__(self, text: str, /) -> int:
-        """Rounded up, in whole numbers: what was counted becomes exactly what was reported."""
+        """Scale the count in integers, rounded up, so that what was counted becomes exactly what was reported."""
         return -(-self.counter(text) * self.reported // self.counted)

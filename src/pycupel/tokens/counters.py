@@ -1,4 +1,4 @@
-"""Counters by name: `get_counter`, and what providers report to correct them by."""
+"""Counters by name, and the counts that providers report."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ CounterLike: TypeAlias = Counter | Callable[[str], int] | str
 
 
 def get_counter(counter: CounterLike = "auto") -> Counter:
-    """A counter by name, or the caller's own.
+    """Return a counter by name, or wrap your own function.
 
     Args:
-        counter: "auto" for the best that is installed where no model is known: exact for OpenAI's models, or else the
+        counter: "auto" for the best counter installed, if the model is not known: exact for OpenAI's models, or the
             estimator. "estimator"; an encoding ("o200k_base", "cl100k_base", "tekken"); or the name of a model as
             providers, routers and clouds write it, such as "gpt-4o", "openai:gpt-4o" or
             "us.anthropic.claude-sonnet-4-5-20250929-v1:0". Or any function from str to int.
@@ -81,7 +81,7 @@ def _named(given: str) -> Counter:
 
 
 def reported_tokens(usage: Any) -> int:
-    """The tokens of the prompt in a provider's report of usage: OpenAI's, Anthropic's or Gemini's.
+    """Return the prompt tokens in a usage report from OpenAI, Anthropic or Gemini.
 
     Args:
         usage: The `usage` or `usage_metadata` of a response, as an object or a dict.
@@ -94,10 +94,14 @@ def reported_tokens(usage: Any) -> int:
         numbers = [number for number in found if isinstance(number, int) and not isinstance(number, bool)]
         if numbers:
             return sum(numbers)
-    raise InvalidArgumentError(f"there is no count of prompt tokens in {describe(usage)}", argument="usage")
+    raise InvalidArgumentError(
+        f"there is no count of prompt tokens in {describe(usage)}",
+        argument="usage",
+        hint="Pass the usage or usage_metadata of a response.",
+    )
 
 
-# Anthropic counts what comes from its cache separately. The others include it, even if they list it, too.
+# Anthropic counts cached tokens separately. The others include them, even if they also list them.
 _USAGE = (
     ("prompt_tokens",),
     ("prompt_token_count",),

@@ -1,11 +1,11 @@
-"""How many tokens a text probably has, from its pairs of neighbouring characters.
+"""Estimate how many tokens a text has, from its pairs of neighbouring characters.
 
-A tokenizer first cuts a text into pieces (words, groups of three digits, runs of marks, gaps) and then splits those
-that its vocabulary does not hold as a whole. Where a piece starts follows from a character and the one before it:
-every pair of kinds has a cost. Where a word is split follows from its letters, near enough: every pair of letters has
+A tokenizer first cuts a text into pieces (words, groups of three digits, punctuation, gaps) and then splits those
+that its vocabulary does not contain as a whole. Where a piece starts follows from a character and the one before it:
+every pair of kinds has a cost. Where a word is split follows roughly from its letters: every pair of letters has
 a cost, low if it is common in English, high if it is rare. Letters outside ASCII cost what their script costs.
 
-All of it is translating and adding bytes, in linear time whatever the text is. The costs are those of `o200k_base`,
+All of this is translating and adding bytes, in linear time for any text. The costs are those of `o200k_base`,
 fitted by `tools/fit_estimator.py`.
 """
 
@@ -40,11 +40,11 @@ _GREEK_TO_KHMER = bytes(range(0xCC, 0xE2))
 _CHINESE_TO_EMOJI = bytes([*range(0xE3, 0xEF), *range(0xF0, 0x100)])
 _SYMBOLS = b"\xc2\xe2\xef"
 
-# Digits are alike, each group of up to three becomes one character (0 or 1), and two blanks become a gap.
+# All digits are the same, each group of up to three becomes one character (0 or 1), and two blanks become a gap.
 _DIGITS_ALIKE = bytes.maketrans(_DIGITS, b"0" * 10)
 _GAP = b"\x1f"
 
-# The first kind also stands for what comes before a text.
+# The first kind also stands for the start of a text.
 KINDS = {
     "line end": b"\n\r",
     "blank": b" ",
@@ -79,7 +79,7 @@ ROW_GROUPS = (
 
 
 def _table(groups: Iterable[Iterable[int]], other: int) -> bytes:
-    """A table for `bytes.translate` that replaces every byte by the number of its group."""
+    """Make a table for `bytes.translate` that replaces every byte by the number of its group."""
     table = bytearray([other] * 256)
     for number, group in enumerate(groups):
         for byte in group:
@@ -117,7 +117,7 @@ _ROW_COSTS = _Costs.of([ROW_COSTS[bisect(ROW_GROUPS, row) - 1] for row in range(
 # Not even random letters cost more on average.
 _MOST_PAIR_COST = 50
 
-# A long run of letters and digits that changes between them all the time is data: base64, keys, signatures.
+# A long run that keeps switching between letters and digits is data: base64, keys, signatures.
 _RUNS = _table([b"", _LOWER + _UPPER + _DIGITS + b"+/=_-"], 0)
 _NO_RUN, _LONG_RUN = b"\x00", b"\x01" * 24
 _RUN_KINDS = bytes.maketrans(_LOWER + _UPPER + _DIGITS, b"a" * 26 + b"A" * 26 + b"0" * 10)
@@ -125,7 +125,7 @@ _CHANGES = (b"aA", b"Aa", b"a0", b"0a", b"A0", b"0A")
 
 
 class Features(NamedTuple):
-    """What the costs of a text follow from."""
+    """The features of a text that determine its cost."""
 
     data: int
     """The number of characters in runs of data."""
@@ -150,10 +150,10 @@ class Features(NamedTuple):
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens a text has; 0 for an empty one.
+    """Estimate how many tokens a text has; 0 for an empty one.
 
-    Tuned to be a little too high rather than too low. Leave 5 % of a budget free all the same: `docs/tokens.md` says
-    how far off the estimate is for which language and kind of text.
+    Tuned to be a little too high rather than too low. Still, leave 5 % of a budget free: `docs/tokens.md` says
+    how far off the estimate is, by language and kind of text.
 
     Raises:
         TypeError: text is not a str.
@@ -166,17 +166,17 @@ def estimate_tokens(text: str) -> int:
     hundredths = DATA_COST * data + _cost(kinds, _KIND_COSTS) + _splits(letters, skips)
     if rows:
         hundredths += _cost(blocks, _BLOCK_COSTS) + _cost(rows, _ROW_COSTS)
-    # The costs are a little too high, so only what is well above a whole number is rounded up.
+    # The costs are a little too high, so only a fraction well above zero is rounded up.
     return max(1, (hundredths + 20) // 100)
 
 
 def _cost(numbers: bytes, costs: _Costs) -> int:
-    """The sum of the costs. What costs nothing is removed first, because adding takes longer than translating."""
+    """Sum the costs. Zeros are removed first, because adding takes longer than translating."""
     return sum(numbers.translate(costs.table, costs.free))
 
 
 def _splits(letters: bytes, skips: bytes) -> int:
-    """The cost of the splits of words: less than their sum if it is low, because then the text is English or code."""
+    """Return the cost of splitting words: less than the sum if that is low, as in English text and code."""
     pairs = len(letters) - letters.count(0)
     cost = _cost(letters, _LETTER_COSTS) + _cost(skips, _SKIP_COSTS)
     common = COMMON_PAIR_COST * pairs - cost
@@ -186,7 +186,7 @@ def _splits(letters: bytes, skips: bytes) -> int:
 
 
 def find_features(text: str) -> Features:
-    """The features of a text, from which its tokens are estimated."""
+    """Find the features of a text from which its tokens are estimated."""
     blocks = rows = b""
     data = text.encode("utf-8", "surrogatepass")
     if not text.isascii():
@@ -215,7 +215,7 @@ def find_features(text: str) -> Features:
 
 
 def _merged(first: bytes, second: bytes) -> bytes:
-    """The bits of both."""
+    """Combine the bits of both."""
     return (int.from_bytes(first, "big") | int.from_bytes(second, "big")).to_bytes(len(first), "big")
 
 

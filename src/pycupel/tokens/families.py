@@ -1,4 +1,4 @@
-"""The counter for a model: its own vocabulary if an installed package has it, else an estimate fitted to it.
+"""Find the counter for a model: its own vocabulary if an installed package has it, else an estimate fitted to it.
 
 The estimator counts like `o200k_base`. For another vocabulary its counts are multiplied, and for those that make every
 digit a token of its own, the digits are counted again. `python -m benchmarks.token_families` measures the factors.
@@ -49,14 +49,14 @@ class FamilyEstimate(NamedTuple):
     """How much of a budget to leave free."""
 
     def __call__(self, text: str, /) -> int:
-        """About how many tokens the text has, rounded up."""
+        """Estimate how many tokens the text has, rounded up."""
         tokens = estimate_tokens(text)
         if self.single_digits:
             tokens += sum([len(group) - 1 for group in re.findall(_DIGITS, text)])
         return -(-tokens * self.percent // 100)
 
     def counter(self, models: str) -> Counter:
-        """The counter for these models."""
+        """Return the counter for these models."""
         # mypy does not see that a named tuple may be callable.
         function: Any = self
         return Counter(function, f"estimator for {models}", ESTIMATOR.version, margin_percent=self.margin_percent)
@@ -67,7 +67,7 @@ _TEKKEN = FamilyEstimate(105, single_digits=True)
 _GEMMA = FamilyEstimate(112, single_digits=True)
 _LLAMA_2 = FamilyEstimate(128, single_digits=True, margin_percent=10.0)
 _CLAUDE = FamilyEstimate(119, margin_percent=10.0)
-# Since Opus 4.7, Claude has a tokenizer that makes 1.0 to 1.35 times as many tokens, as Anthropic says.
+# Since Opus 4.7, Claude has a tokenizer that makes 1.0 to 1.35 times as many tokens, according to Anthropic.
 _CLAUDE_SINCE_4_7 = FamilyEstimate(160, margin_percent=10.0)
 _SINCE_4_7 = r"claude-(?:(?:[a-z]+-)?(?:4-(?:[7-9]|[1-9]\d)|[5-9]|[1-9]\d)(?!\d)|mythos)"
 # The tokenizer is unknown, so this is a cautious guess.
@@ -93,7 +93,7 @@ ESTIMATES = {
 # For a known provider and an unknown model. OpenAI's messages are used for other models, too.
 _TYPICAL = {"anthropic": "claude", "gemini": "gemini", "mistral": "mistral"}
 
-# Google publishes no vocabulary of Gemini; that of Gemma is the nearest.
+# Google publishes no vocabulary for Gemini; that of Gemma is the closest.
 _STAND_INS = {"gemini": "gemma3"}
 
 ESTIMATOR = Counter(estimate_tokens, "estimator", "pycupel 1", margin_percent=MARGIN_PERCENT)
@@ -101,7 +101,7 @@ _UNKNOWN_MODEL = _UNKNOWN.counter("an unknown model")
 
 
 def model_counter(model: str) -> Counter | None:
-    """The counter for a model: exact if its vocabulary is here, else an estimate; None if the model is unknown."""
+    """Return the counter for a model: exact if its vocabulary is installed, else an estimate; None if it is unknown."""
     family = family_of(model)
     if family is None:
         return None
@@ -119,7 +119,7 @@ def model_counter(model: str) -> Counter | None:
 
 @lru_cache(maxsize=64)
 def counter_for(provider: str, model: str | None) -> Counter:
-    """The counter for a model; without one, or for one that is unknown, for the models of a provider.
+    """Return the counter for a model, or for a provider's models if there is no model or it is unknown.
 
     Many other models accept messages in OpenAI's format, so an unknown name does not determine the tokenizer, and the
     count is an estimate.
@@ -134,7 +134,7 @@ def counter_for(provider: str, model: str | None) -> Counter:
 
 
 def _estimate(family: str, model: str) -> Counter:
-    """The estimate for a family, or for a model of it with its own tokenizer."""
+    """Return the estimate for a family, or for one of its models with its own tokenizer."""
     estimate = ESTIMATES.get(vocabulary_of(model) or "", ESTIMATES.get(family, _UNKNOWN))
     if family == "anthropic" and re.match(_SINCE_4_7, normalized_model(model)):
         estimate = _CLAUDE_SINCE_4_7
@@ -142,7 +142,7 @@ def _estimate(family: str, model: str) -> Counter:
 
 
 def exact_counter(encoding: str) -> Counter:
-    """A counter by a package that knows the encoding. If there is none, the error says how to install the simplest.
+    """Return a counter from a package that knows the encoding. If there is none, the error says how to install one.
 
     Raises:
         MissingExtraError: no package that knows the encoding is installed.
@@ -175,7 +175,7 @@ def _stand_in(family: str) -> Counter:
 
 
 def best_counter() -> Counter:
-    """The best installed counter if no model is named: exact for OpenAI's models, or else the estimator."""
+    """Return the best installed counter if no model is named: exact for OpenAI's models, or else the estimator."""
     try:
         return exact_counter("o200k_base")
     except CupelError:

@@ -1,4 +1,4 @@
-"""Exact counts for Mistral's models by mistral-common, which includes the vocabulary."""
+"""Exact counts for Mistral's models with mistral-common, which includes the vocabulary."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Count:
 
 
 def load(encoding: str) -> tuple[Callable[[str], int], str]:
-    """A function that counts the tokens of Tekken, and its version.
+    """Return a function that counts Tekken tokens, and its version.
 
     Raises:
         MissingExtraError: mistral-common is not installed.

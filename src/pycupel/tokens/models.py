@@ -1,4 +1,4 @@
-"""Names of models: one spelling for the many that providers, routers and clouds use, and the family of each.
+"""Normalise the model names that providers, routers and clouds use, and find the family of each.
 
 openai:gpt-4o, openai/gpt-4o, gpt-4o-2024-08-06           gpt-4o
 ft:gpt-4o-mini-2024-07-18:acme::9x                        gpt-4o-mini
@@ -53,7 +53,7 @@ _PROVIDERS = (
 # Ollama's `mistral`, whatever its tag, is Mistral 7B. Others put Mistral's name before those of its models.
 _OLLAMA_MISTRAL = r"^mistral:(?=\d|v\d|latest|instruct|text)"
 # Patterns are compiled when they are first used: most programs that count tokens never name a model.
-# Bedrock's ids start with a group of regions, sometimes, and the name of a company.
+# Bedrock's ids start with the name of a company, sometimes after a group of regions.
 _REGIONS = r"(?:apac|au|ca|eu|global|jp|us|us-gov)\.(?=[a-z0-9-]+\.)"
 _COMPANY = (
     r"(?:ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshot|moonshotai|openai|qwen|xai|zai)\."
@@ -70,13 +70,13 @@ _COMPANY_PREFIX = r"^(?:meta-|databricks-|anthropic-)(?=llama|claude)"
 
 
 def normalized_model(model: str) -> str:
-    """A model's name in lower case, without what providers, routers and clouds put around it.
+    """Return a model's name in lower case, without what providers, routers and clouds add to it.
 
     Prefixes of providers and regions, the tags of fine-tuned models, dates, `latest` and versions of ids are removed;
     Claude's versions are written with dashes, Llama's with a dot.
 
     Args:
-        model: The name as a caller has it.
+        model: The name as you have it.
 
     Raises:
         TypeError: model is not a str.
@@ -103,7 +103,7 @@ def normalized_model(model: str) -> str:
 
 
 def family_of(model: str) -> str | None:
-    """The family of a model, such as "openai", "anthropic", "gemini" or "llama"; None if it is unknown.
+    """Return the family of a model, such as "openai", "anthropic", "gemini" or "llama"; None if it is unknown.
 
     Models distilled into another one (`deepseek-r1-distill-llama-70b`) belong to the other's family: it has its
     tokenizer.
@@ -112,17 +112,17 @@ def family_of(model: str) -> str | None:
 
 
 def _starts_in(name: str) -> str | None:
-    """The family whose models' names start like this one."""
+    """Return the family whose models' names start like this one."""
     return next((family for family, starts in FAMILIES.items() if name.startswith(starts)), None)
 
 
-# Mistral's models of before July 2024, and its large ones of 2024, have another vocabulary than all the later ones.
+# Mistral's models from before July 2024, and its large ones of 2024, have another vocabulary than later ones.
 _OLDER_MISTRAL = (
     *("mistral-7b", "mistral-tiny", "mistral-small-2402", "mistral-small-2409", "mistral-medium-2312"),
     *("mistral-large-24", "mathstral", "mixtral", "open-mistral-7b", "open-mixtral", "open-codestral-mamba"),
     *("codestral-22b", "codestral-2405", "codestral-mamba"),
 )
-# The vocabularies that splintr-rs ships, by how a model's name starts; the first that fits.
+# The vocabularies that splintr-rs ships, by how a model's name starts; the first match counts.
 _VOCABULARIES = {
     "gpt-3.5": "cl100k_base",
     "gpt-35": "cl100k_base",
@@ -161,6 +161,6 @@ _VOCABULARIES = {
 
 
 def vocabulary_of(model: str) -> str | None:
-    """The name of the model's vocabulary in splintr-rs; None if it ships none that is known to be the model's."""
+    """Return the name of the model's vocabulary in splintr-rs; None if it is not known to ship it."""
     name = normalized_model(model).rpartition("-distill-")[2]
     return next((vocabulary for start, vocabulary in _VOCABULARIES.items() if name.startswith(start)), None)

@@ -1,4 +1,4 @@
-"""Exact counts by splintr-rs, which includes its vocabularies."""
+"""Exact counts with splintr-rs, which includes its vocabularies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pycupel.model.frozen import sealed
 
 __all__ = ["load"]
 
-# Where splintr-rs has a vocabulary under a name of its own.
+# Vocabularies to which splintr-rs gives another name.
 _NAMES = {"tekken": "mistral_v3"}
 
 
@@ -26,14 +26,14 @@ class _Count:
         try:
             return len(self.tokenizer.encode_ordinary(text))
         except UnicodeEncodeError:
-            # Half an emoji, cut off somewhere. It is replaced, as tiktoken does.
+            # A lone surrogate (half an emoji) is replaced, as in tiktoken.
             return len(
                 self.tokenizer.encode_ordinary(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
             )
 
 
 def load(encoding: str) -> tuple[Callable[[str], int], str]:
-    """A function that counts the tokens of an encoding, and its version.
+    """Return a function that counts the tokens of an encoding, and its version.
 
     Raises:
         MissingExtraError: splintr-rs is not installed.

@@ -1,4 +1,4 @@
-"""Exact counts by tiktoken, with vocabularies that are on this machine already.
+"""Exact counts with tiktoken, with vocabularies that are already on this machine.
 
 tiktoken itself would download them in the middle of a request, and delete files with a wrong checksum. Here they are
 only read: from a directory that tiktoken would look into, or from packages that include them.
@@ -46,7 +46,7 @@ class _Count:
 
 
 def load(encoding: str) -> tuple[Callable[[str], int], str]:
-    """A function that counts the tokens of an encoding, and its version.
+    """Return a function that counts the tokens of an encoding, and its version.
 
     Raises:
         MissingExtraError: tiktoken is not installed.
@@ -73,7 +73,7 @@ def _load_ranks(url: str, expected_hash: str | None = None) -> dict[bytes, int]:
 
 
 def _candidates(url: str) -> Iterator[bytes]:
-    """The files that may hold the vocabulary: under the name that tiktoken's cache has for it, or under its own."""
+    """Return the files that may hold the vocabulary: under its name in tiktoken's cache, or under its own."""
     cached = hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()
     for directory in _directories():
         for name in (cached, url.rpartition("/")[2]):
@@ -91,7 +91,7 @@ def _directories() -> Iterator[Path]:
         try:
             spec = find_spec(package)
         except (ImportError, ValueError):
-            # Its parent package is missing, or is not a package.
+            # The parent is missing, or is not a package.
             continue
         for location in (spec.submodule_search_locations or ()) if spec is not None else ():
             yield Path(location) / folder

@@ -12,7 +12,7 @@ __all__ = ["window_of"]
 _M = 1_000_000
 _MI = 1_048_576
 
-# By the start of a model's name; the longest match counts. Checked in November 2026 against the table of
+# Windows by the start of a model's name; the longest match counts. Checked in November 2026 against the table of
 # litellm 1.106, which has the prompt's part alone for some of OpenAI's. Where sources differ, the smaller one counts.
 _WINDOWS = {
     "gpt-3.5-turbo": 16_385,
@@ -187,7 +187,7 @@ _WINDOWS = {
 
 
 def window_of(model: str) -> int:
-    """The size of a model's context window in tokens: the prompt and the reply together.
+    """Return the size of a model's context window in tokens, for the prompt and the reply together.
 
     Where a provider raises the window for some customers, or a newer model of the same name has a larger one, this is
     the smaller number.

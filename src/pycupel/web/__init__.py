@@ -1,4 +1,4 @@
-"""The playground: the page of a report with live settings, only on this machine.
+"""The playground: a report's page with live settings, only on this machine.
 
 | name | what it is |
 |---|---|

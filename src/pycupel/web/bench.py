@@ -1,4 +1,4 @@
-"""The requests that the page of the playground may send: select with these settings, and use other items."""
+"""Answer the requests of the playground's page: select with these settings, and use other items."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ class Bench:
         self._lock = Lock()
 
     def page(self) -> str:
-        """The page, with the first selection and all possible settings."""
+        """Return the page, with the first selection and all possible settings."""
         with self._lock:
             data = _response_of(lambda: self._selection(self._first, None))
             offer = self._offer()
         return render_page("Playground", {**data, "play": offer}, connect="'self'")
 
     def answer(self, name: str, request: Any) -> dict[str, Any]:
-        """The response to a request of the page; a mistake in the settings becomes an error in it.
+        """Answer a request of the page; a mistake in the settings becomes an error in the response.
 
         Args:
             name: The request: `select` or `items`.
@@ -141,7 +141,7 @@ class Bench:
 
 
 def _response_of(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """The result of the call, or the error."""
+    """Return the result of the call, or the error."""
     try:
         return make()
     except (CupelError, TypeError) as error:

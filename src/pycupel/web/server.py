@@ -1,4 +1,4 @@
-"""The server of the playground: one page and two requests, for the user of this machine only.
+"""The server of the playground: one page and two requests, only for the user of this machine.
 
 It listens on loopback. Every address contains a random token; `Host` and `Origin` must be the server's own, so that no
 other page in the same browser can use it. It opens no file. The size of a request and the time that it may take to
@@ -44,13 +44,13 @@ class Limits(NamedTuple):
     """The limits of a request."""
 
     body: int = 32_000_000
-    """The most bytes of a request's body."""
+    """The maximum size of a request's body, in bytes."""
 
     seconds: float = 10.0
     """How long a request may take to arrive, and its response to be sent."""
 
     requests: int = 16
-    """How many may be served at a time."""
+    """How many requests may be served at a time."""
 
 
 _LIMITS = Limits()
@@ -71,7 +71,7 @@ class _Handler(BaseHTTPRequestHandler):
         super().setup()
         seconds = self._playground.limits.seconds
         self.connection.settimeout(seconds)
-        # This timeout is for each read: a client that sends a byte now and then would never reach it.
+        # The socket's timeout is for each read: a client that sends a byte now and then would never reach it.
         self._deadline = threading.Timer(seconds, self._expire)
         self._deadline.daemon = True
         self._deadline.start()
@@ -118,7 +118,7 @@ class _Handler(BaseHTTPRequestHandler):
                 left -= len(received)
 
     def _checked_name(self) -> str:
-        """The name of the request, after everything but its body has been checked."""
+        """Check everything but the body of a request, and return its name."""
         hosts = self.headers.get_all("Host", [])
         if len(hosts) != 1 or hosts[0] not in self._playground.hosts:
             raise _Refused(HTTPStatus.FORBIDDEN, "The Host is not the address of this playground.")
@@ -167,11 +167,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class Playground(ThreadingHTTPServer):
-    """The server of a bench, on a port of this machine that other machines cannot reach.
+    """Serves a bench on a port that only this machine can reach.
 
     Args:
         bench: What it serves.
-        port: The port; a free one, unless given.
+        port: The port; by default a free one.
         limits: The limits of a request.
 
     Raises:
@@ -198,7 +198,7 @@ class Playground(ThreadingHTTPServer):
         try:
             TCPServer.server_bind(self)
         except OSError as error:
-            # Which port, the system does not say.
+            # The system's message does not name the port.
             error.filename = f"port {self.server_address[1]}"
             raise
         self.server_name, self.server_port = _LOOPBACK, self.server_address[1]
@@ -233,7 +233,7 @@ def play(bench: Bench, port: int = 0, *, browser: bool = True, tell: Callable[[s
 
     Args:
         bench: What to serve.
-        port: The port; a free one, unless given.
+        port: The port; by default a free one.
         browser: Whether to open the page in a browser.
         tell: Called with the address.
 
@@ -244,7 +244,7 @@ def play(bench: Bench, port: int = 0, *, browser: bool = True, tell: Callable[[s
     """
     if not isinstance(bench, Bench):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise wrong_type("bench", "a Bench, such as Bench(items)", bench)
-    # Around everything: a second Ctrl-C may come while the server closes.
+    # Around everything, because a second Ctrl-C may come while the server closes.
     with suppress(KeyboardInterrupt), Playground(bench, port) as server:
         tell(server.address)
         if browser:

@@ -1,4 +1,4 @@
-"""The providers, as values: one file for each, with the shapes of its messages and the rules for a history."""
+"""The providers, one file each: the shapes of their messages, and their rules for a history."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAMES = ("openai", "responses", "anthropic", "gemini", "mistral")
 
 
 class _Providers(Mapping[str, Provider]):
-    """Each is loaded when it is first asked for: most programs use one."""
+    """The providers by name, loaded on first use, because most programs use one."""
 
     def __getitem__(self, name: str) -> Provider:
         if name not in _NAMES:

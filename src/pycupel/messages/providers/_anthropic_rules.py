@@ -1,4 +1,4 @@
-"""Anthropic's rules besides calls with results, and the units that need others because of them."""
+"""Anthropic's rules besides pairing calls with results, and which units need others because of them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ faults = faults_by_mark(_FAULTS)
 
 
 def excess_cache_control(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """Messages with cache_control after the fourth block that has it."""
+    """Report messages with cache_control after the fourth block that has it."""
     count = 0
     for view in views:
         cached = view.marks.count(CACHED)
@@ -62,7 +62,7 @@ def excess_cache_control(views: Sequence[MessageView]) -> Iterator[Finding]:
 
 
 def split_results(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """Anthropic merges consecutive user messages; other servers with its protocol do not."""
+    """Warn of split results: Anthropic merges consecutive user messages, but other servers with its protocol do not."""
     for before, view in pairwise(views):
         if before.results and view.results:
             yield Finding(
@@ -75,7 +75,7 @@ def split_results(views: Sequence[MessageView]) -> Iterator[Finding]:
 
 
 def misplaced_system(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """A system message belongs between a user message and the assistant's answer, or at the end."""
+    """Report system messages that are neither between a user message and its answer nor at the end."""
     roles = [view.role for view in views]
     for n, before, after in system_neighbours(roles):
         if before is None:
@@ -96,7 +96,7 @@ def misplaced_system(views: Sequence[MessageView]) -> Iterator[Finding]:
 
 
 def thinking_not_first(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """A warning only, because the history does not show whether the request enables thinking."""
+    """Warn only, because the history does not show whether the request enables thinking."""
     spoken: list[MessageView] = []
     for view in views:
         if view.opens_turn:
@@ -114,7 +114,7 @@ def thinking_not_first(views: Sequence[MessageView]) -> Iterator[Finding]:
 
 
 def needs(units: Mapping[int, Sequence[MessageView]]) -> dict[int, tuple[int, ...]]:
-    """A system message needs its neighbours, and an answer without thinking the last thinking before it in its turn."""
+    """A system message needs its neighbours; an answer without thinking needs the last thinking of its turn."""
     indices = list(units)
     needed: dict[int, tuple[int, ...]] = {}
     for n, before, after in system_neighbours([units[index][0].role for index in indices]):

@@ -1,4 +1,4 @@
-"""Shared by all providers: the records they read into, and the checks of a message's shape."""
+"""The common part of the providers: the records they read into, and the checks of a message's shape."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentError, ContentReader, Prices
-from pycupel.messages.fields import field, is_list
+from pycupel.messages.fields import field, is_filled, is_list, text_of
 from pycupel.messages.options import ProviderName
 from pycupel.model.checks import describe
 from pycupel.model.frozen import sealed
@@ -27,6 +27,7 @@ __all__ = [
     "check_content",
     "entries",
     "id_of",
+    "message_in",
     "one_by_one",
     "role_of",
 ]
@@ -38,10 +39,18 @@ WARNING: Severity = "warning"
 
 CALL_OPEN = "open-tool-call"
 
-# The mark of a system message that changes how everything after it is read, so that it stays.
+# Marks a system message that changes how everything after it is read, so it must stay.
 LASTING = "lasting"
 
 _PRICES = Prices()
+
+# Where a response has what belongs in a history, by the field that gives the response away.
+_IN_RESPONSES = {
+    "choices": "choices[0].message",
+    "candidates": "candidates[0].content",
+    "output": "output",
+    "message": "message",
+}
 
 
 class MessageView(NamedTuple):
@@ -90,7 +99,7 @@ class Finding:
 
 
 Pairing: TypeAlias = tuple[list[list[int]], list[Finding]]
-"""The groups of messages that belong together, by index, in order of their first message; and the findings."""
+"""Groups of messages that belong together, by index, in order of their first message, and the findings."""
 
 Reader: TypeAlias = Callable[[Sequence[Any], ContentReader, int], list[MessageView]]
 Rule: TypeAlias = Callable[[Sequence[MessageView]], Iterator[Finding]]
@@ -125,7 +134,7 @@ class Provider(NamedTuple):
     """
 
     def read(self, messages: Sequence[Any], count: Callable[[str], int] = len, *, start: int = 0) -> list[MessageView]:
-        """One view for each message.
+        """Read each message into a view.
 
         Args:
             messages: The whole history.
@@ -141,7 +150,7 @@ class Provider(NamedTuple):
             raise self._located(error, messages) from error
 
     def check(self, views: Sequence[MessageView], beside: Sequence[MessageView] = ()) -> list[Finding]:
-        """Everything that the provider would reject.
+        """Find everything that the provider would reject.
 
         Args:
             views: The messages.
@@ -155,7 +164,7 @@ class Provider(NamedTuple):
         return findings
 
     def price(self, messages: Sequence[Any], count: Callable[[str], int]) -> int:
-        """The tokens of the messages, which may have any shape: unknown fields cost nothing.
+        """Count the tokens of the messages, which may have any shape: unknown fields cost nothing.
 
         Raises:
             MessageShapeError: a field has a type that cannot be counted.
@@ -167,7 +176,7 @@ class Provider(NamedTuple):
             raise self._located(error, messages) from error
 
     def _located(self, error: ContentError, messages: Sequence[Any]) -> MessageShapeError:
-        """The error with the index of the first message that cannot be read."""
+        """Return the error with the index of the first message that cannot be read."""
         index = next(n for n, message in enumerate(messages) if not self._is_readable(message))
         return MessageShapeError(str(error), index, error.key)
 
@@ -180,7 +189,7 @@ class Provider(NamedTuple):
 
 
 def one_by_one(read: Callable[[Any, int, ContentReader], MessageView]) -> Reader:
-    """A reader of messages that do not depend on each other."""
+    """Make a reader of messages that do not depend on each other."""
 
     def reader(messages: Sequence[Any], content: ContentReader, start: int) -> list[MessageView]:
         return [read(message, index, content) for index, message in enumerate(messages[start:], start)]
@@ -189,19 +198,36 @@ def one_by_one(read: Callable[[Any, int, ContentReader], MessageView]) -> Reader
 
 
 def role_of(message: Any, index: int, roles: Mapping[str, str], hint: str | None = None) -> str:
-    """The role, from the provider's name for it."""
+    """Translate the provider's name for a role."""
     role = field(message, "role")
     if isinstance(role, str) and role in roles:
         return roles[role]
     if role is None:
-        raise MessageShapeError(f"the message has no role: {describe(message)}", index, "role")
+        raise MessageShapeError(f"the message has no role: {describe(message)}", index, "role", hint=_advice(message))
     raise MessageShapeError(f"must be one of {', '.join(roles)}, not {describe(role)}", index, "role", hint=hint)
 
 
-def entries(value: Any, index: int, key: str) -> Sequence[Any]:
+def message_in(value: Any) -> str | None:
+    """Where a response has what belongs in a history; None if the value is not a response."""
+    if field(value, "role") is not None or field(value, "type") is not None:
+        return None
+    return next((path for name, path in _IN_RESPONSES.items() if is_filled(field(value, name))), None)
+
+
+def _advice(value: Any) -> str | None:
+    """What to do about a value that is often taken for a message."""
+    path = message_in(value)
+    if path is not None:
+        return f"This looks like a response of the model: its {path} belongs in the history."
+    if text_of(value, "type") in ("human", "ai", "system", "tool"):
+        return 'LangChain\'s messages have the format of provider="openai"; model= says whose tokens to count.'
+    return None
+
+
+def entries(value: Any, index: int, key: str, expected: str = "a list") -> Sequence[Any]:
     if is_list(value):
         return value
-    raise MessageShapeError(f"must be a list, not {describe(value)}", index, key)
+    raise MessageShapeError(f"must be {expected}, not {describe(value)}", index, key)
 
 
 def id_of(value: Any, index: int, key: str) -> str:
@@ -218,7 +244,7 @@ def check_content(content: Any, index: int, *, required: bool) -> None:
         if required:
             raise MessageShapeError("the message has no content", index, "content", hint="An empty text is ''.")
         return
-    for n, part in enumerate(entries(content, index, "content")):
+    for n, part in enumerate(entries(content, index, "content", "a text or a list of parts")):
         if isinstance(part, str):
             continue
         kind, key = field(part, "type"), f"content[{n}].type"

@@ -13,7 +13,7 @@ __all__ = ["orphan", "pair_adjacent", "repeated", "repeated_calls", "unanswered"
 def pair_adjacent(views: Sequence[MessageView], *, one_message: bool = False, ids_once: bool = False) -> Pairing:
     """Group each message that makes calls with the results that follow it.
 
-    With `one_message`, only the very next message may hold results. With `ids_once`, no id may be used again later.
+    With `one_message`, only the very next message may have results. With `ids_once`, no id may be used again later.
     """
     groups: list[list[int]] = []
     findings: list[Finding] = []
@@ -33,7 +33,7 @@ def pair_adjacent(views: Sequence[MessageView], *, one_message: bool = False, id
             findings += repeated_calls(view, used)
         if not ids_once:
             used.clear()
-        # The run of results after the calls. A message with more than results ends it.
+        # The results directly after the calls; a message with anything else ends the run.
         end = position + 1
         answers: list[int] = []
         answered: list[str] = []

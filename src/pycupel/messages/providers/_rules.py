@@ -27,7 +27,7 @@ __all__ = [
 # What is wrong, what to do about it, and how bad it is.
 Fault = tuple[str, str, Severity]
 
-# The names of the rules that a message can break by itself are also the marks of its view.
+# A rule that a message can break by itself has the same name as the mark of its view.
 EMPTY_MESSAGE = "empty-message"
 EMPTY_TEXT = "empty-text"
 
@@ -45,7 +45,7 @@ PREFIX = "prefix"
 
 
 def faults_by_mark(faults: Mapping[str, Fault]) -> Rule:
-    """A rule that reports every view with one of these marks."""
+    """Make a rule that reports every view with one of these marks."""
 
     def rule(views: Sequence[MessageView]) -> Iterator[Finding]:
         for view in views:
@@ -57,7 +57,7 @@ def faults_by_mark(faults: Mapping[str, Fault]) -> Rule:
 
 
 def empty_message(parts: str) -> Fault:
-    """An empty message is rejected."""
+    """Make the fault of an empty message."""
     return f"the message has neither {parts}", "Drop the message.", ERROR
 
 
@@ -72,7 +72,7 @@ def has_empty_text(content: Any) -> bool:
 
 
 def system_neighbours(roles: Sequence[str]) -> Iterator[tuple[int, int | None, int | None]]:
-    """The index of each system role, with the nearest indices before and after it that have another role."""
+    """Return the index of each system role, with the nearest indices before and after it that have another role."""
     before: int | None = None
     run: list[int] = []
     for n, role in enumerate(roles):
@@ -86,7 +86,7 @@ def system_neighbours(roles: Sequence[str]) -> Iterator[tuple[int, int | None, i
 
 
 def first_not_user(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """Assistant messages before the first user message, except one with the results of its own calls."""
+    """Report assistant messages before the first user message, except one with the results of its own calls."""
     for view in views:
         if view.opens_turn:
             return
@@ -100,7 +100,7 @@ def first_not_user(views: Sequence[MessageView]) -> Iterator[Finding]:
 
 
 def ends_with_assistant(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """A warning, because a user message may still be appended, and some models continue the last message."""
+    """Warn only, because a user message may still be appended, and some models continue the last message."""
     if views and views[-1].role == "assistant" and not views[-1].calls and PREFIX not in views[-1].marks:
         yield Finding(
             views[-1].index,

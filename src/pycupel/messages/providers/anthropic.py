@@ -42,7 +42,7 @@ def _read(message: Any, index: int, content: ContentReader) -> MessageView:
     if blocks is None and role == "system":
         # It may have only options.
         return MessageView(index, role, *content(message))
-    blocks = entries(blocks, index, "content")
+    blocks = entries(blocks, index, "content", "a text or a list of blocks")
     kinds = [_kind(block, role, index, n) for n, block in enumerate(blocks)]
     calls = _ids(blocks, kinds, index, "tool_use", "id")
     results = _ids(blocks, kinds, index, "tool_result", "tool_use_id")
@@ -91,7 +91,7 @@ def _marks(blocks: Sequence[Any], kinds: Sequence[str], results: int) -> Iterato
 
 
 def _fields(name: str, kind: str, kinds: Sequence[str], blocks: Sequence[Any]) -> Iterator[Any]:
-    """A field of each block of a kind."""
+    """Return a field of each block of a kind."""
     return (field(block, name) for each, block in zip(kinds, blocks, strict=True) if each == kind)
 
 
@@ -100,7 +100,7 @@ def _is_blank(text: Any) -> bool:
 
 
 def _server_marks(blocks: Sequence[Any], kinds: Sequence[str]) -> Iterator[str]:
-    """The calls of server tools that a message leaves unanswered, and the results of such calls from earlier ones."""
+    """Return a message's unanswered calls of server tools, and its results of such calls in earlier messages."""
     pairs = list(zip(kinds, blocks, strict=True))
     uses = [text_of(block, "id") for kind, block in pairs if kind.endswith("_tool_use")]
     ends = [text_of(block, "tool_use_id") for kind, block in pairs if kind.endswith("_tool_result")]
@@ -110,7 +110,7 @@ def _server_marks(blocks: Sequence[Any], kinds: Sequence[str]) -> Iterator[str]:
 
 
 def _pair(views: Sequence[MessageView]) -> Pairing:
-    """Calls with their results. If a server tool waits for the caller's results, also everything up to its own."""
+    """Group calls with their results. If a server tool waits for the caller's results, add everything up to its own."""
     groups, findings = pair_adjacent(views, ids_once=True)
     begun: dict[str, int] = {}
     spans: dict[int, int] = {}

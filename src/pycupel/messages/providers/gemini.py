@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentReader, Prices
 from pycupel.messages.fields import field, filled, is_mapping, text_of
-from pycupel.messages.providers._base import ERROR, Finding, MessageView, Provider, entries, id_of, role_of
+from pycupel.messages.providers._base import ERROR, Finding, MessageView, Provider, entries, id_of, message_in, role_of
 from pycupel.messages.providers._pairing import pair_adjacent
 from pycupel.messages.providers._rules import (
     EMPTY_MESSAGE,
@@ -42,7 +42,7 @@ class _Call(NamedTuple):
 
 
 class _Pending:
-    """The calls that are not answered yet. Results are found by id, or by name where call or result has no id."""
+    """The calls that are not answered yet. Results are matched by id, or by name if the call or result has no id."""
 
     def __init__(self, calls: Sequence[_Call] = ()) -> None:
         self._calls = calls
@@ -98,7 +98,7 @@ def _read(messages: Sequence[Any], content: ContentReader, start: int) -> list[M
 
 
 def _last_calls(messages: Sequence[Any], end: int) -> int:
-    """The index of the last message before `end` that makes calls; `end` if there is none."""
+    """Return the index of the last message before `end` that makes calls; `end` if there is none."""
     for index in range(end - 1, -1, -1):
         role = _role(messages[index], index)
         if role == "assistant" and any(_calls(_parts(messages[index], role, index), index)):
@@ -107,7 +107,7 @@ def _last_calls(messages: Sequence[Any], end: int) -> int:
 
 
 def _role(message: Any, index: int) -> str:
-    if field(message, "role") is None and field(message, "parts") is not None:
+    if field(message, "role") is None and field(message, "parts") is not None and message_in(message) is None:
         return "user"
     return role_of(message, index, _ROLES, hint="Instructions go into config.system_instruction.")
 
@@ -122,7 +122,13 @@ def _parts(message: Any, role: str, index: int) -> Sequence[Any]:
     parts = entries(parts, index, "parts")
     for n, part in enumerate(parts):
         if not isinstance(part, str) and not is_mapping(part) and not hasattr(part, "text"):
-            raise MessageShapeError(f"must be a part of a content, not {describe(part)}", index, f"parts[{n}]")
+            is_pydantic_ai = hasattr(part, "part_kind")
+            raise MessageShapeError(
+                f"must be a part of a content, not {describe(part)}",
+                index,
+                f"parts[{n}]",
+                hint="Pydantic AI has a hook of its own: CupelHistory." if is_pydantic_ai else None,
+            )
     return parts
 
 
@@ -142,7 +148,7 @@ def _is_empty(part: Any) -> bool:
 
 
 def _has_empty_text(part: Any) -> bool:
-    """Empty texts with a signature do not count: the model sends them, and requires them back."""
+    """Whether a part has an empty text; not if it has a signature, because the model sends it and requires it back."""
     if isinstance(part, str):
         return not part
     text = field(part, "text")
@@ -150,7 +156,7 @@ def _has_empty_text(part: Any) -> bool:
 
 
 def _either(part: Any, name: str, wire_name: str) -> Any:
-    """The objects and the JSON of the API spell names differently."""
+    """Return a field, whose name the objects and the JSON of the API spell differently."""
     value = field(part, name)
     return field(part, wire_name) if value is None else value
 
@@ -165,7 +171,7 @@ def _calls(parts: Sequence[Any], index: int) -> Iterator[_Call]:
 
 
 def _results(parts: Sequence[Any], pending: _Pending, index: int) -> Iterator[str]:
-    """The ids of the calls that are answered; they are no longer pending."""
+    """Return the ids of the calls that are answered, and remove them from the pending ones."""
     for n, part in enumerate(parts):
         result = _either(part, "function_response", "functionResponse")
         if result is None:
@@ -178,7 +184,7 @@ def _results(parts: Sequence[Any], pending: _Pending, index: int) -> Iterator[st
 
 
 def _call_after_model(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """A call must directly follow a user message or results; no model message may come between."""
+    """Report calls that do not directly follow a user message or results, because a model message comes between."""
     run: list[MessageView] = []
     for view in views:
         if view.role == "assistant" and not view.calls:

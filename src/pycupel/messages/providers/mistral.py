@@ -11,7 +11,7 @@ from pycupel.messages.fields import field
 from pycupel.messages.providers._base import WARNING, Finding, MessageView, Provider, one_by_one
 from pycupel.messages.providers._pairing import pair_adjacent
 from pycupel.messages.providers._rules import PREFIX, Fault, ends_with_assistant, faults_by_mark, system_neighbours
-from pycupel.messages.providers.openai import empty_faults, read_message, tool_calls
+from pycupel.messages.providers.openai import EMPTY_FAULTS, read_message, tool_calls
 from pycupel.model.checks import quoted
 
 __all__ = ["MISTRAL"]
@@ -21,10 +21,11 @@ _NAME = "[a-zA-Z0-9_-]{1,64}"
 _ODD_NAME = "odd-name"
 
 _FAULTS: dict[str, Fault] = {
+    **EMPTY_FAULTS,
     _ODD_NAME: (
         "the name of a function is not 1 to 64 letters, digits, underscores and dashes",
         "Rename the function, in its calls and results as well.",
-        # With an error, a selection would drop every exchange with the function, the open one as well.
+        # As an error, it would make a selection drop every exchange with the function, even the open one.
         WARNING,
     ),
 }
@@ -40,7 +41,7 @@ def _read(message: Any, index: int, content: ContentReader) -> MessageView:
 
 
 def _function_names(message: Any, view: MessageView) -> Iterator[Any]:
-    """The names in the calls of a message, or beside its result."""
+    """Return the function names in the calls of a message, or beside its result."""
     if view.results:
         yield field(message, "name")
     if view.calls:
@@ -51,7 +52,7 @@ def _function_names(message: Any, view: MessageView) -> Iterator[Any]:
 
 
 def _starts_with_call(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """The validator ignores calls in the very first message, so their results match no call."""
+    """Report calls in the very first message, which the validator ignores, so their results match no call."""
     for view in views:
         if not view.calls and not view.results:
             return
@@ -88,7 +89,7 @@ def _misplaced_prefix(views: Sequence[MessageView]) -> Iterator[Finding]:
 
 
 def _odd_ids(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """A warning, because the tokenizers of newer models take any id."""
+    """Warn only, because the tokenizers of newer models take any id."""
     for view in views:
         for each in (*view.calls, *view.results):
             if not re.fullmatch(_ID, each):
@@ -102,7 +103,7 @@ def _odd_ids(views: Sequence[MessageView]) -> Iterator[Finding]:
 
 
 def _needs(units: Mapping[int, Sequence[MessageView]]) -> dict[int, tuple[int, ...]]:
-    """A system message needs the user message before it, and calls at the start need what precedes them."""
+    """A system message needs the user message before it; calls at the start need what precedes them."""
     needs: dict[int, tuple[int, ...]] = {}
     before: int | None = None
     is_start = True
@@ -121,7 +122,6 @@ MISTRAL = Provider(
     one_by_one(_read),
     pair_adjacent,
     (
-        empty_faults,
         faults_by_mark(_FAULTS),
         _odd_ids,
         _starts_with_call,

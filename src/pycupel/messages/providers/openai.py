@@ -1,4 +1,4 @@
-"""OpenAI Chat, whose format many others use as well, and LangChain's messages, which differ in names only."""
+"""OpenAI Chat, whose format many others use, and LangChain's messages, which differ only in names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pycupel.messages.providers._rules import (
     has_empty_text,
 )
 
-__all__ = ["LANGCHAIN_ROLES", "OPENAI", "PRICES", "empty_faults", "read_message", "read_openai", "tool_calls"]
+__all__ = ["EMPTY_FAULTS", "LANGCHAIN_ROLES", "OPENAI", "PRICES", "read_message", "read_openai", "tool_calls"]
 
 _SPOKEN = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _ROLES = {**_SPOKEN, "tool": "tool", "function": "function"}
@@ -45,12 +45,12 @@ _EMPTY_CALLS = "empty-calls"
 
 _view = maker(MessageView)
 
-empty_faults = faults_by_mark({EMPTY_MESSAGE: empty_message("content nor calls"), EMPTY_TEXT: EMPTY_TEXT_FAULT})
+EMPTY_FAULTS: dict[str, Fault] = {EMPTY_MESSAGE: empty_message("content nor calls"), EMPTY_TEXT: EMPTY_TEXT_FAULT}
 
 
 def read_openai(messages: Sequence[Any], content: ContentReader, start: int) -> list[MessageView]:
-    """One view for each message from an index on."""
-    # The model may be another provider's, with prices that only the general reader knows.
+    """Read each message from an index on into a view."""
+    # The model may be another provider's, whose prices only the general reader applies.
     is_plain = not content.prices.escapes
     return [
         (_read_plain(message, index, content) if is_plain and message.__class__ is dict else None)
@@ -60,7 +60,7 @@ def read_openai(messages: Sequence[Any], content: ContentReader, start: int) -> 
 
 
 def _read_plain(message: Any, index: int, content: ContentReader) -> MessageView | None:
-    """The fast path for most messages: a role and a text, calls, or a result. It takes a quarter of the time."""
+    """Read most messages (a role with a text, calls, or a result) in a quarter of the time."""
     role, text = message.get("role"), message.get("content")
     if role.__class__ is not str:
         return None
@@ -101,7 +101,7 @@ def _read_plain_calls(calls: list[Any], text: str | None, index: int, content: C
 
 
 def read_message(message: Any, index: int, content: ContentReader) -> MessageView:
-    """A view of any message."""
+    """Read any message into a view."""
     role = _role(message, index)
     check_content(field(message, "content"), index, required=role in ("system", "user"))
     calls: tuple[str, ...] = ()
@@ -142,7 +142,7 @@ def _role(message: Any, index: int) -> str:
 
 
 def tool_calls(message: Any, index: int) -> Iterator[tuple[str, Any]]:
-    """The calls of a message with their paths. LangChain keeps those that it could not parse apart, but sends them."""
+    """Return the calls of a message with their paths, including those that LangChain could not parse but sends."""
     for key in ("tool_calls", "invalid_tool_calls"):
         calls = filled(message, key)
         for n, call in enumerate(() if calls is None else entries(calls, index, key)):
@@ -158,14 +158,15 @@ def _call_ids(message: Any, index: int) -> Iterator[str]:
 
 
 def _function_id(value: Any, index: int, key: str) -> str:
-    """Old function calls have no ids, so the function's name is used."""
+    """Use the function's name as an id, because old function calls have none."""
     return "function " + id_of(field(value, "name"), index, key)
 
 
 # OpenAI's published formula: 3 for a message, 1 for its role, 1 for a name, and 3 for the reply.
 PRICES = Prices(message=4, name=1, tools=12, file=2265)
 
-_CALL_FAULTS: dict[str, Fault] = {
+_FAULTS: dict[str, Fault] = {
+    **EMPTY_FAULTS,
     _EMPTY_CALLS: (
         "tool_calls is an empty list, which OpenAI rejects",
         "Leave the field out.",
@@ -174,4 +175,4 @@ _CALL_FAULTS: dict[str, Fault] = {
     ),
 }
 
-OPENAI = Provider("openai", read_openai, pair_adjacent, (empty_faults, faults_by_mark(_CALL_FAULTS)), prices=PRICES)
+OPENAI = Provider("openai", read_openai, pair_adjacent, (faults_by_mark(_FAULTS),), prices=PRICES)

@@ -1,7 +1,7 @@
 """OpenAI Responses: a list of items; reasoning, calls and results are items of their own, linked by call ids.
 
-Results may come anywhere after their call. Consecutive output of the model, and all its output until its calls are
-answered, stays together with its reasoning, because the API requires an item and its reasoning both or neither.
+Results may come anywhere after their call. Consecutive model output, and all output until its calls are
+answered, stays together with its reasoning, because the API requires an item and its reasoning, or neither.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pycupel.messages.providers._base import (
     Provider,
     check_content,
     id_of,
+    message_in,
     one_by_one,
     role_of,
 )
@@ -39,7 +40,7 @@ _SPOKEN = frozenset({"reasoning", "program", "item_reference", "mcp_list_tools",
 
 def _read(item: Any, index: int, content: ContentReader) -> MessageView:
     kind = field(item, "type")
-    if kind is None and field(item, "role") is None and field(item, "id") is not None:
+    if kind is None and field(item, "role") is None and field(item, "id") is not None and message_in(item) is None:
         kind = "item_reference"
     calls: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
@@ -65,7 +66,7 @@ def _read(item: Any, index: int, content: ContentReader) -> MessageView:
 
 
 def _result_id(item: Any, kind: str, index: int) -> Iterator[str]:
-    """The id of the call. If the API searched for tools itself, call and result are its own and have no id."""
+    """Return the id of the call. If the API searched for tools itself, call and result are its own and have no id."""
     name = "approval_request_id" if kind == "mcp_approval_response" else "call_id"
     call_id = field(item, name)
     if kind == "local_shell_call_output" and call_id is None:
@@ -81,7 +82,7 @@ def _call_id(item: Any, kind: str, index: int) -> Iterator[str]:
 
 
 def _dangling(views: Sequence[MessageView]) -> Iterator[MessageView]:
-    """Reasoning items that no other output of the model follows."""
+    """Find reasoning items that no other model output follows."""
     run: list[MessageView] = []
     for view in views:
         if view.reasoning:
@@ -142,7 +143,7 @@ class _Pairs:
         self._group = None
 
     def finish(self, last: int) -> Pairing:
-        """`last` is the last item that is not a result. Calls made together with it may still be answered."""
+        """Finish. Calls made together with `last`, the last item that is not a result, may still be answered."""
         newest = next((group for group in reversed(self.groups) if last in group), None)
         for each, (index, group) in self._waiting.items():
             self.findings.append((waiting if group is newest else unanswered)(index, each))

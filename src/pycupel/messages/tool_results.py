@@ -1,4 +1,4 @@
-"""The results of tool calls in messages of any provider: their texts, and copies of messages with shorter ones.
+"""Find the results of tool calls in messages of any provider, and copy messages with shorter ones.
 
 Only results that may be shortened are found here: not reasoning, signatures, results of server tools, or outputs that
 must stay unchanged, such as the screenshot of a `computer_call_output`.
@@ -45,7 +45,7 @@ class ResultPart(NamedTuple):
 
 
 def result_parts(message: Any) -> list[ResultPart]:
-    """The results in a message that may be shortened; none in most messages."""
+    """Return the results in a message that may be shortened; most messages have none."""
     if text_of(message, "type") in _OUTPUTS:
         return [_part(0, field(message, "output"), is_error=False)]
     if _is_tool_message(message):
@@ -54,7 +54,7 @@ def result_parts(message: Any) -> list[ResultPart]:
 
 
 def with_result_texts(message: Any, texts: Mapping[int, str]) -> Any:
-    """A copy of a message with other texts for some results, by their number."""
+    """Copy a message with other texts for some results, by their number."""
     if text_of(message, "type") in _OUTPUTS:
         return _changed(message, output=texts[0])
     if _is_tool_message(message):
@@ -69,7 +69,7 @@ def with_result_texts(message: Any, texts: Mapping[int, str]) -> Any:
 
 
 def calls_of(message: Any) -> Iterator[ToolCall]:
-    """The calls in a message that the caller answers, in order."""
+    """Return the calls in a message that the caller answers, in order."""
     if text_of(message, "type") in _CALLS:
         yield _call(message, "arguments", "input")
     for name in ("tool_calls", "invalid_tool_calls"):
@@ -114,7 +114,7 @@ def _is_tool_message(message: Any) -> bool:
 
 
 def _blocks(message: Any) -> tuple[str, list[Any]]:
-    """The name of the field with the blocks, and the blocks."""
+    """Return the name of the field with the blocks, and the blocks."""
     name = "content" if field(message, "parts") is None else "parts"
     blocks = field(message, name)
     return name, list(blocks) if is_list(blocks) else []
@@ -127,7 +127,7 @@ def _is_result(block: Any) -> bool:
 
 
 def _returned(value: Any) -> tuple[str | None, str]:
-    """The key under which a Gemini function returned a text, and the text; without one, the whole value as JSON."""
+    """Return the key and text that a Gemini function returned; without one, the whole value as JSON."""
     if is_mapping(value):
         for key in _RETURNED:
             if isinstance(value.get(key), str):
@@ -151,7 +151,7 @@ def _with_text(block: Any, text: str) -> Any:
 
 
 def _changed(value: Any, **changes: Any) -> Any:
-    """A copy with other fields, of a dict, a mapping, a Pydantic model, a dataclass or any other object."""
+    """Copy a dict, a mapping, a Pydantic model, a dataclass or any other object with other fields."""
     if is_mapping(value):
         # The keys keep their order, so that the prompt prefix stays the same.
         kept = {**value, **changes}

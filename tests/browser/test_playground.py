@@ -196,6 +196,16 @@ def test_the_policy_can_be_edited_as_json_and_mistakes_are_told(player: Player) 
     assert "This is not JSON" in player.page.locator(".error").inner_text()
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_mistake_is_in_sight_at_once(opened: Opened, width: int) -> None:
+    with Playground(Bench([ContextItem("a", 10, pinned=True)], budget=5)) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        page = opened.address(server.address, viewport={"width": width, "height": 700})
+        box = page.locator(".error").bounding_box()
+        server.shutdown()
+    assert 0 <= box["y"] <= 700 - box["height"]
+
+
 def test_a_file_is_opened_by_choosing_or_dropping_it(player: Player, tmp_path: Path) -> None:
     file = tmp_path / "other.jsonl"
     file.write_text('{"content": "first", "tokens": 30}\n{"content": "second", "tokens": 10}\n', encoding="utf-8")

@@ -140,6 +140,7 @@ def test_torn_lines_are_skipped_and_said(call: Call, session: str) -> None:
         (b"", "stdin: no conversation found"),
         (b'{"some": "object"}', "stdin: no conversation found"),
         (b'{"message": {}}', "stdin: no conversation found"),
+        (b'{"messages": []}', "stdin: no conversation found"),
         (
             b'[{"content": "a"}]',
             "stdin: no conversation found\n  These look like items, which `pycupel select` reads.",
@@ -165,6 +166,15 @@ def test_replay(call: Call, session: str) -> None:
     )
     assert two["policies"][0]["tokens"] == 2 * one["policies"][0]["tokens"]
     assert (one["sessions"], two["sessions"], one["policies"][0]["invalid"]) == (1, 2, 0)
+
+
+def test_a_message_that_cannot_be_read_names_its_file(call: Call, session: str) -> None:
+    done = call("replay", session, "-", "-b", "12000", "-pchat", text='[{"role": "robot", "content": "Beep."}]')
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("pycupel: stdin: messages[0], role: must be one of system, ")
+    gemini = '{"contents": [{"role": "system", "parts": [{"text": "Be brief."}]}]}'
+    noted = call("replay", "-", "-b", "12000", text=gemini).err.splitlines()
+    assert noted[1] == "  Instructions go into config.system_instruction."
 
 
 def test_the_legend_is_wrapped(call: Call, session: str, monkeypatch: pytest.MonkeyPatch) -> None:

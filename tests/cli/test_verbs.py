@@ -267,6 +267,17 @@ def test_trim_says_what_it_did(call: Call) -> None:
     assert done.err.endswith("tokens for openai, counted by estimator (pycupel 1)\n")
 
 
+def test_a_share_is_one_of_the_window_of_the_model_in_the_file(call: Call, tmp_path: Path) -> None:
+    path = tmp_path / "request.json"
+    path.write_text('{"model": "gpt-4o", "messages": [{"role": "user", "content": "Hi."}]}', encoding="utf-8")
+    found = json.loads(call("context", str(path), "-b", "50%", "-p", "chat", "--json").out)
+    assert found["instead"]["budget"] == 64_000
+    other = json.loads(call("context", str(path), "-b", "50%", "--window", "100", "-p", "chat", "--json").out)
+    assert other["instead"]["budget"] == 50
+    assert call("trim", str(path), "-b", "50%").code == 0
+    assert call("trim", str(path), "-b", "0.001%").code == 3
+
+
 def test_trim_exits_3_if_what_must_stay_does_not_fit(call: Call) -> None:
     done = call("trim", "-", "-b", "1", text='[{"role": "user", "content": "a long question"}]')
     assert (done.code, done.out) == (3, "")
@@ -495,3 +506,9 @@ def test_demo(call: Call) -> None:
     assert call("lint", "-", text=json.dumps(history)).code == 0
     assert len(call("demo", "requests").out.splitlines()) == 9
     assert len(call("demo", "transcript").out.splitlines()) == 48
+
+
+def test_the_demonstration_fits_a_narrow_terminal(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    shown, _, _ = call("demo").out.partition("TRY NEXT")
+    assert max(map(len, shown.splitlines())) <= 60

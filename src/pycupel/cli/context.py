@@ -55,7 +55,7 @@ def run(options: Any, screen: Screen) -> int:
     """Write the usage, or a page of it."""
     log = logs.read(options.file, screen)
     usage = context_usage(_chosen(log, options), counter=options.counter)
-    budget = usage.total // 2 if options.budget is None else budget_of(options)
+    budget = usage.total // 2 if options.budget is None else budget_of(options, usage.history.model)
     # The budget also has to hold what is not in the file.
     room = budget - usage.not_in_file
     policies = logs.policies_of(options.policy or logs.USUAL)

@@ -27,7 +27,9 @@ from pycupel import (
 from pycupel.cli.exits import FINE
 from pycupel.cli.output import Screen
 from pycupel.cli.parsers import Parser
+from pycupel.render import render_report
 from pycupel.render._layout import clipped
+from pycupel.render.explanation import render_explanation
 from pycupel.wire import from_dict
 
 __all__ = ["EXAMPLE", "SESSION", "add_arguments", "run"]
@@ -137,11 +139,11 @@ def _demonstrate(screen: Screen) -> None:
     """Show the selection, why the other items were left out, and what newest-first would have selected."""
     items = [from_dict(ContextItem, row) for row in _rows()]
     report = _PIPELINE.dry_run(items, _BUDGET)
-    screen.text(report.to_text(color=screen.color))
+    screen.text(render_report(report, color=screen.color, width=screen.width, unicode=screen.unicode))
     screen.text("\nWHY is this item in, and the next one out?\n")
-    screen.text(str(report.why("Mira: Good. Fix that one too")))
-    screen.text("")
-    screen.text(str(report.why("$ query_logs service=checkout", pipeline=_PIPELINE, items=items)))
+    kept, dropped = "Mira: Good. Fix that one too", "$ query_logs service=checkout"
+    for why in (report.why(kept), report.why(dropped, pipeline=_PIPELINE, items=items)):
+        screen.text(f"{render_explanation(why, width=screen.width, unicode=screen.unicode)}\n")
     _print_side_by_side(report.items, _newest_first(items, _BUDGET.target_tokens), screen)
     screen.text(_NEXT.rstrip())
 
@@ -162,13 +164,17 @@ def _age(item: ContextItem) -> datetime:
 
 def _print_side_by_side(selected: list[ContextItem], newest: list[ContextItem], screen: Screen) -> None:
     """Print both selections, oldest first, each item on its own line."""
-    screen.text("\nTHE SAME BUDGET, oldest first")
-    screen.text(f"  {_titled('selected above', selected):38}  {_titled('newest first', newest):38}".rstrip())
+    room = screen.width // 2 - 2
+    screen.text("THE SAME BUDGET, oldest first")
+    left, right = (
+        clipped(title, room) for title in (_titled("selected above", selected), _titled("newest first", newest))
+    )
+    screen.text(f"  {left:{room}}  {right}")
     chosen, newest_ids = {id(item) for item in selected}, {id(item) for item in newest}
     for item in sorted({id(item): item for item in [*selected, *newest]}.values(), key=_age):
-        text = clipped(item.content, 38)
+        text = clipped(item.content, room)
         left, right = text if id(item) in chosen else "-", text if id(item) in newest_ids else "-"
-        screen.text(f"  {left:38}  {right:38}".rstrip())
+        screen.text(f"  {left:{room}}  {right}")
 
 
 def _titled(name: str, items: list[ContextItem]) -> str:

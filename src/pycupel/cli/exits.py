@@ -8,7 +8,17 @@ import sys
 from collections.abc import Callable
 from typing import TypeVar
 
-__all__ = ["FINDINGS", "FINE", "TOO_LARGE", "WRONG", "InputError", "end_line_of_interrupt", "guarded", "report"]
+__all__ = [
+    "FINDINGS",
+    "FINE",
+    "TOO_LARGE",
+    "WRONG",
+    "InputError",
+    "end_line_of_interrupt",
+    "guarded",
+    "notes_of",
+    "report",
+]
 
 FINE, FINDINGS, WRONG, TOO_LARGE, INTERRUPTED = 0, 1, 2, 3, 130
 """The exit codes. Only `lint`, `diff` and `conformance` have findings; too large: what must stay exceeds the budget."""
@@ -86,5 +96,9 @@ def _outcome_of(error: Exception) -> tuple[int, str] | None:
     if not isinstance(error, errors.CupelError):
         return None
     too_large = (errors.PinnedExceedsBudgetError, errors.BudgetOverflowError, errors.UnitTooLargeError)
-    notes = "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
-    return TOO_LARGE if isinstance(error, too_large) else WRONG, f"{error}{notes}"
+    return TOO_LARGE if isinstance(error, too_large) else WRONG, f"{error}{notes_of(error)}"
+
+
+def notes_of(error: Exception) -> str:
+    """Return the notes of an error, each on its own line."""
+    return "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))

@@ -15,10 +15,10 @@ _REQUESTS = "These look like requests with items, which `pycupel batch` reads."
 TRANSCRIPT = "This looks like an agent's transcript, which `pycupel context` reads."
 
 
-def hint_at(record: Any, expected: str) -> str:
+def hint_at(record: Any, *expected: str) -> str:
     """Return a second line for an error about a record; empty if the record is as expected or unrecognised."""
     found = _seen(record) if record.__class__ is dict else ""
-    return f"\n  {found}" if found and found != expected else ""
+    return f"\n  {found}" if found and found not in expected else ""
 
 
 def _seen(record: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from math import inf
 from typing import Any
 
 from pycupel.cli.exits import InputError
-from pycupel.cli.hints import TRANSCRIPT, hint_at
+from pycupel.cli.hints import HISTORY, TRANSCRIPT, hint_at
 from pycupel.cli.inputs import name_of, open_bytes
 from pycupel.cli.jsonstream import read_values
 from pycupel.cli.output import Screen, abridged
@@ -62,7 +62,7 @@ def _hint(line: bytes) -> str:
         [*values] = read_values([line.decode()])
     except (DocumentError, UnicodeDecodeError):
         return ""
-    return hint_at(values[0].value, TRANSCRIPT) if values else ""
+    return hint_at(values[0].value, TRANSCRIPT, HISTORY) if values else ""
 
 
 def add_policies(parser: Parser) -> None:

@@ -226,12 +226,12 @@ def add_json(parser: Parser) -> None:
 # --- the values of options
 
 
-def budget_of(options: Any) -> int:
-    """Return the budget in tokens."""
-    return percent_or_tokens(options.budget, options)
+def budget_of(options: Any, model: str | None = None) -> int:
+    """Return the budget in tokens; a share is one of this model's window, unless the options name another."""
+    return percent_or_tokens(options.budget, options, model)
 
 
-def percent_or_tokens(given: str, options: Any) -> int:
+def percent_or_tokens(given: str, options: Any, model: str | None = None) -> int:
     """Return a number of tokens, given as such or as a share of the window."""
     text = given.strip()
     try:
@@ -245,7 +245,7 @@ def percent_or_tokens(given: str, options: Any) -> int:
     if not 0 < number <= 100:
         raise InputError(f"a share of the window must be above 0% and at most 100%, not {given}")
     try:
-        return int(_window(options) * number / 100)
+        return int(_window(options, options.model or model) * number / 100)
     except OverflowError:
         raise InputError("the window is too large for a share of it") from None
 
@@ -256,14 +256,14 @@ def _checked(name: str, tokens: int) -> int:
     return tokens
 
 
-def _window(options: Any) -> int:
+def _window(options: Any, model: str | None) -> int:
     if options.window is not None:
         return _checked("window", options.window)
-    if options.model is None:
+    if model is None:
         raise InputError("a budget in percent needs --window N or --model NAME")
     from pycupel.tokens.windows import window_of  # noqa: PLC0415
 
-    return window_of(options.model)
+    return window_of(model)
 
 
 def bound(policy: Any, query: str | None) -> Any:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from pycupel.cli import logs
-from pycupel.cli.exits import FINE
+from pycupel.cli.exits import FINE, InputError, notes_of
+from pycupel.cli.inputs import name_of
 from pycupel.cli.output import Screen
 from pycupel.cli.pages import add_html, write_page
 from pycupel.cli.parsers import Parser, add_budget, add_counter, add_json, budget_of
+from pycupel.errors import MessageShapeError
 from pycupel.render._layout import plural
 from pycupel.replay import PolicyReplay, replay
 
@@ -45,7 +47,11 @@ def run(options: Any, screen: Screen) -> int:
     for path in options.files:
         log = logs.read(path, screen)
         sessions += len(log.histories)
-        found = replay(log, budget, policies, counter=options.counter, rates=rates, progress=logs.progress_bar(screen))
+        progress = logs.progress_bar(screen)
+        try:
+            found = replay(log, budget, policies, counter=options.counter, rates=rates, progress=progress)
+        except MessageShapeError as error:
+            raise InputError(f"{name_of(path)}: {error}{notes_of(error)}") from None
         results = [before + now for before, now in zip(results, found, strict=True)] if results else [*found]
     if options.html is not None:
         from pycupel.cli.log_pages import replay_page  # noqa: PLC0415 - most calls print

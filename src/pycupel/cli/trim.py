@@ -36,14 +36,14 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Any, screen: Screen) -> int:
     """Write what to send."""
-    budget, policy = budget_of(options), policy_of(options.policy)
+    policy = policy_of(options.policy)
     conversation = one_conversation(options.file, "trim")
     beside = conversation.beside
     if options.model is not None:
         beside["model"] = options.model
     selection = select_messages(
         conversation.messages,
-        budget,
+        budget_of(options, beside["model"]),
         provider=options.provider,
         policy=policy,
         query=options.query,

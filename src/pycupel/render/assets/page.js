@@ -1434,8 +1434,8 @@
       this.form = el("div");
       this.problem = el("p", { class: "error", role: "alert" });
       this.news = el("p", { class: "quiet", role: "status" });
-      this.side = el("aside", { class: "card knobs", "aria-label": "Settings" }, this.form, this.problem);
-      this.main = el("main", { class: "page", id: "app" });
+      this.side = el("aside", { class: "card knobs", "aria-label": "Settings" }, this.form);
+      this.main = el("main", { class: "page", id: "app" }, this.problem);
       this.node = el("div", { class: "bench" }, this.side, this.main);
       this.drawForm();
       this.show(data);
@@ -1496,7 +1496,7 @@
       const header = el("header", { class: "top" }, el("h1", {}, "Playground"), this.news, themeButton(this.view));
       const table = this.main.querySelector("#items .scroll");
       const top = table ? table.scrollTop : 0;
-      this.main.replaceChildren(header, ...new App(model, this.view, true).panels());
+      this.main.replaceChildren(header, this.problem, ...new App(model, this.view, true).panels());
       this.main.querySelector("#items .scroll").scrollTop = top;
     }
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
-_IGNORED = (
+_PREVIOUS_IGNORED = (
     "previous was ignored: it was made with different arguments, or this history does not start with the same messages"
 )
 
@@ -45,7 +45,7 @@ def run(request: Request) -> tuple[MessageSelection, SummaryRequest | None]:
     try:
         replayed = replay(cutter, plan, start)
     except UnitTooLargeError as error:
-        _note_the_rest(error, request)
+        _add_budget_note(error, request)
         raise
     cutter.restore(replayed.gone)
     if request.too_large == "error":
@@ -54,7 +54,7 @@ def run(request: Request) -> tuple[MessageSelection, SummaryRequest | None]:
     return selection, _summary_request(request, cutter.history, replayed, selection.kept, previous)
 
 
-def _note_the_rest(error: UnitTooLargeError, request: Request) -> None:
+def _add_budget_note(error: UnitTooLargeError, request: Request) -> None:
     """Add to the error what else the budget has to hold, because the message that it names may be small."""
     budget = ContextBudget.of(request.budget)
     rest = {
@@ -121,7 +121,7 @@ def _selection(
         counter=str(count),
         provider=history.provider.name,
         usage=usage_of(request.budget, request.beside, map(history.views.__getitem__, kept), document_tokens),
-        notes=notes if previous is request.previous else (*notes, _IGNORED),
+        notes=notes if previous is request.previous else (*notes, _PREVIOUS_IGNORED),
         cut=_cut(history, replayed, kept),
         shortened=shortened,
         fingerprint=record.fingerprint,

@@ -116,7 +116,7 @@ class QuotaSlice(IndexedSlicer):
         shares = self._distribute(partition_by_kind(items), items, budget.target_tokens)
         outcomes = {key: self._slice_share(key, share, items, scores) for key, share in shares.items()}
         if self.redistribute:
-            self._offer_the_rest(shares, outcomes, items, scores, budget.target_tokens)
+            self._redistribute_rest(shares, outcomes, items, scores, budget.target_tokens)
         shortfalls = [shortfall for outcome in outcomes.values() for shortfall in outcome.shortfalls]
         return IndexSlice(
             [i for outcome in outcomes.values() for i in outcome.selected],
@@ -172,7 +172,7 @@ class QuotaSlice(IndexedSlicer):
         )
         return outcome.at(members)
 
-    def _offer_the_rest(
+    def _redistribute_rest(
         self,
         shares: dict[str, _Share],
         outcomes: dict[str, IndexSlice],

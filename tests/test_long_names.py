@@ -14,8 +14,10 @@ from pycupel import (
     CountQuotaEntry,
     CountQuotaSlice,
     FramedPlacer,
+    GreedySlice,
     KindScorer,
     MetadataKeyScorer,
+    MinScoreSlice,
     Pipeline,
     Policy,
     QuotaEntry,
@@ -23,10 +25,20 @@ from pycupel import (
     RecencyScorer,
     ReflexiveScorer,
     ScoredItem,
+    SimilarityScorer,
+    SliceOutcome,
     TagScorer,
     wire,
 )
-from pycupel.diagnostics import Deduplicated, NegativeTokens
+from pycupel.analytics import ItemStatus, PolicySensitivityDiffEntry, policy_sensitivity, sweep_budgets
+from pycupel.diagnostics import (
+    Deduplicated,
+    ExcludedItem,
+    NegativeTokens,
+    OverflowEvent,
+    PipelineStage,
+    StageTraceSnapshot,
+)
 from pycupel.errors import CupelError, cut, escaped, plain
 from pycupel.model import ContextKind
 from pycupel.policies import PolicyRegistry, parse_policy, policy_from_dict, policy_to_dict, preset
@@ -36,6 +48,8 @@ from pycupel.tokens.windows import window_of
 
 LONG = "n" * 1_000_000
 KIND = "k" * 1_000
+NOTHING = Policy(RecencyScorer(), MinScoreSlice(GreedySlice(), 2))
+ITEMS = tuple(ContextItem(f"{i} {LONG}", 1) for i in range(100))
 
 
 def policy(**scorer: Any) -> Policy:
@@ -98,6 +112,17 @@ def test_messages_are_short(name: str) -> None:
         Policy(RecencyScorer(), name=LONG, description=LONG),
         CountQuotaSlice([CountQuotaEntry(KIND, cap_count=1)]),
         Deduplicated(LONG),
+        SimilarityScorer(dict.fromkeys, LONG),  # type: ignore[arg-type]
+        OverflowEvent(5, ITEMS, ContextBudget(1)),
+        StageTraceSnapshot(
+            PipelineStage.SLICE, 9, 9, 0.5, tuple(ExcludedItem(i, 0.0, Deduplicated(LONG)) for i in ITEMS)
+        ),
+        SliceOutcome([*ITEMS]),
+        sweep_budgets("chat", ITEMS, [5_000])[0],
+        policy_sensitivity(
+            ITEMS, 50, {"all": "chat", "none": Policy(RecencyScorer(), MinScoreSlice(GreedySlice(), 2))}
+        ),
+        PolicySensitivityDiffEntry(LONG, (("variant", ItemStatus.INCLUDED),) * 1_000),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -120,6 +120,12 @@ class _InvalidValueError(CupelError, ValueError):
         value: The invalid value, where there is one.
     """
 
+    argument: str | None
+    """The name of the parameter, as in the call; None if no single argument is to blame."""
+
+    value: object
+    """The invalid value, where there is one."""
+
     def __init__(
         self, message: str, *, argument: str | None = None, value: object = None, hint: str | None = None
     ) -> None:
@@ -198,6 +204,12 @@ class DocumentError(_InvalidValueError):
         value: The invalid value, where there is one.
     """
 
+    path: str
+    """Where in the document, like `included[3].item.tokens`; empty for the document as a whole."""
+
+    errors: tuple[DocumentError, ...]
+    """All mistakes, one error each, if the whole document was checked; the text lists them."""
+
     def __init__(
         self,
         message: str,
@@ -225,6 +237,12 @@ class PinnedExceedsBudgetError(CupelError):
         available: The tokens that they may use: `max_tokens - output_reserve`.
     """
 
+    pinned_tokens: int
+    """The tokens of all pinned items."""
+
+    available: int
+    """The tokens that they may use: `max_tokens - output_reserve`."""
+
     def __init__(self, pinned_tokens: int, available: int) -> None:
         super().__init__(pinned_tokens, available)
         self.pinned_tokens = pinned_tokens
@@ -244,6 +262,12 @@ class BudgetOverflowError(CupelError):
         merged_tokens: The tokens of pinned and selected items together.
         target_tokens: The limit: the target, or `max_tokens - output_reserve` if that is less.
     """
+
+    merged_tokens: int
+    """The tokens of pinned and selected items together."""
+
+    target_tokens: int
+    """The limit: the target, or what the output reserve leaves of the window if that is less."""
 
     def __init__(self, merged_tokens: int, target_tokens: int) -> None:
         super().__init__(merged_tokens, target_tokens)
@@ -269,6 +293,21 @@ class TableTooLargeError(CupelError):
         limit: The option that was exceeded, `"max_cells"` or `"max_states"`.
         allowed: The value of that option.
     """
+
+    candidates: int
+    """The number of items to choose from."""
+
+    capacity: int
+    """The budget in buckets."""
+
+    cells: int
+    """How much is needed of the exceeded limit: table cells or live states."""
+
+    limit: str
+    """The option that was exceeded, `"max_cells"` or `"max_states"`."""
+
+    allowed: int | None
+    """The value of that option."""
 
     def __init__(
         self, candidates: int, capacity: int, cells: int, limit: str = "max_cells", allowed: int | None = None
@@ -299,6 +338,18 @@ class CountRequirementError(CupelError):
         required_count: How many items of the kind are required.
         satisfied_count: How many candidates there are.
     """
+
+    slicer: str
+    """The name of the slicer's class."""
+
+    kind: str
+    """The kind."""
+
+    required_count: int
+    """How many items of the kind are required."""
+
+    satisfied_count: int
+    """How many candidates there are."""
 
     def __init__(self, slicer: str, kind: str, required_count: int, satisfied_count: int) -> None:
         super().__init__(slicer, kind, required_count, satisfied_count)
@@ -340,6 +391,15 @@ class MissingExtraError(CupelError, ImportError):
         extra: The extra of pycupel that installs it.
     """
 
+    purpose: str
+    """What needs the package."""
+
+    package: str
+    """The package to install."""
+
+    extra: str
+    """The extra of pycupel that installs it."""
+
     def __init__(self, purpose: str, package: str, extra: str) -> None:
         super().__init__(purpose, package, extra)
         self.purpose = purpose
@@ -357,6 +417,12 @@ class MessageShapeError(_InvalidValueError):
         index: The index of the message in the list.
         key: The part of the message with the problem.
     """
+
+    index: int
+    """The index of the message in the list."""
+
+    key: str
+    """The part of the message with the problem."""
 
     def __init__(self, message: str, index: int, key: str, *, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
@@ -376,6 +442,9 @@ class ProviderAmbiguousError(_InvalidValueError):
         candidates: The providers that would accept the history.
     """
 
+    candidates: tuple[str, ...]
+    """The providers that would accept the history."""
+
     def __init__(self, message: str, candidates: Sequence[str] = (), *, hint: str | None = None) -> None:
         super().__init__(message, argument="provider", hint=hint)
         self.candidates = tuple(candidates)
@@ -389,6 +458,15 @@ class UnitTooLargeError(CupelError):
         tokens: The tokens that they need together.
         available: The tokens that are available for them, beside everything else that must stay.
     """
+
+    indices: tuple[int, ...]
+    """The indices of the messages."""
+
+    tokens: int
+    """The tokens that they need together."""
+
+    available: int
+    """The tokens that are available for them, beside everything else that must stay."""
 
     def __init__(self, indices: Sequence[int], tokens: int, available: int, *, hint: str | None = None) -> None:
         super().__init__(tuple(indices), tokens, available)

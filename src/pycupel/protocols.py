@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import refuse_class, wrong_type
 
 __all__ = [
@@ -106,18 +107,34 @@ class ShortenContext:
 
     __slots__ = ("counter", "items", "memo", "said")
 
+    items: Sequence[ContextItem]
+    """All items that compete for the budget, in their order; the item itself is one of them."""
+
+    said: Sequence[str]
+    """Texts that always stay."""
+
+    counter: TokenCounter | None
+    """Counts the tokens of a text; None if it is unknown."""
+
+    memo: dict[Any, Any]
+    """A cache for what a shortener computes once for all items. A context belongs to one run."""
+
     def __init__(
         self, items: Sequence[ContextItem], said: Sequence[str] = (), counter: TokenCounter | None = None
     ) -> None:
         self.items = items
         self.said = said
         self.counter = counter
-        self.memo: dict[Any, Any] = {}
+        self.memo = {}
 
     def count(self, item: ContextItem, text: str) -> int:
         """Count the tokens of a text taken from an item.
 
         Without a counter, use the item's ratio of tokens to characters, rounded up.
+
+        Args:
+            item: The item.
+            text: A part of its content, or what replaces it.
         """
         if self.counter is not None:
             return self.counter(text)
@@ -153,6 +170,9 @@ class SliceOutcome(NamedTuple):
 
     cap_excluded: tuple[tuple[ContextItem, ExclusionReason], ...] = ()
     """Items that were excluded by a cap or a minimum score, not by the budget, each with the reason."""
+
+    def __repr__(self) -> str:
+        return record_repr(self)
 
 
 # Everything below is internal.

@@ -28,7 +28,7 @@ from pycupel import (
     UShapedPlacer,
 )
 from pycupel.analytics import ItemStatus, PolicySensitivityDiffEntry, PolicySensitivityReport, policy_sensitivity
-from pycupel.errors import CountRequirementError, InvalidArgumentError, PinnedExceedsBudgetError
+from pycupel.errors import CountRequirementError, InvalidArgumentError, InvalidBudgetError, PinnedExceedsBudgetError
 from pycupel.pipeline import Policy
 
 IN, OUT = ItemStatus.INCLUDED, ItemStatus.EXCLUDED
@@ -49,6 +49,21 @@ def contents(report: SelectionReport) -> set[str]:
 
 
 # --- the example of the chapter, and the shape of the answer
+
+
+def test_the_repr_of_many_variants_shows_the_first() -> None:
+    report = policy_sensitivity([A, B], BUDGET, [("reflexive", REFLEXIVE), *[("priority", PRIORITY)] * 4])
+    one = "<SelectionReport: 1 of 2 items, 40 of 80 tokens>"
+    assert repr(report).startswith(f"PolicySensitivityReport(variants=(('reflexive', {one}), ... 4 more), diffs=(")
+    assert repr(report.diffs[0]) == (
+        "PolicySensitivityDiffEntry(content='item-a', "
+        "statuses=(('reflexive', <ItemStatus.EXCLUDED: 'Excluded'>), ... 4 more))"
+    )
+
+
+def test_a_wrong_budget_is_not_the_fault_of_a_variant() -> None:
+    with pytest.raises(InvalidBudgetError, match=r"^budget must not be negative, but is -1$"):
+        policy_sensitivity([A, B], -1, [("priority", PRIORITY), ("reflexive", REFLEXIVE)])
 
 
 def test_the_example_of_the_chapter() -> None:

@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,20 @@ def test_the_output_does_not_depend_on_the_number_of_workers(log: Path, tmp_path
     two = run_batch([log], "rag", tmp_path / "two", workers=2, compare="chat")
     assert content_of(tmp_path / "one") == content_of(tmp_path / "two")
     assert one == two
+
+
+def test_an_interrupt_ends_a_worker_without_a_traceback() -> None:
+    """And one that comes while workers are started, when their processes are not ready for it."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        with local._interrupts_held():
+            signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+            assert signal.sigpending() == {signal.SIGINT}
+            signal.sigwait({signal.SIGINT})
+        local._end_on_interrupt()
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_poisoned_request_is_one_error_row(tmp_path: Path) -> None:
@@ -162,6 +177,8 @@ def test_nothing_is_overwritten(log: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentError, match="is not empty; choose another directory, or resume what is there"):
         run_batch([log], "rag", tmp_path / "out")
     assert content_of(tmp_path / "out") == {"precious": b"data"}
+    with pytest.raises(InvalidArgumentError, match="precious is a file; choose a directory"):
+        run_batch([log], "rag", tmp_path / "out" / "precious")
 
 
 def test_a_killed_job_resumes_without_losing_or_repeating(log: Path, tmp_path: Path) -> None:

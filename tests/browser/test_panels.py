@@ -60,6 +60,22 @@ def test_bars_have_shares_and_quiet_groups_are_grey(page: Any) -> None:
     assert "k11" in (lines.nth(2).locator(".meter i").get_attribute("class") or "")
 
 
+def test_bars_that_are_no_parts_of_a_whole_have_no_total(opened: Opened) -> None:
+    bars = Bars("Policies", [Bar("chat", 300), Bar("rag", 600)], shares=False)
+    panel = section(opened.page(render_panels("A page", [bars])), "Policies")
+    assert panel.locator("tbody td.num").all_inner_texts() == ["300", "600"]
+    assert panel.locator("header").inner_text().strip() == "Policies"
+
+
+def test_a_shadow_tells_that_there_are_more_columns(opened: Opened) -> None:
+    rows = Rows("Wide", [f"column {i}" for i in range(9)], [[f"cell {i}" for i in range(9)]])
+    page = opened.page(render_panels("A page", [rows]), viewport={"width": 390, "height": 844})
+    table = page.locator(".scroll")
+    page.wait_for_selector(".scroll.more")
+    table.evaluate("node => (node.scrollLeft = node.scrollWidth)")
+    page.wait_for_selector(".scroll:not(.more)")
+
+
 def test_the_picture_has_a_band_for_each_life_at_its_place(page: Any) -> None:
     picture = section(page, "Growth").locator("svg")
     boxes = picture.locator(".band").evaluate_all(

@@ -91,6 +91,8 @@ def player(opened: Opened, playground: Playground) -> Player:
 def test_it_begins_with_the_selection_of_the_engine(player: Player) -> None:
     assert player.selected() == truth(policy_to_dict("tool-use"))
     assert "session.jsonl" in player.page.locator(".knobs").inner_text()
+    # Nothing has changed yet.
+    assert player.page.locator(".top .quiet").inner_text() == ""
 
 
 def test_weights_change_the_selection_and_agree_with_the_engine(player: Player) -> None:

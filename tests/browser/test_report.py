@@ -265,6 +265,40 @@ class TestLooks:
         assert serious(page) == []
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
 
+    def test_the_built_in_kinds_are_not_cut(self, opened: Opened) -> None:
+        page = opened.page(page_of(make_items()))
+        cut = "cells => cells.filter(cell => cell.scrollWidth > cell.clientWidth).map(cell => cell.textContent)"
+        assert page.locator("#items td.c-kind").evaluate_all(cut) == []
+
+    def test_the_content_keeps_some_room_beside_an_item(self, opened: Opened) -> None:
+        page = opened.page(page_of(make_items()), viewport={"width": 950, "height": 844})
+        page.locator("#items tr[data-i]").first.click()
+        assert page.locator("#items td.c-text").first.evaluate("cell => cell.clientWidth") >= 150
+
+    def test_long_words_stay_where_they_belong(self, opened: Opened) -> None:
+        word = "K" * 200
+        items = [
+            ContextItem(word, 50, kind=word, metadata={word: word}),
+            ContextItem(f"{word}2", 5_000, kind=f"{word}2"),
+        ]
+        page = opened.page(page_of(items), viewport={"width": 390, "height": 844})
+        right = "nodes => Math.max(...nodes.map(node => node.getBoundingClientRect().right))"
+        assert page.locator(".note, .legend b").evaluate_all(right) <= page.locator(".card").evaluate_all(right)
+        page.locator("#items tr[data-i]").first.click()
+        assert (
+            page.locator(".detail dd").evaluate_all("nodes => Math.min(...nodes.map(node => node.clientWidth))") > 100
+        )
+
+    def test_text_from_right_to_left_begins_at_its_own_edge(self, opened: Opened) -> None:
+        page = opened.page(
+            page_of([ContextItem("\u05e9\u05dc\u05d5\u05dd " * 99, 20, kind="\u05de\u05e1\u05de\u05da")])
+        )
+        style = "node => [getComputedStyle(node).display, getComputedStyle(node).direction]"
+        assert page.locator("#items td.c-text bdi").first.evaluate(style) == ["block", "rtl"]
+        # Its numbers follow the kind.
+        kind, numbers = (page.locator(f".legend {each}").first.bounding_box() for each in ("b", ".quiet"))
+        assert kind["x"] + kind["width"] <= numbers["x"]
+
     def test_dark_mode_follows_the_system_and_the_button(self, opened: Opened) -> None:
         page = opened.page(page_of(make_items()), color_scheme="dark")
         color = "() => getComputedStyle(document.body).backgroundColor"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,6 +86,20 @@ def test_many_tools_are_summed_up_and_arguments_shown(call: Call) -> None:
     assert "\x1b" not in out
 
 
+def test_long_names_that_begin_alike_can_be_told_apart(call: Call, tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [{"role": "user", "content": "a"}]
+    for name in ("mcp__tracker__create_an_issue", "mcp__tracker__create_a_comment"):
+        calls = [{"id": name, "function": {"name": name, "arguments": "{}"}}]
+        rows.append({"role": "assistant", "content": "", "tool_calls": calls})
+        rows.append({"role": "tool", "tool_call_id": name, "content": "word " * 9})
+    paths = [tmp_path / f"a-policy-with-a-long-name-{n}.json" for n in (1, 2)]
+    for path in paths:
+        path.write_text('{"scorers": [{"type": "recency", "weight": 1}]}', encoding="utf-8")
+    out = call("context", "-", "-b", "500", *(f"-p{path}" for path in paths), text=json.dumps(rows)).out
+    names = [line.split()[0] for line in out.splitlines() if "..." in line[:28]]
+    assert [name[-13:] for name in names] == ["ate_a_comment", "eate_an_issue", "g-name-1.json", "g-name-2.json"]
+
+
 def test_conversations_can_be_chosen(call: Call) -> None:
     rows = [{"id": str(n), "messages": [{"role": "user", "content": "word " * n}]} for n in (2, 5, 1)]
     text = "\n".join(map(json.dumps, rows))
@@ -122,6 +137,15 @@ def test_torn_lines_are_skipped_and_said(call: Call, session: str) -> None:
         (b"no\nlog\n", "stdin: no conversation found; skipped 2 lines that are not JSON objects"),
         (b"", "stdin: no conversation found"),
         (b'{"some": "object"}', "stdin: no conversation found"),
+        (b'{"message": {}}', "stdin: no conversation found"),
+        (
+            b'[{"content": "a"}]',
+            "stdin: no conversation found\n  These look like items, which `pycupel select` reads.",
+        ),
+        (
+            b'{"items": []}\n{"items": []}\n',
+            "stdin: no conversation found\n  These look like requests with items, which `pycupel batch` reads.",
+        ),
     ],
 )
 def test_what_is_no_log(call: Call, text: bytes, message: str) -> None:
@@ -139,6 +163,15 @@ def test_replay(call: Call, session: str) -> None:
     )
     assert two["policies"][0]["tokens"] == 2 * one["policies"][0]["tokens"]
     assert (one["sessions"], two["sessions"], one["policies"][0]["invalid"]) == (1, 2, 0)
+
+
+def test_the_legend_is_wrapped(call: Call, session: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = call("replay", session, "-b", "12000", "--counter", "estimator", "-p", "chat").out.splitlines()
+    start = lines.index("refused  calls that the provider would have rejected, or")
+    assert lines[start + 1] == "         that could not be sent"
+    assert max(map(len, lines)) <= 60
+    assert not any(line.endswith("...") for line in lines)
 
 
 def test_rates_are_checked(call: Call, session: str) -> None:

@@ -91,6 +91,8 @@ def test_replay_writes_its_table(call: Call, session: str, tmp_path: Path) -> No
     policies = json.loads(beside.out)["policies"]
     assert [row[:2] for row in panels["Policies"]["rows"]] == [[each["policy"], each["tokens"]] for each in policies]
     assert [bar[1] for bar in panels["Tokens sent"]["bars"]] == [each["tokens"] for each in policies]
+    # A sum over policies, of which only one is used, would mean nothing.
+    assert not panels["Tokens sent"]["shares"]
 
 
 class TestTheDoctor:
@@ -105,7 +107,7 @@ class TestTheDoctor:
         page = self.page(call, session, tmp_path, "--json")
         told = json.loads(page["out"])
         assert page["data"]["subtitle"] == "session.jsonl"
-        assert page["figures"]["figures"][0][1] == told["largestPrompt"]["tokens"]
+        assert page["figures"]["figures"][0][1:] == [told["largestPrompt"]["tokens"], "counted by the provider"]
         bars = page["The largest prompt, by its parts"]["bars"]
         assert [bar[1] for bar in bars] == [row["tokens"] for row in told["window"]]
         assert [row[2] for row in page["The largest parts"]["rows"]] == [part["tokens"] for part in told["largest"]]
@@ -235,6 +237,11 @@ class TestPlay:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
         assert (process.returncode, out, err) == (0, "", "pycupel: Ctrl-C ends the playground\n")
+
+    def test_after_ctrl_c_the_prompt_has_a_line_of_its_own(self, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("pycupel.cli.play.play", lambda *_, **__: None)
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+        assert call("play", "-", text=ITEMS) == (0, "", "\n")
 
     def test_a_dropped_file_is_read_as_any_other(self, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
         benches: list[Bench] = []

@@ -9,6 +9,7 @@ import pty
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -141,6 +142,13 @@ def test_stdin_may_be_closed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     assert capsys.readouterr().err == "pycupel: stdin: is closed\n"
 
 
+def test_stdin_can_be_read_once(call: Call) -> None:
+    for verb in (["count"], ["replay", "-b", "10"]):
+        done = call(*verb, "-", "-", text='{"role": "user", "content": "a"}')
+        assert (done.code, done.out) == (2, "")
+        assert done.err == "pycupel: stdin: has been read already; name `-` only once\n"
+
+
 def test_json_is_json_in_any_encoding(shell: Shell) -> None:
     r"""Issue: `\xe9` and `\U0001f600` are Python's escapes, which no JSON reader knows."""
     item = {"content": "é 漢 \U0001f600 \x1b", "tokens": 1}
@@ -197,6 +205,27 @@ def test_an_interrupt_is_no_traceback(shell: Shell) -> None:
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err == ""
+
+
+def test_an_interrupted_batch_is_no_traceback_of_its_workers(shell: Shell) -> None:
+    """As in a terminal, where Ctrl-C goes to all processes."""
+    requests = shell.run("pycupel demo requests").stdout
+    (shell.directory / "requests.jsonl").write_text(requests * 200, encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pycupel", "batch", "requests.jsonl", "-o", "out", "--workers", "2"],
+        cwd=shell.directory,
+        env=shell.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not (shell.directory / "out" / "part-000000.jsonl").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "pycupel: interrupted; use --resume to continue\n")
 
 
 def test_a_terminal_gets_colours_and_its_own_width(shell: Shell) -> None:

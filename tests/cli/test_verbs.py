@@ -76,6 +76,21 @@ def test_no_verb_is_wrong_and_shows_the_help(call: Call) -> None:
             ["policy", "show", "--jsn"],
             "unrecognized arguments: --jsn\n  pycupel policy show --help lists its arguments",
         ),
+        (
+            ["policy", "lst"],
+            (
+                "argument ACTION: unknown value 'lst'; choose from list, show, check, schema, convert; "
+                "did you mean 'list'?\n  pycupel policy --help lists its arguments"
+            ),
+        ),
+        (
+            ["select", "x", "-b", "50%", "--window", "8k"],
+            "argument --window: must be a whole number, not '8k'\n  pycupel select --help lists its arguments",
+        ),
+        (
+            ["replay", "x", "-b", "1", "--cache-read", "x"],
+            "argument --cache-read: must be a number, not 'x'\n  pycupel replay --help lists its arguments",
+        ),
     ],
 )
 def test_mistakes_get_a_suggestion(call: Call, arguments: list[str], message: str) -> None:
@@ -108,7 +123,8 @@ def test_budgets(call: Call, items: str, budget: list[str], tokens: int) -> None
         (["101%", "--window", "9"], "a share of the window must be above 0% and at most 100%, not 101%"),
         (["10%"], "a budget in percent needs --window N or --model NAME"),
         (["10%", "--window", "9" * 400], "the window is too large for a share of it"),
-        (["10%", "--window", "-9"], "the budget must not be negative, but is -9"),
+        (["10%", "--window", "-9"], "the window must not be negative, but is -9"),
+        (["8K"], "the budget must be a number of tokens or a share like 50%, not '8K'; did you mean 8000?"),
         (["10%", "--model", "gpt-4p"], "unknown model 'gpt-4p'; did you mean 'gpt-4'?"),
     ],
 )
@@ -330,6 +346,17 @@ def test_lint_names_the_record_if_there_are_several(call: Call) -> None:
 def test_count_knows_what_a_file_is(call: Call, text: str, what: str, tokens: int) -> None:
     found = json.loads(call("count", "-", "--json", "--counter", "estimator", text=text).out)
     assert (found["files"][0]["what"], abs(found["total"] - tokens) <= 2) == (what, True)
+
+
+def test_count_says_if_a_text_looks_like_something_else(call: Call) -> None:
+    text = '{"type": "user", "message": {"role": "user", "content": "hello"}}'
+    counted = "pycupel: counted by estimator (pycupel 1), an estimate\n"
+    done = call("count", "-", "--counter", "estimator", text=text)
+    assert done.err == (
+        "pycupel: -: counted as a text\n  This looks like an agent's transcript, which `pycupel context` reads.\n"
+        f"{counted}"
+    )
+    assert call("count", "-", "--as", "text", "--counter", "estimator", text=text).err == counted
 
 
 def test_count_counts_what_stands_beside_the_messages(call: Call) -> None:

@@ -7,6 +7,7 @@ import tomllib
 import pytest
 
 from pycupel.conformance.check import check_vector
+from pycupel.model.checks import describe
 from tests.conformance.right import (
     PIPELINE,
     PLACING,
@@ -276,6 +277,21 @@ def test_an_unknown_strategy_does_not_pass(vector: str, old: str, new: str, prob
     assert defect_of(changed(vector, old, new)).startswith(f"{problem}; expected one of ")
 
 
+@pytest.mark.parametrize(
+    ("vector", "old", "new"),
+    [
+        (PLACING, '"u-shaped"', '"UShaped"'),
+        (PLACING, '"placing"', '"Placing"'),
+        (SLICING, '"count_quota"', '"count-quota"'),
+        (SLICING, '"slicing"', '"SLICING"'),
+        (REFUSED_SCORER, '"metadata_key"', '"metadataKey"'),
+        (REFUSED_SLICER, '"SlicerConfig"', '"slicer_config"'),
+    ],
+)
+def test_names_are_found_in_any_spelling(vector: str, old: str, new: str) -> None:
+    check_vector(changed(vector, old, new))
+
+
 def test_an_unknown_stage_does_not_pass() -> None:
     """RUN-CONFORMANCE-SUITE: an unknown stage is an error."""
     defect = defect_of(changed(SCORING, '"scoring"', '"sorting"'))
@@ -295,6 +311,7 @@ def test_an_unknown_stage_does_not_pass() -> None:
             "summary must be a table",
         ),
         (SCORING, "[test]", "tolerance = [{score_epsilon = 1e-9}]\n[test]", "tolerance must be a table, not"),
+        (REFUSED_SLICER, '"SlicerConfig"', '["SlicerConfig"]', "unknown error ['SlicerConfig']; expected one of "),
         (SLICING, "[test]", "tolerance = {score_epsilon = nan}\n[test]", "score_epsilon must be a number above 0"),
         (SCORING, "[test]", '[test]\nexpect_construction_error = "false"', "expect_construction_error must be true or"),
         (SLICING, "[expected]", '[expected]\nerror_message = "boom"', "error_message needs error, the kind of"),
@@ -310,6 +327,39 @@ def test_what_would_not_be_looked_at_is_a_defect(vector: str, old: str, new: str
     text = vector.replace(old, new)
     assert text != vector
     assert defect_of(tomllib.loads(text)).startswith(defect)
+
+
+@pytest.mark.parametrize(
+    ("vector", "path"),
+    [
+        (SCORING, "items"),
+        (SCORING, "expected"),
+        (SLICING, "scored_items"),
+        (SLICING, "expected.shortfalls"),
+        (PLACING, "items"),
+        (PIPELINE, "items"),
+        (PIPELINE, "expected_output"),
+        (PIPELINE, "expected.diagnostics.included"),
+        (PIPELINE, "expected.diagnostics.excluded"),
+        (PIPELINE, "expected.diagnostics.shortfalls"),
+    ],
+)
+@pytest.mark.parametrize("value", [{}, ["a"]])
+def test_a_list_of_tables_is_nothing_else(vector: str, path: str, value: object) -> None:
+    """An empty table would be an expectation of nothing."""
+    document = table = tomllib.loads(vector)
+    *parents, name = path.split(".")
+    for parent in parents:
+        table = table[parent]
+    table[name] = value
+    assert defect_of(document) == f"{name} must be a list of tables, [[{name}]], not {describe(value)}"
+
+
+def test_true_is_not_the_number_1() -> None:
+    vector = tomllib.loads(PIPELINE)
+    vector["expected"]["diagnostics"] = {"summary": {"total_candidates": True}}
+    vector["items"], vector["expected_output"] = vector["items"][:1], vector["expected_output"][:1]
+    assert problem_of(vector) == "total_candidates: expected True, got 1"
 
 
 @pytest.mark.parametrize(

@@ -379,6 +379,13 @@ def test_every_decision_that_is_named_anywhere_exists() -> None:
     assert sorted({(decision, place) for decision, place in everywhere if decision not in known}) == []
 
 
+def test_a_list_of_tests_is_a_failure(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text('[[test]]\nname = "A list"\n', encoding="utf-8")
+    [result] = run_suite(tmp_path).results
+    assert result.problem == "VectorError: test must be a table, not [{'name': 'A list'}] (list)"
+    assert result.name == "a.toml"
+
+
 def test_a_required_vector_that_cannot_be_read_is_a_failure(tmp_path: Path) -> None:
     (tmp_path / "required" / "folder.toml").mkdir(parents=True)
     (tmp_path / "required" / "dangling.toml").symlink_to(tmp_path / "nowhere.toml")

@@ -324,11 +324,11 @@ def test_a_class_instead_of_a_collector_is_a_type_error() -> None:
     with pytest.raises(
         TypeError, match=r"^collector must be an instance; did you mean DiagnosticTraceCollector\(\)\?$"
     ):
-        PIPELINE.run(ITEMS, BUDGET, collector=DiagnosticTraceCollector)
+        PIPELINE.run(ITEMS, BUDGET, collector=DiagnosticTraceCollector)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("given", [3, False, "x", object()])
-def test_what_has_none_of_the_hooks_is_no_collector(given: object) -> None:
+def test_what_has_none_of_the_hooks_is_no_collector(given: Any) -> None:
     for run in (PIPELINE.run, Pipeline(PIPELINE.scorer).run_stream_sync):
         with pytest.raises(TypeError, match=r"^collector must be a TraceCollector, or an object with ") as caught:
             run(ITEMS, BUDGET, collector=given)
@@ -343,7 +343,8 @@ class Unreadable:
 
 
 def test_a_collector_whose_attributes_raise_does_not_end_the_run(caplog: pytest.LogCaptureFixture) -> None:
-    assert PIPELINE.run(ITEMS, BUDGET, collector=Unreadable()) == PIPELINE.run(ITEMS, BUDGET)
+    unreadable: Any = Unreadable()
+    assert PIPELINE.run(ITEMS, BUDGET, collector=unreadable) == PIPELINE.run(ITEMS, BUDGET)
     assert "is_enabled or detail_level of Unreadable raised" in caplog.text
 
 

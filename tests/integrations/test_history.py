@@ -429,6 +429,22 @@ def test_a_wrong_option_is_found_where_it_is_written(option: str, value: str) ->
         selector(**{option: value})
 
 
+def test_options_that_hooks_do_not_have_are_found_where_they_are_written() -> None:
+    """A summary, for one, is a message that the framework does not have."""
+    for name in ("summarize", "documents", "previous", "system"):
+        with pytest.raises(TypeError, match=f"^hooks for histories have no option '{name}'$"):
+            selector(**{name: None})
+    with pytest.raises(TypeError, match="no option 'provder'; did you mean 'provider'"):
+        selector(provder="openai")
+
+
+@pytest.mark.parametrize("option", ["pin", "on_selection"])
+def test_functions_are_checked_where_they_are_written(option: str) -> None:
+    with pytest.raises(TypeError, match=rf"^{option} must be a function, not \[1\] \(list\)$"):
+        selector(**{option: [1]})
+    selector(**{option: None})
+
+
 def test_a_wrong_budget_is_found_where_it_is_written() -> None:
     with pytest.raises(InvalidArgumentError, match="budget"):
         selector("many")

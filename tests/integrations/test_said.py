@@ -10,7 +10,7 @@ from pycupel.integrations._said import Call, Said, system_of, text, thought, wri
 from pycupel.messages import lint_messages
 from pycupel.messages.options import ProviderName
 from pycupel.messages.providers import PROVIDERS
-from pycupel.messages.results import ResultPart, result_parts, with_result_texts
+from pycupel.messages.tool_results import ResultPart, result_parts, with_result_texts
 
 SYSTEM = Said("system", [text("Be brief.")])
 USER = Said("user", [text("Look both up.")])

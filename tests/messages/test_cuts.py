@@ -281,9 +281,10 @@ def test_what_belongs_together_may_turn_out_differently() -> None:
     first = select(history, 600)
     later = [*history, question("Stop."), answer("Stopped."), question("Go on.")]
     second = select(later, 600, previous=first)
-    assert second.notes == ()
+    problem = "messages[62]: the tool call 'pending' is not followed by its result"
+    assert second.notes == (f"1 message was left out because openai would reject it; {problem}",)
     assert_same(second, select(later, 600))
-    assert second.dropped[-1].reason == Filtered("messages[62]: the tool call 'pending' is not followed by its result")
+    assert second.dropped[-1].reason == Filtered(problem)
     spoken = [*history, answer("Never mind.")]
     assert_same(select(spoken, 600, previous=first), select(spoken, 600))
 
@@ -296,7 +297,8 @@ def test_or_even_at_the_last_point_before_the_end() -> None:
     first = select(history, 300, provider="responses")
     later = [*history, question("Stop.")]
     second = select(later, 300, provider="responses", previous=first)
-    assert second.notes == ()
+    problem = "messages[40]: the tool call 'p' is not followed by its result"
+    assert second.notes == (f"3 messages were left out because responses would reject them; {problem}",)
     assert_same(second, select(later, 300, provider="responses"))
 
 

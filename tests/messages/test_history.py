@@ -57,6 +57,12 @@ def test_the_tokens_of_an_item_are_those_of_its_messages() -> None:
     assert [item.tokens for item in items_at(history, [1, 2]).values()] == history.sizes[1:]
 
 
+def test_the_model_decides_how_items_are_counted() -> None:
+    history = [question("How many tokens does this have?")]
+    by_model = {model: to_items(history, model=model)[0].tokens for model in (None, "gpt-4o", "claude-opus-4-8")}
+    assert by_model[None] == by_model["gpt-4o"] < by_model["claude-opus-4-8"]
+
+
 def test_missing_timestamps_come_from_the_index() -> None:
     items = to_items([question(), *exchange("c1"), answer()], counter=len)
     start = datetime(1970, 1, 1, tzinfo=UTC)

@@ -340,6 +340,8 @@ def test_broken_units_are_reported_and_left_out() -> None:
         Filtered("messages[3]: the tool result 'nobody' matches no pending tool call"),
     ]
     assert errors(selection.messages) == []
+    problem = "messages[1]: the tool call 'c1' is not followed by its result"
+    assert selection.notes == (f"2 messages were left out because openai would reject them; {problem}",)
 
 
 def test_what_is_broken_is_left_out_even_if_it_is_pinned() -> None:
@@ -379,7 +381,25 @@ def test_what_must_stay_and_does_not_fit_is_an_error_that_names_the_largest() ->
     assert error.indices == (len(history) - 2, len(history) - 1)
     assert error.tokens == cost(history[-2:])
     assert error.available == 350 - window([history[0], history[-3]])
-    assert "It must stay: everything that must stay needs 435 tokens, but only 347 are available." in error.__notes__[0]
+    # The numbers add up: 314 + 121 are 435, and 347 - 121 are available for the largest.
+    assert (error.tokens, error.available) == (314, 226)
+    assert error.__notes__ == [
+        (
+            "They must stay, beside others that need 121: 435 tokens in all, but the budget leaves 347 for messages. "
+            "Raise the budget, pin less, or shorten those messages."
+        ),
+        'To shorten tool results that do not fit, pass too_large="shorten".',
+    ]
+    with pytest.raises(UnitTooLargeError) as caught:
+        select(history[:2], 50)
+    assert len(caught.value.__notes__) == 1
+
+
+def test_where_results_are_shortened_already_no_hint_says_how() -> None:
+    history = [question("x" * 300), calls("c1"), result("c1", "x" * 300)]
+    with pytest.raises(UnitTooLargeError) as caught:
+        select(history, 200, too_large="shorten")
+    assert not any("too_large" in note for note in caught.value.__notes__)
 
 
 def test_no_budget_gives_an_empty_list() -> None:
@@ -457,7 +477,7 @@ def test_options_that_make_no_sense(options: dict[str, Any], error: type[Excepti
 @pytest.mark.parametrize(
     ("budget", "error", "text"),
     [
-        (-1, InvalidBudgetError, "must not be negative"),
+        (-1, InvalidBudgetError, "budget must not be negative, but is -1"),
         (800.0, TypeError, "budget must be an int, a ContextBudget or a share such as '75%', not 800.0"),
         ("800", InvalidArgumentError, "budget must be a number of tokens, or a share such as '75%', not '800'"),
         ("0%", InvalidArgumentError, "budget must be a number of tokens, or a share such as '75%', not '0%'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import UserDict
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from pycupel.messages.options import checked_list
 from pycupel.messages.providers._base import MessageView
 from tests.messages.histories import PIXEL
 from tests.messages.reading import read_messages
+from tests.messages.stand_ins import as_object
 
 
 def view(message: Any, provider: str) -> MessageView:
@@ -444,6 +446,66 @@ class TestGemini:
         assert refused({"role": "system", "parts": []}, "gemini").__notes__ == [
             "Instructions go into config.system_instruction."
         ]
+
+
+class Unset:
+    """Where a field is missing, Mistral's library has an object of a class with this name, which is false."""
+
+    def __bool__(self) -> bool:
+        return False
+
+
+@pytest.mark.parametrize("provider", ["openai", "mistral"])
+def test_a_field_that_a_library_marks_as_missing(provider: str) -> None:
+    message = SimpleNamespace(role="assistant", content="hello", tool_calls=Unset(), name=Unset())
+    assert view(message, provider) == view({"role": "assistant", "content": "hello"}, provider)
+
+
+@pytest.mark.parametrize(
+    ("response", "path"),
+    [
+        ({"id": "x", "choices": [{"message": {"role": "assistant", "content": "hello"}}]}, "choices[0].message"),
+        ({"id": "x", "output": [{"type": "reasoning"}]}, "output"),
+        ({"candidates": [{"content": {"role": "model"}}], "parts": [{"text": "hello"}]}, "candidates[0].content"),
+        ({"message": {"role": "assistant", "content": "hello"}}, "message"),
+    ],
+)
+@pytest.mark.parametrize("provider", ["openai", "responses", "anthropic", "gemini", "mistral"])
+@pytest.mark.parametrize("kind", [dict, as_object])
+def test_a_response_is_not_a_message(response: Any, path: str, provider: str, kind: Any) -> None:
+    error = refused(kind(response), provider)
+    assert error.key == "role"
+    assert error.__notes__ == [f"This looks like a response of the model: its {path} belongs in the history."]
+
+
+def test_a_response_does_not_make_a_history_ambiguous() -> None:
+    history = [{"role": "assistant", "tool_calls": [call("c1")]}, {"id": "x", "choices": [{"message": {}}]}]
+    with pytest.raises(MessageShapeError, match=re.escape("messages[1], role: the message has no role")):
+        lint_messages(history)
+
+
+def test_messages_of_frameworks_are_told_where_to_go() -> None:
+    assert refused(SimpleNamespace(type="human", content="hi"), "anthropic").__notes__ == [
+        'LangChain\'s messages have the format of provider="openai"; model= says whose tokens to count.'
+    ]
+    prompt = SimpleNamespace(part_kind="user-prompt", content="hi")
+    assert refused(SimpleNamespace(kind="request", parts=[prompt]), "gemini").__notes__ == [
+        "Pydantic AI has a hook of its own: CupelHistory."
+    ]
+    assert not hasattr(refused({"content": "hi"}, "openai"), "__notes__")
+
+
+@pytest.mark.parametrize(
+    ("provider", "expected"),
+    [
+        ("openai", "a text or a list of parts"),
+        ("responses", "a text or a list of parts"),
+        ("anthropic", "a text or a list of blocks"),
+    ],
+)
+def test_content_may_be_a_text(provider: str, expected: str) -> None:
+    error = refused({"role": "user", "content": 7}, provider)
+    assert str(error) == f"messages[1], content: must be {expected}, not 7 (int)"
 
 
 def test_an_unknown_provider_is_refused() -> None:

@@ -70,6 +70,18 @@ SHAPES: list[tuple[ProviderName, Any, dict[str, int]]] = [
     (
         "anthropic",
         {
+            "role": "assistant",
+            "content": [
+                {"type": "server_tool_use", "id": "s", "name": "code_execution", "input": {}},
+                {"type": "code_execution_tool_result", "tool_use_id": "s", "content": {"stdout": "sunny"}},
+                {"type": "text", "text": "Yes."},
+            ],
+        },
+        {"assistant": 7, "tool_calls": 16 + 88, "tool_results": 5},
+    ),
+    (
+        "anthropic",
+        {
             "role": "user",
             "content": [
                 {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "sunny"}]},

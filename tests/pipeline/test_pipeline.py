@@ -453,7 +453,7 @@ def test_a_class_is_no_collector() -> None:
     with pytest.raises(
         TypeError, match=r"^collector must be an instance; did you mean DiagnosticTraceCollector\(\)\?$"
     ):
-        Pipeline(RawHintScorer()).run([item("a")], BUDGET, collector=DiagnosticTraceCollector)
+        Pipeline(RawHintScorer()).run([item("a")], BUDGET, collector=DiagnosticTraceCollector)  # type: ignore[arg-type]
 
 
 # A whole example, by hand.

@@ -369,6 +369,11 @@ def test_quotas_that_are_wrong_do_not_hide_that_they_do_not_go_with_stream() -> 
     ]
 
 
+def test_weights_that_do_not_go_together_do_not_hide_other_mistakes() -> None:
+    document = {"name": 5, "scorers": [{"type": "recency", "weight": 1e308}] * 2, "slicerType": "gredy"}
+    assert [each.partition(": ")[0] for each in mistakes(document)] == ["name", "scorers", "slicerType"]
+
+
 # --- nesting
 
 

@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from pycupel import RecencyScorer
 from pycupel.errors import DocumentError
 from pycupel.policies import policy_from_dict, policy_json_schema
+from pycupel.registry import SCORERS as SCORER_NAMES
+from tests import registries
 from tests.policies.samples import COUNTS, FULL, MINIMAL, SCORERS, SHARES, SLICERS
 
 SCHEMA = policy_json_schema()
@@ -50,6 +53,63 @@ def test_the_schema_is_made_anew_each_time() -> None:
 def test_editors_are_told_what_fields_are_for() -> None:
     assert SCHEMA["properties"]["slicerType"]["description"] == "what drops items"
     assert SCHEMA["properties"]["slicer_type"] == SCHEMA["properties"]["slicerType"]
+
+
+def descriptions(strategy: str, name: str) -> dict[str, str]:
+    """What the schema says about each option of a type."""
+    (case,) = (
+        case
+        for case in policy_json_schema()["$defs"][strategy]["allOf"]
+        if name in case["if"]["properties"]["type"]["enum"]
+    )
+    return {key: value.get("description", "") for key, value in case["then"]["properties"].items()}
+
+
+def test_options_are_described_as_in_the_docstring_of_their_class() -> None:
+    whole = "How much of the best neighbour's score is added, from 0 to 1."
+    assert descriptions("scorer", "relevance")["share"] == whole
+    wrapped = descriptions("slicer", "stream")["replace"]
+    assert wrapped.startswith(
+        "Whether each batch competes with the selection so far: both are sorted by score together"
+    )
+    assert wrapped.endswith("A later item may then replace earlier ones with lower scores.")
+    assert descriptions("slicer", "countConstrainedKnapsack")["knapsack"] == "The slicer that selects the rest."
+
+
+def test_options_that_are_other_in_a_file_have_another_description() -> None:
+    assert descriptions("slicer", "knapsack")["maxCells"].endswith('or "unlimited".')
+    assert descriptions("placer", "framed")["first"] == "The kinds at the start."
+
+
+def test_every_option_of_a_built_in_type_is_described() -> None:
+    for strategy, definition in SCHEMA["$defs"].items():
+        for case in definition["allOf"]:
+            name = case["if"]["properties"]["type"]["enum"][0]
+            assert [key for key, text in descriptions(strategy, name).items() if not text] == [], name
+
+
+def test_a_plug_in_may_describe_its_options_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    registries.keep(monkeypatch)
+
+    def brief(limit: int = 5, *, unit: str = "words", other: bool = False) -> RecencyScorer:  # noqa: D417
+        """Prefer short contents.
+
+        Args:
+            limit (int): The length
+                of a short content.
+            unit: What is counted: words or lines.
+
+        Returns:
+            other: This is no parameter.
+        """
+        return RecencyScorer()
+
+    SCORER_NAMES.register("brief", brief)
+    assert descriptions("scorer", "brief") == {
+        "limit": "The length of a short content.",
+        "unit": "What is counted: words or lines.",
+        "other": "",
+    }
 
 
 @pytest.mark.parametrize(

@@ -310,6 +310,15 @@ class TestNumbers:
         assert [stage for stage, _, _ in data["times"]] == ["Classify", "Score", "Deduplicate", "Slice", "Place"]
 
 
+class TestTags:
+    def test_many_are_cut_and_the_page_says_so(self) -> None:
+        few, many = (ContextItem("a", 1, tags=[f"tag-{i:03}" for i in range(count)]) for count in (2, 60))
+        report = make_report([IncludedItem(item, 1.0, "Scored") for item in (few, many, ContextItem("b", 1))], [])
+        tags = data_of(report.to_html())["report"]["rows"]["tags"]
+        assert tags[0] == "tag-000, tag-001"
+        assert (len(tags[1]), tags[1][-3:], tags[2]) == (200, "...", None)
+
+
 class TestWithoutText:
     def test_no_content_is_in_the_page(self) -> None:
         secret = "the secret word"  # noqa: S105
@@ -502,6 +511,7 @@ class TestPanels:
                 "bars": [["system", 400, "", ""], ["tools", "1.0e+30", "three", "tools"]],
                 "unit": "tokens",
                 "note": "",
+                "shares": True,
             },
             {
                 "type": "growth",

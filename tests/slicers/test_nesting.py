@@ -11,6 +11,7 @@ from pycupel import (
     ContextItem,
     CountQuotaSlice,
     GreedySlice,
+    MinScoreSlice,
     QuotaEntry,
     QuotaSlice,
     ScoredItem,
@@ -19,7 +20,14 @@ from pycupel import (
 from pycupel.errors import SlicerConfigError
 
 
-@pytest.mark.parametrize("wrap", [lambda inner: QuotaSlice([], inner), lambda inner: CountQuotaSlice([], inner)])
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda inner: QuotaSlice([], inner),
+        lambda inner: CountQuotaSlice([], inner),
+        lambda inner: MinScoreSlice(inner, 0.1),
+    ],
+)
 def test_slicers_are_nested_100_levels_deep_at_most(wrap: Callable[[Slicer], Slicer]) -> None:
     """PY-08: as scorers are; what can be built can be shown, compared and run."""
     slicer: Slicer = GreedySlice()

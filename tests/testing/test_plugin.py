@@ -182,6 +182,33 @@ def test_no_frame_of_pycupel_is_shown(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["FAILED test_it.py::test_0 - HaveAtLeastNExclusions(9) failed: expected at lea..."])
 
 
+RUNS = {
+    "cupel_report(ITEMS, '8k')": "TypeError: budget must be a ContextBudget or an int, not '8k' (str)",
+    "cupel_report(ITEMS, 9, 'chatt')": "InvalidArgumentError: unknown preset 'chatt'; choose from *",
+    "cupel_report([ContextItem('a', 9, pinned=True)], 5)": "PinnedExceedsBudgetError: Pinned items require 9 *",
+}
+
+
+def test_no_frame_of_pycupel_is_shown_for_a_run_that_fails(pytester: pytest.Pytester) -> None:
+    code = "\n".join(f"def test_{i}(cupel_report):\n    {call}\n" for i, call in enumerate(RUNS))
+    result = run(pytester, code, "--tb=short")
+    result.assert_outcomes(failed=len(RUNS))
+    for i, (call, line) in enumerate(RUNS.items()):
+        result.stdout.fnmatch_lines([f"test_it.py:*: in test_{i}", f"    {call}", f"E   *{line}"], consecutive=True)
+    assert not [line for line in result.outlines if re.search(r"pycupel.*\.py:", line)]
+
+
+def test_an_error_of_a_scorer_shows_the_scorer(pytester: pytest.Pytester) -> None:
+    code = (
+        "class Broken:\n    def score(self, item, all_items):\n        return len(3)\n\n"
+        "def test_it(cupel_report):\n    cupel_report(ITEMS, 100, Broken())\n"
+    )
+    result = run(pytester, code, "--tb=short")
+    result.stdout.fnmatch_lines(
+        ["test_it.py:*: in test_it", "test_it.py:*: in score", "E   TypeError: object of type*"]
+    )
+
+
 def test_an_error_of_a_predicate_shows_the_predicate(pytester: pytest.Pytester) -> None:
     code = "def test_it(report):\n    report.should().include_item_matching(lambda i: i.content)\n"
     result = run(pytester, code, "--tb=short")
@@ -525,7 +552,8 @@ def test_a_runner_has_a_default() -> None:
     ("arguments", "error", "text"),
     [
         ((ITEMS, "much"), TypeError, "budget must be a ContextBudget or an int, not 'much'"),
-        ((ITEMS, 5, 3), TypeError, "scorer"),
+        ((ITEMS, 5, 3), TypeError, "pipeline must be a Policy, a Pipeline, the name of a preset or a scorer, not 3"),
+        ((ITEMS, 5, KindScorer), TypeError, r"pipeline must be an instance; did you mean KindScorer\(\)\?"),
         ((ITEMS, 5, "cat"), InvalidArgumentError, "did you mean 'chat'"),
     ],
 )

@@ -188,6 +188,7 @@ def test_a_broken_snapshot_is_a_mismatch(tmp_path: Path, text: str) -> None:
     path.parent.mkdir()
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     error = failure(run(), "pump", tmp_path)
+    assert str(error).startswith(f"MatchSnapshot(pump) failed: {path} does not hold a report: ")
     assert "\n--- snapshot\n+++ now\n@@ " in str(error)
     assert '\n+  "total_candidates": 3,\n' in str(error)
     assert error.__notes__ == [UPDATE]

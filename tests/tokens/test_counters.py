@@ -466,6 +466,7 @@ def test_what_reports_nothing_is_refused(usage: object) -> None:
     with pytest.raises(InvalidArgumentError, match="there is no count of prompt tokens in ") as caught:
         reported_tokens(usage)
     assert caught.value.argument == "usage"
+    assert caught.value.__notes__ == ["Pass the usage or usage_metadata of a response."]
 
 
 @dataclass(frozen=True)

@@ -15,18 +15,31 @@ PACKAGES = (
     "pycupel",
     *(
         f"pycupel.{name}"
-        for name in ("analytics", "batch", "conformance", "diagnostics", "messages", "policies", "protocols", "replay")
+        for name in ("analytics", "batch", "conformance", "diagnostics", "errors", "messages", "policies", "protocols")
     ),
-    *(f"pycupel.{name}" for name in ("shorten", "testing", "tokens")),
+    *(f"pycupel.{name}" for name in ("replay", "shorten", "testing", "tokens")),
 )
+
+_DESCRIBED = re.compile(r"^    (\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
+
+
+def public_classes() -> list[type]:
+    found = (getattr(module, name) for module in map(import_module, PACKAGES) for name in module.__all__)
+    return sorted({each for each in found if inspect.isclass(each)}, key=lambda each: each.__name__)
 
 
 def public_records() -> list[type]:
-    found = (getattr(module, name) for module in map(import_module, PACKAGES) for name in module.__all__)
-    classes = {each for each in found if inspect.isclass(each)}
-    return sorted(
-        (each for each in classes if is_dataclass(each) or hasattr(each, "_fields")), key=lambda each: each.__name__
-    )
+    return [each for each in public_classes() if is_dataclass(each) or hasattr(each, "_fields")]
+
+
+def inherited_docstrings(cls: type) -> dict[str, str | None]:
+    """The docstrings of all public fields, also of those that a base declares."""
+    found: dict[str, str | None] = {}
+    for owner in reversed(cls.__mro__):
+        # The source of a class that names another module as its own cannot be found.
+        if owner.__module__.startswith("pycupel.") and owner.__module__ != "pycupel.testing":
+            found |= field_docstrings(owner)
+    return found
 
 
 def field_docstrings(cls: type) -> dict[str, str | None]:
@@ -54,8 +67,23 @@ def test_there_are_records() -> None:
 @pytest.mark.parametrize("cls", public_records(), ids=lambda cls: cls.__name__)
 def test_every_public_field_has_a_docstring(cls: type) -> None:
     """Where the docstring of the class describes its arguments, it says the same about them."""
-    described = dict(re.findall(r"^    (\w+): (.+(?:\n {8}.+)*)", inspect.getdoc(cls) or "", re.MULTILINE))
-    for name, text in field_docstrings(cls).items():
+    described = dict(_DESCRIBED.findall(inspect.getdoc(cls) or ""))
+    assert set(getattr(cls, "_fields", ())) <= set(inherited_docstrings(cls))
+    for name, text in inherited_docstrings(cls).items():
         assert text, f"{cls.__name__}.{name} has no docstring"
         if name in described:
             assert described[name].split() == text.split()
+
+
+def described_attributes(cls: type) -> list[str]:
+    section = re.search(r"^Attributes:\n((?:    .*\n?)+)", inspect.getdoc(cls) or "", re.MULTILINE)
+    return [name for name, _ in _DESCRIBED.findall(section[1])] if section else []
+
+
+@pytest.mark.parametrize("cls", [each for each in public_classes() if described_attributes(each)], ids=repr)
+def test_every_attribute_that_a_class_describes_has_a_docstring_of_its_own(cls: type) -> None:
+    """Errors, for example, are no records, but have data."""
+    declared = inherited_docstrings(cls)
+    own = [name for name in described_attributes(cls) if not isinstance(getattr(cls, name, None), property)]
+    if cls.__module__ != "pycupel.testing":
+        assert [name for name in own if not declared.get(name)] == []

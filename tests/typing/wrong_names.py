@@ -52,6 +52,11 @@ Policy(RecencyScorer(), overflow_strategy="thro")  # error
 Pipeline(RecencyScorer(), overflow_strategy="thro")  # error
 QuotaConstraint("Document", "percent", 0, 1)  # error
 
+# Objects without any method of a collector.
+Pipeline.from_policy("chat").run(items, 1, collector=3)  # error
+Pipeline.from_policy("chat").run(items, 1, collector=DiagnosticTraceCollector)  # error
+Pipeline.from_policy("chat").run_stream_sync(items, 1, collector=print)  # error
+
 # Arguments, fields and types that do not exist.
 ContextItem("text", 1, knid="Document")  # error
 ContextItem("text", "1")  # error

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, cast, overload
 from pycupel.diagnostics import SelectionReport
 from pycupel.errors import CupelError, InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_iterable, checked_pairs, checked_str, quoted
 from pycupel.model.frozen import sealed
 from pycupel.model.names import NamedEnum
@@ -38,9 +39,12 @@ class PolicySensitivityDiffEntry(NamedTuple):
     statuses: tuple[tuple[str, ItemStatus], ...]
     """The label of each variant and whether it selects the content, in the order of the variants."""
 
+    def __repr__(self) -> str:
+        return record_repr(self)
+
 
 @sealed
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PolicySensitivityReport:
     """What each variant selects, and where they differ. `print` shows it as a table."""
 
@@ -50,6 +54,8 @@ class PolicySensitivityReport:
     diffs: tuple[PolicySensitivityDiffEntry, ...]
     """The contents that some variants select and others do not, in the order in which they first appear in the items.
     """
+
+    __repr__ = record_repr
 
     def __post_init__(self) -> None:
         _check_number(self.variants)
@@ -109,8 +115,9 @@ def policy_sensitivity(
         CupelError: a variant cannot select; the message names it.
     """
     pipelines = _checked_variants(variants)
+    limits = ContextBudget.of(budget)
     candidates: list[ContextItem] = list(checked_iterable("items", "an iterable of ContextItem", items))
-    reports = tuple((label, _report(label, pipeline, candidates, budget, query)) for label, pipeline in pipelines)
+    reports = tuple((label, _report(label, pipeline, candidates, limits, query)) for label, pipeline in pipelines)
     return PolicySensitivityReport(reports, _differences(candidates, reports))
 
 
@@ -134,7 +141,7 @@ def _pipeline(label: str, variant: Any) -> Pipeline:
 
 
 def _report(
-    label: str, pipeline: Pipeline, items: Sequence[ContextItem], budget: ContextBudget | int, query: str | None
+    label: str, pipeline: Pipeline, items: Sequence[ContextItem], budget: ContextBudget, query: str | None
 ) -> SelectionReport:
     with _named(label):
         return pipeline.dry_run(items, budget, query=query)

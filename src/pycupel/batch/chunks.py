@@ -14,8 +14,8 @@ from typing import IO, Any, NamedTuple
 from pycupel.batch import arrow
 from pycupel.batch.request import RequestSelector, error_row
 from pycupel.batch.tally import Tally
-from pycupel.codecs.files import decompressed, is_damaged
 from pycupel.codecs.jsontext import parse_json
+from pycupel.compressed import decompressed, is_damaged
 from pycupel.errors import DocumentError
 from pycupel.pipeline import Policy
 

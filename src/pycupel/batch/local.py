@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+import signal
+import sys
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from itertools import islice
 from multiprocessing import get_context
 
@@ -29,11 +32,13 @@ def run_local(chunks: Iterable[Chunk], job: Job, workers: int) -> Iterator[Part]
         return
     remaining = iter(chunks)
     # Spawned processes inherit nothing, so they behave the same everywhere and are safe beside threads.
-    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn"), _end_on_interrupt) as pool:
         running: set[Future[Part]] = set()
         try:
             while True:
-                running |= {pool.submit(process, chunk, job) for chunk in islice(remaining, 2 * workers - len(running))}
+                with _interrupts_held():
+                    room = 2 * workers - len(running)
+                    running |= {pool.submit(process, chunk, job) for chunk in islice(remaining, room)}
                 if not running:
                     return
                 done, running = wait(running, return_when=FIRST_COMPLETED)
@@ -41,3 +46,26 @@ def run_local(chunks: Iterable[Chunk], job: Job, workers: int) -> Iterator[Part]
                     yield future.result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+# Ctrl-C in a terminal goes to the workers, too. Each would print a traceback, though this process says what happened.
+
+
+@contextmanager
+def _interrupts_held() -> Generator[None]:
+    """Interrupts wait for the end of the block, and in a worker that it starts for `_end_on_interrupt`."""
+    if sys.platform == "win32":  # pragma: no cover - it cannot hold them
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_on_interrupt() -> None:
+    """Let an interrupt end this worker without a word."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if sys.platform != "win32":  # pragma: no branch
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

@@ -58,6 +58,8 @@ class Output:
             InvalidArgumentError: the directory has files and is not to be resumed, they belong to another job, or
                 their policy cannot be compared.
         """
+        if self._directory.is_file():
+            raise InvalidArgumentError(f"{self._directory} is a file; choose a directory", argument="output")
         self._directory.mkdir(parents=True, exist_ok=True)
         if resume and (self._directory / _MANIFEST).exists():
             self._check_is_same_job()

@@ -7,7 +7,7 @@ from typing import Any
 
 from pycupel.batch import BatchSummary, run_batch
 from pycupel.cli.exits import FINE, InputError
-from pycupel.cli.output import Screen, visible
+from pycupel.cli.output import Screen, abridged, visible
 from pycupel.cli.parsers import Parser, add_json, add_policy, policy_of
 from pycupel.render._layout import ALARM, Row, Span, count, plural
 
@@ -144,7 +144,7 @@ def _show_differences(summary: BatchSummary, options: Any, screen: Screen) -> No
             Row((Span(count(each.only_first)), Span(count(each.only_second))), visible(each.content))
             for each in summary.swings
         ]
-        screen.table((f">only {options.policy}"[:24], f">only {options.compare}"[:24]), rows, text="item")
+        screen.table((f">only {abridged(options.policy)}", f">only {abridged(options.compare)}"), rows, text="item")
 
 
 def _document(summary: BatchSummary) -> dict[str, Any]:

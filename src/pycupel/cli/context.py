@@ -10,9 +10,10 @@ from typing import Any
 
 from pycupel.cli import logs
 from pycupel.cli.exits import FINE, InputError
-from pycupel.cli.output import Screen, visible
+from pycupel.cli.inputs import name_of
+from pycupel.cli.output import Screen, abridged, visible
 from pycupel.cli.pages import add_html, write_page
-from pycupel.cli.parsers import Parser, add_budget, add_counter, add_json, percent_or_tokens
+from pycupel.cli.parsers import Parser, add_budget, add_counter, add_json, budget_of
 from pycupel.messages import Finding
 from pycupel.render._layout import ALARM, HEADING, QUIET, Line, Row, Span, Table, count, paragraph, plural, share
 from pycupel.replay import (
@@ -54,7 +55,7 @@ def run(options: Any, screen: Screen) -> int:
     """Write the usage, or a page of it."""
     log = logs.read(options.file, screen)
     usage = context_usage(_chosen(log, options), counter=options.counter)
-    budget = usage.total // 2 if options.budget is None else percent_or_tokens(options.budget, options)
+    budget = usage.total // 2 if options.budget is None else budget_of(options)
     # The budget also has to hold what is not in the file.
     room = budget - usage.not_in_file
     policies = logs.policies_of(options.policy or logs.USUAL)
@@ -67,7 +68,7 @@ def run(options: Any, screen: Screen) -> int:
         from pycupel.cli.log_pages import context_page  # noqa: PLC0415 - most calls print
 
         # A page may be shared, and a path may reveal more than the name of the file.
-        name = "stdin" if options.file == "-" else Path(options.file).name
+        name = Path(name_of(options.file)).name
         write_page(options.html, context_page(name, usage, _relevant_findings(usage), budget, results, _label), screen)
     if options.json:
         screen.json(_document(usage, budget, results))
@@ -93,10 +94,9 @@ def _chosen(log: Log, options: Any) -> Log | History:
 
 def _headline(path: str, log: Log, usage: ContextUsage, screen: Screen) -> list[Line]:
     history = usage.history
-    name = "stdin" if path == "-" else path
     model = f"{history.model}, " if history.model else ""
     facts = f"{model}{plural(len(usage.growth), 'call')}, {plural(len(history.messages), 'message')}"
-    lines = paragraph(visible(f"{name}: {facts}"), screen.width, code=HEADING)
+    lines = paragraph(visible(f"{name_of(path)}: {facts}"), screen.width, code=HEADING)
     number = next(n for n, each in enumerate(log.histories, 1) if each is history)
     if len(log.histories) > 1:
         others = f"conversation {number} of {len(log.histories)}; --conversation N shows another"
@@ -120,7 +120,7 @@ def _window(usage: ContextUsage, screen: Screen) -> list[Line]:
         rows.append(_share_row(kind, shares, usage, screen, HEADING))
         if shares[0].tool:
             named = shares[:_MAX_TOOLS]
-            rows += [_share_row(f"  {visible(each.tool)[:24]}", [each], usage, screen, "") for each in named]
+            rows += [_share_row(f"  {abridged(each.tool)}", [each], usage, screen, "") for each in named]
             if len(shares) > _MAX_TOOLS:
                 rest = shares[_MAX_TOOLS:]
                 rows.append(_share_row(f"  {len(rest)} other tools", rest, usage, screen, QUIET))

@@ -31,6 +31,7 @@ class _Size(NamedTuple):
     what: str
     tokens: int
     counters: list[Counter]
+    hint: str = ""
 
 
 def add_arguments(parser: Parser) -> None:
@@ -64,6 +65,9 @@ def run(options: Any, screen: Screen) -> int:
     if len(rows) > 1:
         rows.append(Row((Span(f"{total:,}"), Span("total"))))
     screen.table((">tokens", "<what"), rows, text="file")
+    for path, size in sizes:
+        if size.hint:
+            screen.note(f"{path}: counted as a text{size.hint}")
     screen.note(f"counted by {names}{'' if is_exact else ', an estimate'}")
     return FINE
 
@@ -72,9 +76,9 @@ def _size(path: str, options: Any, counter: Counter) -> _Size:
     with open_text(path) as lines:
         # Count the whole text, because tokens span lines.
         text = "".join(lines)
-        kind = options.kind if options.kind != "auto" else _kind_of(text)
+        kind, hint = (options.kind, "") if options.kind != "auto" else _kind_of(text)
         if kind == "text":
-            return _Size("text", counter(text), [counter])
+            return _Size("text", counter(text), [counter], hint)
         if kind == "items":
             contents = [_content(number, row) for number, row in enumerate(_rows(text), 1)]
             return _Size(plural(len(contents), "item"), sum(map(counter, contents)), [counter])
@@ -102,19 +106,19 @@ def _messages_size(found: list[Conversation], provider: Any, counter: str) -> _S
     return _Size(plural(sum(len(each.messages) for each in found), "message"), tokens, counters)
 
 
-def _kind_of(text: str) -> str:
-    """Determine what a text is: JSON with messages, JSON with items, or just text."""
+def _kind_of(text: str) -> tuple[str, str]:
+    """Determine what a text is: messages, items, or just text, with a hint if it looks like something else."""
     try:
         rows = _rows(text)
     except DocumentError:
-        return "text"
+        return "text", ""
     if not rows:
-        return "text"
+        return "text", ""
     if all("content" in row and "role" not in row and "type" not in row for row in rows):
-        return "items"
+        return "items", ""
     # In a row of a transcript, the message is only a part.
-    is_other = any(hint_at(row, HISTORY) for row in rows)
-    return "messages" if not is_other and all(_MESSAGE_MARKS & row.keys() for row in rows) else "text"
+    hint = next(filter(None, (hint_at(row, HISTORY) for row in rows)), "")
+    return ("messages" if not hint and all(_MESSAGE_MARKS & row.keys() for row in rows) else "text"), hint
 
 
 # One of these has a message or a request of any provider.

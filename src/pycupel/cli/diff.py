@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from pycupel.analytics import PolicySensitivityReport, policy_sensitivity
 from pycupel.cli.exits import FINDINGS, FINE, InputError
-from pycupel.cli.inputs import read_items
-from pycupel.cli.output import Screen, visible
+from pycupel.cli.inputs import read_shown_items
+from pycupel.cli.output import Screen
 from pycupel.cli.pages import add_html, write_page
-from pycupel.cli.parsers import Parser, add_budget, add_items, add_json, add_policy, add_query, budget_of, policy_of
+from pycupel.cli.parsers import Parser, add_json, add_selection, bound, budget_of, policy_of
 from pycupel.model import ContextItem
 from pycupel.pipeline import Policy
 from pycupel.render import render_sensitivity
@@ -22,10 +21,7 @@ EXAMPLE = "pycupel demo items | pycupel diff - -b 2000 -p chat -p debugging"
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
-    add_items(parser)
-    add_budget(parser)
-    add_policy(parser, many=True)
-    add_query(parser)
+    add_selection(parser, policies=True)
     add_json(parser)
     add_html(parser)
 
@@ -36,9 +32,7 @@ def run(options: Any, screen: Screen) -> int:
     if len(names) < 2:
         raise InputError("diff compares policies: give at least two, like -p chat -p rag.toml")
     budget, policies = budget_of(options), [(name, policy_of(name)) for name in names]
-    items = read_items(options, screen)
-    if not options.json and options.html is None:
-        items = [replace(item, content=visible(item.content)) for item in items]
+    items = read_shown_items(options, screen)
     report = policy_sensitivity(items, budget, policies, query=options.query)
     if options.html is not None:
         write_page(options.html, _page(report, policies[0][1], items, options.query), screen)
@@ -56,9 +50,10 @@ def _page(report: PolicySensitivityReport, policy: Policy, items: list[ContextIt
     from pycupel.render.html import render_html  # noqa: PLC0415 - most calls print
 
     (name, first), (other_name, second), *_ = report.variants
-    bound = policy if query is None else policy.for_query(query)
     title = f"{name} and {other_name}"
-    return render_html(first, pipeline=bound, items=items, other=second, title=title, names=(name, other_name))
+    return render_html(
+        first, pipeline=bound(policy, query), items=items, other=second, title=title, names=(name, other_name)
+    )
 
 
 def _document(report: PolicySensitivityReport) -> dict[str, Any]:

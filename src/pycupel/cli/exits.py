@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import TypeVar
 
-__all__ = ["FINDINGS", "FINE", "TOO_LARGE", "WRONG", "InputError", "guarded", "report"]
+__all__ = ["FINDINGS", "FINE", "TOO_LARGE", "WRONG", "InputError", "end_line_of_interrupt", "guarded", "report"]
 
 FINE, FINDINGS, WRONG, TOO_LARGE, INTERRUPTED = 0, 1, 2, 3, 130
 """The exit codes. Only `lint`, `diff` and `conformance` have findings; too large: what must stay exceeds the budget."""
@@ -31,13 +31,17 @@ def guarded(run: Callable[[_Argument], int], argument: _Argument) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
     except KeyboardInterrupt:
-        if sys.stderr.isatty():
-            # The terminal has shown ^C, and the shell writes its prompt right after it.
-            sys.stderr.write("\n")
+        end_line_of_interrupt()
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - what is no mistake of the user is raised again
         return report(error)
     return code
+
+
+def end_line_of_interrupt() -> None:
+    """End the line on which the terminal has shown ^C. The shell writes its prompt right after it."""
+    if sys.stderr.isatty():
+        sys.stderr.write("\n")
 
 
 def _finished(run: Callable[[_Argument], int], argument: _Argument) -> int:

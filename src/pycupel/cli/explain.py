@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from pycupel.cli.exits import FINE
-from pycupel.cli.inputs import read_items
-from pycupel.cli.output import Screen, visible
+from pycupel.cli.inputs import read_shown_items
+from pycupel.cli.output import Screen
 from pycupel.cli.pages import add_html, write_page
-from pycupel.cli.parsers import Parser, add_budget, add_items, add_json, add_policy, add_query, budget_of, policy_of
+from pycupel.cli.parsers import Parser, add_json, add_selection, bound, budget_of, policy_of
 from pycupel.diagnostics import SelectionReport
 from pycupel.diagnostics.report import with_fields
 from pycupel.model import ContextItem
-from pycupel.pipeline import Policy
 from pycupel.render import render_report
 from pycupel.render.explanation import render_explanation
 from pycupel.selecting import select
@@ -29,10 +27,7 @@ pycupel demo items | pycupel explain - -b 2000 --why 'Runbook'
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
-    add_items(parser)
-    add_budget(parser)
-    add_policy(parser)
-    add_query(parser)
+    add_selection(parser)
     parser.add_argument("--why", metavar="INDEX|START", help="explain one item: its index, or the start of its content")
     parser.add_argument("--all", action="store_true", help="list all items, not only the first 40 of each list")
     add_json(parser)
@@ -42,17 +37,14 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Any, screen: Screen) -> int:
     """Write the report, or the explanation of one item."""
     budget, policy = budget_of(options), policy_of(options.policy)
-    # For a terminal, control characters in the contents are made visible.
-    items = read_items(options, screen)
-    if not options.json and options.html is None:
-        items = [_visible(item) for item in items]
+    items = read_shown_items(options, screen)
     timed = select(items, budget, policy, query=options.query, explain=True).report
     # Leave out the times of the stages, so that the same input gives the same output.
     report = with_fields(timed, events=())
     if options.html is not None:
         from pycupel.render.html import render_html  # noqa: PLC0415 - most calls print
 
-        write_page(options.html, render_html(timed, pipeline=_bound(policy, options), items=items), screen)
+        write_page(options.html, render_html(timed, pipeline=bound(policy, options.query), items=items), screen)
     if options.why is not None:
         _explain_one(options, report, policy, items, screen)
     elif options.json:
@@ -64,18 +56,10 @@ def run(options: Any, screen: Screen) -> int:
     return FINE
 
 
-def _bound(policy: Policy, options: Any) -> Policy:
-    return policy if options.query is None else policy.for_query(options.query)
-
-
-def _visible(item: ContextItem) -> ContextItem:
-    return item if item.content.isprintable() else replace(item, content=visible(item.content))
-
-
 def _explain_one(options: Any, report: SelectionReport, policy: Any, items: list[ContextItem], screen: Screen) -> None:
     wanted: str = options.why
     where = int(wanted) if wanted.isdecimal() else wanted
-    found = report.why(where, pipeline=_bound(policy, options), items=items)
+    found = report.why(where, pipeline=bound(policy, options.query), items=items)
     if not options.json:
         screen.text(render_explanation(found, width=screen.width, unicode=screen.unicode))
         return

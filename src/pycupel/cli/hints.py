@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["HISTORY", "ITEMS", "MESSAGE_KEYS", "hint_at"]
+__all__ = ["HISTORY", "ITEMS", "MESSAGE_KEYS", "TRANSCRIPT", "hint_at"]
 
 MESSAGE_KEYS = ("messages", "contents", "input")
 """Where requests have their messages, by the names of OpenAI and Anthropic, Gemini, and Responses."""
@@ -12,7 +12,7 @@ MESSAGE_KEYS = ("messages", "contents", "input")
 HISTORY = "This looks like a chat history, which `pycupel trim` reads."
 ITEMS = "These look like items, which `pycupel select` reads."
 _REQUESTS = "These look like requests with items, which `pycupel batch` reads."
-_TRANSCRIPT = "This looks like an agent's transcript, which `pycupel context` reads."
+TRANSCRIPT = "This looks like an agent's transcript, which `pycupel context` reads."
 
 
 def hint_at(record: Any, expected: str) -> str:
@@ -23,7 +23,7 @@ def hint_at(record: Any, expected: str) -> str:
 
 def _hint_for(record: dict[str, Any]) -> str:
     if isinstance(record.get("message"), dict) or isinstance(record.get("payload"), dict):
-        return _TRANSCRIPT
+        return TRANSCRIPT
     if isinstance(record.get("items"), list):
         return _REQUESTS
     if "role" in record or any(isinstance(record.get(key), list) for key in MESSAGE_KEYS):

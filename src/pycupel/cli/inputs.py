@@ -6,14 +6,15 @@ import io
 import sys
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import IO, Any, NamedTuple
 
 from pycupel.cli.exits import InputError
 from pycupel.cli.hints import HISTORY, ITEMS, MESSAGE_KEYS, hint_at
 from pycupel.cli.jsonstream import Located, read_values
-from pycupel.cli.output import Screen
+from pycupel.cli.output import Screen, visible
 from pycupel.codecs.base import Context, describe_value
-from pycupel.codecs.files import is_damaged, open_binary
+from pycupel.compressed import is_damaged, open_binary
 from pycupel.errors import DocumentError
 from pycupel.model import ContextItem
 from pycupel.model.names import suggestion
@@ -22,11 +23,13 @@ __all__ = [
     "Conversation",
     "conversations_in",
     "items_in",
+    "name_of",
     "one_conversation",
     "open_bytes",
     "open_text",
     "read_conversations",
     "read_items",
+    "read_shown_items",
 ]
 
 _STDIN, _AUTO = "-", "auto"
@@ -43,7 +46,7 @@ def open_text(path: str) -> Generator[Iterable[str]]:
 @contextmanager
 def open_bytes(path: str) -> Generator[IO[bytes]]:
     """Open a file, or stdin for `-`; errors about its content name the file."""
-    name = "stdin" if path == _STDIN else path
+    name = name_of(path)
     file = _stdin() if path == _STDIN else open_binary(path)
     try:
         yield file
@@ -56,13 +59,19 @@ def open_bytes(path: str) -> Generator[IO[bytes]]:
             raise InputError(f"{name}: cannot be decompressed: {error}") from None
         raise
     finally:
-        if path != _STDIN:
-            file.close()
+        file.close()
+
+
+def name_of(path: str) -> str:
+    """What messages call a file."""
+    return "stdin" if path == _STDIN else path
 
 
 def _stdin() -> IO[bytes]:
     if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] - it is, if it was closed
         raise InputError("stdin: is closed")
+    if sys.stdin.closed:
+        raise InputError("stdin: has been read already; name `-` only once")
     return sys.stdin.buffer
 
 
@@ -90,6 +99,14 @@ def read_items(options: Any, screen: Screen) -> list[ContextItem]:
     """Read the items in `options.file`. Items without tokens are counted, and a note names the counter."""
     with open_text(options.file) as lines:
         return items_in(lines, options, screen)
+
+
+def read_shown_items(options: Any, screen: Screen) -> list[ContextItem]:
+    """As `read_items`, but with control characters in the contents made visible, unless for JSON or a page."""
+    items = read_items(options, screen)
+    if options.json or options.html is not None:
+        return items
+    return [item if item.content.isprintable() else replace(item, content=visible(item.content)) for item in items]
 
 
 def items_in(lines: Iterable[str], options: Any, screen: Screen) -> list[ContextItem]:

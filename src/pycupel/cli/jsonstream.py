@@ -123,8 +123,11 @@ class _Text:
                     continue
                 self._at = min(error.pos, end)
                 raise self.error(error.msg.removesuffix(" at")) from None
-            except (ValueError, RecursionError) as error:
-                raise self.error(str(error)) from None
+            except RecursionError:
+                raise self.error("nested too deeply") from None
+            except ValueError:
+                # Python limits the digits of an integer, because reading them takes quadratic time.
+                raise self.error("an integer with too many digits") from None
             return value
 
     def _read_on(self, size: int = 1) -> bool:

@@ -29,7 +29,7 @@ def replay_page(results: Sequence[PolicyReplay], budget: int, sessions: int) -> 
         Figure("Calls", first.calls, f"in {plural(sessions, 'conversation')}"),
         Figure("Budget", budget, "tokens"),
     ]
-    sent = Bars("Tokens sent", [Bar(each.policy, each.tokens) for each in results])
+    sent = Bars("Tokens sent", [Bar(each.policy, each.tokens) for each in results], shares=False)
     return render_panels("Replay", [Figures(figures), sent, _policies("Policies", results)])
 
 
@@ -76,7 +76,7 @@ def context_page(
 
 
 def _figures(usage: ContextUsage) -> Figures:
-    counted = f"counted by {usage.counted_by}" if usage.counted_by else f"counted by {usage.counter}"
+    counted = f"counted by {'the provider' if usage.counted_by else usage.counter}"
     waste = usage.superseded.tokens + usage.repeated.tokens
     return Figures(
         [

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from math import inf
 from typing import Any
 
 from pycupel.cli.exits import InputError
-from pycupel.cli.inputs import open_bytes
-from pycupel.cli.output import Screen, visible
+from pycupel.cli.hints import TRANSCRIPT, hint_at
+from pycupel.cli.inputs import name_of, open_bytes
+from pycupel.cli.jsonstream import read_values
+from pycupel.cli.output import Screen, abridged
 from pycupel.cli.parsers import Parser, add_policy, policy_of
+from pycupel.errors import DocumentError
 from pycupel.render._layout import ALARM, QUIET, Row, Span, count, plural
 from pycupel.replay import AS_LOGGED, NEWEST_FIRST, CacheRates, Log, PolicyReplay, read_log
 
@@ -40,15 +44,25 @@ def read(path: str, screen: Screen) -> Log:
         InputError: there is no conversation in it.
     """
     with open_bytes(path) as file:
-        log = read_log(file)
-    name = "stdin" if path == "-" else path
+        first = file.readline()
+        log = read_log(chain([first], file))
+    name = name_of(path)
     which = "that is not a JSON object" if log.skipped_lines == 1 else "that are not JSON objects"
     skipped = f"skipped {plural(log.skipped_lines, 'line')} {which}"
     if not log.histories:
-        raise InputError(f"{name}: no conversation found{f'; {skipped}' if log.skipped_lines else ''}")
+        raise InputError(f"{name}: no conversation found{f'; {skipped}' if log.skipped_lines else ''}{_hint(first)}")
     if log.skipped_lines:
         screen.warn(f"{name}: {skipped}")
     return log
+
+
+def _hint(line: bytes) -> str:
+    """What the file seems to hold instead, by its first line."""
+    try:
+        [*values] = read_values([line.decode()])
+    except (DocumentError, UnicodeDecodeError):
+        return ""
+    return hint_at(values[0].value, TRANSCRIPT) if values else ""
 
 
 def add_policies(parser: Parser) -> None:
@@ -74,20 +88,9 @@ def _policy(name: str) -> Any:
 def add_rates(parser: Parser) -> None:
     """Add `--cache-read` and `--cache-write`."""
     usual = CacheRates()
-    parser.add_argument(
-        "--cache-read",
-        type=float,
-        default=usual.read,
-        metavar="RATE",
-        help=f"price of a cached token; default: {usual.read}",
-    )
-    parser.add_argument(
-        "--cache-write",
-        type=float,
-        default=usual.write,
-        metavar="RATE",
-        help=f"price of any other; default: {usual.write}",
-    )
+    for name, rate, token in (("read", usual.read, "a cached token"), ("write", usual.write, "any other")):
+        text = f"price of {token}; default: {rate}"
+        parser.add_argument(f"--cache-{name}", type=float, default=rate, metavar="RATE", help=text)
 
 
 def rates_of(options: Any) -> CacheRates:
@@ -119,7 +122,7 @@ def _row(result: PolicyReplay) -> Row:
     lost = f"{1 - result.kept_share:.0%}" if result.needed else "-"
     return Row(
         (
-            Span(visible(result.policy)[:24]),
+            Span(abridged(result.policy)),
             Span(count(result.tokens)),
             Span(f"{result.reused_share:.0%}"),
             Span(count(round(result.cost))),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
 from pycupel.cli.width import screen_width
 from pycupel.model.frozen import sealed
 
-__all__ = ["Screen", "visible"]
+__all__ = ["Screen", "abridged", "visible"]
 
 _BLOCKS = " ▏▎▍▌▋▊▉█"
 _COLUMNS = " ▁▂▃▄▅▆▇█"
@@ -80,6 +80,15 @@ class Screen:
 
         self.lines([[Span(visible(text), HEADING)]])
 
+    def terms(self, texts: Mapping[str, str]) -> None:
+        """Write names, each with a text that is wrapped beside it."""
+        from textwrap import wrap  # noqa: PLC0415
+
+        room = max(map(len, texts)) + 2
+        for name, text in texts.items():
+            lines = wrap(text, self.width, initial_indent=f"{name:{room}}", subsequent_indent=" " * room)
+            self.text("\n".join(lines))
+
     def json(self, document: Any, *, indent: int | None = 2) -> None:
         """Write a document as JSON. Characters that `out` cannot show, or might interpret, are escaped."""
         from pycupel.codecs.jsontext import format_json  # noqa: PLC0415
@@ -111,6 +120,12 @@ def visible(text: str) -> str:
     return "".join(
         each if each.isprintable() or each.isspace() else each.encode("unicode_escape").decode() for each in text
     )
+
+
+def abridged(name: str) -> str:
+    """A name for a column: both ends of a long one, because long names often begin alike."""
+    shown = visible(name)
+    return shown if len(shown) <= 24 else f"{shown[:8]}...{shown[-13:]}"
 
 
 def _escaped_json(text: str, *, unicode: bool) -> str:

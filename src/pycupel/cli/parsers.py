@@ -6,7 +6,7 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, NoReturn, Protocol
 
@@ -19,11 +19,12 @@ __all__ = [
     "Verb",
     "add_budget",
     "add_counter",
-    "add_items",
     "add_json",
     "add_policy",
     "add_provider",
     "add_query",
+    "add_selection",
+    "bound",
     "budget_of",
     "load_verb",
     "main_parser",
@@ -61,6 +62,8 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, formatter_class=_Formatter, **options)
+        self.register("type", int, _reader(int, "a whole number"))
+        self.register("type", float, _reader(float, "a number"))
         self._given: Sequence[str] = ()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -77,6 +80,25 @@ class Parser(argparse.ArgumentParser):
         if misspelt and message.startswith(f"unrecognized arguments: {misspelt[0]}"):
             message += _near(misspelt[0], self._option_string_actions)
         raise InputError(f"{message}\n  {self.prog} --help lists its arguments")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            known = [*action.choices]
+            raise argparse.ArgumentError(
+                action, f"unknown value {value!r}; choose from {', '.join(known)}{_near(value, known)}"
+            )
+
+
+def _reader(kind: Callable[[str], Any], name: str) -> Callable[[str], Any]:
+    """Reads a value of that type. The errors of argparse would name the Python type."""
+
+    def read(text: str) -> Any:
+        try:
+            return kind(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"must be {name}, not {text!r}") from None
+
+    return read
 
 
 def _option(argument: str) -> str:
@@ -145,8 +167,15 @@ def _near(name: str, known: Any) -> str:
 # --- options
 
 
-def add_items(parser: Parser) -> None:
-    """Add `FILE`, and the options for reading its items."""
+def add_selection(parser: Parser, *, budget: str = "", needs_budget: bool = True, policies: bool = False) -> None:
+    """Add what selects from items: `FILE`, `--budget`, `--policy` or several of them, and `--query`."""
+    _add_items(parser)
+    add_budget(parser, required=needs_budget, text=budget)
+    add_policy(parser, many=policies)
+    add_query(parser)
+
+
+def _add_items(parser: Parser) -> None:
     parser.add_argument("file", metavar="FILE", help="items: a JSON array or JSON lines; - for stdin")
     parser.add_argument("--strict", action="store_true", help="refuse unknown keys instead of warning")
     add_counter(parser, "counts items without tokens")
@@ -208,9 +237,11 @@ def percent_or_tokens(given: str, options: Any) -> int:
     try:
         number = float(text[:-1]) if text.endswith("%") else int(text.replace(",", ""))
     except ValueError:
-        raise InputError(f"the budget must be a number of tokens or a share like 50%, not {given!r}") from None
+        thousands = re.fullmatch(r"(\d+)k", text, re.IGNORECASE)
+        meant = f"; did you mean {thousands[1]}000?" if thousands else ""
+        raise InputError(f"the budget must be a number of tokens or a share like 50%, not {given!r}{meant}") from None
     if not text.endswith("%"):
-        return _checked(int(number), given)
+        return _checked("budget", int(number))
     if not 0 < number <= 100:
         raise InputError(f"a share of the window must be above 0% and at most 100%, not {given}")
     try:
@@ -219,20 +250,25 @@ def percent_or_tokens(given: str, options: Any) -> int:
         raise InputError("the window is too large for a share of it") from None
 
 
-def _checked(tokens: int, given: str) -> int:
+def _checked(name: str, tokens: int) -> int:
     if tokens < 0:
-        raise InputError(f"the budget must not be negative, but is {given}")
+        raise InputError(f"the {name} must not be negative, but is {tokens}")
     return tokens
 
 
 def _window(options: Any) -> int:
     if options.window is not None:
-        return _checked(options.window, str(options.window))
+        return _checked("window", options.window)
     if options.model is None:
         raise InputError("a budget in percent needs --window N or --model NAME")
     from pycupel.tokens.windows import window_of  # noqa: PLC0415
 
     return window_of(options.model)
+
+
+def bound(policy: Any, query: str | None) -> Any:
+    """Bind the policy to the query, if there is one."""
+    return policy if query is None else policy.for_query(query)
 
 
 def policy_of(given: str) -> Any:

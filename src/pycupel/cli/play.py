@@ -5,18 +5,10 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from pycupel.cli.exits import FINE
-from pycupel.cli.inputs import items_in, read_items
+from pycupel.cli.exits import FINE, end_line_of_interrupt
+from pycupel.cli.inputs import items_in, name_of, read_items
 from pycupel.cli.output import Screen
-from pycupel.cli.parsers import (
-    Parser,
-    add_budget,
-    add_items,
-    add_policy,
-    add_query,
-    percent_or_tokens,
-    policy_of,
-)
+from pycupel.cli.parsers import Parser, add_selection, budget_of, policy_of
 from pycupel.model import ContextItem
 from pycupel.web import Bench, play
 
@@ -30,10 +22,7 @@ pycupel play items.jsonl
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
-    add_items(parser)
-    add_budget(parser, required=False, text="the initial budget; default: half of all tokens")
-    add_policy(parser)
-    add_query(parser)
+    add_selection(parser, budget="the initial budget; default: half of all tokens", needs_budget=False)
     parser.add_argument("--port", type=int, default=0, metavar="N", help="default: a free one")
     parser.add_argument("--no-browser", action="store_true", help="print the address, and open nothing")
 
@@ -49,9 +38,9 @@ def run(options: Any, screen: Screen) -> int:
         screen.out.flush()
         screen.note("Ctrl-C ends the playground")
 
-    budget = None if options.budget is None else percent_or_tokens(options.budget, options)
-    name = "stdin" if options.file == "-" else options.file
+    budget = None if options.budget is None else budget_of(options)
     items = read_items(options, screen)
-    bench = Bench(items, policy_of(options.policy), budget, options.query, name=name, read=read)
+    bench = Bench(items, policy_of(options.policy), budget, options.query, name=name_of(options.file), read=read)
     play(bench, options.port, browser=not options.no_browser, tell=tell)
+    end_line_of_interrupt()
     return FINE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
 from typing import Any
 
 from pycupel.cli.exits import FINE, report
@@ -57,9 +56,7 @@ def _list(options: Any, screen: Screen) -> None:
     if options.json:
         screen.json([{"name": name, "description": policy.description} for name, policy in PRESETS.items()])
     else:
-        for name, policy in PRESETS.items():
-            first, *rest = wrap(policy.description or "", screen.width - 14)
-            screen.text("\n".join([f"{name:14}{first}", *(f"{'':14}{line}" for line in rest)]))
+        screen.terms({name: policy.description or "" for name, policy in PRESETS.items()})
 
 
 def _check(files: list[str], screen: Screen) -> int:

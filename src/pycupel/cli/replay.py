@@ -9,20 +9,20 @@ from pycupel.cli.exits import FINE
 from pycupel.cli.output import Screen
 from pycupel.cli.pages import add_html, write_page
 from pycupel.cli.parsers import Parser, add_budget, add_counter, add_json, budget_of
-from pycupel.render._layout import Span, plural
+from pycupel.render._layout import plural
 from pycupel.replay import PolicyReplay, replay
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]
 
 EXAMPLE = "pycupel demo transcript | pycupel replay - -b 12000 -p newest-first -p chat"
 
-_LEGEND = """
-reused   share of tokens in the prefix shared with the previous call
-cost     in tokens at the usual price: {read:g} if reused, {write:g} otherwise
-refused  calls that the provider would have rejected, or that could not be sent
-lost     share of the {needed:,} names, paths and commands needed later that the
-         model did not get; at a refused call, all of them are lost
-"""
+_LEGEND = {
+    "reused": "share of tokens in the prefix shared with the previous call",
+    "cost": "in tokens at the usual price: {read:g} if reused, {write:g} otherwise",
+    "refused": "calls that the provider would have rejected, or that could not be sent",
+    "lost": "share of the {needed:,} names, paths and commands needed later that the model did not get; "
+    "at a refused call, all of them are lost",
+}
 
 
 def add_arguments(parser: Parser) -> None:
@@ -58,6 +58,7 @@ def run(options: Any, screen: Screen) -> int:
     calls, conversations = plural(results[0].calls, "call"), plural(sessions, "conversation")
     screen.heading(f"{calls} in {conversations}, at {plural(budget, 'token')} each")
     logs.policy_rows(results, screen)
-    legend = _LEGEND.format(**rates._asdict(), needed=results[0].needed).rstrip()
-    screen.lines([Span(line)] for line in legend.splitlines())
+    screen.text("")
+    values = {**rates._asdict(), "needed": results[0].needed}
+    screen.terms({column: text.format(**values) for column, text in _LEGEND.items()})
     return FINE

@@ -7,7 +7,7 @@ from typing import Any
 from pycupel.cli.exits import FINE
 from pycupel.cli.inputs import read_items
 from pycupel.cli.output import Screen
-from pycupel.cli.parsers import Parser, add_budget, add_items, add_policy, add_query, budget_of, policy_of
+from pycupel.cli.parsers import Parser, add_selection, budget_of, policy_of
 from pycupel.codecs.base import Context
 from pycupel.selecting import select
 from pycupel.wire.items import ITEM
@@ -19,10 +19,7 @@ EXAMPLE = "pycupel demo items | pycupel select - -b 2000 -p debugging -q 'why do
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
-    add_items(parser)
-    add_budget(parser)
-    add_policy(parser)
-    add_query(parser)
+    add_selection(parser)
 
 
 def run(options: Any, screen: Screen) -> int:

@@ -9,16 +9,7 @@ from pycupel.analytics import BudgetPoint, sweep_budgets
 from pycupel.cli.exits import FINE, InputError
 from pycupel.cli.inputs import read_items
 from pycupel.cli.output import Screen
-from pycupel.cli.parsers import (
-    Parser,
-    add_budget,
-    add_items,
-    add_json,
-    add_policy,
-    add_query,
-    percent_or_tokens,
-    policy_of,
-)
+from pycupel.cli.parsers import Parser, add_json, add_selection, percent_or_tokens, policy_of
 from pycupel.render._layout import QUIET, Row, Span, count, number, share
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]
@@ -30,10 +21,7 @@ _MAX_BUDGETS = 1_000
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
-    add_items(parser)
-    add_budget(parser, text="several: 1000,2000 or 10%%,50%%, or FIRST:LAST:STEP")
-    add_policy(parser)
-    add_query(parser)
+    add_selection(parser, budget="several: 1000,2000 or 10%%,50%%, or FIRST:LAST:STEP")
     add_json(parser)
 
 

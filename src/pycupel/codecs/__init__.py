@@ -10,6 +10,4 @@ A codec reads, writes, and gives the JSON Schema of what it reads. `wire` and `p
 | `records`    | objects with named fields                                         |
 | `derive`     | those fields, derived from the signature of a class or function   |
 | `jsontext`   | JSON text and its value                                           |
-| `limits`     | how deep a document may be nested                                 |
-| `files`      | files that may be compressed                                      |
 """

@@ -14,28 +14,9 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol
 
-from pycupel.errors import DocumentError, cut, plain
+from pycupel.errors import CupelError, DocumentError, cut, plain
 from pycupel.model import ContextKind
 from pycupel.model.checks import describe, shortened
-
-__all__ = [
-    "INVALID",
-    "BuildError",
-    "Codec",
-    "Context",
-    "Convert",
-    "FunctionCodec",
-    "Schema",
-    "adapted",
-    "as_object",
-    "attempt",
-    "describe_value",
-    "key_step",
-    "must_be",
-    "note_mistake",
-    "prefix_path",
-    "raise_mistakes",
-]
 
 INVALID: Final[Any] = object()
 """Stands in for an invalid value while further mistakes are collected."""
@@ -84,13 +65,13 @@ class Codec(Protocol):
 class FunctionCodec:
     """A codec made of two functions. Most scalars use one for both: then nothing can be read that cannot be written."""
 
-    description: Schema
+    json_schema: Schema
     read: Convert
     write: Convert
 
     def schema(self) -> Schema:
-        """Return a copy of the description."""
-        return deepcopy(self.description)
+        """Return a copy of the schema."""
+        return deepcopy(self.json_schema)
 
 
 def adapted(
@@ -98,13 +79,26 @@ def adapted(
     *,
     read: Callable[[Any], Any] = lambda value: value,
     write: Callable[[Any], Any] = lambda value: value,
+    **schema: Any,
 ) -> Codec:
-    """A codec whose values `read` makes of those of another codec, and `write` turns back into them."""
-    return FunctionCodec(
-        codec.schema(),
-        lambda value, context: read(codec.read(value, context)),
-        lambda value, context: codec.write(write(value), context),
-    )
+    """A codec whose values `read` makes of those of another codec, and `write` turns back into them.
+
+    What `read` rejects is a mistake; `schema` has what the other codec's schema lacks.
+    """
+
+    def read_and_adapt(value: Any, context: Context) -> Any:
+        part = codec.read(value, context)
+        try:
+            return read(part)
+        except DocumentError:
+            raise
+        except (CupelError, TypeError) as error:
+            raise DocumentError(str(error)) from error
+
+    def adapt_and_write(value: Any, context: Context) -> Any:
+        return codec.write(write(value), context)
+
+    return FunctionCodec({**codec.schema(), **schema}, read_and_adapt, adapt_and_write)
 
 
 class BuildError(DocumentError):

@@ -1,4 +1,4 @@
-"""Lists, objects whose keys the author chooses, and any JSON value."""
+"""Lists, objects whose keys the author chooses, and any JSON value, which may be nested only so deeply."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ from pycupel.codecs.base import (
     key_step,
     must_be,
     note_mistake,
+    prefix_path,
     raise_mistakes,
 )
-from pycupel.codecs.limits import check_depth
 from pycupel.codecs.scalars import INTEGER, NUMBER, text
-from pycupel.errors import DocumentError
+from pycupel.errors import DocumentError, cut
 from pycupel.model.checks import quoted
 
-__all__ = ["JSON", "OBJECT", "list_of", "map_of"]
+_MAX_DEPTH = 64
+"""How many levels of objects and lists a document may have."""
+
+TOO_DEEP = f"is nested more than {_MAX_DEPTH} levels deep"
 
 
 def list_of(element: Codec, *, at_least: int = 0, build: Callable[[list[Any]], Any] = tuple) -> Codec:
@@ -91,6 +94,39 @@ def _string_key(value: Any, context: Context) -> str:
     if not isinstance(value, str):
         raise DocumentError(f"every key must be a string, not {describe_value(value)}")
     return text(value, context)
+
+
+def check_depth(document: Any) -> None:
+    """Refuse a document that is nested too deeply, or contains itself.
+
+    Raises:
+        DocumentError: it is; the path says where.
+    """
+    try:
+        _check(document, _MAX_DEPTH, set())
+    except DocumentError as error:
+        error.path = cut(error.path)
+        raise
+
+
+def _check(value: Any, levels: int, seen: set[tuple[int, int]]) -> None:
+    is_list = isinstance(value, list)
+    # Scalars first, because asking for an abstract base class takes longest.
+    if isinstance(value, (str, int, float)) or not isinstance(value, (dict, list, Mapping)):
+        return
+    if not levels:
+        raise DocumentError(TOO_DEEP)
+    container: Any = value  # pyright: ignore[reportUnknownVariableType] - from outside
+    # A shared container, such as a YAML alias, is walked once per level.
+    if (id(container), levels) in seen:
+        return
+    seen.add((id(container), levels))
+    for key, part in enumerate(container) if is_list else container.items():
+        try:
+            _check(part, levels - 1, seen)
+        except DocumentError as error:
+            prefix_path(error, f"[{key}]" if is_list else key_step(key))
+            raise
 
 
 def _json(value: Any, context: Context) -> Any:

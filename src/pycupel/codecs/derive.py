@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from types import NoneType, UnionType
@@ -16,8 +17,6 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextKind
 from pycupel.model.checks import shortened
 
-__all__ = ["derive_fields"]
-
 _LISTS = {list, tuple, Sequence, Iterable, Collection}
 
 
@@ -29,21 +28,23 @@ def derive_fields(
     Args:
         factory: The class, or the function.
         codecs: The codec for each type that a parameter may have, or may hold.
-        given: Fields that the signature does not fully describe. Those without a default get the parameter's.
+        given: Fields that the signature does not fully describe. What they lack, a default or a description, is the
+            parameter's.
         spell: The name in the document for the name of a parameter.
 
     Raises:
         InvalidArgumentError: the parameters cannot be determined.
     """
-    hints = _hints(factory)
+    hints, descriptions = _hints(factory), _descriptions(factory)
     known = {field.attribute: field for field in given}
     fields: list[Field] = []
     for parameter in _parameters(factory):
         name = parameter.name
         field = known.get(name) or Field(spell(name), _codec_of(hints.get(name, Any), codecs), attribute=name)
-        if field.default is REQUIRED and parameter.default is not parameter.empty:
-            field = Field(field.name, field.codec, parameter.default, field.description, name)
-        fields.append(field)
+        default = field.default
+        if default is REQUIRED and parameter.default is not parameter.empty:
+            default = parameter.default
+        fields.append(Field(field.name, field.codec, default, field.description or descriptions.get(name, ""), name))
     return fields
 
 
@@ -66,6 +67,13 @@ def _hints(factory: Any) -> dict[str, Any]:
         return get_type_hints(factory.__init__ if is_at_init else factory)
     except Exception:  # noqa: BLE001 - an annotation may be any expression
         return {}
+
+
+def _descriptions(factory: Any) -> dict[str, str]:
+    """What the docstring says about each parameter, in a section `Attributes:` or `Args:`."""
+    section = re.search(r"^(?:Attributes|Args):\n((?: .*\n|\n)+)", f"{inspect.getdoc(factory)}\n", re.MULTILINE)
+    entries = re.findall(r"^ {4}(\w+)\b[^:\n]*: (.*(?:\n {5,}.*)*)", section[1] if section else "", re.MULTILINE)
+    return {name: " ".join(text.split()) for name, text in entries}
 
 
 def _codec_of(hint: Any, codecs: Mapping[Any, Codec]) -> Codec:

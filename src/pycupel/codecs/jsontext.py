@@ -9,8 +9,6 @@ from typing import Any
 from pycupel.errors import DocumentError
 from pycupel.model.checks import quoted, wrong_type
 
-__all__ = ["format_json", "parse_json", "reject_duplicate_keys"]
-
 
 def parse_json(text: Any) -> Any:
     """The value that a JSON text holds.

@@ -23,8 +23,6 @@ from pycupel.errors import CupelError, DocumentError
 from pycupel.model.checks import shortened
 from pycupel.model.names import suggestion
 
-__all__ = ["OPTIONAL", "REQUIRED", "Field", "Record", "camel", "snake"]
-
 REQUIRED: Final[Any] = object()
 """The default of a field that has to be there."""
 

@@ -6,13 +6,11 @@ from collections.abc import Iterable
 from math import isfinite
 from typing import Any
 
-from pycupel.codecs.base import Codec, Context, FunctionCodec, must_be
-from pycupel.errors import DocumentError, InvalidItemError
+from pycupel.codecs.base import Codec, Context, FunctionCodec, adapted, must_be
+from pycupel.errors import DocumentError
 from pycupel.model import ContextKind, ContextSource
 from pycupel.model.checks import as_float, checked_int
 from pycupel.model.names import find_name, suggestion
-
-__all__ = ["FINITE", "FLAG", "INTEGER", "KIND", "NUMBER", "SOURCE", "TEXT", "choice", "limited", "text"]
 
 
 def text(value: Any, _: Context) -> str:
@@ -78,7 +76,7 @@ FLAG = FunctionCodec({"type": "boolean"}, _flag, _flag)
 
 
 def limited(codec: Codec, low: float | None = None, high: float | None = None, above: float | None = None) -> Codec:
-    """A number within limits. Constructors have the same limits; these are for paths and schemas."""
+    """A number within limits. Constructors have them, too, but stop at their first mistake, and have no schema."""
 
     def read(value: Any, context: Context) -> Any:
         number = codec.read(value, context)
@@ -110,20 +108,5 @@ def choice(choices: Iterable[str]) -> Codec:
     return FunctionCodec({"enum": list(by_name)}, read, text)
 
 
-def _folded(cls: type[ContextKind | ContextSource]) -> Codec:
-    """A kind or a source."""
-
-    def read(value: Any, context: Context) -> ContextKind | ContextSource:
-        try:
-            return cls.of(text(value, context))
-        except InvalidItemError as error:
-            raise DocumentError(str(error)) from error
-
-    def write(value: Any, context: Context) -> str:
-        return text(str(value), context)
-
-    return FunctionCodec({"type": "string", "pattern": r"\S"}, read, write)
-
-
-KIND = _folded(ContextKind)
-SOURCE = _folded(ContextSource)
+KIND = adapted(TEXT, read=ContextKind.of, write=str, pattern=r"\S")
+SOURCE = adapted(TEXT, read=ContextSource.of, write=str, pattern=r"\S")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from pycupel import errors
 from pycupel.conformance import build
@@ -16,7 +16,7 @@ from pycupel.conformance.compare import (
     same_score,
     same_shortfalls,
 )
-from pycupel.conformance.load import Table, VectorError, choose, require, section
+from pycupel.conformance.load import Table, VectorError, choose, is_list, require, section, tables
 from pycupel.diagnostics import OverflowEvent, SelectionReport
 from pycupel.model import ContextItem
 from pycupel.model.checks import describe
@@ -38,10 +38,23 @@ _ERRORS: Mapping[str, type[errors.CupelError]] = {
     "Cycle": errors.CycleError,
 }
 
+# What a vector may state in [expected] about an outcome.
+_OUTCOMES = (
+    "selected_contents",
+    "cap_excluded_contents",
+    "cap_excluded_count",
+    "shortfall_count",
+    "shortfalls",
+    "ordered_contents",
+    "diagnostics",
+    "overflow",
+)
+
 
 class _Stage(NamedTuple):
     """How vectors of a stage are run: build what they describe, run it, and compare the outcome."""
 
+    name: str
     build: Callable[[Table], object]
     run: Callable[[Table], Any]
     compare: Callable[[Table, Any], None]
@@ -56,7 +69,7 @@ def check_vector(vector: Table) -> None:
     """
     test = require(vector, "test", "the vector")
     stage = choose("stage", require(test, "stage", "[test]"), _STAGES)
-    _check_lists(vector, test["stage"])
+    _check_lists(vector, stage.name)
     epsilon_of(vector)
     fails_early = test.get("expect_construction_error", False)
     if not isinstance(fails_early, bool):
@@ -85,10 +98,15 @@ def _check_lists(vector: Table, stage: str) -> None:
 
 def _expect_error(action: Callable[[Table], object], vector: Table) -> None:
     expected = section(vector, "expected")
+    ignored = [name for name in _OUTCOMES if name in expected]
+    if ignored:
+        raise VectorError(f"a vector that expects an error has no outcome to compare with {', '.join(ignored)}")
     error_type = choose("error", expected["error"], _ERRORS) if "error" in expected else errors.CupelError
     try:
         action(vector)
-    except error_type as error:
+    except (errors.CupelError, TypeError) as error:
+        if not isinstance(error, error_type):
+            raise MismatchError(f"expected {error_type.__name__}, got {type(error).__name__}: {error}") from error
         message = expected.get("error_message", str(error))
         if str(error) != message:
             raise MismatchError(f"expected the error {message!r}, got {str(error)!r}") from error
@@ -112,7 +130,7 @@ def _build_scorer(vector: Table) -> Scorer:
 
 def _run_scorer(vector: Table) -> dict[str, list[tuple[ContextItem, float]]]:
     scorer = _build_scorer(vector)
-    items = tuple(map(build.build_item, vector.get("items", [])))
+    items = tuple(map(build.build_item, tables(vector, "items")))
     one_by_one = [scorer.score(item, items) for item in items]
     return {
         "score": list(zip(items, one_by_one, strict=True)),
@@ -121,12 +139,9 @@ def _run_scorer(vector: Table) -> dict[str, list[tuple[ContextItem, float]]]:
 
 
 def _compare_scores(vector: Table, scores: dict[str, list[tuple[ContextItem, float]]]) -> None:
-    entries: Any = vector.get("expected", [])
-    if not isinstance(entries, list):
-        raise VectorError(f"expected must be a list of tables, [[expected]], not {describe(entries)}")
     epsilon = epsilon_of(vector)
     for method, remaining in scores.items():
-        for entry in cast(list[Table], entries):
+        for entry in tables(vector, "expected"):
             content = require(entry, "content", "an expected score")
             found = next((i for i, (item, _) in enumerate(remaining) if item.content == content), None)
             if found is None:
@@ -146,14 +161,14 @@ def _build_slicer(vector: Table) -> Any:
 
 def _run_slicer(vector: Table) -> SliceOutcome:
     slicer = _build_slicer(vector)
-    scored = [build.build_scored_item(table) for table in vector.get("scored_items", [])]
+    scored = [build.build_scored_item(table) for table in tables(vector, "scored_items")]
     outcome: SliceOutcome = slicer.slice_detailed(scored, build.build_budget(require(vector, "budget", "the vector")))
     return outcome
 
 
 def _compare_slice(vector: Table, outcome: SliceOutcome) -> None:
     expected = section(vector, "expected")
-    selected = _expected_contents(vector, "selected_contents", vector.get("scored_items", []))
+    selected = _expected_contents(vector, "selected_contents", tables(vector, "scored_items"))
     # As multisets: a set would hide duplicates (CV-07).
     same("selected", sorted(item.content for item in outcome.selected), _sorted("selected_contents", selected))
     capped = sorted(item.content for item, _ in outcome.cap_excluded)
@@ -163,18 +178,13 @@ def _compare_slice(vector: Table, outcome: SliceOutcome) -> None:
         if name in expected:
             same(name, count, _count(name, expected[name]))
     if "shortfalls" in expected:
-        same_shortfalls(outcome.shortfalls, expected["shortfalls"])
+        same_shortfalls(outcome.shortfalls, expected)
 
 
 def _sorted(name: str, contents: Any) -> list[str]:
-    if not _is_list(contents) or not all(isinstance(content, str) for content in contents):
+    if not is_list(contents) or not all(isinstance(content, str) for content in contents):
         raise VectorError(f"{name} must be a list of strings, not {describe(contents)}")
     return sorted(contents)
-
-
-def _is_list(value: object) -> bool:
-    """Call `isinstance` without narrowing to a list with elements of unknown type."""
-    return isinstance(value, list)
 
 
 def _count(name: str, count: Any) -> int:
@@ -192,12 +202,12 @@ def _build_placer(vector: Table) -> Placer:
 
 def _run_placer(vector: Table) -> list[str]:
     placer = _build_placer(vector)
-    scored = [build.build_scored_item(table) for table in vector.get("items", [])]
+    scored = [build.build_scored_item(table) for table in tables(vector, "items")]
     return [item.content for item in placer.place(scored)]
 
 
 def _compare_order(vector: Table, order: list[str]) -> None:
-    same("order", order, _expected_contents(vector, "ordered_contents", vector.get("items", [])))
+    same("order", order, _expected_contents(vector, "ordered_contents", tables(vector, "items")))
 
 
 # --- pipeline
@@ -213,7 +223,7 @@ def _build_pipeline(vector: Table, overflows: list[OverflowEvent] | None = None)
     observer = None if overflows is None else overflows.append
     return (
         build.build_pipeline(section(vector, "config"), observer),
-        [build.build_item(table) for table in vector.get("items", [])],
+        [build.build_item(table) for table in tables(vector, "items")],
         build.build_budget(require(vector, "budget", "the vector")),
     )
 
@@ -226,8 +236,8 @@ def _run_pipeline(vector: Table) -> _PipelineRun:
 
 
 def _compare_run(vector: Table, run: _PipelineRun) -> None:
-    entries = vector.get("expected_output", [])
-    same("output", run.output, [require(entry, "content", "expected_output") for entry in entries])
+    expected_output = tables(vector, "expected_output")
+    same("output", run.output, [require(entry, "content", "expected_output") for entry in expected_output])
     same("the report's items", [item.content for item in run.report.items], run.output)
     expected = section(vector, "expected")
     compare_diagnostics(run.report, section(expected, "diagnostics"), epsilon_of(vector))
@@ -238,8 +248,11 @@ def _compare_run(vector: Table, run: _PipelineRun) -> None:
 
 
 _STAGES: Mapping[str, _Stage] = {
-    "scoring": _Stage(_build_scorer, _run_scorer, _compare_scores),
-    "slicing": _Stage(_build_slicer, _run_slicer, _compare_slice),
-    "placing": _Stage(_build_placer, _run_placer, _compare_order),
-    "pipeline": _Stage(_build_pipeline, _run_pipeline, _compare_run),
+    stage.name: stage
+    for stage in (
+        _Stage("scoring", _build_scorer, _run_scorer, _compare_scores),
+        _Stage("slicing", _build_slicer, _run_slicer, _compare_slice),
+        _Stage("placing", _build_placer, _run_placer, _compare_order),
+        _Stage("pipeline", _build_pipeline, _run_pipeline, _compare_run),
+    )
 }

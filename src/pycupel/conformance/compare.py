@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pycupel.conformance.load import Table, VectorError, require, section
+from pycupel.conformance.load import Table, VectorError, require, section, tables
 from pycupel.diagnostics import ExcludedItem, IncludedItem, OverflowEvent, SelectionReport
 from pycupel.model.checks import describe
 
@@ -44,13 +44,13 @@ def compare_overflow(overflows: Sequence[OverflowEvent], expected: Table) -> Non
 def compare_diagnostics(report: SelectionReport, expected: Table, epsilon: float) -> None:
     """Raise unless the report is as expected, as far as the vector says."""
     if "included" in expected:
-        for included, entry, where in _entries("included", report.included, expected["included"], epsilon):
+        for included, entry, where in _entries("included", report.included, expected, epsilon):
             same(f"reason of {entry['content']!r}", str(included.reason), require(entry, "inclusion_reason", where))
     if "excluded" in expected:
-        for excluded, entry, where in _entries("excluded", report.excluded, expected["excluded"], epsilon):
+        for excluded, entry, where in _entries("excluded", report.excluded, expected, epsilon):
             _compare_reason(excluded, entry, where)
     if "shortfalls" in expected:
-        same_shortfalls(report.count_requirement_shortfalls, expected["shortfalls"])
+        same_shortfalls(report.count_requirement_shortfalls, expected)
     summary = section(expected, "summary")
     for name in _SUMMARY:
         if name in summary:
@@ -58,12 +58,13 @@ def compare_diagnostics(report: SelectionReport, expected: Table, epsilon: float
 
 
 def _entries(
-    name: str, items: Sequence[Any], expected: Sequence[Table], epsilon: float
+    name: str, items: Sequence[Any], expected: Table, epsilon: float
 ) -> Iterable[tuple[IncludedItem | ExcludedItem, Table, str]]:
     """Pair the entries of a report with those of the vector, and check that contents and scores match."""
-    contents = [require(entry, "content", f"an entry of {name}") for entry in expected]
+    entries = tables(expected, name)
+    contents = [require(entry, "content", f"an entry of {name}") for entry in entries]
     same(name, [each.item.content for each in items], contents)
-    for each, entry, content in zip(items, expected, contents, strict=True):
+    for each, entry, content in zip(items, entries, contents, strict=True):
         where = f"the entry for {content!r}"
         same_score(f"{name} {content!r}", each.score, require(entry, "score_approx", where), epsilon)
         yield each, entry, where
@@ -76,16 +77,17 @@ def _compare_reason(excluded: IncludedItem | ExcludedItem, entry: Table, where: 
         same(f"{name} of {entry['content']!r}", getattr(reason, name), require(entry, name, where))
 
 
-def same_shortfalls(shortfalls: Iterable[Any], expected: Sequence[Table]) -> None:
-    """Raise unless the shortfalls are the expected ones, in order."""
+def same_shortfalls(shortfalls: Iterable[Any], expected: Table) -> None:
+    """Raise unless the shortfalls are those of the table, in order."""
     fields = ("kind", "required_count", "satisfied_count")
-    wanted = [tuple(require(entry, field, "a shortfall") for field in fields) for entry in expected]
+    entries = tables(expected, "shortfalls")
+    wanted = [tuple(require(entry, field, "a shortfall") for field in fields) for entry in entries]
     same("shortfalls", [(s.kind.value, s.required_count, s.satisfied_count) for s in shortfalls], wanted)
 
 
 def same(what: str, actual: object, expected: object) -> None:
-    """Raise unless the values are equal."""
-    if actual != expected:
+    """Raise unless the values are equal. True is not the number 1."""
+    if actual != expected or isinstance(actual, bool) != isinstance(expected, bool):
         raise MismatchError(f"{what}: expected {expected!r}, got {actual!r}")
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from pycupel.model.checks import describe
+from pycupel.model.names import find_name
 
-__all__ = ["Table", "VectorError", "choose", "read_vector", "require", "section"]
+__all__ = ["Table", "VectorError", "choose", "is_list", "read_vector", "require", "section", "tables"]
 
 Table = dict[str, Any]
 
@@ -55,8 +56,22 @@ def section(table: Table, name: str) -> Table:
     return cast(Table, inside)
 
 
-def choose(what: str, name: str, choices: Mapping[str, _Choice]) -> _Choice:
-    """Return the choice of that name."""
-    if name not in choices:
+def tables(table: Table, name: str) -> list[Table]:
+    """Return a list of tables inside a table; empty if it is missing."""
+    inside: list[Table] = table.get(name, [])
+    if not is_list(inside) or not all(isinstance(each, dict) for each in cast(list[object], inside)):
+        raise VectorError(f"{name} must be a list of tables, [[{name}]], not {describe(inside)}")
+    return inside
+
+
+def is_list(value: object) -> bool:
+    """Call `isinstance` without narrowing to a list with elements of unknown type."""
+    return isinstance(value, list)
+
+
+def choose(what: str, name: Any, choices: Mapping[str, _Choice]) -> _Choice:
+    """Return the choice of that name, in any spelling."""
+    known = find_name(name, choices)
+    if known is None:
         raise VectorError(f"unknown {what} {name!r}; expected one of {', '.join(choices)}")
-    return choices[name]
+    return choices[known]

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from pycupel.conformance.check import check_vector
-from pycupel.conformance.load import read_vector, require
+from pycupel.conformance.load import read_vector, section
 from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import checked_str
 from pycupel.model.frozen import sealed
@@ -126,7 +126,7 @@ def _run(path: Path, root: Path) -> VectorResult:
     name = relative.as_posix()
     try:
         vector = read_vector(path)
-        name = require(vector, "test", "the vector").get("name", name)
+        name = section(vector, "test").get("name", name)
         check_vector(vector)
     except Exception as error:  # noqa: BLE001 - whatever a vector brings about is its result
         return VectorResult(relative, tier, name, f"{type(error).__name__}: {error}")

@@ -6,7 +6,7 @@ A collector needs no base class. A method that it lacks is not called.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from pycupel.diagnostics.entries import ExcludedItem, IncludedItem
 from pycupel.diagnostics.events import OverflowEvent, StageTraceSnapshot, TraceDetailLevel, TraceEvent
@@ -15,7 +15,7 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_choice, wrong_type
 
-__all__ = ["DiagnosticTraceCollector", "NullTraceCollector", "TraceCollector", "log_exception"]
+__all__ = ["CollectorLike", "DiagnosticTraceCollector", "NullTraceCollector", "TraceCollector", "log_exception"]
 
 
 class TraceCollector:
@@ -46,7 +46,12 @@ class TraceCollector:
         """
 
     def set_candidates(self, count: int, tokens: int, /) -> None:
-        """Called with the number of items and the sum of their tokens."""
+        """Called once, when the candidates are known.
+
+        Args:
+            count: How many there are.
+            tokens: The sum of their tokens.
+        """
 
     def record_included(self, included_item: IncludedItem, /) -> None:
         """Called for each selected item, in placed order."""
@@ -63,12 +68,75 @@ class TraceCollector:
     def on_pipeline_completed(
         self, report: SelectionReport, budget: ContextBudget, snapshots: Sequence[StageTraceSnapshot], /
     ) -> None:
-        """Called when a run has completed. The report makes its lists when they are first read."""
+        """Called when a run has completed.
+
+        Args:
+            report: What was selected, and why. It makes its lists when they are first read.
+            budget: The budget in force.
+            snapshots: One for each stage, in order.
+        """
 
     def on_pipeline_failed(
         self, error: BaseException, budget: ContextBudget, snapshots: Sequence[StageTraceSnapshot], /
     ) -> None:
-        """Called when a run has raised. The snapshots are those of the completed stages."""
+        """Called when a run has raised.
+
+        Args:
+            error: What it raised.
+            budget: The budget in force.
+            snapshots: One for each stage that has completed, in order.
+        """
+
+
+if TYPE_CHECKING:
+    # A protocol has no optional methods, so there is one for each hook.
+
+    class _RecordsStageEvents(Protocol):
+        def record_stage_event(self, event: TraceEvent, /) -> object: ...
+
+    class _RecordsItemEvents(Protocol):
+        def record_item_event(self, event: TraceEvent, /) -> object: ...
+
+    class _SetsCandidates(Protocol):
+        def set_candidates(self, count: int, tokens: int, /) -> object: ...
+
+    class _RecordsIncluded(Protocol):
+        def record_included(self, included_item: IncludedItem, /) -> object: ...
+
+    class _RecordsExcluded(Protocol):
+        def record_excluded(self, excluded_item: ExcludedItem, /) -> object: ...
+
+    class _OnOverflow(Protocol):
+        def on_overflow(self, event: OverflowEvent, /) -> object: ...
+
+    class _OnStarted(Protocol):
+        def on_pipeline_started(self, budget: ContextBudget, /) -> object: ...
+
+    class _OnCompleted(Protocol):
+        def on_pipeline_completed(
+            self, report: SelectionReport, budget: ContextBudget, snapshots: tuple[StageTraceSnapshot, ...], /
+        ) -> object: ...
+
+    class _OnFailed(Protocol):
+        def on_pipeline_failed(
+            self, error: BaseException, budget: ContextBudget, snapshots: tuple[StageTraceSnapshot, ...], /
+        ) -> object: ...
+
+    CollectorLike: TypeAlias = (
+        TraceCollector
+        | _RecordsStageEvents
+        | _RecordsItemEvents
+        | _SetsCandidates
+        | _RecordsIncluded
+        | _RecordsExcluded
+        | _OnOverflow
+        | _OnStarted
+        | _OnCompleted
+        | _OnFailed
+    )
+    """A `TraceCollector`, or any object with at least one of its methods."""
+else:
+    CollectorLike = TraceCollector
 
 
 class NullTraceCollector(TraceCollector):
@@ -96,6 +164,12 @@ class DiagnosticTraceCollector(TraceCollector):
     """
 
     __slots__ = ("_events", "_report", "callback", "detail_level")
+
+    detail_level: TraceDetailLevel
+    """`STAGE` for one event per stage, `ITEM` for one per decision about an item as well."""
+
+    callback: Callable[[TraceEvent], object] | None
+    """Called with every event right after it was recorded."""
 
     def __init__(
         self,

@@ -259,5 +259,4 @@ def _ceiling(candidates: Sequence[ContextItem], budget: ContextBudget | None) ->
     everything = sum([max(0, item.tokens) for item in candidates])
     if budget is None:
         return everything
-    reserved = budget.output_reserve + sum(budget.reserved_slots.values())
-    return reserved + enlarged(everything, budget.estimation_safety_margin_percent)
+    return budget.total_reserved + enlarged(everything, budget.estimation_safety_margin_percent)

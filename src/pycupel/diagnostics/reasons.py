@@ -4,7 +4,8 @@
 # built-in stages never use them. ER-02: two more are about counts. WF-03: a reason that only another implementation
 # knows is an UnknownReason.
 
-from __future__ import annotations
+# Without `from __future__ import annotations`: named tuples compile annotations that are strings, which takes as long
+# as the rest of this module.
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
@@ -71,7 +72,18 @@ def _fields(reason: object) -> tuple[Any, ...]:
     return tuple(values) if isinstance(reason, tuple) else tuple(sorted(vars(reason).items()))
 
 
-class BudgetExceeded(ExclusionReason, NamedTuple("_", [("item_tokens", int), ("available_tokens", int)])):
+class _BudgetExceeded(NamedTuple):
+    item_tokens: int
+    """The tokens of the item."""
+
+    available_tokens: int
+    """The tokens that the final selection left over.
+
+    If the item has fewer, a quota or another rule of the slicer kept it out, and the item's event says which.
+    """
+
+
+class BudgetExceeded(ExclusionReason, _BudgetExceeded):
     """The item did not fit. Used by Slice, and by Place with the Truncate strategy.
 
     Attributes:
@@ -83,7 +95,15 @@ class BudgetExceeded(ExclusionReason, NamedTuple("_", [("item_tokens", int), ("a
     __slots__ = ()
 
 
-class ScoredTooLow(ExclusionReason, NamedTuple("_", [("score", float), ("threshold", float)])):
+class _ScoredTooLow(NamedTuple):
+    score: float
+    """The item's score."""
+
+    threshold: float
+    """The lowest score that would have been enough."""
+
+
+class ScoredTooLow(ExclusionReason, _ScoredTooLow):
     """The score is below the threshold of a `MinScoreSlice`.
 
     Attributes:
@@ -94,7 +114,12 @@ class ScoredTooLow(ExclusionReason, NamedTuple("_", [("score", float), ("thresho
     __slots__ = ()
 
 
-class Deduplicated(ExclusionReason, NamedTuple("_", [("deduplicated_against", str)])):
+class _Deduplicated(NamedTuple):
+    deduplicated_against: str
+    """The content of the item that was kept."""
+
+
+class Deduplicated(ExclusionReason, _Deduplicated):
     """Another item with the same content was kept. Used by Deduplicate.
 
     Attributes:
@@ -104,7 +129,18 @@ class Deduplicated(ExclusionReason, NamedTuple("_", [("deduplicated_against", st
     __slots__ = ()
 
 
-class QuotaCapExceeded(ExclusionReason, NamedTuple("_", [("kind", str), ("cap", int), ("actual", int)])):
+class _QuotaCapExceeded(NamedTuple):
+    kind: str
+    """The kind."""
+
+    cap: int
+    """The most tokens or items that it may have."""
+
+    actual: int
+    """What it would have with this item."""
+
+
+class QuotaCapExceeded(ExclusionReason, _QuotaCapExceeded):
     """The kind has used up its quota. Reserved: the built-in stages never use it.
 
     Attributes:
@@ -116,7 +152,12 @@ class QuotaCapExceeded(ExclusionReason, NamedTuple("_", [("kind", str), ("cap", 
     __slots__ = ()
 
 
-class QuotaRequireDisplaced(ExclusionReason, NamedTuple("_", [("displaced_by_kind", str)])):
+class _QuotaRequireDisplaced(NamedTuple):
+    displaced_by_kind: str
+    """That kind."""
+
+
+class QuotaRequireDisplaced(ExclusionReason, _QuotaRequireDisplaced):
     """Another kind's requirement took the room. Reserved: the built-in stages never use it.
 
     Attributes:
@@ -126,7 +167,12 @@ class QuotaRequireDisplaced(ExclusionReason, NamedTuple("_", [("displaced_by_kin
     __slots__ = ()
 
 
-class NegativeTokens(ExclusionReason, NamedTuple("_", [("tokens", int)])):
+class _NegativeTokens(NamedTuple):
+    tokens: int
+    """That count."""
+
+
+class NegativeTokens(ExclusionReason, _NegativeTokens):
     """The item has a negative token count. Used by Classify.
 
     Attributes:
@@ -136,7 +182,12 @@ class NegativeTokens(ExclusionReason, NamedTuple("_", [("tokens", int)])):
     __slots__ = ()
 
 
-class PinnedOverride(ExclusionReason, NamedTuple("_", [("displaced_by", str)])):
+class _PinnedOverride(NamedTuple):
+    displaced_by: str
+    """The content of the first pinned item."""
+
+
+class PinnedOverride(ExclusionReason, _PinnedOverride):
     """The item would have fitted without the pinned items. Used by Slice, and by Place with the Truncate strategy.
 
     Attributes:
@@ -146,7 +197,12 @@ class PinnedOverride(ExclusionReason, NamedTuple("_", [("displaced_by", str)])):
     __slots__ = ()
 
 
-class Filtered(ExclusionReason, NamedTuple("_", [("filter_name", str)])):
+class _Filtered(NamedTuple):
+    filter_name: str
+    """What removed it."""
+
+
+class Filtered(ExclusionReason, _Filtered):
     """A filter removed the item. The built-in stages never use it; `select_messages` does.
 
     Attributes:
@@ -156,7 +212,19 @@ class Filtered(ExclusionReason, NamedTuple("_", [("filter_name", str)])):
     __slots__ = ()
 
 
-class CountCapExceeded(ExclusionReason, NamedTuple("_", [("kind", str), ("cap", int), ("count", int)])):
+class _CountCapExceeded(NamedTuple):
+    kind: str
+    """The kind."""
+
+    cap: int
+    """How many items of it may be selected."""
+
+    # The specification's name, which tuples use for a method.
+    count: int  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
+    """How many were."""
+
+
+class CountCapExceeded(ExclusionReason, _CountCapExceeded):
     """The item was selected and then removed, because its kind had reached its cap. Used by Slice.
 
     Attributes:
@@ -168,7 +236,12 @@ class CountCapExceeded(ExclusionReason, NamedTuple("_", [("kind", str), ("cap", 
     __slots__ = ()
 
 
-class CountRequireCandidatesExhausted(ExclusionReason, NamedTuple("_", [("kind", str)])):
+class _CountRequireCandidatesExhausted(NamedTuple):
+    kind: str
+    """The kind of which there were too few candidates."""
+
+
+class CountRequireCandidatesExhausted(ExclusionReason, _CountRequireCandidatesExhausted):
     """A kind had too few candidates. Found only in other implementations' reports; pycupel lists a shortfall instead.
 
     Attributes:
@@ -178,7 +251,15 @@ class CountRequireCandidatesExhausted(ExclusionReason, NamedTuple("_", [("kind",
     __slots__ = ()
 
 
-class UnknownReason(ExclusionReason, NamedTuple("_", [("name", str), ("fields", Mapping[str, Any])])):
+class _UnknownReason(NamedTuple):
+    name: str
+    """Its name on the wire."""
+
+    fields: Mapping[str, Any]
+    """The fields beside the name, read-only."""
+
+
+class UnknownReason(ExclusionReason, _UnknownReason):
     """A reason that only another implementation defines, as it was read.
 
     Attributes:

@@ -14,7 +14,7 @@ from pycupel.diagnostics.events import TraceEvent
 from pycupel.diagnostics.explanation import Explanation, ScoreParts, explain
 from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import wrong_type
+from pycupel.model.checks import checked_iterable, wrong_type
 from pycupel.model.frozen import sealed
 from pycupel.model.version import version_mark
 
@@ -26,6 +26,10 @@ __all__ = ["SelectionReport", "checked_report", "deferred_report", "score_parts"
 
 
 _put = object.__setattr__
+
+
+def _put_tuple(report: SelectionReport, name: str, values: Any) -> None:
+    _put(report, name, tuple(checked_iterable(name, "an iterable", values)))
 
 
 class _Deferred:
@@ -58,6 +62,7 @@ class SelectionReport:
     hashable, picklable, and safe to share between threads.
 
     Raises:
+        TypeError: an argument has the wrong type.
         InvalidArgumentError: the totals do not match the items.
     """
 
@@ -96,14 +101,14 @@ class SelectionReport:
         budget: ContextBudget | None = None,
         notes: Iterable[str] = (),
     ) -> None:
-        _put(self, "events", tuple(events))
-        _put(self, "included", tuple(included))
-        _put(self, "excluded", tuple(excluded))
+        _put_tuple(self, "events", events)
+        _put_tuple(self, "included", included)
+        _put_tuple(self, "excluded", excluded)
         _put(self, "total_candidates", total_candidates)
         _put(self, "total_tokens_considered", total_tokens_considered)
-        _put(self, "count_requirement_shortfalls", tuple(count_requirement_shortfalls))
+        _put_tuple(self, "count_requirement_shortfalls", count_requirement_shortfalls)
         _put(self, "budget", None if budget is None else ContextBudget.of(budget))
-        _put(self, "notes", tuple(notes))
+        _put_tuple(self, "notes", notes)
         self._check_totals()
 
     def _check_totals(self) -> None:
@@ -122,6 +127,7 @@ class SelectionReport:
             raise InvalidArgumentError(
                 f"total_tokens_considered is {self.total_tokens_considered}, but the items have {tokens} tokens",
                 argument="total_tokens_considered",
+                value=self.total_tokens_considered,
             )
 
     @property

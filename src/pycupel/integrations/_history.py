@@ -14,8 +14,9 @@ from pycupel.messages import Dropped, MessageSelection, ShortenedMessage, select
 from pycupel.messages.counting import resolve_counter
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import BudgetLike, ProviderName, TooLarge, UnitName
-from pycupel.messages.results import with_result_texts
-from pycupel.model.checks import checked_name
+from pycupel.messages.tool_results import with_result_texts
+from pycupel.model.checks import checked_name, wrong_type
+from pycupel.model.names import suggestion
 from pycupel.pipeline import Policy, PresetName
 from pycupel.protocols import Shortener
 from pycupel.tokens import CounterLike
@@ -120,6 +121,13 @@ class HistorySelector:
     """Selects for a hook, which may serve many conversations, even at the same time in several threads."""
 
     def __init__(self, budget: BudgetLike, options: HookOptions) -> None:
+        for name in sorted(options.keys() - HookOptions.__optional_keys__):
+            near = suggestion(name, HookOptions.__optional_keys__)
+            raise TypeError(f"hooks for histories have no option {name!r}{near}")
+        for name in ("pin", "on_selection"):
+            function = options.get(name)
+            if function is not None and not callable(function):
+                raise wrong_type(name, "a function", function)
         self._options: dict[str, Any] = {"budget": budget, "too_large": "shorten", **options}
         names: tuple[ProviderName, ...] = get_args(ProviderName)
         self._provider: ProviderName = checked_name("provider", self._options.pop("provider", "auto"), names)

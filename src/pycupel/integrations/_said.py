@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from pycupel.messages.options import ProviderName
-from pycupel.messages.results import result_parts
+from pycupel.messages.tool_results import result_parts
 
 __all__ = ["Call", "Said", "Written", "shorter_results", "system_of", "text", "thought", "written_for"]
 

@@ -152,9 +152,18 @@ def _tools(parameters: ModelRequestParameters) -> list[dict[str, Any]]:
     return tools
 
 
-def _several(pieces: Sequence[Sequence[Any]]) -> list[int]:
-    """Return the index of the last message, if it asks several things at once. A single one stays anyway."""
-    return [len(pieces) - 1] if pieces and len(pieces[-1]) > 1 else []
+def _several(pieces: Sequence[Sequence[tuple[int, Said]]]) -> list[int]:
+    """Return the index of the last message, if it asks several things at once. A single one stays anyway.
+
+    A message that is pinned now and not in the next call would make the next selection start from the beginning.
+    """
+    if not pieces:
+        return []
+    last = len(pieces) - 1
+    # The system prompts of the first message stay, and of those that follow, the newest.
+    roles = [said.role for _, said in pieces[last] if said.role != "system" or last > 0]
+    is_one_thing = {*roles} <= {"tool"} or ("tool" not in roles and len({*roles}) == len(roles))
+    return [] if is_one_thing else [last]
 
 
 def _is_lasting(message: ModelMessage) -> bool:

@@ -87,13 +87,7 @@ _FILES = frozenset({"file", "input_file", "document", "document_url", "container
 _CALL_FIELDS = frozenset({"function_call", "functionCall", "tool_call", "toolCall"})
 _CALL_LISTS = frozenset({"tool_calls", "invalid_tool_calls"})
 _CALL_TYPES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
-_SHARES_OF_TYPES: Mapping[str, str] = {
-    **dict.fromkeys((*_CALL_TYPES, "function_call", "custom_tool_call"), TOOL_CALLS),
-    **dict.fromkeys(
-        ("tool_result", "mcp_tool_result", "web_search_tool_result", "web_fetch_tool_result"), TOOL_RESULTS
-    ),
-    **dict.fromkeys(("thinking", "redacted_thinking", "reasoning"), THINKING),
-}
+_THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
 _SHARES_OF_FIELDS: Mapping[str, str] = {
     **dict.fromkeys((*_CALL_FIELDS, *_CALL_LISTS, "executable_code", "executableCode"), TOOL_CALLS),
     **dict.fromkeys(("function_response", "functionResponse", "tool_response", "toolResponse"), TOOL_RESULTS),
@@ -276,7 +270,11 @@ def _share_of(node: Any, kind: str | None) -> str | None:
     """Return the kind of a part that is not its speaker's text. Gemini's thoughts are texts with a mark."""
     if kind is None:
         return THINKING if field(node, "thought") is True else None
-    return _SHARES_OF_TYPES.get(kind) or (TOOL_CALLS if kind.endswith("_call") else None)
+    if kind in _THOUGHTS:
+        return THINKING
+    if kind.endswith("tool_result"):
+        return TOOL_RESULTS
+    return TOOL_CALLS if kind.endswith(("tool_use", "_call")) else None
 
 
 def _without_calls(content: Any) -> Any:

@@ -111,17 +111,19 @@ def _check(history: History, staying: Staying, plan: Plan) -> None:
     needed = history.tokens_of(must) + plan.held
     if needed > window and must:
         largest = max(sorted(must), key=history.sizes.__getitem__)
-        tokens = history.sizes[largest]
-        others = (
-            f": everything that must stay needs {needed} tokens, but only {window} are available"
-            if needed > tokens
+        indices, tokens = history.units[largest].indices, history.sizes[largest]
+        others = needed - tokens
+        beside = (
+            f", beside others that need {others}: {needed} tokens in all, but the budget leaves {window} for messages"
+            if others
             else ""
         )
+        it, which = ("They", "those messages") if len(indices) > 1 else ("It", "that message")
         raise UnitTooLargeError(
-            history.units[largest].indices,
+            indices,
             tokens,
-            max(0, window - (needed - tokens)),
-            hint=f"It must stay{others}. Raise the budget, pin less, or shorten that message.",
+            max(0, window - others),
+            hint=f"{it} must stay{beside}. Raise the budget, pin less, or shorten {which}.",
         )
 
 

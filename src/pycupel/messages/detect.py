@@ -9,6 +9,7 @@ from pycupel.errors import ProviderAmbiguousError
 from pycupel.messages.content import Prices
 from pycupel.messages.fields import field, is_filled, is_list, text_of
 from pycupel.messages.providers import PROVIDERS, Provider
+from pycupel.messages.providers._base import message_in
 from pycupel.messages.providers.openai import LANGCHAIN_ROLES
 from pycupel.model.checks import checked_name
 from pycupel.tokens.models import family_of
@@ -103,7 +104,8 @@ def _mark(message: Any) -> str | None:
     if kind == "chat" or (role is None and kind in LANGCHAIN_ROLES):
         return "openai"
     if role is None:
-        return None if kind is None and field(message, "id") is None else "responses"
+        is_item = kind is not None or (field(message, "id") is not None and message_in(message) is None)
+        return "responses" if is_item else None
     if role in _TOOL_ROLES or any(is_filled(field(message, name)) for name in _CALLS):
         return "openai"
     if kind not in (None, "message"):

@@ -57,7 +57,8 @@ def filled(value: Any, *names: str) -> Any:
 def attribute(value: Any, name: str) -> Any:
     """Return an attribute; None for a method, because some libraries have a method where others have a text."""
     found = getattr(value, name, None)
-    return None if callable(found) else found
+    # Mistral's library has an object of this class where a field is missing.
+    return None if callable(found) or type(found).__name__ == "Unset" else found
 
 
 def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:

@@ -19,6 +19,7 @@ def to_items(
     messages: Iterable[Any],
     provider: ProviderName = "auto",
     *,
+    model: str | None = None,
     unit: UnitName = "auto",
     counter: CounterLike = "auto",
     pin: Pin | None = None,
@@ -31,6 +32,7 @@ def to_items(
     Args:
         messages: The history: dicts or the SDK's objects, which are not changed.
         provider: openai, responses, anthropic, gemini or mistral; auto detects it.
+        model: The model's name, as `pycupel.tokens.get_counter` takes it. It decides how tokens are counted.
         unit: "auto" for an item per message or exchange, "turn" for an item per turn.
         counter: Counts tokens: a function from str to int, or a name for `pycupel.tokens.get_counter`.
         pin: More messages that must stay: their indices, or a function that returns True for messages to keep.
@@ -41,7 +43,7 @@ def to_items(
         ProviderAmbiguousError: the provider is "auto" and cannot be determined.
     """
     source = checked_list("messages", messages)
-    known = resolve_provider(source, provider)
-    views = known.read(source, resolve_counter(counter, known, None))
+    known = resolve_provider(source, provider, model)
+    views = known.read(source, resolve_counter(counter, known, model))
     history = make_history(source, known, views, unit, pin)
     return list(items_at(history, history.whole, history.staying().must, named=True).values())

@@ -7,7 +7,7 @@ from heapq import heapify, heappop, heapreplace
 from typing import Any, NamedTuple
 
 from pycupel.messages.history import History
-from pycupel.messages.results import ResultPart, calls_of, result_parts
+from pycupel.messages.tool_results import ResultPart, calls_of, result_parts
 from pycupel.model import ContextItem
 from pycupel.pipeline.shorten import item_versions, units_of_whole
 from pycupel.protocols import ShortenContext, Shortener

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget
-from pycupel.model.checks import checked_count, checked_int, wrong_type
+from pycupel.model.checks import checked_count, wrong_type
 from pycupel.model.percent import share_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def limits_of(budget: ContextBudget | int, margin_percent: float, beside: int = 
         margin_percent: The margin of the counter, used unless the budget has one.
         beside: The tokens of everything else that is sent.
     """
-    limits = budget if isinstance(budget, ContextBudget) else ContextBudget(checked_int("budget", budget))
+    limits = ContextBudget.of(budget)
     room = limits.available_tokens
     margin = limits.estimation_safety_margin_percent or margin_percent
     if margin:

@@ -45,7 +45,7 @@ def run(request: Request) -> tuple[MessageSelection, SummaryRequest | None]:
     try:
         replayed = replay(cutter, plan, start)
     except UnitTooLargeError as error:
-        _add_budget_note(error, request)
+        _add_hints(error, request)
         raise
     cutter.restore(replayed.gone)
     if request.too_large == "error":
@@ -54,8 +54,10 @@ def run(request: Request) -> tuple[MessageSelection, SummaryRequest | None]:
     return selection, _summary_request(request, cutter.history, replayed, selection.kept, previous)
 
 
-def _add_budget_note(error: UnitTooLargeError, request: Request) -> None:
-    """Add to the error what else the budget has to hold, because the message that it names may be small."""
+def _add_hints(error: UnitTooLargeError, request: Request) -> None:
+    """Add notes: how to shorten results, and what else has to fit, because the named message may be small."""
+    if request.too_large != "shorten" and any(request.history.views[n].results for n in error.indices):
+        error.add_note('To shorten tool results that do not fit, pass too_large="shorten".')
     budget = ContextBudget.of(request.budget)
     rest = {
         "for the system prompt": request.beside.system,
@@ -104,7 +106,7 @@ def _selection(
     kept = sorted([n for i in choice.units for n in history.units[i].indices])
     tokens_of = {hit.index: hit.item.tokens for hit in request.hits}
     document_tokens = sum([tokens_of[i] for i in choice.documents])
-    notes = (*choice.notes, *_system_notes(history, choice.reasons))
+    notes = (*choice.notes, *_broken_notes(history), *_system_notes(history, choice.reasons))
     shortened = cutter.shortened(kept)
     report = cutter.in_report(choice.report, shortened)
     kind = MessageSelection if report is None else ExplainedSelection
@@ -129,6 +131,15 @@ def _selection(
         source=source,
         reading=Reading(history.provider, count, request.fingerprints.of_first(len(source)), request.history.views),
     )
+
+
+def _broken_notes(history: History) -> Iterator[str]:
+    """Nobody looks for a message that is missing although there is room for it."""
+    if history.broken:
+        count = sum(len(history.units[i].indices) for i in history.broken)
+        what, them = ("1 message was", "it") if count == 1 else (f"{count} messages were", "them")
+        problem = history.broken[min(history.broken)]
+        yield f"{what} left out because {history.provider.name} would reject {them}; {problem}"
 
 
 def _system_notes(history: History, dropped: Container[int]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from pycupel.messages.history import History
 from pycupel.messages.ladders import LEAST_TOKENS, Key, Result, find_results
 from pycupel.messages.plan import Plan
 from pycupel.messages.result import ResultText, ShortenedMessage
-from pycupel.messages.results import with_result_texts
+from pycupel.messages.tool_results import with_result_texts
 from pycupel.model.checks import quoted
 from pycupel.model.names import find_name
 from pycupel.pipeline import Policy

@@ -13,6 +13,8 @@ from pycupel.model.kind import ContextKind
 
 __all__ = ["brief_repr", "record_repr", "shown"]
 
+_MAX_MEMBERS = 3
+
 
 def shown(value: Any) -> str:
     """Return the repr of an option, with very long numbers and names shortened."""
@@ -29,10 +31,17 @@ def shown(value: Any) -> str:
 
 
 def record_repr(self: object) -> str:
-    """Show the call that builds a dataclass or a named tuple, with all fields."""
+    """Show the call that builds a dataclass or a named tuple; of a long list, only the beginning."""
     value: Any = self
     names = getattr(value, "_fields", None) or [field.name for field in fields(value) if field.repr]
-    return f"{type(value).__name__}({', '.join(f'{name}={shown(getattr(value, name))}' for name in names)})"
+    return f"{type(value).__name__}({', '.join(f'{name}={_few(getattr(value, name))}' for name in names)})"
+
+
+def _few(value: Any) -> str:
+    if type(value) not in (list, tuple) or len(value) <= _MAX_MEMBERS:
+        return shown(value)
+    text = f"{shown(value[0])}, ... {len(value) - 1} more"
+    return f"[{text}]" if type(value) is list else f"({text})"
 
 
 def brief_repr(self: object) -> str:

@@ -10,6 +10,7 @@ from pycupel.errors import InvalidBudgetError, digits
 from pycupel.model.checks import (
     checked_count,
     checked_float,
+    checked_int,
     checked_mapping,
     duplicate_kind,
     quoted,
@@ -128,13 +129,18 @@ class ContextBudget:
         return min(available, target)
 
     def effective(self, pinned_tokens: int = 0) -> ContextBudget:
-        """Make the slicer's budget: without pinned items, output reserve, reserved slots and safety margin."""
+        """The budget of the slicer, without pinned items, output reserve, reserved slots and safety margin.
+
+        Args:
+            pinned_tokens: The tokens of the pinned items.
+        """
         margin = self.estimation_safety_margin_percent
         if not (pinned_tokens or self.output_reserve or self.reserved_slots or margin):
             return self
         reserved_tokens = sum(self.reserved_slots.values())
-        effective_max = max(0, self.max_tokens - self.output_reserve - pinned_tokens - reserved_tokens)
-        effective_target = max(0, self.target_tokens - pinned_tokens - reserved_tokens)
+        pinned = pinned_tokens if type(pinned_tokens) is int else checked_int("pinned_tokens", pinned_tokens)
+        effective_max = max(0, self.max_tokens - self.output_reserve - pinned - reserved_tokens)
+        effective_target = max(0, self.target_tokens - pinned - reserved_tokens)
         effective_target = min(effective_target, effective_max)
         if margin > 0:
             effective_max = without_percent(effective_max, margin)
@@ -149,10 +155,11 @@ class ContextBudget:
             max_tokens: The new size of the window.
             target_tokens: The new target; by default `max_tokens`.
         """
+        limit = checked_count("max_tokens", max_tokens, InvalidBudgetError)
         return ContextBudget(
-            max_tokens,
-            max_tokens if target_tokens is None else target_tokens,
-            output_reserve=min(self.output_reserve, max_tokens),
+            limit,
+            limit if target_tokens is None else target_tokens,
+            output_reserve=min(self.output_reserve, limit),
             reserved_slots=self.reserved_slots,
             estimation_safety_margin_percent=self.estimation_safety_margin_percent,
         )

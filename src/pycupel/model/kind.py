@@ -33,7 +33,7 @@ class _FoldedName:
     """The name as it was spelled."""
 
     key: str = field(init=False)
-    """The name in lower case (ASCII letters only): what names are compared by."""
+    """The name in lower case (ASCII letters only); use it in dicts and sets."""
 
     def __init__(self, value: str) -> None:
         text = checked_str("value", value)

@@ -17,16 +17,22 @@ _ITEMS_ONLY = {ContextItem}
 
 
 class Classified(NamedTuple):
-    """Three partitions, each in input order, and the tokens of the pinned items.
-
-    `pinned_after` says for each pinned item how many scoreable ones come before it in the input.
-    """
+    """The result of the Classify stage: three partitions, each in input order."""
 
     pinned: list[ContextItem]
+    """The items that are selected in any case."""
+
     scoreable: tuple[ContextItem, ...]
+    """The items that compete for the budget."""
+
     invalid: list[ContextItem]
+    """The items with a negative token count."""
+
     pinned_tokens: int
+    """The tokens of the pinned items."""
+
     pinned_after: list[int]
+    """For each pinned item, how many scoreable ones come before it in the input."""
 
 
 _classified = maker(Classified)

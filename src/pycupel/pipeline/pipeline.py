@@ -7,7 +7,8 @@ from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from pycupel.diagnostics import OverflowEvent, SelectionReport, TraceCollector
+from pycupel.diagnostics import OverflowEvent, SelectionReport
+from pycupel.diagnostics.collector import CollectorLike
 from pycupel.errors import PipelineConfigError
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
 from pycupel.model.checks import wrong_type
@@ -101,7 +102,7 @@ class Pipeline(Policy):
         budget: ContextBudget | int,
         *,
         query: str | None = None,
-        collector: TraceCollector | object | None = None,
+        collector: CollectorLike | None = None,
     ) -> list[ContextItem]:
         """Select and order items: return what the model should see, in that order.
 
@@ -128,7 +129,7 @@ class Pipeline(Policy):
         budget: ContextBudget | int,
         *,
         query: str | None = None,
-        collector: TraceCollector | object | None = None,
+        collector: CollectorLike | None = None,
     ) -> list[ContextItem]:
         """Select from items as they arrive, without waiting for all of them.
 
@@ -163,7 +164,7 @@ class Pipeline(Policy):
         budget: ContextBudget | int,
         *,
         query: str | None = None,
-        collector: TraceCollector | object | None = None,
+        collector: CollectorLike | None = None,
     ) -> list[ContextItem]:
         """Select from a plain iterable, such as a generator, as `run_stream` does from an async one.
 
@@ -259,7 +260,7 @@ class Pipeline(Policy):
         check_pinned_budget(ranking.classified.pinned_tokens, limits)
         return self._select(ranking, limits, TimedTrace(self._note_sources, ranking.trace))
 
-    def _stream(self, budget: ContextBudget | int, query: str | None, collector: object) -> Stream:
+    def _stream(self, budget: ContextBudget | int, query: str | None, collector: CollectorLike | None) -> Stream:
         from pycupel.pipeline.stream import Stream, streaming_sources  # noqa: PLC0415 - see above
 
         if self.shorten is not None:

@@ -18,14 +18,25 @@ PINNED_SCORE = 1.0
 
 
 class Placement(NamedTuple):
-    """The merged list, pinned items first; the indices in it that are kept; and their placed order."""
+    """The result of the Place stage."""
 
     items: list[ContextItem]
+    """The pinned and the selected items, merged, pinned ones first."""
+
     scores: list[float]
+    """Their scores; 1.0 for a pinned item."""
+
     tokens: list[int]
+    """Their tokens."""
+
     kept: Sequence[int]
+    """The indices in `items` that truncation kept, ascending; all of them if nothing was truncated."""
+
     order: list[int]
+    """The same indices, in placed order."""
+
     overflow: OverflowEvent | None
+    """The overflow that was accepted, if there was one."""
 
 
 _placement = maker(Placement)

@@ -17,20 +17,29 @@ __all__ = ["Sliced", "slice_items"]
 
 
 class Sliced(NamedTuple):
-    """What the slicer decided.
-
-    `selected` are indices in the sorted list, ascending: the selection stays sorted, whatever the slicer does (SL-01).
-    `is_selected` has a 1 for each of them, and a 0 for every other item. `versions` are the shorter versions that
-    replace selected items.
-    """
+    """The result of the Slice stage. Items are indices in the sorted list."""
 
     effective: ContextBudget
+    """The budget that the slicer was given."""
+
+    # SL-01: the selection stays sorted, whatever the slicer does.
     selected: list[int]
+    """The selected items, ascending."""
+
     is_selected: bytearray
+    """A 1 for each selected item, and a 0 for every other one."""
+
     shortfalls: tuple[CountRequirementShortfall, ...]
+    """The count requirements that could not be met."""
+
     cap_excluded: dict[int, ExclusionReason]
+    """The items that a cap or a minimum score excluded, not the budget, with the reasons."""
+
     versions: Mapping[int, ContextItem] = NO_VERSIONS
+    """The shorter versions that replace selected items."""
+
     notes: tuple[str, ...] = ()
+    """Advisory notes of the slicer."""
 
 
 _sliced = maker(Sliced)

@@ -6,12 +6,12 @@ JSON. A strategy that they cannot express is an object: `slicer`, `placer`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from pycupel.codecs.base import INVALID, BuildError, Context, Schema
+from pycupel.codecs.base import INVALID, BuildError, Context, Schema, adapted
 from pycupel.codecs.containers import list_of
 from pycupel.codecs.records import Field, Record, snake
 from pycupel.codecs.scalars import FLAG, TEXT, choice
@@ -19,17 +19,14 @@ from pycupel.errors import CupelError, DocumentError
 from pycupel.model import OverflowStrategy
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName, as_policy
-from pycupel.policies.built_in import CURVE, PLACER, SCORER, SLICER
-from pycupel.policies.strategies import SHORTENER, SHORTENER_OR_NAME, WEIGHTED_SCORERS, ByName
+from pycupel.policies.built_in import CURVE, PLACER, SCORER, SHORTENER, SLICER, WEIGHTED_SCORERS
+from pycupel.policies.strategies import ByName, NameOrObject
 from pycupel.policies.values import POSITIVE_INTEGER, QUOTA_ENTRY
 from pycupel.registry import SLICERS
 from pycupel.scorers import CompositeScorer
 from pycupel.slicers import GreedySlice, QuotaSlice, StreamSlice
 
-__all__ = ["combined", "policy_from_dict", "policy_json_schema", "policy_to_dict"]
-
 _READING = Context(collect=True, suggest=True)
-_WRITING = Context()
 
 # The options of slicers that have a field of their own beside `slicerType`.
 _FLAT_OPTIONS = {"knapsack": ("bucketSize", "knapsackBucketSize"), "stream": ("batchSize", "streamBatchSize")}
@@ -42,26 +39,35 @@ _CONFLICTS = {
 }
 
 
-def _policy(scorers: Any, **fields: Any) -> Policy:
-    """Build the policy from the fields that are present."""
+def _scorer_of(entries: Any) -> Any:
     # A single scorer is used as it is (CS-04, CV-12).
-    scorer = scorers[0][0] if len(scorers) == 1 else _build("scorers", CompositeScorer, scorers)
-    slicer, placer = fields.pop("slicer_type", None), fields.pop("placer_type", None)
+    return entries[0][0] if len(entries) == 1 else CompositeScorer(entries)
+
+
+def _entries_of(scorer: Any) -> Any:
+    # A single entry means that scorer itself, so a composite of one scorer is written as a composite.
+    is_several = type(scorer) is CompositeScorer and len(scorer.entries) > 1
+    return scorer.entries if is_several else [(scorer, 1.0)]
+
+
+def _policy(
+    scorers: Any, *, slicer_type: Any = None, quotas: Any = None, placer_type: Any = None, **fields: Any
+) -> Policy:
+    """Build the policy from the fields that are present."""
+    slicer = slicer_type
     sizes = {name: fields.pop(name) for name in ("bucket_size", "batch_size") if name in fields}
     if sizes:
         slicer = replace(slicer, **sizes)
-    quotas = fields.pop("quotas", None)
     if quotas:
-        slicer = _build("quotas", QuotaSlice, quotas, GreedySlice() if slicer is None else slicer)
-    named = {name: part for name, part in (("slicer", slicer), ("placer", placer)) if part is not None}
-    return Policy(scorer, **named, **fields)
-
-
-def _build(field: str, build: Callable[..., Any], *arguments: Any) -> Any:
-    try:
-        return build(*arguments)
-    except (CupelError, TypeError) as error:
-        raise DocumentError(str(error), path=field) from error
+        try:
+            slicer = QuotaSlice(quotas, GreedySlice() if slicer is None else slicer)
+        except (CupelError, TypeError) as error:
+            raise DocumentError(str(error), path="quotas") from error
+    if slicer is not None:
+        fields["slicer"] = slicer
+    if placer_type is not None:
+        fields["placer"] = placer_type
+    return Policy(scorers, **fields)
 
 
 def _conflicts(fields: dict[str, Any]) -> Iterator[DocumentError]:
@@ -78,23 +84,26 @@ def _conflicts(fields: dict[str, Any]) -> Iterator[DocumentError]:
         yield DocumentError(text, path="quotas")
 
 
+_SCORERS = adapted(WEIGHTED_SCORERS, read=_scorer_of, write=_entries_of)
+_SHORTEN = NameOrObject(SHORTENER, "shorten")
+
 _POLICY = Record(
     _policy,
     [
         Field("name", TEXT, None),
         Field("description", TEXT, None),
-        Field("scorers", WEIGHTED_SCORERS, description="what ranks the items; weights are relative"),
-        Field("slicerType", ByName(SLICER), None, "what drops items"),
+        Field("scorers", _SCORERS, description="what ranks the items; weights are relative"),
+        Field("slicerType", ByName(SLICER, "slicer"), None, "what drops items"),
         Field("knapsackBucketSize", POSITIVE_INTEGER, None, "only if slicerType is knapsack", "bucket_size"),
         Field("streamBatchSize", POSITIVE_INTEGER, None, "only if slicerType is stream", "batch_size"),
         Field("quotas", list_of(QUOTA_ENTRY), None, "shares of the budget for kinds"),
         Field("slicer", SLICER, None, "a slicer with options that the other fields cannot express"),
-        Field("placerType", ByName(PLACER), None, "what orders the selection"),
+        Field("placerType", ByName(PLACER, "placer"), None, "what orders the selection"),
         Field("placer", PLACER, None, "a placer with options"),
         Field("deduplicationEnabled", FLAG, None, attribute="deduplication"),
         Field("dedupeAgainstPinned", FLAG, False),
         Field("overflowStrategy", choice(OverflowStrategy), None),
-        Field("shorten", SHORTENER_OR_NAME, None, "what makes shorter versions of items: a name, or an object"),
+        Field("shorten", _SHORTEN, None, "what makes shorter versions of items: a name, or an object"),
     ],
     check=_conflicts,
 )
@@ -143,20 +152,14 @@ def policy_to_dict(policy: Policy | PresetName) -> dict[str, Any]:
         TypeError: it is neither.
         DocumentError: a part of it has no name in a file, because it is not registered.
     """
+    whole = as_policy(policy)
+    # Fields that only a document has are absent.
+    values = SimpleNamespace(**{field.attribute: getattr(whole, field.attribute, None) for field in _POLICY.fields})
+    values.scorers = whole.scorer
     try:
-        return _write(as_policy(policy))
+        document = _POLICY.write(values, Context())
     except RecursionError:
         raise DocumentError("is nested too deeply") from None
-
-
-def _write(policy: Policy) -> dict[str, Any]:
-    # Fields that only a document has are absent.
-    values = SimpleNamespace(**{field.attribute: getattr(policy, field.attribute, None) for field in _POLICY.fields})
-    values.scorers = [(policy.scorer, 1.0)]
-    # A single entry means that scorer itself, so a composite of one scorer is written as a composite.
-    if type(policy.scorer) is CompositeScorer and len(policy.scorer.entries) > 1:
-        values.scorers = policy.scorer.entries
-    document = _POLICY.write(values, _WRITING)
     document |= _flat_slicer(document.pop("slicer"))
     if len(document["placer"]) == 1:
         document["placerType"] = document.pop("placer")["type"]

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
+from pycupel.codecs.containers import TOO_DEEP, check_depth
 from pycupel.codecs.jsontext import parse_json
-from pycupel.codecs.limits import TOO_DEEP, check_depth
 from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.model.checks import checked_name, checked_str, quoted
 from pycupel.pipeline import Policy
@@ -17,8 +17,6 @@ from pycupel.pipeline.policy import PresetName
 from pycupel.policies.document import combined, policy_from_dict, policy_to_dict
 from pycupel.policies.toml import dump_toml, parse_toml
 from pycupel.policies.yaml import dump_yaml, parse_yaml
-
-__all__ = ["PolicyFormat", "dump_policy", "load_policy", "parse_policy", "save_policy"]
 
 PolicyFormat = Literal["json", "toml", "yaml"]
 """The formats of policies in texts."""
@@ -85,7 +83,6 @@ def parse_policy(text: str, format: PolicyFormat = "json") -> Policy:  # noqa: A
     try:
         if not text.strip():
             raise DocumentError(f"{name.upper()} input cannot be empty.")  # noqa: TRY301
-        _check_size(len(text))
         _check_size(len(text.encode(errors="surrogatepass")))
         data = _READERS[name](text)
         check_depth(data)

@@ -12,8 +12,6 @@ from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName, as_policy
 from pycupel.policies.presets import PRESETS
 
-__all__ = ["PolicyRegistry"]
-
 
 class PolicyRegistry:
     """Policies by intent. It starts empty; `with_presets` starts with the seven presets.

@@ -27,18 +27,6 @@ from pycupel.scorers import (
 )
 from pycupel.slicers import GreedySlice, KnapsackSlice
 
-__all__ = [
-    "CHAT",
-    "CODE_REVIEW",
-    "DEBUGGING",
-    "DOCUMENT_QA",
-    "LONG_RUNNING",
-    "PRESETS",
-    "RAG",
-    "TOOL_USE",
-    "preset",
-]
-
 # The order of the scores: at exponent 0, `best_first` changes nothing, but says what is meant.
 _BY_SCORE = GreedySlice(cost_exponent=0.0, best_first=True)
 _QUERY = RelevanceScorer(length_exponent=0.15, optional=True)

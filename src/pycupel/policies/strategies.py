@@ -1,4 +1,4 @@
-"""How each strategy is written in a document: an object with a `type` and that strategy's own fields."""
+"""Strategies in a document: an object with a `type` and that strategy's own fields, or only its name."""
 
 from __future__ import annotations
 
@@ -6,44 +6,19 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from pycupel.codecs.base import (
-    Codec,
-    Context,
-    FunctionCodec,
-    Schema,
-    attempt,
-    must_be,
-    raise_mistakes,
-)
-from pycupel.codecs.containers import list_of
+from pycupel.codecs.base import Codec, Context, Schema, must_be
 from pycupel.codecs.derive import derive_fields
 from pycupel.codecs.records import REQUIRED, Field, Record, camel, snake
 from pycupel.errors import DocumentError, InvalidArgumentError, plain
 from pycupel.model.checks import quoted, shortened
 from pycupel.model.names import suggestion
-from pycupel.policies.values import POSITIVE, TYPES
-from pycupel.protocols import Placer, Scorer, Shortener, Slicer, TimeProvider
-from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SHORTENERS, SLICERS, Registry
-from pycupel.scorers.decay import Curve
+from pycupel.registry import Registry
 from pycupel.scorers.similarity import SimilarityScorer
-
-__all__ = [
-    "CLOCK",
-    "CURVE",
-    "INNER_SCORER",
-    "PLACER",
-    "SCORER",
-    "SHORTENER",
-    "SHORTENER_OR_NAME",
-    "SLICER",
-    "WEIGHTED_SCORERS",
-    "ByName",
-]
 
 _RESERVED = ("type", "weight")
 
 
-class _Name:
+class RegisteredName:
     """The name of an entry of a registry."""
 
     def __init__(self, registry: Registry) -> None:
@@ -98,31 +73,42 @@ def _spell(name: str) -> str:
 class Strategy:
     """An object with a `type`. Its other fields are the parameters of the class that the type names."""
 
-    def __init__(self, registry: Registry, *beside: str, refused: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, registry: Registry, types: Mapping[Any, Codec], *beside: str, refused: Mapping[str, str] | None = None
+    ) -> None:
         """Describe the strategies of a registry.
 
         Args:
             registry: The strategies and their names.
+            types: The codec for each type that a parameter may have.
             beside: Keys of the object that are not options, apart from `type`.
             refused: Options that are rejected for types that do not have them, with the message. Others are ignored.
         """
         self.registry = registry
-        self._name = _Name(registry)
+        self._types = types
+        self._name = RegisteredName(registry)
         self._type = Record(dict, [Field("type", self._name)])
         self._beside = ("type", *beside)
         # By identity: a plug-in need not be hashable.
         self._built_in: dict[int, Record] = {}
         self._foreign = dict(refused or {})
 
-    def define(self, cls: type[Any], *fields: Field) -> None:
-        """Define a built-in type. Fields that its signature fully describes need not be given."""
-        record = self._built_in[id(cls)] = self._derived(cls, *fields)
+    def define(self, cls: type[Any], *fields: Field, **codecs: Codec) -> None:
+        """Define a built-in type.
+
+        Args:
+            cls: The class.
+            fields: Parameters that have another name or description in documents.
+            codecs: The codecs of parameters whose annotations do not say enough.
+        """
+        own = (Field(_spell(name), codec, attribute=name) for name, codec in codecs.items())
+        record = self._built_in[id(cls)] = self._derived(cls, *fields, *own)
         for field in record.fields:
             for name in field.spellings:
                 self._foreign.setdefault(name, "")
 
     def _derived(self, cls: Any, *fields: Field) -> Record:
-        derived = derive_fields(cls, _TYPES, fields, spell=_spell)
+        derived = derive_fields(cls, self._types, fields, spell=_spell)
         for field in derived:
             if field.attribute in _RESERVED:
                 raise InvalidArgumentError(
@@ -178,14 +164,14 @@ class Strategy:
         return {}
 
 
-class ByName(_Name):
+class ByName(RegisteredName):
     """A strategy that is only named, in a field such as `slicerType`."""
 
-    def __init__(self, strategy: Strategy, field: str | None = None) -> None:
-        """Read the names of strategies; `field` is the field that has them as objects, by default `registry.what`."""
+    def __init__(self, strategy: Strategy, field: str) -> None:
+        """Read the names of strategies; `field` is the field that has them as objects."""
         super().__init__(strategy.registry)
         self._strategy = strategy
-        self._field = field or strategy.registry.what
+        self._field = field
 
     def read(self, value: Any, context: Context, /) -> Any:
         """Return the strategy of that name, if it needs no options."""
@@ -198,65 +184,18 @@ class ByName(_Name):
         return record.read({}, context)
 
 
-# An unexpected inner scorer is the one foreign field that other implementations refuse, too.
-_INNER_ONLY = "is only valid for scaled and boosted; remove it or change the type"
-
-SCORER = Strategy(SCORERS, "weight", refused=dict.fromkeys(("innerScorer", "inner_scorer"), _INNER_ONLY))
-SLICER = Strategy(SLICERS)
-PLACER = Strategy(PLACERS)
-SHORTENER = Strategy(SHORTENERS)
-CURVE = Strategy(CURVES)
-CLOCK = _Name(CLOCKS)
-
-
-class _ShortenerOrName(ByName):
-    """A shortener as an object, or its name alone."""
+class NameOrObject(ByName):
+    """A strategy as an object, or its name if it needs no options."""
 
     def read(self, value: Any, context: Context, /) -> Any:
-        return super().read(value, context) if isinstance(value, str) else SHORTENER.read(value, context)
+        """Return the strategy that a name or an object describes."""
+        return super().read(value, context) if isinstance(value, str) else self._strategy.read(value, context)
 
     def write(self, value: Any, context: Context, /) -> Any:
-        document = SHORTENER.write(value, context)
+        """Return the name of a strategy if that says it all, otherwise the object."""
+        document = self._strategy.write(value, context)
         return document["type"] if len(document) == 1 else document
 
     def schema(self) -> Schema:
-        return {"anyOf": [super().schema(), SHORTENER.schema()]}
-
-
-SHORTENER_OR_NAME = _ShortenerOrName(SHORTENER, "shorten")
-
-
-def _read_weighted(value: Any, context: Context) -> Any:
-    """A `(scorer, weight)` pair, as `CompositeScorer` takes it, from one object."""
-    mistakes: list[DocumentError] = []
-    scorer, weight = attempt(SCORER.read, value, "", context, mistakes), 1.0
-    if isinstance(value, Mapping) and value.get("weight") is not None:  # pyright: ignore[reportUnknownMemberType]
-        weight = attempt(POSITIVE.read, value["weight"], "weight", context, mistakes)
-    raise_mistakes(mistakes)
-    return scorer, weight
-
-
-def _write_weighted(value: Any, context: Context) -> dict[str, Any]:
-    scorer, weight = value
-    document = SCORER.write(scorer, context)
-    return {"type": document.pop("type"), "weight": POSITIVE.write(weight, context), **document}
-
-
-def _write_inner(value: Any, context: Context) -> dict[str, Any]:
-    """Other implementations require a weight for an inner scorer, too, but ignore it."""
-    return _write_weighted((value, 1.0), context)
-
-
-_WEIGHTED = {"allOf": [SCORER.schema(), {"properties": {"weight": POSITIVE.schema()}}]}
-WEIGHTED_SCORERS = list_of(FunctionCodec(_WEIGHTED, _read_weighted, _write_weighted), at_least=1)
-INNER_SCORER = FunctionCodec(SCORER.schema(), SCORER.read, _write_inner)
-
-_TYPES: Mapping[Any, Codec] = {
-    **TYPES,
-    Scorer: INNER_SCORER,
-    Slicer: SLICER,
-    Placer: PLACER,
-    Shortener: SHORTENER,
-    Curve: CURVE,
-    TimeProvider: CLOCK,
-}
+        """Return the schema of both."""
+        return {"anyOf": [super().schema(), self._strategy.schema()]}

@@ -10,8 +10,6 @@ from typing import Any
 from pycupel.errors import DocumentError
 from pycupel.model.checks import quoted, shortened
 
-__all__ = ["dump_toml", "parse_toml"]
-
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _MAX_DOTS = 64
 _STRINGS_AND_COMMENTS = re.compile(

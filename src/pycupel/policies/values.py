@@ -15,8 +15,6 @@ from pycupel.model import ContextKind, CountQuotaEntry, QuotaEntry, ScarcityBeha
 from pycupel.model.enums import ScarcityLike
 from pycupel.model.names import name_key
 
-__all__ = ["COUNT", "LIMIT", "POSITIVE", "POSITIVE_INTEGER", "QUOTA_ENTRY", "SECONDS", "SHARE", "TYPES", "WEIGHT"]
-
 WEIGHT = limited(FINITE, low=0)
 POSITIVE = limited(FINITE, above=0)
 SHARE = limited(FINITE, low=0, high=1)
@@ -86,7 +84,7 @@ _COUNT_ENTRY = Record(
     ],
 )
 
-TYPES: Mapping[Any, Codec] = {
+VALUE_TYPES: Mapping[Any, Codec] = {
     bool: FLAG,
     int: INTEGER,
     float: FINITE,

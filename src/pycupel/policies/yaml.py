@@ -8,8 +8,6 @@ from pycupel.codecs.jsontext import reject_duplicate_keys
 from pycupel.errors import DocumentError
 from pycupel.extras import load_extra
 
-__all__ = ["dump_yaml", "parse_yaml"]
-
 _MAX_NODES = 10_000
 _ENDLESS = 10**9
 

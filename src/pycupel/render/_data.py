@@ -164,7 +164,7 @@ def _columns(table: Table, kinds: Kinds, *, text: bool) -> dict[str, list[Any]]:
     if text:
         columns["text"] = [item.content[:_LONGEST_TEXT] for item in items]
         columns["more"] = [max(0, len(item.content) - _LONGEST_TEXT) or None for item in items]
-        columns["tags"] = [", ".join(item.tags)[:_LONGEST_VALUE] or None for item in items]
+        columns["tags"] = [clipped(", ".join(item.tags), _LONGEST_VALUE) if item.tags else None for item in items]
         columns["metadata"] = [_metadata(item.metadata) or None for item in items]
     return columns
 

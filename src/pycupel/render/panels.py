@@ -56,7 +56,7 @@ class Bar(NamedTuple):
 @sealed
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """A bar chart: parts of a whole, with their shares."""
+    """A bar chart."""
 
     title: str
     """The heading."""
@@ -69,6 +69,9 @@ class Bars:
 
     note: str = ""
     """A sentence below the heading."""
+
+    shares: bool = True
+    """Whether the bars are parts of a whole, which is then shown with their shares of it."""
 
 
 class Life(NamedTuple):

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from pycupel.codecs.files import open_binary
+from pycupel.compressed import open_binary
 from pycupel.model.checks import checked_iterable, wrong_type
 from pycupel.replay.claude_code import ClaudeCode
 from pycupel.replay.codex import Codex

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
+from pycupel.model.brief import record_repr
 from pycupel.model.checks import as_float, checked_iterable, checked_str, wrong_type
 from pycupel.model.frozen import sealed
 from pycupel.scorers._query import bound_query
@@ -20,7 +21,7 @@ Embed = Callable[[list[str]], Iterable[Iterable[float]]]
 
 
 @sealed
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SimilarityScorer:
     """Cosine of the angle between the embeddings of content and question: from -1 to 1, larger is closer.
 
@@ -46,6 +47,8 @@ class SimilarityScorer:
 
     query: str | None = None
     """The question, or None if it is not known yet. With an empty one every item scores 0."""
+
+    __repr__ = record_repr
 
     def __post_init__(self) -> None:
         embed: Any = self.embed

@@ -12,7 +12,15 @@ from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_float
 from pycupel.model.frozen import sealed
 from pycupel.protocols import Slicer, checked_slicer
-from pycupel.slicers._base import IndexedSlicer, IndexSlice, advice_of, delegate, exclusion_notes, restricted
+from pycupel.slicers._base import (
+    IndexedSlicer,
+    IndexSlice,
+    advice_of,
+    check_nesting,
+    delegate,
+    exclusion_notes,
+    restricted,
+)
 from pycupel.slicers.constraints import quota_constraints_of
 
 __all__ = ["MinScoreSlice"]
@@ -32,7 +40,7 @@ class MinScoreSlice(IndexedSlicer):
 
     Raises:
         TypeError: an argument has the wrong type.
-        SlicerConfigError: `min_score` is not finite.
+        SlicerConfigError: `min_score` is not finite, or slicers are nested too deeply.
     """
 
     inner: Slicer
@@ -45,6 +53,7 @@ class MinScoreSlice(IndexedSlicer):
 
     def __post_init__(self) -> None:
         checked_slicer("inner", self.inner)
+        check_nesting(self)
         object.__setattr__(self, "min_score", checked_float("min_score", self.min_score, SlicerConfigError))
 
     @property

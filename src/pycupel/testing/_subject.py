@@ -29,7 +29,7 @@ class ReportSubject:
     """The subject of assertions."""
 
     report: SelectionReport
-    """The report."""
+    """The report that the assertions are about."""
 
     def __post_init__(self) -> None:
         if not isinstance(cast(Any, self.report), SelectionReport):

@@ -27,6 +27,12 @@ class StrategyCheckError(AssertionError):
         broken: The violated properties.
     """
 
+    strategy: str
+    """The name of the strategy's class."""
+
+    broken: tuple[BrokenProperty, ...]
+    """The violated properties."""
+
     def __init__(self, strategy: str, broken: Iterable[BrokenProperty]) -> None:
         self.strategy = strategy
         self.broken = tuple(broken)

@@ -22,6 +22,18 @@ class SelectionReportAssertionError(AssertionError):
     # The public path, short enough for a line of a traceback.
     __module__ = "pycupel.testing"
 
+    assertion: str
+    """The specification's name of the assertion, such as `IncludeItemWithKind`."""
+
+    expected: object
+    """What the test expects: a kind, a count, or positions, depending on the assertion."""
+
+    actual: object
+    """What was found instead."""
+
+    report: SelectionReport | None
+    """The report, or None if it is not known."""
+
     def __init__(
         self,
         message: str,

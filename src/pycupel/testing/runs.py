@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pycupel.diagnostics import SelectionReport
+from pycupel.errors import CupelError
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.checks import refuse_class, wrong_type
 from pycupel.pipeline import Pipeline, Policy, PresetName
 from pycupel.pipeline.policy import as_policy
-from pycupel.protocols import Scorer, checked_scorer
+from pycupel.protocols import Scorer
 from pycupel.render._layout import plural
+from pycupel.testing._arguments import hiding
 
 __all__ = ["ReportRunner"]
+
+# Tracebacks of pytest end where a test calls the fixture, not in here.
+__tracebackhide__ = True
 
 _Choice: TypeAlias = Policy | Scorer | PresetName
 
@@ -27,9 +33,12 @@ class ReportRunner:
         reports: The reports so far, in the order of the calls.
     """
 
+    reports: list[SelectionReport]
+    """The reports so far, in the order of the calls."""
+
     def __init__(self, default: _Choice = "chat") -> None:
         self._default = _pipeline("default", default)
-        self.reports: list[SelectionReport] = []
+        self.reports = []
 
     def __call__(
         self, items: Iterable[ContextItem], budget: ContextBudget | int, pipeline: _Choice | None = None
@@ -42,8 +51,13 @@ class ReportRunner:
             pipeline: What to run instead of the default: a pipeline, a policy, the name of a preset, or a scorer for a
                 pipeline with defaults.
         """
-        runner = self._default if pipeline is None else _pipeline("pipeline", pipeline)
-        report = runner.dry_run(items, budget)
+        runner = self._default if pipeline is None else hiding(_pipeline, "pipeline", pipeline)
+        limits = hiding(ContextBudget.of, budget)
+        try:
+            report = runner.dry_run(items, limits)
+        except CupelError as error:
+            # It says what is wrong. An error of a strategy's own needs its traceback.
+            raise error.with_traceback(None)  # noqa: B904
         self.reports.append(report)
         return report
 
@@ -51,7 +65,10 @@ class ReportRunner:
         return f"<ReportRunner: {plural(len(self.reports), 'report')}>"
 
 
-def _pipeline(name: str, choice: _Choice) -> Pipeline:
+def _pipeline(name: str, choice: Any) -> Pipeline:
     if isinstance(choice, (Policy, str)):
         return Pipeline.from_policy(as_policy(choice, name))
-    return Pipeline(checked_scorer(name, choice))
+    refuse_class(name, choice)
+    if not isinstance(choice, Scorer):
+        raise wrong_type(name, "a Policy, a Pipeline, the name of a preset or a scorer", choice)
+    return Pipeline(choice)

@@ -129,18 +129,17 @@ def _missing(path: Path) -> str:
 
 
 def _mismatch(report: SelectionReport, path: Path, stored: str, text: str) -> str:
-    lines = _selection_diff(stored, report) or _diff(stored.splitlines(), text.splitlines())
-    more = [f"... and {len(lines) - _MAX_LINES} more lines"] if len(lines) > _MAX_LINES else []
-    return "\n".join([f"the selection is not the one in {_shown(path)}.", *lines[:_MAX_LINES], *more])
-
-
-def _selection_diff(stored: str, report: SelectionReport) -> list[str]:
-    """Make a short diff of the important parts; empty if they are equal, or if the stored text is not a report."""
     try:
         before = loads(SelectionReport, stored, allow_nan=True)
-    except DocumentError:
-        return []
-    return _diff([*outline(before)], [*outline(report)])
+    except DocumentError as error:
+        problem, lines = f"{_shown(path)} does not hold a report: {error}.", list[str]()
+    else:
+        # The important parts, which may be equal.
+        problem = f"the selection is not the one in {_shown(path)}."
+        lines = _diff([*outline(before)], [*outline(report)])
+    lines = lines or _diff(stored.splitlines(), text.splitlines())
+    more = [f"... and {len(lines) - _MAX_LINES} more lines"] if len(lines) > _MAX_LINES else []
+    return "\n".join([problem, *lines[:_MAX_LINES], *more])
 
 
 def _diff(left: list[str], right: list[str]) -> list[str]:

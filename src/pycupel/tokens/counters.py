@@ -94,7 +94,11 @@ def reported_tokens(usage: Any) -> int:
         numbers = [number for number in found if isinstance(number, int) and not isinstance(number, bool)]
         if numbers:
             return sum(numbers)
-    raise InvalidArgumentError(f"there is no count of prompt tokens in {describe(usage)}", argument="usage")
+    raise InvalidArgumentError(
+        f"there is no count of prompt tokens in {describe(usage)}",
+        argument="usage",
+        hint="Pass the usage or usage_metadata of a response.",
+    )
 
 
 # Anthropic counts cached tokens separately. The others include them, even if they also list them.

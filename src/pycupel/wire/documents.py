@@ -10,8 +10,6 @@ from pycupel.codecs.jsontext import format_json, parse_json
 from pycupel.model.checks import wrong_type
 from pycupel.wire import items, reports
 
-__all__ = ["dumps", "from_dict", "loads", "to_dict"]
-
 _Value = TypeVar("_Value")
 
 _CODECS: Mapping[type[Any], Codec] = {**items.CODECS, **reports.CODECS}

@@ -12,8 +12,6 @@ from pycupel.model import ContextItem
 from pycupel.model.checks import checked_iterable, wrong_type
 from pycupel.wire.items import ITEM
 
-__all__ = ["read_items", "write_items"]
-
 
 class _TextStream(Protocol):
     def write(self, text: str, /) -> object: ...

@@ -34,8 +34,6 @@ from pycupel.model import ContextBudget, ContextItem, ContextKind
 from pycupel.model.checks import quoted
 from pycupel.wire.items import BUDGET, ITEM
 
-__all__ = ["CODECS", "REASON_CODECS", "TYPES"]
-
 
 def _open_name(members: type[StrEnum]) -> Codec:
     """A member of an enumeration, or an unknown name as it is: a later version may have written it (WF-03)."""

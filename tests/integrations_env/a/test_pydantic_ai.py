@@ -123,6 +123,26 @@ def assert_acceptable(messages: Sequence[ModelMessage]) -> None:
             assert sorted(ids([before], ToolCallPart)) == sorted(ids([after], ToolReturnPart))
 
 
+@pytest.mark.parametrize(
+    ("first", "results"),
+    [
+        ([SystemPromptPart("Be brief."), UserPromptPart("Go.")], 1),
+        ([SystemPromptPart("Be brief."), SystemPromptPart("Be kind."), UserPromptPart("Go.")], 3),
+    ],
+)
+def test_each_call_continues_where_the_last_one_ended(first: list[Any], results: int) -> None:
+    """Nothing is pinned only because it is the last message."""
+    selections: list[MessageSelection] = []
+    hook = CupelHistory(BUDGET, counter=count_words, on_selection=selections.append)
+    messages: list[ModelMessage] = [ModelRequest(first)]
+    for n in range(3):
+        hook.select(messages, conversation="1")
+        calls = [ToolCallPart("look_up", {"key": "k"}, f"{n}.{m}") for m in range(results)]
+        found = [ToolReturnPart("look_up", "found", call.tool_call_id) for call in calls]
+        messages += [ModelResponse(calls), ModelRequest(found)]
+    assert [selection.notes for selection in selections] == [(), (), ()]
+
+
 def test_the_model_sees_what_fits_and_the_history_keeps_everything() -> None:
     messages, recorder = history(), Recorder()
     agent = agent_with(CupelHistory(BUDGET, counter=count_words), recorder)

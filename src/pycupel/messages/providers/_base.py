@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentError, ContentReader, Prices
-from pycupel.messages.fields import field, is_list
+from pycupel.messages.fields import field, is_filled, is_list, text_of
 from pycupel.messages.options import ProviderName
 from pycupel.model.checks import describe
 from pycupel.model.frozen import sealed
@@ -27,6 +27,7 @@ __all__ = [
     "check_content",
     "entries",
     "id_of",
+    "message_in",
     "one_by_one",
     "role_of",
 ]
@@ -42,6 +43,14 @@ CALL_OPEN = "open-tool-call"
 LASTING = "lasting"
 
 _PRICES = Prices()
+
+# Where a response has what belongs in a history, by the field that gives the response away.
+_IN_RESPONSES = {
+    "choices": "choices[0].message",
+    "candidates": "candidates[0].content",
+    "output": "output",
+    "message": "message",
+}
 
 
 class MessageView(NamedTuple):
@@ -194,14 +203,31 @@ def role_of(message: Any, index: int, roles: Mapping[str, str], hint: str | None
     if isinstance(role, str) and role in roles:
         return roles[role]
     if role is None:
-        raise MessageShapeError(f"the message has no role: {describe(message)}", index, "role")
+        raise MessageShapeError(f"the message has no role: {describe(message)}", index, "role", hint=_advice(message))
     raise MessageShapeError(f"must be one of {', '.join(roles)}, not {describe(role)}", index, "role", hint=hint)
 
 
-def entries(value: Any, index: int, key: str) -> Sequence[Any]:
+def message_in(value: Any) -> str | None:
+    """Where a response has what belongs in a history; None if the value is not a response."""
+    if field(value, "role") is not None or field(value, "type") is not None:
+        return None
+    return next((path for name, path in _IN_RESPONSES.items() if is_filled(field(value, name))), None)
+
+
+def _advice(value: Any) -> str | None:
+    """What to do about a value that is often taken for a message."""
+    path = message_in(value)
+    if path is not None:
+        return f"This looks like a response of the model: its {path} belongs in the history."
+    if text_of(value, "type") in ("human", "ai", "system", "tool"):
+        return 'LangChain\'s messages have the format of provider="openai"; model= says whose tokens to count.'
+    return None
+
+
+def entries(value: Any, index: int, key: str, expected: str = "a list") -> Sequence[Any]:
     if is_list(value):
         return value
-    raise MessageShapeError(f"must be a list, not {describe(value)}", index, key)
+    raise MessageShapeError(f"must be {expected}, not {describe(value)}", index, key)
 
 
 def id_of(value: Any, index: int, key: str) -> str:
@@ -218,7 +244,7 @@ def check_content(content: Any, index: int, *, required: bool) -> None:
         if required:
             raise MessageShapeError("the message has no content", index, "content", hint="An empty text is ''.")
         return
-    for n, part in enumerate(entries(content, index, "content")):
+    for n, part in enumerate(entries(content, index, "content", "a text or a list of parts")):
         if isinstance(part, str):
             continue
         kind, key = field(part, "type"), f"content[{n}].type"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentReader, Prices
 from pycupel.messages.fields import field, filled, is_mapping, text_of
-from pycupel.messages.providers._base import ERROR, Finding, MessageView, Provider, entries, id_of, role_of
+from pycupel.messages.providers._base import ERROR, Finding, MessageView, Provider, entries, id_of, message_in, role_of
 from pycupel.messages.providers._pairing import pair_adjacent
 from pycupel.messages.providers._rules import (
     EMPTY_MESSAGE,
@@ -107,7 +107,7 @@ def _last_calls(messages: Sequence[Any], end: int) -> int:
 
 
 def _role(message: Any, index: int) -> str:
-    if field(message, "role") is None and field(message, "parts") is not None:
+    if field(message, "role") is None and field(message, "parts") is not None and message_in(message) is None:
         return "user"
     return role_of(message, index, _ROLES, hint="Instructions go into config.system_instruction.")
 
@@ -122,7 +122,13 @@ def _parts(message: Any, role: str, index: int) -> Sequence[Any]:
     parts = entries(parts, index, "parts")
     for n, part in enumerate(parts):
         if not isinstance(part, str) and not is_mapping(part) and not hasattr(part, "text"):
-            raise MessageShapeError(f"must be a part of a content, not {describe(part)}", index, f"parts[{n}]")
+            is_pydantic_ai = hasattr(part, "part_kind")
+            raise MessageShapeError(
+                f"must be a part of a content, not {describe(part)}",
+                index,
+                f"parts[{n}]",
+                hint="Pydantic AI has a hook of its own: CupelHistory." if is_pydantic_ai else None,
+            )
     return parts
 
 

@@ -11,7 +11,7 @@ from pycupel.messages.fields import field
 from pycupel.messages.providers._base import WARNING, Finding, MessageView, Provider, one_by_one
 from pycupel.messages.providers._pairing import pair_adjacent
 from pycupel.messages.providers._rules import PREFIX, Fault, ends_with_assistant, faults_by_mark, system_neighbours
-from pycupel.messages.providers.openai import empty_faults, read_message, tool_calls
+from pycupel.messages.providers.openai import EMPTY_FAULTS, read_message, tool_calls
 from pycupel.model.checks import quoted
 
 __all__ = ["MISTRAL"]
@@ -21,6 +21,7 @@ _NAME = "[a-zA-Z0-9_-]{1,64}"
 _ODD_NAME = "odd-name"
 
 _FAULTS: dict[str, Fault] = {
+    **EMPTY_FAULTS,
     _ODD_NAME: (
         "the name of a function is not 1 to 64 letters, digits, underscores and dashes",
         "Rename the function, in its calls and results as well.",
@@ -121,7 +122,6 @@ MISTRAL = Provider(
     one_by_one(_read),
     pair_adjacent,
     (
-        empty_faults,
         faults_by_mark(_FAULTS),
         _odd_ids,
         _starts_with_call,

@@ -20,7 +20,7 @@ from pycupel.messages.providers._rules import (
     has_empty_text,
 )
 
-__all__ = ["LANGCHAIN_ROLES", "OPENAI", "PRICES", "empty_faults", "read_message", "read_openai", "tool_calls"]
+__all__ = ["EMPTY_FAULTS", "LANGCHAIN_ROLES", "OPENAI", "PRICES", "read_message", "read_openai", "tool_calls"]
 
 _SPOKEN = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _ROLES = {**_SPOKEN, "tool": "tool", "function": "function"}
@@ -45,7 +45,7 @@ _EMPTY_CALLS = "empty-calls"
 
 _view = maker(MessageView)
 
-empty_faults = faults_by_mark({EMPTY_MESSAGE: empty_message("content nor calls"), EMPTY_TEXT: EMPTY_TEXT_FAULT})
+EMPTY_FAULTS: dict[str, Fault] = {EMPTY_MESSAGE: empty_message("content nor calls"), EMPTY_TEXT: EMPTY_TEXT_FAULT}
 
 
 def read_openai(messages: Sequence[Any], content: ContentReader, start: int) -> list[MessageView]:
@@ -165,7 +165,8 @@ def _function_id(value: Any, index: int, key: str) -> str:
 # OpenAI's published formula: 3 for a message, 1 for its role, 1 for a name, and 3 for the reply.
 PRICES = Prices(message=4, name=1, tools=12, file=2265)
 
-_CALL_FAULTS: dict[str, Fault] = {
+_FAULTS: dict[str, Fault] = {
+    **EMPTY_FAULTS,
     _EMPTY_CALLS: (
         "tool_calls is an empty list, which OpenAI rejects",
         "Leave the field out.",
@@ -174,4 +175,4 @@ _CALL_FAULTS: dict[str, Fault] = {
     ),
 }
 
-OPENAI = Provider("openai", read_openai, pair_adjacent, (empty_faults, faults_by_mark(_CALL_FAULTS)), prices=PRICES)
+OPENAI = Provider("openai", read_openai, pair_adjacent, (faults_by_mark(_FAULTS),), prices=PRICES)

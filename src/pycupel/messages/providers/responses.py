@@ -20,6 +20,7 @@ from pycupel.messages.providers._base import (
     Provider,
     check_content,
     id_of,
+    message_in,
     one_by_one,
     role_of,
 )
@@ -39,7 +40,7 @@ _SPOKEN = frozenset({"reasoning", "program", "item_reference", "mcp_list_tools",
 
 def _read(item: Any, index: int, content: ContentReader) -> MessageView:
     kind = field(item, "type")
-    if kind is None and field(item, "role") is None and field(item, "id") is not None:
+    if kind is None and field(item, "role") is None and field(item, "id") is not None and message_in(item) is None:
         kind = "item_reference"
     calls: tuple[str, ...] = ()
     results: tuple[str, ...] = ()

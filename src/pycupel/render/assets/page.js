@@ -131,11 +131,10 @@
         this.body,
       );
       // Columns that must have some width of their own would otherwise leave nothing for the others.
-      if (!className)
-        this.table.style.minWidth = `${columns.reduce((sum, column) => sum + (column.width || 180), 0)}px`;
+      this.table.style.minWidth = `${columns.reduce((sum, column) => sum + (column.width || 180), 0)}px`;
       this.empty = el("p", { class: "nothing", hidden: true }, "Nothing matches.");
       this.node = el("div", { class: `scroll ${className}`, tabindex: "-1" }, this.table, this.empty);
-      this.node.addEventListener("scroll", () => this.draw(), { passive: true });
+      this.node.addEventListener("scroll", () => (this.draw(), this.mark()), { passive: true });
       this.body.addEventListener("click", (event) => {
         const line = event.target.closest("tr[data-i]");
         if (line) this.open(Number(line.dataset.i));
@@ -149,6 +148,13 @@
       this.height = (first && first.offsetHeight) || this.height;
       this.room = this.node.clientHeight;
       this.draw(true);
+      this.mark();
+    }
+
+    /** A shadow shows that there are more columns to the right: scroll bars may be hidden. */
+    mark() {
+      const { scrollLeft, clientWidth, scrollWidth } = this.node;
+      this.node.classList.toggle("more", scrollLeft + clientWidth < scrollWidth - 1);
     }
 
     className(column) {
@@ -833,21 +839,21 @@
       {
         key: "state",
         title: compare ? model.names[0] : "State",
-        width: 84,
+        width: compare ? 112 : 84,
         cell: (row) => stateCell(model.state(row)),
         sort: (row) => ["in", "enters", "leaves", "out", "\u2013"].indexOf(model.state(row)),
       },
       compare && {
         key: "other",
         title: model.names[1],
-        width: 84,
+        width: 112,
         cell: (row) => stateCell(model.otherState(row)),
         sort: (row) => ["in", "out", "\u2013"].indexOf(model.otherState(row)),
       },
       {
         key: "kind",
         title: "Kind",
-        width: 124,
+        width: 152,
         cell: (row) => [swatch(colorOf(model.rows.kind[row])), visible(model.kindName(row))],
         sort: (row) => model.kindName(row).toLowerCase(),
       },
@@ -870,7 +876,7 @@
       {
         key: "reason",
         title: "Reason",
-        width: 156,
+        width: 172,
         cell: (row) => reasonText(model, row),
         sort: (row) => reasonText(model, row),
       },
@@ -1235,12 +1241,13 @@
         ],
         value,
         color: colors.get(group || label),
-        cells: [count(value), percent(value, whole)],
+        cells: panel.shares ? [count(value), percent(value, whole)] : [count(value)],
       }));
+      const total = panel.shares ? plural(whole, panel.unit.replace(/s$/, "")) : "";
       return card(
         panel.title,
-        visible(panel.note) || plural(whole, panel.unit.replace(/s$/, "")),
-        meters(rows, ["Part", panel.unit, "Share"]),
+        visible(panel.note) || total,
+        meters(rows, panel.shares ? ["Part", panel.unit, "Share"] : ["What", panel.unit]),
       );
     },
 
@@ -1474,16 +1481,18 @@
       const model = new Report(data);
       const inputs = model.rows.input || [];
       const now = new Set(inputs.filter((_, row) => model.base[row]));
-      if (this.selected) inputs.forEach((input, row) => (model.base[row] = this.selected.has(input) ? 1 : 0));
-      const entered = this.selected ? [...now].filter((input) => !this.selected.has(input)).length : 0;
-      const left = this.selected ? [...this.selected].filter((input) => !now.has(input)).length : 0;
+      if (this.selected) {
+        inputs.forEach((input, row) => (model.base[row] = this.selected.has(input) ? 1 : 0));
+        const entered = [...now].filter((input) => !this.selected.has(input)).length;
+        const left = [...this.selected].filter((input) => !now.has(input)).length;
+        this.news.replaceChildren(
+          "The last change: ",
+          el("span", { class: "plus" }, `+${count(entered)} enter`),
+          " ",
+          el("span", { class: "minus" }, `\u2212${count(left)} leave`),
+        );
+      } else this.news.replaceChildren();
       this.selected = now;
-      this.news.replaceChildren(
-        "The last change: ",
-        el("span", { class: "plus" }, `+${count(entered)} enter`),
-        " ",
-        el("span", { class: "minus" }, `\u2212${count(left)} leave`),
-      );
       const header = el("header", { class: "top" }, el("h1", {}, "Playground"), this.news, themeButton(this.view));
       const table = this.main.querySelector("#items .scroll");
       const top = table ? table.scrollTop : 0;

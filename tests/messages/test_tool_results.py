@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from pycupel.messages.results import ResultPart, calls_of, result_parts, with_result_texts
+from pycupel.messages.tool_results import ResultPart, calls_of, result_parts, with_result_texts
 from pycupel.shorten import ToolCall
 
 IMAGE = {"type": "image", "source": {"type": "base64", "data": "x"}}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pycupel.codecs.files import is_damaged, open_binary
+from pycupel.compressed import is_damaged, open_binary
 from pycupel.errors import InvalidArgumentError
 
 

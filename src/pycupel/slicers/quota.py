@@ -87,7 +87,7 @@ class QuotaSlice(IndexedSlicer):
             required += entry.require
         if required > 100.0 + 1e-9:
             raise SlicerConfigError(
-                f"the required percentages must not exceed 100 together, but are {required}",
+                f"the required percentages must not exceed 100 in total, but are {required}",
                 argument="entries",
                 value=required,
             )
@@ -228,7 +228,7 @@ class QuotaSlice(IndexedSlicer):
         absent = [entry for entry in required if entry.kind.key not in present]
         for entry in absent[:1]:
             yield (
-                f"no candidate is of kind {shortened(entry.kind.value)}, for which QuotaSlice requires "
+                f"no candidate has kind {shortened(entry.kind.value)}, for which QuotaSlice requires "
                 f"{entry.require:g} percent of the budget{_more(absent)}; correct the kind, or leave out the entry"
             )
         if not self.redistribute and type(self.inner) is GreedySlice:

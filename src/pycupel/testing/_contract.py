@@ -48,7 +48,7 @@ _ADVICE = {
     "number": "Return a float; 0.0 for an item without the data to score it.",
     "batch": "Use the arithmetic of score, in the same order, without sum() of floats; or remove score_all.",
     "list": "Return a list of items.",
-    "subset": "Return the same objects, not copies, each at most as often as it was given.",
+    "subset": "Return the same objects, not copies, and none more often than it was given.",
     "nothing": "Return [] if there are no items, or if budget.target_tokens is 0.",
     "budget": (
         "Stay within budget.target_tokens, not max_tokens. If requirements take precedence over the budget, check with "

@@ -112,7 +112,7 @@ class CupelError(Exception):
         return super().__str__()
 
 
-class _ValueRefusedError(CupelError, ValueError):
+class _InvalidValueError(CupelError, ValueError):
     """An argument has an invalid value.
 
     Attributes:
@@ -136,7 +136,7 @@ class _ValueRefusedError(CupelError, ValueError):
             self.add_note(hint)
 
 
-class InvalidArgumentError(_ValueRefusedError):
+class InvalidArgumentError(_InvalidValueError):
     """An argument of a function has an invalid value.
 
     Attributes:
@@ -145,7 +145,7 @@ class InvalidArgumentError(_ValueRefusedError):
     """
 
 
-class InvalidItemError(_ValueRefusedError):
+class InvalidItemError(_InvalidValueError):
     """A `ContextItem`, `ContextKind` or `ContextSource` cannot be built.
 
     Attributes:
@@ -154,7 +154,7 @@ class InvalidItemError(_ValueRefusedError):
     """
 
 
-class InvalidBudgetError(_ValueRefusedError):
+class InvalidBudgetError(_InvalidValueError):
     """A `ContextBudget` cannot be built.
 
     Attributes:
@@ -163,7 +163,7 @@ class InvalidBudgetError(_ValueRefusedError):
     """
 
 
-class ScorerConfigError(_ValueRefusedError):
+class ScorerConfigError(_InvalidValueError):
     """A scorer cannot be built from its arguments, or violates its contract.
 
     Attributes:
@@ -176,7 +176,7 @@ class CycleError(ScorerConfigError):
     """A scorer contains itself, or scorers are nested too deeply."""
 
 
-class SlicerConfigError(_ValueRefusedError):
+class SlicerConfigError(_InvalidValueError):
     """A slicer or a quota entry cannot be built from its arguments.
 
     Attributes:
@@ -185,7 +185,7 @@ class SlicerConfigError(_ValueRefusedError):
     """
 
 
-class PipelineConfigError(_ValueRefusedError):
+class PipelineConfigError(_InvalidValueError):
     """The parts of a pipeline or policy are incompatible.
 
     Attributes:
@@ -194,7 +194,7 @@ class PipelineConfigError(_ValueRefusedError):
     """
 
 
-class DocumentError(_ValueRefusedError):
+class DocumentError(_InvalidValueError):
     """A document cannot be read, or a value cannot be written as one.
 
     Attributes:
@@ -410,7 +410,7 @@ class MissingExtraError(CupelError, ImportError):
         return f"{self.purpose} needs {self.package}, which is not installed: pip install 'pycupel[{self.extra}]'"
 
 
-class MessageShapeError(_ValueRefusedError):
+class MessageShapeError(_InvalidValueError):
     """A chat message has a shape that no provider uses.
 
     Attributes:
@@ -435,7 +435,7 @@ class MessageShapeError(_ValueRefusedError):
         return f"messages[{self.index}], {self.key}: {self.args[0]}"
 
 
-class ProviderAmbiguousError(_ValueRefusedError):
+class ProviderAmbiguousError(_InvalidValueError):
     """The provider of a chat history cannot be determined.
 
     Attributes:

@@ -362,7 +362,7 @@ def test_items_that_swing_are_forgotten_before_they_fill_the_memory(
 ) -> None:
     from pycupel.batch import tally  # noqa: PLC0415
 
-    monkeypatch.setattr(tally, "_REMEMBERED", 6)
+    monkeypatch.setattr(tally, "_MAX_SWINGS", 6)
     summary = run_batch([log], "rag", tmp_path / "out", workers=1, compare="chat")
     assert 0 < len(summary.swings) <= 6
     before = content_of(tmp_path / "out")

@@ -184,7 +184,7 @@ class TestTheDoctor:
         path = tmp_path / "one.json"
         path.write_text('[{"role": "user", "content": "hello"}]', encoding="utf-8")
         assert "How the prompt grew" not in self.page(call, str(path), tmp_path)
-        monkeypatch.setattr(log_pages, "_MOST_LIVES", 5)
+        monkeypatch.setattr(log_pages, "_MAX_LIVES", 5)
         growth = self.page(call, session, tmp_path)["How the prompt grew"]
         assert len(growth["lives"]) == 5
         assert re.search(r"The \d+ smallest parts are left out\.", growth["note"])

@@ -143,7 +143,7 @@ def test_the_table_is_built_when_it_is_cheaper(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(knapsack, "_table", table)
     assert instance.solved() == instance.table
     assert tables == [], "no table is allowed"
-    monkeypatch.setattr(knapsack, "_CELLS_A_STATE", PLENTY)
+    monkeypatch.setattr(knapsack, "_CELLS_PER_STATE", PLENTY)
     weights, values, capacity = instance
     assert solve(weights, values, capacity, 0, PLENTY) == instance.table
     (cells,) = tables
@@ -151,7 +151,7 @@ def test_the_table_is_built_when_it_is_cheaper(monkeypatch: pytest.MonkeyPatch) 
     assert solve(weights, values, capacity, 0, cells) == instance.table
     with pytest.raises(StateLimitError):
         solve(weights, values, capacity, 0, cells - 1)
-    monkeypatch.setattr(knapsack, "_CELLS_A_STATE", 1)
+    monkeypatch.setattr(knapsack, "_CELLS_PER_STATE", 1)
     assert solve(weights, values, capacity, 0, PLENTY) == instance.table
     assert len(tables) == 2, "enumerating is cheaper than this table"
 

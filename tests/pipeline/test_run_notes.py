@@ -367,7 +367,7 @@ def test_a_requirement_for_a_kind_that_is_not_there() -> None:
     entries = [QuotaEntry("Memery", require=20), QuotaEntry("message", require=10), QuotaEntry("Tool", cap=10)]
     assert notes(items, 100, HINTS, QuotaSlice(entries, redistribute=True)) == [
         (
-            "no candidate is of kind 'Memery', for which QuotaSlice requires 20 percent of the budget; "
+            "no candidate has kind 'Memery', for which QuotaSlice requires 20 percent of the budget; "
             "correct the kind, or leave out the entry"
         )
     ]

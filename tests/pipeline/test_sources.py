@@ -259,7 +259,7 @@ def test_leaving_the_loop_early_closes_the_sources() -> None:
 def test_it_can_be_iterated_over_once() -> None:
     merged = merge_sources([ContextItem("a", 1)])
     assert collect(merged) == ["a"]
-    with pytest.raises(RuntimeError, match="can be iterated over once; call merge_sources again"):
+    with pytest.raises(RuntimeError, match="can be iterated only once; call merge_sources again"):
         collect(merged)
 
 

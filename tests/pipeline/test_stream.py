@@ -108,7 +108,7 @@ def test_another_slicer_streams_with_a_stream_slice_and_says_so() -> None:
 def test_quotas_are_refused(slicer: Any) -> None:
     """Issue: quotas and count quotas are refused, before anything is read."""
     source = Endless()
-    with pytest.raises(PipelineConfigError, match=r"a stream cannot be selected with a .*Slice, because") as info:
+    with pytest.raises(PipelineConfigError, match=r"a stream cannot use a .*Slice, because") as info:
         by_hint(slicer).run_stream_sync(source, 10)
     assert (info.value.argument, source.pulled) == ("slicer", 0)
 

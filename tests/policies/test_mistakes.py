@@ -255,7 +255,7 @@ def test_an_unknown_type_is_told_with_all_known_ones() -> None:
         ),
         (
             {"quotas": [{"kind": "A", "minPercent": 60}, {"kind": "B", "minPercent": 60}]},
-            "quotas: the required percentages must not exceed 100 together, but are 120.0",
+            "quotas: the required percentages must not exceed 100 in total, but are 120.0",
         ),
         (
             {"quotas": [{"kind": "A", "minPercent": 6}, {"kind": "a", "minPercent": 6}]},

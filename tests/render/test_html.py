@@ -258,7 +258,7 @@ class TestTheRows:
 
     @pytest.mark.no_cover
     def test_a_sweep_of_many_items_changes_only_rows_that_are_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("pycupel.render._rows._MOST_ROWS", 1_000)
+        monkeypatch.setattr("pycupel.render._rows._MAX_ROWS", 1_000)
         items = [ContextItem(f"{i}", 1) for i in range(1_100)]
         sweep = data_of(PIPELINE.dry_run(items, 400).to_html(pipeline=PIPELINE, items=items))["sweep"]
         assert len(selections(sweep)[-1]) == 1_000

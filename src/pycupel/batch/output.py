@@ -22,7 +22,7 @@ _MANIFEST = "manifest.json"
 _UNFINISHED = ".tmp"
 _SAMPLE = 64 * 1024
 # The keys of a manifest, in users' words.
-_OTHER = {
+_CHANGES = {
     "format": "another format",
     "policy_hash": "another policy",
     "compared_with": "another policy to compare with",
@@ -81,14 +81,14 @@ class Output:
             found = None
         begun: Mapping[str, Any] = found if is_object(found) else {}
         expected = self._job if begun.get("complete") else self._begun
-        different = [_OTHER[key] for key, value in expected.items() if begun.get(key) != value]
+        different = [_CHANGES[key] for key, value in expected.items() if begun.get(key) != value]
         if different:
             raise InvalidArgumentError(
                 f"{self._directory} was made with {' and '.join(different)}, so it cannot be resumed",
                 argument="output",
             )
         for argument, policy in self._policies.items():
-            _check_is_known_again(argument, policy, self._directory)
+            _check_comparable(argument, policy, self._directory)
 
     def _done(self) -> dict[int, Tally]:
         """Return the complete parts, and remove incomplete ones. Other files are left alone."""
@@ -140,7 +140,7 @@ class Output:
         unfinished.replace(self._directory / name)
 
 
-def _check_is_known_again(argument: str, policy: Policy, directory: Path) -> None:
+def _check_comparable(argument: str, policy: Policy, directory: Path) -> None:
     """Check that a policy can be written to a file, and so compared with the one of an earlier run."""
     try:
         policy_text(policy)

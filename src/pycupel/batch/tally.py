@@ -14,9 +14,9 @@ from pycupel.model.frozen import sealed
 __all__ = ["BatchSummary", "Swing", "Tally"]
 
 # How many of the slowest requests, and of the items with the most differences, a summary lists.
-_TOLD = 10
+_MAX_LISTED = 10
 # How many items are remembered for that, so that memory does not grow with the log.
-_REMEMBERED = 10_000
+_MAX_SWINGS = 10_000
 _TENTHS = 10
 
 
@@ -94,9 +94,9 @@ class Tally:
             known = self.swings.setdefault(content, [0, 0])
             known[0] += pair[0]
             known[1] += pair[1]
-        if len(self.swings) > _REMEMBERED:
-            self.swings = dict(_most_swinging(self.swings, _REMEMBERED // 2))
-        self.slowest = nlargest(_TOLD, [*self.slowest, *other.slowest])
+        if len(self.swings) > _MAX_SWINGS:
+            self.swings = dict(_most_swinging(self.swings, _MAX_SWINGS // 2))
+        self.slowest = nlargest(_MAX_LISTED, [*self.slowest, *other.slowest])
 
     def saved(self) -> dict[str, Any]:
         """Return what a later run needs, as JSON."""
@@ -122,7 +122,7 @@ class Tally:
             slowest=tuple((name, seconds) for seconds, name in self.slowest),
             differing=counts["differing"],
             other_tokens=counts["other_tokens"],
-            swings=tuple(Swing(content, *pair) for content, pair in _most_swinging(self.swings, _TOLD)),
+            swings=tuple(Swing(content, *pair) for content, pair in _most_swinging(self.swings, _MAX_LISTED)),
             first_error=self.first_error,
         )
 

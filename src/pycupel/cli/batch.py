@@ -18,7 +18,7 @@ pycupel demo requests > requests.jsonl
 pycupel batch requests.jsonl -p rag -o selected
 """
 
-_TOLD = 5
+_MAX_LISTED = 5
 
 
 def add_arguments(parser: Parser) -> None:
@@ -129,7 +129,7 @@ def _show(summary: BatchSummary, options: Any, screen: Screen) -> None:
     if summary.slowest:
         screen.note(
             "slowest requests: "
-            + ", ".join(f"{name} ({seconds * 1e3:.1f} ms)" for name, seconds in summary.slowest[:_TOLD])
+            + ", ".join(f"{name} ({seconds * 1e3:.1f} ms)" for name, seconds in summary.slowest[:_MAX_LISTED])
         )
     screen.note(f"the rows are in {options.output}")
 

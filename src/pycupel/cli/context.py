@@ -35,9 +35,9 @@ pycupel demo transcript > session.jsonl
 pycupel context session.jsonl
 """
 
-_MOST_TOOLS, _MOST_FINDINGS = 8, 5
+_MAX_TOOLS, _MAX_FINDINGS = 8, 5
 # The arguments that best describe a call.
-_TELLING = ("file_path", "path", "command", "cmd", "pattern", "query", "url", "prompt")
+_MAIN_ARGUMENTS = ("file_path", "path", "command", "cmd", "pattern", "query", "url", "prompt")
 
 
 def add_arguments(parser: Parser) -> None:
@@ -69,7 +69,7 @@ def run(options: Any, screen: Screen) -> int:
 
         # A page may be shared, and a path may reveal more than the name of the file.
         name = Path(name_of(options.file)).name
-        write_page(options.html, context_page(name, usage, _found(usage), budget, results, _label), screen)
+        write_page(options.html, context_page(name, usage, _relevant_findings(usage), budget, results, _label), screen)
     if options.json:
         screen.json(_document(usage, budget, results))
     elif options.html is None:
@@ -119,10 +119,10 @@ def _window(usage: ContextUsage, screen: Screen) -> list[Line]:
     for kind, shares in by_kind.items():
         rows.append(_share_row(kind, shares, usage, screen, HEADING))
         if shares[0].tool:
-            named = shares[:_MOST_TOOLS]
+            named = shares[:_MAX_TOOLS]
             rows += [_share_row(f"  {abridged(each.tool)}", [each], usage, screen, "") for each in named]
-            if len(shares) > _MOST_TOOLS:
-                rest = shares[_MOST_TOOLS:]
+            if len(shares) > _MAX_TOOLS:
+                rest = shares[_MAX_TOOLS:]
                 rows.append(_share_row(f"  {len(rest)} other tools", rest, usage, screen, QUIET))
     table = Table(("<what", ">parts", ">tokens", ">share", "<"), rows, screen.width)
     return [[Span("WHERE THE WINDOW GOES", HEADING)], *table.titles(), *table.lines(rows), []]
@@ -162,8 +162,8 @@ def _label(part: Part) -> str:
         return visible(f"{part.kind}: {part.text}")
     asked = part.call.removeprefix(part.tool).strip()
     arguments = _arguments(asked)
-    telling = [str(arguments[name]) for name in _TELLING if arguments.get(name)]
-    asked = _shortened_path(telling[0]) if telling else asked
+    main = [str(arguments[name]) for name in _MAIN_ARGUMENTS if arguments.get(name)]
+    asked = _shortened_path(main[0]) if main else asked
     return visible(f"{'call of ' if part.is_call else ''}{part.tool}: {asked}")
 
 
@@ -197,19 +197,19 @@ def _waste(usage: ContextUsage, screen: Screen) -> list[Line]:
     return [heading, *table.titles("what"), *table.lines(rows), []]
 
 
-def _found(usage: ContextUsage) -> list[Finding]:
+def _relevant_findings(usage: ContextUsage) -> list[Finding]:
     """Return the findings, without warnings about the last message: a log may end anywhere."""
     last = len(usage.history.messages) - 1
     return [each for each in usage.findings if each.severity == "error" or each.index < last]
 
 
 def _findings(usage: ContextUsage, screen: Screen) -> list[Line]:
-    found = _found(usage)
+    found = _relevant_findings(usage)
     if not found:
         return [[Span("LINT: nothing that the provider would reject", HEADING)], []]
     rows = [
         Row((Span(count(each.index)), Span(each.severity, ALARM), Span(each.rule)), visible(each.message))
-        for each in found[:_MOST_FINDINGS]
+        for each in found[:_MAX_FINDINGS]
     ]
     table = Table((">message", "<", "<rule"), rows, screen.width)
     return [[Span(f"LINT: {plural(len(found), 'finding')}", HEADING)], *table.titles("what"), *table.lines(rows), []]

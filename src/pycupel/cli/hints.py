@@ -17,11 +17,11 @@ TRANSCRIPT = "This looks like an agent's transcript, which `pycupel context` rea
 
 def hint_at(record: Any, *expected: str) -> str:
     """Return a second line for an error about a record; empty if the record is as expected or unrecognised."""
-    found = _seen(record) if record.__class__ is dict else ""
+    found = _hint_for(record) if record.__class__ is dict else ""
     return f"\n  {found}" if found and found not in expected else ""
 
 
-def _seen(record: dict[str, Any]) -> str:
+def _hint_for(record: dict[str, Any]) -> str:
     if isinstance(record.get("message"), dict) or isinstance(record.get("payload"), dict):
         return TRANSCRIPT
     if isinstance(record.get("items"), list):

@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 _STDIN, _AUTO = "-", "auto"
-_MOST_WARNINGS = 5
+_MAX_WARNINGS = 5
 
 
 @contextmanager
@@ -146,7 +146,7 @@ class _ItemReader:
             item: ContextItem = self._item.read(row, self._context)
         except DocumentError as error:
             more = hint_at(row, ITEMS) or self._misspelt(row, error)
-            raise DocumentError(f"{_place(number, located)}: {error}{more}") from None
+            raise DocumentError(f"{_location(number, located)}: {error}{more}") from None
         return item
 
     def _count(self, content: str) -> int:
@@ -169,11 +169,11 @@ class _ItemReader:
         return f"; {meant[0]!r} is unknown: did you mean {error.path!r}?" if meant else ""
 
     def report(self, screen: Screen) -> None:
-        for key, number in [*self._unknown.items()][:_MOST_WARNINGS]:
+        for key, number in [*self._unknown.items()][:_MAX_WARNINGS]:
             near = suggestion(key, self._names) or (f"\n  {HISTORY}" if key == "role" else "")
             screen.warn(f"unknown key {key!r}, first in record {number}{near}")
-        if len(self._unknown) > _MOST_WARNINGS:
-            screen.warn(f"{len(self._unknown) - _MOST_WARNINGS} more unknown keys")
+        if len(self._unknown) > _MAX_WARNINGS:
+            screen.warn(f"{len(self._unknown) - _MAX_WARNINGS} more unknown keys")
         if self._counted:
             screen.note(f"{self._counted:,} of the items had no tokens: counted by {self._counter}")
 
@@ -184,7 +184,7 @@ def _counter(name: str) -> Any:
     return get_counter(name)
 
 
-def _place(number: int, located: Located) -> str:
+def _location(number: int, located: Located) -> str:
     return f"record {number}, line {located.line}"
 
 
@@ -251,14 +251,14 @@ def conversations_in(lines: Iterable[str]) -> list[Conversation]:
     values = list(_values(lines))
     for number, located in enumerate(values, 1):
         if located.value.__class__ is not dict:
-            raise DocumentError(f"{_place(number, located)}: a message or a request must be an object")
+            raise DocumentError(f"{_location(number, located)}: a message or a request must be an object")
     requests = [_request(each.value, number) for number, each in enumerate(values, 1)]
     found = [each for each in requests if each is not None]
     if not found:
         return [Conversation([each.value for each in values], is_lines=not values[0].is_element and len(values) > 1)]
     if len(found) < len(values):
         number = requests.index(None) + 1
-        raise DocumentError(f"{_place(number, values[number - 1])}: has no messages, unlike other records")
+        raise DocumentError(f"{_location(number, values[number - 1])}: has no messages, unlike other records")
     return found
 
 
@@ -270,14 +270,16 @@ def _request(value: dict[str, Any], number: int) -> Conversation | None:
             continue
         if isinstance(messages, str):
             # Responses and Gemini take a text instead of a message of the user.
-            messages = [{"role": "user", "parts": [{"text": messages}]} if key == "contents" else _user(messages)]
+            messages = [
+                {"role": "user", "parts": [{"text": messages}]} if key == "contents" else _user_message(messages)
+            ]
         if not isinstance(messages, list):
             raise DocumentError(f"record {number}: {key} must be a list of messages, not {describe_value(messages)}")
         return Conversation(messages, value, key, number=number)
     return None
 
 
-def _user(text: str) -> dict[str, Any]:
+def _user_message(text: str) -> dict[str, Any]:
     return {"role": "user", "content": text}
 
 

@@ -17,7 +17,7 @@ from pycupel.replay.usage import NOT_IN_FILE
 __all__ = ["context_page", "replay_page"]
 
 # More would be too thin to see, and slow to draw.
-_MOST_LIVES = 2_000
+_MAX_LIVES = 2_000
 _LONGEST_LABEL = 160
 _POLICY_COLUMNS = ("Policy", "Tokens sent", "Reused", "Cost", "Largest prompt", "Cuts", "Refused", "Lost")
 
@@ -107,7 +107,7 @@ def _growth(usage: ContextUsage, label_of: Callable[[Part], str]) -> list[Panel]
     if len(calls) < 2:
         return []
     lives = _lives(usage, calls, label_of)
-    kept = sorted(lives, key=lambda life: life.size, reverse=True)[:_MOST_LIVES]
+    kept = sorted(lives, key=lambda life: life.size, reverse=True)[:_MAX_LIVES]
     thin = len(lives) - len(kept)
     shown = {id(life) for life in kept}
     note = "Each band is a part of the prompt, from the call that first sent it to the last."

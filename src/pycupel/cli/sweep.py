@@ -16,7 +16,7 @@ __all__ = ["EXAMPLE", "add_arguments", "run"]
 
 EXAMPLE = "pycupel demo items | pycupel sweep - -b 1000:6000:1000 -q 'why do payments fail?'"
 
-_MOST_BUDGETS = 1_000
+_MAX_BUDGETS = 1_000
 
 
 def add_arguments(parser: Parser) -> None:
@@ -51,9 +51,9 @@ def _budgets(options: Any) -> list[int]:
     if len(rest) != 2:
         raise InputError(f"a range of budgets is FIRST:LAST:STEP, like 1000:16000:500, not {options.budget!r}")
     low, high, step = (percent_or_tokens(each, options) for each in (first, *rest))
-    if step < 1 or not low <= high <= low + step * _MOST_BUDGETS:
+    if step < 1 or not low <= high <= low + step * _MAX_BUDGETS:
         raise InputError(
-            f"a range of budgets must be ascending, with at most {_MOST_BUDGETS:,} steps, not {options.budget}"
+            f"a range of budgets must be ascending, with at most {_MAX_BUDGETS:,} steps, not {options.budget}"
         )
     return [*range(low, high + 1, step)]
 

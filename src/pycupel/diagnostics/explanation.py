@@ -32,8 +32,8 @@ __all__ = ["Explanation", "ScorePart", "ScoreParts", "explain"]
 
 # Items left out for these reasons did not compete: they have no rank, and nothing was selected instead.
 _NEVER_COMPETED = (NegativeTokens, Deduplicated, Filtered)
-_MOST_INSTEAD = 3
-_MOST_LISTED = 5
+_MAX_INSTEAD = 3
+_MAX_LISTED = 5
 
 
 class ScorePart(NamedTuple):
@@ -193,8 +193,8 @@ def _by_start(entries: Sequence[IncludedItem | ExcludedItem], start: str) -> Inc
     if not contents:
         near = suggestion(start, (entry.item.content[: len(start)] for entry in entries))
         raise InvalidArgumentError(f"no content starts with {shortened(start)}{near}", argument="item", value=start)
-    listed = ", ".join(shortened(content) for content in contents[:_MOST_LISTED])
-    more = f" and {len(contents) - _MOST_LISTED} more" if len(contents) > _MOST_LISTED else ""
+    listed = ", ".join(shortened(content) for content in contents[:_MAX_LISTED])
+    more = f" and {len(contents) - _MAX_LISTED} more" if len(contents) > _MAX_LISTED else ""
     raise InvalidArgumentError(
         f"{len(contents)} contents start with {shortened(start)}: {listed}{more}", argument="item", value=start
     )
@@ -229,7 +229,7 @@ def _instead(report: SelectionReport, entry: IncludedItem | ExcludedItem) -> tup
         if freed - item.tokens >= missing:
             gone = [each for each in gone if each is not item]
             freed -= item.tokens
-    return tuple(gone[:_MOST_INSTEAD])
+    return tuple(gone[:_MAX_INSTEAD])
 
 
 def _room(report: SelectionReport, entry: IncludedItem | ExcludedItem) -> int:

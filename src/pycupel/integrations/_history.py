@@ -175,7 +175,7 @@ class HistorySelector:
                 selected[n].numbers.append(number)
         if self._on_selection is not None:
             dropped = {places[m][0]: reason for m, reason in reasons.items() if not selected[places[m][0]].numbers}
-            own = _in_terms_of(request.messages, selected, selection, dropped)
+            own = _for_library(request.messages, selected, selection, dropped)
             # A part with several results is counted once.
             shapes = {m: (places[m][0], *both) for m, _, _, *both in changes}
             shortened = _shortened(shapes.values(), options)
@@ -230,7 +230,7 @@ def _is_signed(said: Said) -> bool:
     )
 
 
-def _in_terms_of(
+def _for_library(
     messages: Sequence[Any],
     selected: Sequence[Selected],
     selection: MessageSelection,

@@ -131,14 +131,14 @@ class CupelOtelTraceCollector(TraceCollector):
     def is_enabled(self) -> bool:
         """Whether spans are recorded: there is an SDK, and its sampler has not dropped the span around the run."""
         # OT-08.
-        if isinstance(self._found_tracer(), (ProxyTracer, NoOpTracer)):
+        if isinstance(self._tracer_in_use(), (ProxyTracer, NoOpTracer)):
             return False
         # A provider that was given may sample differently from the one that made the span.
         return self.tracer_provider is not None or not _is_dropped(get_current_span())
 
     def on_pipeline_started(self, budget: ContextBudget, /) -> None:
         """Start the span of the run."""
-        _RUNS.set((*_RUNS.get(), _Run(self, self._found_tracer(), budget)))
+        _RUNS.set((*_RUNS.get(), _Run(self, self._tracer_in_use(), budget)))
 
     def record_stage_event(self, event: TraceEvent, /) -> None:
         """Note the time at which the stage ended."""
@@ -166,7 +166,7 @@ class CupelOtelTraceCollector(TraceCollector):
         """End the span of the run with an error, with a span for each completed stage."""
         self._end_run(snapshots, None, error)
 
-    def _found_tracer(self) -> Tracer:
+    def _tracer_in_use(self) -> Tracer:
         """Return the provider's tracer, or a proxy as long as no provider is set."""
         if self._tracer is None or isinstance(self._tracer, ProxyTracer):
             self._tracer = get_tracer(self.tracer_name, __version__, self.tracer_provider)

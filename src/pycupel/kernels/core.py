@@ -16,7 +16,7 @@ _STATES_OF_MANY = 3_000
 # cost more.
 _STATES = 500_000
 _MAX_CELLS = 200_000_000
-_CELLS_A_STATE = 400
+_CELLS_PER_STATE = 400
 _FREE_STATES = 1_000
 _MAX_OPTIONS = 128
 
@@ -153,7 +153,7 @@ class Core:
 
     def _states_before_table(self, gap: int) -> int:
         cells = self._cells(gap)
-        return max(_FREE_STATES, cells // _CELLS_A_STATE) if cells <= _MAX_CELLS else _STATES
+        return max(_FREE_STATES, cells // _CELLS_PER_STATE) if cells <= _MAX_CELLS else _STATES
 
     def _cells(self, gap: int) -> int:
         open_options = [len(options) for least, _, options in self.others if least <= gap]

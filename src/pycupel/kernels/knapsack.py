@@ -31,7 +31,7 @@ __all__ = ["StateLimitError", "solve"]
 _SWAP_WINDOW = 10
 # The cost of making and judging a state, in table cells; and how many states are always cheaper, because a table has to
 # be set up.
-_CELLS_A_STATE = 64
+_CELLS_PER_STATE = 64
 _FREE_STATES = 64
 # By which factor the expected states must exceed the limit before the enumeration is given up.
 _FORESIGHT = 4
@@ -92,7 +92,7 @@ def solve(
     chosen = [i for i in before if i not in bits]
     left = capacity - sum([weights[i] for i in chosen])
     cells = len(core) * (left + 1)
-    allowed = max(_FREE_STATES, cells // _CELLS_A_STATE) if cells <= max_cells else max_states
+    allowed = max(_FREE_STATES, cells // _CELLS_PER_STATE) if cells <= max_cells else max_states
     try:
         best = _Core(removals, additions, bits, slack, unit, price, allowed).best(gain)
     except StateLimitError:
@@ -196,10 +196,10 @@ class _Core:
             else:
                 grown = self._deviate(states, additions.pop(), 1, gain)
             states, gain = self._prune(states + grown, gain)
-            self._foresee(len(states), gain)
+            self._give_up_early(len(states), gain)
         return min((negated, chosen) for weight, negated, chosen in states if weight <= self.slack)[1]
 
-    def _foresee(self, states: int, gain: int) -> None:
+    def _give_up_early(self, states: int, gain: int) -> None:
         """Give up early if only ties are left, because then every state is kept until the end."""
         expected = self.states + states * self.free
         if gain * self.unit == self.slack * self.price and expected > _FORESIGHT * self.max_states:

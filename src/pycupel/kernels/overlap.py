@@ -11,9 +11,9 @@ __all__ = ["overlap_counts"]
 _Label = TypeVar("_Label", bound=Hashable)
 
 # Up to this many rows, masks alone are faster.
-_SMALL = 256
+_FEW_ROWS = 256
 # Beyond that, a label on at most this many rows is cheaper as a list than as a mask.
-_FEW = 8
+_RARE = 8
 # All masks together have at most 2**29 bits: 64 MB.
 _MASK_BITS_LOG2 = 29
 
@@ -25,7 +25,7 @@ def overlap_counts(rows: Sequence[tuple[_Label, ...]], canonical: Callable[[_Lab
     labels are combined by a few operations on machine words. Among many rows, a rare label is a list instead:
     masks for many rare labels would take far more memory than the rows.
     """
-    find = _masks if len(rows) <= _SMALL else _masks_or_lists
+    find = _masks if len(rows) <= _FEW_ROWS else _masks_or_lists
     rows_of: Mapping[_Label, list[int] | int] = find(rows)
     name_of = {label: canonical(label) for label in rows_of}
     if len(set(name_of.values())) < len(name_of):
@@ -66,7 +66,7 @@ def _masks_or_lists(rows: Sequence[tuple[_Label, ...]]) -> Mapping[_Label, list[
     for row, labels in enumerate(rows):
         for label in labels:
             rows_of[label].append(row)
-    few = max(min(len(rows) // 64 + 1, _FEW), sum(map(len, rows_of.values())) * len(rows) >> _MASK_BITS_LOG2)
+    few = max(min(len(rows) // 64 + 1, _RARE), sum(map(len, rows_of.values())) * len(rows) >> _MASK_BITS_LOG2)
     size = len(rows) // 8 + 1
     return {label: _mask(members, size) if len(members) > few else members for label, members in rows_of.items()}
 

@@ -76,7 +76,7 @@ _FIELDS: Mapping[str, str] = {
 }
 _RANKS = {name: rank for rank, name in enumerate(_FIELDS)}
 # Encrypted reasoning has about eight characters per token.
-_SEALED_CHARACTERS = 8
+_ENCRYPTED_CHARACTERS = 8
 _IMAGES = frozenset({"image", "image_url", "input_image", "computer_screenshot", "screenshot", "image_generation_call"})
 TEXTS = frozenset({"text", "input_text", "output_text"})
 _INLINE = ("inline_data", "file_data", "inlineData", "fileData")
@@ -195,7 +195,7 @@ class ContentReader:
         if how == "nested":
             return self._nested(name, value, members, texts)
         if how == "sealed":
-            return _sealed(value, name)
+            return _encrypted(value, name)
         if how == "json":
             texts.append(_json(value, name))
             return self._escapes(value) if self.prices.escapes and name == "arguments" else 0
@@ -231,7 +231,7 @@ class ContentReader:
             return prices.small_image if is_small else prices.image
         if kind in _AUDIO:
             return prices.audio
-        return _sealed(field(node, "data"), "data") if kind == "redacted_thinking" else None
+        return _encrypted(field(node, "data"), "data") if kind == "redacted_thinking" else None
 
     def _inline_price(self, node: Any) -> int | None:
         """Price Gemini's data by its MIME type, because its parts have no type."""
@@ -251,11 +251,11 @@ class ContentReader:
         return self.prices.file if text is None else self._walk([text_of(node, "title"), text], texts)
 
 
-def _sealed(value: Any, key: str) -> int:
+def _encrypted(value: Any, key: str) -> int:
     if value is None:
         return 0
     if isinstance(value, (str, bytes)):
-        return len(value) // _SEALED_CHARACTERS
+        return len(value) // _ENCRYPTED_CHARACTERS
     raise ContentError(f"must be a text, not {describe(value)}", key)
 
 

@@ -17,7 +17,7 @@ from pycupel.tokens.models import family_of
 __all__ = ["detect_provider", "resolve_provider"]
 
 # Other providers that share a provider's format. Plain text fits every provider.
-_MAY_BE = {"anthropic": (None,), "mistral": (None, "openai")}
+_SHARED_FORMATS = {"anthropic": (None,), "mistral": (None, "openai")}
 
 # The most that the chat templates of open models add.
 _CHAT_TEMPLATES = Prices(message=6, name=1, call=30)
@@ -92,7 +92,7 @@ def detect_provider(messages: Sequence[Any], home: Provider | None = None) -> Pr
         choices = " or ".join(f"provider={provider!r}" for provider in seen)
         raise ProviderAmbiguousError(f"{where}; pass {choices}", tuple(seen))
     found = next(iter(seen), None)
-    if home is not None and found in _MAY_BE.get(home.name, ()):
+    if home is not None and found in _SHARED_FORMATS.get(home.name, ()):
         return home
     return PROVIDERS[found or "openai"]
 

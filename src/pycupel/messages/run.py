@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
-_IGNORED = (
+_PREVIOUS_IGNORED = (
     "previous was ignored: it was made with different arguments, or this history does not start with the same messages"
 )
 
@@ -55,7 +55,7 @@ def run(request: Request) -> tuple[MessageSelection, SummaryRequest | None]:
 
 
 def _add_hints(error: UnitTooLargeError, request: Request) -> None:
-    """Say how to shorten results. And the message that the error names may be small: name what else has to fit."""
+    """Add notes: how to shorten results, and what else has to fit, because the named message may be small."""
     if request.too_large != "shorten" and any(request.history.views[n].results for n in error.indices):
         error.add_note('To shorten tool results that do not fit, pass too_large="shorten".')
     budget = ContextBudget.of(request.budget)
@@ -123,7 +123,7 @@ def _selection(
         counter=str(count),
         provider=history.provider.name,
         usage=usage_of(request.budget, request.beside, map(history.views.__getitem__, kept), document_tokens),
-        notes=notes if previous is request.previous else (*notes, _IGNORED),
+        notes=notes if previous is request.previous else (*notes, _PREVIOUS_IGNORED),
         cut=_cut(history, replayed, kept),
         shortened=shortened,
         fingerprint=record.fingerprint,

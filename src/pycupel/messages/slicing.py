@@ -21,7 +21,7 @@ _DOCUMENT_PERCENT = 30.0
 
 _HISTORY_KINDS = frozenset({ContextKind.SYSTEM_PROMPT.key, ContextKind.MESSAGE.key, ContextKind.TOOL_OUTPUT.key})
 
-_CUT = "messages it depends on do not fit, or the messages around it were cut"
+_CUT_NOTE = "messages it depends on do not fit, or the messages around it were cut"
 
 
 def fill(
@@ -119,7 +119,7 @@ class BesideSlice(IndexedSlicer):
     def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
         """Return the notes of the inner slicer, or else why small old messages are not kept one by one."""
         inner = {} if self.inner is None else exclusion_notes(self.inner, items, scores, budget)
-        return {i: inner.get(i, _CUT) for i in range(len(items))}
+        return {i: inner.get(i, _CUT_NOTE) for i in range(len(items))}
 
 
 def inner_slicer(slicer: Slicer) -> Slicer | None:

@@ -13,7 +13,7 @@ from pycupel.model.kind import ContextKind
 
 __all__ = ["brief_repr", "record_repr", "shown"]
 
-_MOST_MEMBERS = 3
+_MAX_MEMBERS = 3
 
 
 def shown(value: Any) -> str:
@@ -38,7 +38,7 @@ def record_repr(self: object) -> str:
 
 
 def _few(value: Any) -> str:
-    if type(value) not in (list, tuple) or len(value) <= _MOST_MEMBERS:
+    if type(value) not in (list, tuple) or len(value) <= _MAX_MEMBERS:
         return shown(value)
     text = f"{shown(value[0])}, ... {len(value) - 1} more"
     return f"[{text}]" if type(value) is list else f"({text})"

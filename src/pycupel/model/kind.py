@@ -17,8 +17,8 @@ from pycupel.model.names import fold
 __all__ = ["ContextKind", "ContextSource"]
 
 # Most programs use a few short names; the limits are for programs that generate them.
-_REMEMBERED = 1_000
-_REMEMBERED_LENGTH = 64
+_MAX_CACHED = 1_000
+_MAX_CACHED_LENGTH = 64
 _MAX_LENGTH = 1_000
 
 
@@ -62,7 +62,7 @@ class _FoldedName:
             raise wrong_type(name, f"a str or a {cls.__name__}", value)
         _check_name(cls, value, name)
         wrapped = cls(value)
-        if type(value) is str and len(known) < _REMEMBERED and len(value) <= _REMEMBERED_LENGTH:
+        if type(value) is str and len(known) < _MAX_CACHED and len(value) <= _MAX_CACHED_LENGTH:
             known[value] = wrapped
         return wrapped
 

@@ -30,9 +30,9 @@ __all__ = ["IGNORED_QUERY", "ranking_notes", "selection_notes"]
 IGNORED_QUERY = "no scorer of the policy reads the query; add a RelevanceScorer, or choose a policy that has one"
 
 # With fewer items, equal hints may be a coincidence.
-_SEVERAL = 5
-_HARDLY = 0.01
-_MOST_KINDS = 3
+_MIN_HINTS = 5
+_NEARLY_EQUAL = 0.01
+_MAX_KINDS = 3
 
 
 def ranking_notes(ranking: Ranking, *, fields: bool = True) -> tuple[str, ...]:
@@ -72,7 +72,7 @@ def _repeated_messages(ranking: Ranking, *, in_order: bool) -> Iterator[str]:
     dropped = 0
     for i in ranking.duplicates:
         item, other = items[i], kept.get(items[i].content)
-        dropped += other is not None and _said_again(item, other, in_order=in_order)
+        dropped += other is not None and _is_repeated_on_purpose(item, other, in_order=in_order)
     if dropped:
         messages = "1 message was" if dropped == 1 else f"{dropped} messages were"
         yield (
@@ -80,7 +80,7 @@ def _repeated_messages(ranking: Ranking, *, in_order: bool) -> Iterator[str]:
         )
 
 
-def _said_again(item: ContextItem, other: ContextItem, *, in_order: bool) -> bool:
+def _is_repeated_on_purpose(item: ContextItem, other: ContextItem, *, in_order: bool) -> bool:
     if item is other or item.kind != ContextKind.MESSAGE or other.kind != ContextKind.MESSAGE:
         return False
     if item.timestamp is None or other.timestamp is None:
@@ -127,17 +127,17 @@ _CAUSES: dict[type[object], str] = {
 
 def _equal_hints(ranking: Ranking, parts: Parts) -> Iterator[str]:
     """Note hints that have most of the weight but decide nothing."""
-    if len(ranking.all_scores) < _SEVERAL:
+    if len(ranking.all_scores) < _MIN_HINTS:
         return
     for scorer, _, column in parts:
-        if type(scorer) is not ReflexiveScorer or abs(column[0] - column[-1]) > _HARDLY:
+        if type(scorer) is not ReflexiveScorer or abs(column[0] - column[-1]) > _NEARLY_EQUAL:
             continue
         low, high = min(column), max(column)
         shares = (ranking.trace.traits or ranking.trace.sources.traits).shares
         own = sum([share for each, share in shares if each is scorer])
         decides = 2.0 * own >= sum([share for _, share in shares])
         # As the only scorer, hints that differ at all give an order.
-        if decides and 0.0 < low < 1.0 and high - low <= _HARDLY and (len(shares) > 1 or low == high):
+        if decides and 0.0 < low < 1.0 and high - low <= _NEARLY_EQUAL and (len(shares) > 1 or low == high):
             yield (
                 f"all hints lie between {low:.3g} and {high:.3g}, so other scores and the tokens decide; "
                 "use ScaledScorer(ReflexiveScorer()), or hints that differ"
@@ -153,7 +153,7 @@ def _unknown_kinds(selection: Selection, parts: Parts) -> Iterator[str]:
         out = compress(ranking.items, [not selected for selected in selection.sliced.is_selected])
         unknown = Counter(item.kind for item in out if item.kind not in scorer.weights)
         if unknown and (weight >= 0.5 or any(column)):
-            names = ", ".join(shortened(kind.value) for kind, _ in unknown.most_common(_MOST_KINDS))
+            names = ", ".join(shortened(kind.value) for kind, _ in unknown.most_common(_MAX_KINDS))
             yield (
                 f"KindScorer has no weight for the kind of items that were left out ({unknown.total()}), so it gives "
                 f"them 0; add a weight for {names}"

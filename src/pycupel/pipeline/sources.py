@@ -34,7 +34,7 @@ def merge_sources(*sources: Source, timeout: float | None = None, source_timeout
         source_timeout: How many seconds to wait for the next item of a source.
 
     Returns:
-        An async iterable of items, for `Pipeline.run_stream` or `async for`. It can be iterated over once.
+        An async iterable of items, for `Pipeline.run_stream` or `async for`. It can be iterated only once.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -87,7 +87,7 @@ class MergedSources:
             RuntimeError: they have already been started.
         """
         if self._is_started:
-            raise RuntimeError("merged sources can be iterated over once; call merge_sources again")
+            raise RuntimeError("merged sources can be iterated only once; call merge_sources again")
         self._is_started = True
         # Do not keep the iterator: a caller that stops early drops it, which closes the sources.
         return self._merged()

@@ -50,7 +50,7 @@ def streaming_sources(sources: NoteSources) -> NoteSources:
     while inner is not None:
         if isinstance(inner, QuotaSlice | CountQuotaSlice | CountConstrainedKnapsackSlice):
             raise PipelineConfigError(
-                f"a stream cannot be selected with a {type(inner).__name__}, because quotas are shares of all items; "
+                f"a stream cannot use a {type(inner).__name__}, because quotas are shares of all items; "
                 "collect the items and use run, or use a StreamSlice",
                 argument="slicer",
             )

@@ -32,7 +32,7 @@ __all__ = ["Data", "Kinds", "budget_data", "plain", "report_data", "use_data"]
 Data: TypeAlias = dict[str, Any]
 
 # How many kinds have a colour, and how many characters of a text are in the page.
-_MOST_KINDS = 11
+_MAX_KINDS = 11
 _LONGEST_TEXT = 4_000
 _LONGEST_NAME = 60
 _LONGEST_VALUE = 200
@@ -77,10 +77,10 @@ class Kinds:
 
     def shares(self, items: Iterable[ContextItem]) -> list[list[float | str]]:
         """Return the tokens and the number of items for each colour; the last colour is that of all other kinds."""
-        colors = min(len(self.names), _MOST_KINDS + 1)
+        colors = min(len(self.names), _MAX_KINDS + 1)
         tokens, numbers = [0] * colors, [0] * colors
         for item in items:
-            color = min(self.index(item), _MOST_KINDS)
+            color = min(self.index(item), _MAX_KINDS)
             tokens[color] += item.tokens
             numbers[color] += 1
         return [[plain(each), number] for each, number in zip(tokens, numbers, strict=True)]

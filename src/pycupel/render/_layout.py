@@ -43,7 +43,7 @@ _MARK = "..."
 # A no-break space. Clipped texts contain none: their white space has become plain spaces.
 _GLUE = "\xa0"
 # With less room than this beside the other columns, a text gets its own line.
-_LEAST_TEXT = 16
+_MIN_TEXT = 16
 # Characters that a terminal might interpret, or not show in exactly one column.
 _UNSAFE = re.compile("[^ -~]")
 
@@ -174,7 +174,7 @@ class Table:
 
     def titles(self, text: str = "") -> list[Line]:
         lines = self._columns(self._titles)
-        if self._room >= _LEAST_TEXT:
+        if self._room >= _MIN_TEXT:
             lines[-1].append(Span(_GAP + text, QUIET))
         return [*lines]
 
@@ -183,7 +183,7 @@ class Table:
 
     def _lines(self, row: Row) -> list[list[Span]]:
         lines = self._columns(row)
-        if row.text and self._room >= _LEAST_TEXT:
+        if row.text and self._room >= _MIN_TEXT:
             lines[-1].append(Span(_GAP + clipped(row.text, self._room)))
         elif row.text:
             lines.append([Span(self._below + _GAP + clipped(row.text, self._room_below))])

@@ -14,7 +14,7 @@ from pycupel.render._layout import HEADING, QUIET, Line, Row, Span, Table, clipp
 
 __all__ = ["Page"]
 
-_LEAST_WIDTH = 40
+_MIN_WIDTH = 40
 _COLORS = ("36", "32", "33", "35", "34", "96", "92", "93", "95", "94")
 
 
@@ -30,9 +30,9 @@ class Page:
     @classmethod
     def of(cls, report: SelectionReport, width: int, limit: int | None) -> Page:
         columns = checked_int("width", width)
-        if columns < _LEAST_WIDTH:
+        if columns < _MIN_WIDTH:
             raise InvalidArgumentError(
-                f"width must be at least {_LEAST_WIDTH}, but is {columns}", argument="width", value=columns
+                f"width must be at least {_MIN_WIDTH}, but is {columns}", argument="width", value=columns
             )
         rows = limit if limit is None else checked_count("limit", limit, InvalidArgumentError)
         kinds = dict.fromkeys(included.item.kind.key for included in report.included)

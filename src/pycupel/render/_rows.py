@@ -18,7 +18,7 @@ __all__ = ["Entry", "RowIndex", "Table", "entries_of"]
 Entry: TypeAlias = IncludedItem | ExcludedItem
 
 # How many rows a page has.
-_MOST_ROWS = 10_000
+_MAX_ROWS = 10_000
 
 
 def entries_of(report: SelectionReport) -> list[Entry]:
@@ -81,7 +81,7 @@ class Table(NamedTuple):
             for entry, row in zip(theirs, rows, strict=True):
                 if row is not None:
                     others[row] = entry
-                elif len(items) < _MOST_ROWS:
+                elif len(items) < _MAX_ROWS:
                     items.append(entry.item)
                     entries.append(None)
                     others.append(entry)
@@ -91,6 +91,6 @@ class Table(NamedTuple):
 def _shown(report: SelectionReport) -> tuple[list[Entry], int]:
     """Return the entries that get a row, and how many do not. A quarter of the rows is for excluded items."""
     included, excluded = report.included, report.excluded
-    left_out = min(len(excluded), max(_MOST_ROWS - len(included), _MOST_ROWS // 4))
-    shown: list[Entry] = [*included[: _MOST_ROWS - left_out], *excluded[:left_out]]
+    left_out = min(len(excluded), max(_MAX_ROWS - len(included), _MAX_ROWS // 4))
+    shown: list[Entry] = [*included[: _MAX_ROWS - left_out], *excluded[:left_out]]
     return shown, report.total_candidates - len(shown)

@@ -17,13 +17,13 @@ __all__ = ["Needed", "identifiers", "needed_of"]
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_./:\-]{5,}")
 # Unlike a word, an identifier has an underscore, a path, a digit, or a capital inside.
-_TELLING = re.compile(r"[_/.\d:]|[a-z][A-Z]")
+_IDENTIFIER = re.compile(r"[_/.\d:]|[a-z][A-Z]")
 _SPOKEN = frozenset({SYSTEM, USER, ASSISTANT})
 
 
 def identifiers(text: str) -> set[str]:
     """Find the identifiers, paths and commands in a text."""
-    return {word.strip("./:-") for word in _WORD.findall(text) if _TELLING.search(word)}
+    return {word.strip("./:-") for word in _WORD.findall(text) if _IDENTIFIER.search(word)}
 
 
 class Needed(NamedTuple):

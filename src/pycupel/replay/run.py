@@ -126,7 +126,7 @@ def _labelled(policies: Any) -> dict[str, Policy | BaselineName]:
         labelled = {label: _known(each) for label, each in cast("Mapping[str, Any]", policies).items()}
     else:
         for each in listed:
-            labelled[_free_label(each, labelled)] = _known(each)
+            labelled[_unique_label(each, labelled)] = _known(each)
     if not labelled:
         raise InvalidArgumentError("there must be at least one policy", argument="policies")
     return labelled
@@ -136,7 +136,7 @@ def _known(policy: Any) -> Policy | BaselineName:
     return find_name(policy, BASELINES) or as_policy(policy, "policies")
 
 
-def _free_label(policy: Any, taken: Container[str]) -> str:
+def _unique_label(policy: Any, taken: Container[str]) -> str:
     """Return the name of a policy, with a number if another one has the same name."""
     name = policy if isinstance(policy, str) else getattr(policy, "name", None) or "policy"
     labels = chain([name], (f"{name} {number}" for number in count(2)))

@@ -23,9 +23,9 @@ NOT_IN_FILE = "not in the file"
 _ORDER = (SYSTEM, TOOLS, SUMMARY, USER, ASSISTANT, THINKING, RESULTS, IMAGES)
 _LARGEST = 10
 # Calls with less appended text are ignored; with fewer calls than this, the counter is not corrected.
-_LEAST_TOKENS, _LEAST_PAIRS = 40, 5
+_MIN_TOKENS, _MIN_PAIRS = 40, 5
 # Texts shorter than this repeat by chance.
-_LEAST_REPEATED = 20
+_MIN_REPEATED = 20
 
 
 class WindowShare(NamedTuple):
@@ -171,9 +171,9 @@ def _calibrated(history: History, count: Counter) -> Counter:
     for before, after in pairwise(history.calls):
         if before.prompt_tokens and after.prompt_tokens and not _is_compacted(history, before, after):
             counted, reported = sum(sizes[before.index : after.index]), after.prompt_tokens - before.prompt_tokens
-            if counted >= _LEAST_TOKENS and reported > 0:
+            if counted >= _MIN_TOKENS and reported > 0:
                 pairs.append((reported / counted, counted, reported))
-    if len(pairs) < _LEAST_PAIRS:
+    if len(pairs) < _MIN_PAIRS:
         return count
     _, counted, reported = _median(pairs)
     try:
@@ -264,7 +264,7 @@ def _wasted(window: Iterable[Part]) -> tuple[Waste, Waste]:
     for part in reversed(list(window)):
         if part.kind == RESULTS and part.call in calls:
             superseded.append(part.tokens)
-        elif part.tokens >= _LEAST_REPEATED and part.text in texts:
+        elif part.tokens >= _MIN_REPEATED and part.text in texts:
             repeated.append(part.tokens)
         if part.kind == RESULTS and part.call:
             calls.add(part.call)

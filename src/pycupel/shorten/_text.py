@@ -21,7 +21,7 @@ _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
 _BINARY_SHARE = 0.05
 _SAMPLE = 65_536
 # Longer runs of joined characters are cut: no real text has them.
-_MOST_JOINED = 64
+_MAX_JOINED = 64
 
 
 def is_binary(text: str) -> bool:
@@ -63,7 +63,7 @@ def safe_index(text: str, index: int) -> int:
 
 
 def _outside_character(text: str, index: int) -> int:
-    least = max(0, index - _MOST_JOINED)
+    least = max(0, index - _MAX_JOINED)
     while least < index < len(text) and _joins(text, index):
         index -= 1
     return index

@@ -12,7 +12,7 @@ __all__ = ["units_of"]
 # One pass finds words, identifiers and paths, and a number after a name.
 _WORD = re.compile(r"([^\W\d][\w./:-]{5,})(?:[ \t]*=?[ \t]*(-?\d[\d.,]*))?")
 # An identifier or a path has punctuation in it or after it, such as the colon of a key.
-_TELLING = re.compile(r"[_/.\d:]|[a-z][A-Z]")
+_IDENTIFIER = re.compile(r"[_/.\d:]|[a-z][A-Z]")
 _ERROR = re.compile(
     r"\b(?:error|fatal|panic|failed|failure|warning|exception)\b\s*[:!\]]|\b[A-Z]\w*(?:Error|Exception)\b:|Traceback",
     re.IGNORECASE,
@@ -34,7 +34,7 @@ def units_of(text: str) -> dict[str, float]:
         name = word.strip(_EDGES)
         if len(name) > _LONGEST:
             continue
-        if _TELLING.search(word):
+        if _IDENTIFIER.search(word):
             units[name] = 1.0
         else:
             # The same word in a sentence is not the key or identifier.

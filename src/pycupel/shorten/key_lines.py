@@ -17,7 +17,7 @@ __all__ = ["KeyLines"]
 
 # The cost of a line in addition to its characters: its part of the note about left-out lines.
 _GAP = 8
-_MOST_NEEDED = 16
+_MAX_NEEDED = 16
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -122,7 +122,7 @@ def _fill(pieces: Sequence[Piece], order: Iterable[int], budget: int) -> set[int
             continue
         wanted: list[int] = []
         needed: int | None = i
-        while needed is not None and needed not in chosen and len(wanted) < _MOST_NEEDED:
+        while needed is not None and needed not in chosen and len(wanted) < _MAX_NEEDED:
             wanted.append(needed)
             needed = pieces[needed].needs
         cost = sum([len(pieces[each].text) + _GAP for each in wanted])

@@ -87,7 +87,7 @@ class QuotaSlice(IndexedSlicer):
             required += entry.require
         if required > 100.0 + 1e-9:
             raise SlicerConfigError(
-                f"the required percentages must not exceed 100 together, but are {required}",
+                f"the required percentages must not exceed 100 in total, but are {required}",
                 argument="entries",
                 value=required,
             )
@@ -116,7 +116,7 @@ class QuotaSlice(IndexedSlicer):
         shares = self._distribute(partition_by_kind(items), items, budget.target_tokens)
         outcomes = {key: self._slice_share(key, share, items, scores) for key, share in shares.items()}
         if self.redistribute:
-            self._offer_the_rest(shares, outcomes, items, scores, budget.target_tokens)
+            self._redistribute_rest(shares, outcomes, items, scores, budget.target_tokens)
         shortfalls = [shortfall for outcome in outcomes.values() for shortfall in outcome.shortfalls]
         return IndexSlice(
             [i for outcome in outcomes.values() for i in outcome.selected],
@@ -172,7 +172,7 @@ class QuotaSlice(IndexedSlicer):
         )
         return outcome.at(members)
 
-    def _offer_the_rest(
+    def _redistribute_rest(
         self,
         shares: dict[str, _Share],
         outcomes: dict[str, IndexSlice],
@@ -228,7 +228,7 @@ class QuotaSlice(IndexedSlicer):
         absent = [entry for entry in required if entry.kind.key not in present]
         for entry in absent[:1]:
             yield (
-                f"no candidate is of kind {shortened(entry.kind.value)}, for which QuotaSlice requires "
+                f"no candidate has kind {shortened(entry.kind.value)}, for which QuotaSlice requires "
                 f"{entry.require:g} percent of the budget{_more(absent)}; correct the kind, or leave out the entry"
             )
         if not self.redistribute and type(self.inner) is GreedySlice:

@@ -28,10 +28,10 @@ _Answer = list[str]
 
 _PLAIN_FIELDS = attrgetter(*(field.name for field in fields(ContextItem) if field.name != "metadata"))
 
-_STRANGER = "an item that it was not given"
+_UNKNOWN_ITEM = "an item that it was not given"
 
 # Errors that a slicer may raise instead of answering.
-_REFUSALS = (CountRequirementError, TableTooLargeError)
+_ALLOWED_ERRORS = (CountRequirementError, TableTooLargeError)
 
 _ADVICE = {
     "answers": "A strategy must accept any items, in a tuple, which it cannot change.",
@@ -48,7 +48,7 @@ _ADVICE = {
     "number": "Return a float; 0.0 for an item without the data to score it.",
     "batch": "Use the arithmetic of score, in the same order, without sum() of floats; or remove score_all.",
     "list": "Return a list of items.",
-    "subset": "Return the same objects, not copies, each at most as often as it was given.",
+    "subset": "Return the same objects, not copies, and none more often than it was given.",
     "nothing": "Return [] if there are no items, or if budget.target_tokens is 0.",
     "budget": (
         "Stay within budget.target_tokens, not max_tokens. If requirements take precedence over the budget, check with "
@@ -190,13 +190,13 @@ class SlicerContract(_Contract):
     def ask(self, strategy: Any, sample: Sample) -> _Answer:
         try:
             selected = strategy.slice(sample.scored, sample.budget)
-        except _REFUSALS as error:
+        except _ALLOWED_ERRORS as error:
             return [str(error)]
         if not self.is_list(selected, sample):
             return []
         answer = _names(selected, sample.items)
-        if _STRANGER in answer:
-            stranger = describe(selected[answer.index(_STRANGER)])
+        if _UNKNOWN_ITEM in answer:
+            stranger = describe(selected[answer.index(_UNKNOWN_ITEM)])
             self.report("subset", f"slice returned {stranger}, which it was not given or had returned already", sample)
         elif answer:
             self._check_room(selected, sample)
@@ -216,7 +216,7 @@ class SlicerContract(_Contract):
         scores = [pair.score for pair in sample.scored]
         try:
             outcome = slice_by_index(self.strategy, sample.items, scores, sample.budget)
-        except _REFUSALS as error:
+        except _ALLOWED_ERRORS as error:
             return [str(error)]
         detailed = _names([sample.items[i] for i in outcome.selected], sample.items)
         # The order of a slicer's selection does not matter.
@@ -240,7 +240,7 @@ class PlacerContract(_Contract):
 def _names(returned: Sequence[object], items: Sequence[ContextItem]) -> _Answer:
     """Name the returned items by their indices, each index at most once."""
     indices = indices_by_identity(items)
-    return [f"item {indices[id(item)].pop()}" if indices.get(id(item)) else _STRANGER for item in returned]
+    return [f"item {indices[id(item)].pop()}" if indices.get(id(item)) else _UNKNOWN_ITEM for item in returned]
 
 
 def _state(sample: Sample) -> list[object]:

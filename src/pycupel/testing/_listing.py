@@ -13,7 +13,7 @@ __all__ = ["comma_separated", "kinds_of", "listing", "reasons_of"]
 
 # Test runners indent what they show.
 _WIDTH = 72
-_MOST_ROWS = 5
+_MAX_ROWS = 5
 
 
 def kinds_of(included: Iterable[IncludedItem]) -> tuple[ContextKind, ...]:
@@ -35,11 +35,11 @@ def listing(title: str, entries: Sequence[IncludedItem | ExcludedItem], indices:
     chosen = range(len(entries)) if indices is None else indices
     if not chosen:
         return ""
-    rows = [_row(i, entries[i]) for i in chosen[:_MOST_ROWS]]
+    rows = [_row(i, entries[i]) for i in chosen[:_MAX_ROWS]]
     table = Table((">idx", "<kind", ">tokens", ">score", "<reason"), rows, _WIDTH)
     lines = [[Span(f"{title}:")], *table.titles("content"), *table.lines(rows)]
-    if len(chosen) > _MOST_ROWS:
-        lines.append([Span(f"  ... and {len(chosen) - _MOST_ROWS} more")])
+    if len(chosen) > _MAX_ROWS:
+        lines.append([Span(f"  ... and {len(chosen) - _MAX_ROWS} more")])
     return finish(lines, _WIDTH, color=False)
 
 

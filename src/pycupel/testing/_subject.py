@@ -20,7 +20,7 @@ __all__ = ["ReportSubject"]
 # Makes pytest tracebacks end at the assertion in the test, not in this module.
 __tracebackhide__ = True
 
-_ABOUT_ITEM = 'lambda item: "refund" in item.content'
+_ITEM_PREDICATE = 'lambda item: "refund" in item.content'
 
 
 @sealed
@@ -60,7 +60,7 @@ class ReportSubject:
         self, predicate: Callable[[ContextItem], object]
     ) -> tuple[Sequence[ExcludedItem], list[int]]:
         """Return the excluded items, and the indices of those that satisfy the predicate."""
-        checked_predicate(predicate, _ABOUT_ITEM)
+        checked_predicate(predicate, _ITEM_PREDICATE)
         excluded = self.report.excluded
         return excluded, [i for i, entry in enumerate(excluded) if predicate(entry.item)]
 

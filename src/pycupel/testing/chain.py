@@ -37,7 +37,7 @@ __all__ = ["SelectionReportChain", "should"]
 # Makes pytest tracebacks end at the assertion in the test, not in this module.
 __tracebackhide__ = True
 
-_ABOUT_INCLUDED = "lambda included: included.score > 0.5"
+_INCLUDED_PREDICATE = "lambda included: included.score > 0.5"
 
 
 def should(report: SelectionReport) -> SelectionReportChain:
@@ -73,7 +73,7 @@ class SelectionReportChain(ReportSubject):
 
     def include_item_matching(self, predicate: Callable[[IncludedItem], object]) -> Self:
         """At least one selected item satisfies the predicate, which gets the item with its score and reason."""
-        checked_predicate(predicate, _ABOUT_INCLUDED)
+        checked_predicate(predicate, _INCLUDED_PREDICATE)
         included = self.report.included
         return self._expect(
             any(map(predicate, included)),
@@ -243,7 +243,7 @@ class SelectionReportChain(ReportSubject):
 
     def place_item_at_edge(self, predicate: Callable[[IncludedItem], object]) -> Self:
         """The first or the last selected item satisfies the predicate, which gets it with its score and reason."""
-        checked_predicate(predicate, _ABOUT_INCLUDED)
+        checked_predicate(predicate, _INCLUDED_PREDICATE)
         included = self.report.included
         if included and (predicate(included[0]) or predicate(included[-1])):
             return self
@@ -289,7 +289,7 @@ class SelectionReportChain(ReportSubject):
 
     def shorten_item_matching(self, predicate: Callable[[IncludedItem], object]) -> Self:
         """At least one item that satisfies the predicate was selected in a shorter version."""
-        checked_predicate(predicate, _ABOUT_INCLUDED)
+        checked_predicate(predicate, _INCLUDED_PREDICATE)
         shortened = self.report.shortened
         return self._expect(
             any(map(predicate, shortened)),

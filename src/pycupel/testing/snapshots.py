@@ -27,13 +27,13 @@ __all__ = ["USED", "check_snapshot", "directory_of"]
 USED: dict[Path, bool] = {}
 
 _UPDATE = "If the selection is right, run pytest with --cupel-update-snapshots,\nor set CUPEL_UPDATE_SNAPSHOTS=1."
-_SHARED = "Another test in this run uses a snapshot of the same name: use a different name in each."
+_NAME_REUSED = "Another test in this run uses a snapshot of the same name: use a different name in each."
 
 # Characters that file names may not contain on some systems, and names of devices on Windows.
 _NO_FILE_NAME = re.compile(r'[/\\<>:"|?*]|^[. ]|[. ]$|^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)', re.IGNORECASE)
 _LONGEST_NAME = 200
 _LONGEST_LINE = 72
-_MOST_LINES = 60
+_MAX_LINES = 60
 
 __tracebackhide__ = True
 
@@ -52,7 +52,7 @@ def directory_of(file: str) -> Path:
 def check_snapshot(report: SelectionReport, name: str, directory: str | os.PathLike[str]) -> None:
     """Compare the report with its snapshot, or write the snapshot if it is missing or should be updated."""
     path = Path(directory).absolute() / "__snapshots__" / f"{_checked_name(name)}.json"
-    text = hiding(_stable, report)
+    text = hiding(_without_times, report)
     stored = _read(path)
     if stored == text:
         USED.setdefault(path, False)
@@ -67,11 +67,11 @@ def check_snapshot(report: SelectionReport, name: str, directory: str | os.PathL
             expected=stored,
             actual=text,
             report=report,
-            note=_SHARED if path in USED else _UPDATE,
+            note=_NAME_REUSED if path in USED else _UPDATE,
         )
 
 
-def _stable(report: SelectionReport) -> str:
+def _without_times(report: SelectionReport) -> str:
     """Remove measured times and notes from a report."""
     document = to_dict(report, allow_nan=True)
     document["events"] = []
@@ -138,8 +138,8 @@ def _mismatch(report: SelectionReport, path: Path, stored: str, text: str) -> st
         problem = f"the selection is not the one in {_shown(path)}."
         lines = _diff([*outline(before)], [*outline(report)])
     lines = lines or _diff(stored.splitlines(), text.splitlines())
-    more = [f"... and {len(lines) - _MOST_LINES} more lines"] if len(lines) > _MOST_LINES else []
-    return "\n".join([problem, *lines[:_MOST_LINES], *more])
+    more = [f"... and {len(lines) - _MAX_LINES} more lines"] if len(lines) > _MAX_LINES else []
+    return "\n".join([problem, *lines[:_MAX_LINES], *more])
 
 
 def _diff(left: list[str], right: list[str]) -> list[str]:

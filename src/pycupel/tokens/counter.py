@@ -13,7 +13,7 @@ from pycupel.model.frozen import sealed
 __all__ = ["Counter"]
 
 # A provider's count differs from ours, because of its formatting. Beyond this factor, it is for another request.
-_MOST = 4
+_MAX_FACTOR = 4
 
 
 @sealed
@@ -84,7 +84,7 @@ class Counter:
         """
         ours = checked_positive("counted", counted, InvalidArgumentError)
         theirs = checked_positive("reported", reported, InvalidArgumentError)
-        if max(ours, theirs) > _MOST * min(ours, theirs):
+        if max(ours, theirs) > _MAX_FACTOR * min(ours, theirs):
             raise InvalidArgumentError(
                 f"{reported} reported and {counted} counted tokens cannot be about the same request",
                 argument="reported",

@@ -115,7 +115,7 @@ _LETTER_COSTS, _SKIP_COSTS = _Costs.of(LETTER_COSTS), _Costs.of(SKIP_COSTS)
 _ROW_COSTS = _Costs.of([ROW_COSTS[bisect(ROW_GROUPS, row) - 1] for row in range(256)])
 
 # Not even random letters cost more on average.
-_MOST_PAIR_COST = 50
+_MAX_PAIR_COST = 50
 
 # A long run that keeps switching between letters and digits is data: base64, keys, signatures.
 _RUNS = _table([b"", _LOWER + _UPPER + _DIGITS + b"+/=_-"], 0)
@@ -182,7 +182,7 @@ def _splits(letters: bytes, skips: bytes) -> int:
     common = COMMON_PAIR_COST * pairs - cost
     if common > 0:
         return max(0, cost - common * COMMON_DISCOUNT_PERCENT // 100)
-    return min(cost, _MOST_PAIR_COST * pairs)
+    return min(cost, _MAX_PAIR_COST * pairs)
 
 
 def find_features(text: str) -> Features:

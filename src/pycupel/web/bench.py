@@ -83,7 +83,7 @@ class Bench:
         """Return the page, with the first selection and all possible settings."""
         with self._lock:
             data = _response_of(lambda: self._selection(self._first, None))
-            offer = self._offer()
+            offer = self._choices()
         return render_page("Playground", {**data, "play": offer}, connect="'self'")
 
     def answer(self, name: str, request: Any) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class Bench:
         Raises:
             KeyError: there is no such request.
         """
-        handler = {"select": self._select, "items": self._use}[name]
+        handler = {"select": self._select, "items": self._use_items}[name]
         with self._lock:
             return _response_of(lambda: handler(checked_mapping("the request", "an object", request)))
 
@@ -104,12 +104,12 @@ class Bench:
         other = request.get("other")
         return self._selection(_settings(request), None if other is None else _settings(other))
 
-    def _use(self, request: Mapping[str, Any]) -> dict[str, Any]:
+    def _use_items(self, request: Mapping[str, Any]) -> dict[str, Any]:
         items = list(self._read(checked_str("text", request.get("text"))))
         if not items:
             raise InvalidArgumentError("the file has no items", argument="text")
         self._items, self._name = items, checked_str("name", request.get("name"))[:200]
-        return {"play": self._offer() | {"budget": _budget_data(_half(items))}}
+        return {"play": self._choices() | {"budget": _budget_data(_half(items))}}
 
     def _selection(self, settings: _Settings, other: _Settings | None) -> dict[str, Any]:
         report = self._report(settings)
@@ -124,7 +124,7 @@ class Bench:
     def _report(self, settings: _Settings) -> SelectionReport:
         return Pipeline.from_policy(settings.policy).dry_run(self._items, settings.budget, query=settings.query)
 
-    def _offer(self) -> dict[str, Any]:
+    def _choices(self) -> dict[str, Any]:
         return {
             "name": self._name,
             "items": len(self._items),

@@ -22,7 +22,7 @@ __all__ = [
 TEXT_BEFORE_RESULT = "text-before-result"
 UNSIGNED_THINKING = "unsigned-thinking"
 
-_MOST_CACHED = 4
+_MAX_CACHED = 4
 
 _FAULTS: dict[str, Fault] = {
     EMPTY_TEXT: (
@@ -52,11 +52,11 @@ def excess_cache_control(views: Sequence[MessageView]) -> Iterator[Finding]:
     for view in views:
         cached = view.marks.count(CACHED)
         count += cached
-        if cached and count > _MOST_CACHED:
+        if cached and count > _MAX_CACHED:
             yield Finding(
                 view.index,
                 "excess-cache-control",
-                f"the history has more than {_MOST_CACHED} blocks with cache_control",
+                f"the history has more than {_MAX_CACHED} blocks with cache_control",
                 "Keep cache_control on the last blocks only; system and tools count, too.",
             )
 

@@ -56,6 +56,19 @@ def test_a_custom_inner_placer_is_held_to_its_contract() -> None:
         placed(FramedPlacer(Losing()), SYSTEM, LATE, EARLY)
 
 
+def test_placers_are_nested_100_levels_deep_at_most() -> None:
+    """PY-08: as slicers and scorers are; what can be built can be shown, compared and run."""
+    placer, other = FramedPlacer(), FramedPlacer()
+    for _ in range(99):
+        placer, other = FramedPlacer(placer), FramedPlacer(other)
+    assert placed(placer, LATE, SYSTEM, EARLY) == ["system", "early", "late"]
+    assert placer == other
+    assert repr(placer) == repr(other)
+    with pytest.raises(InvalidArgumentError, match=r"^placers may be nested at most 100 levels deep$") as caught:
+        FramedPlacer(placer)
+    assert caught.value.argument == "inner"
+
+
 def test_a_kind_cannot_be_first_and_last() -> None:
     with pytest.raises(InvalidArgumentError, match="cannot be both first and last") as caught:
         FramedPlacer(first=["Memory"], last=["memory"])

@@ -210,7 +210,7 @@ def test_integers_with_more_digits_than_python_converts_are_not_written(form: Po
 @pytest.mark.parametrize("share", [1, 0.4])
 def test_what_is_nested_too_deeply_is_not_written(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it is the dictionary that cannot be made, or a text of it, which could not be read back."""
-    monkeypatch.setattr("pycupel.slicers._base.MAX_DEPTH", 10_000)
+    monkeypatch.setattr("pycupel.model.checks.MAX_NESTING", 10_000)
     slicer: Slicer = GreedySlice()
     for _ in range(int(sys.getrecursionlimit() * share)):
         slicer = QuotaSlice([], slicer)

@@ -412,6 +412,6 @@ def test_a_composite_that_is_one_level_too_deep_because_of_the_policy_is_refused
 def test_slicers_that_are_nested_too_deeply_are_refused_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     document: Any = nested(10_000, lambda inner: {"type": "quota", "entries": [], "inner": inner}, {"type": "greedy"})
     assert mistake(slicer=document) == "is nested too deeply"
-    monkeypatch.setattr("pycupel.slicers._base.MAX_DEPTH", 10_000)
+    monkeypatch.setattr("pycupel.model.checks.MAX_NESTING", 10_000)
     slicer: Slicer = nested(sys.getrecursionlimit(), lambda inner: QuotaSlice([], inner), GreedySlice())
     assert str(refused(lambda: policy_to_dict(Policy(RecencyScorer(), slicer)))) == "is nested too deeply"

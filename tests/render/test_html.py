@@ -429,6 +429,11 @@ class TestTheSweep:
         assert list(sweep) == ["failed"]
         assert "query" in sweep["failed"]
 
+    def test_what_is_not_an_item_is_refused(self) -> None:
+        report = PIPELINE.dry_run(make_items(), BUDGET)
+        with pytest.raises(TypeError, match=r"^items\[0\] must be a ContextItem, not \('a', 1\) \(tuple\)$"):
+            report.to_html(items=[("a", 1)])  # type: ignore[list-item]
+
     def test_items_of_another_run_are_refused(self) -> None:
         report = PIPELINE.dry_run(make_items(), BUDGET)
         with pytest.raises(InvalidArgumentError, match="items must be the candidates of the report: it has 13, but"):

@@ -18,8 +18,9 @@ from pycupel.diagnostics.reasons import (
 from pycupel.errors import InvalidArgumentError, NonMonotonicSlicerError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.brief import record_repr
-from pycupel.model.checks import checked_iterable, shortened, wrong_type
+from pycupel.model.checks import shortened, wrong_type
 from pycupel.model.frozen import sealed
+from pycupel.model.item import checked_items
 from pycupel.model.names import suggestion
 from pycupel.model.percent import enlarged
 from pycupel.model.version import is_version_of
@@ -122,7 +123,7 @@ def explain(
     report: SelectionReport, sought: Any, parts: ScoreParts | None, pipeline: Any, items: Iterable[ContextItem] | None
 ) -> Explanation:
     """Find an item in a report and explain it; the arguments are those of `SelectionReport.why`."""
-    candidates = None if items is None else list(checked_iterable("items", "an iterable of ContextItem", items))
+    candidates = None if items is None else checked_items(items)
     if pipeline is not None:
         from pycupel.pipeline.policy import as_policy  # noqa: PLC0415 - as below
 

@@ -17,8 +17,10 @@ from pycupel.errors import InvalidArgumentError, digits, escaped, plain
 from pycupel.model.names import find_name, suggestion
 
 __all__ = [
+    "MAX_NESTING",
     "argument_of",
     "as_float",
+    "check_inner",
     "checked_aware",
     "checked_bool",
     "checked_choice",
@@ -44,6 +46,9 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 _Name = TypeVar("_Name", bound=str)
 _Error = Callable[..., ValueError]
 _LONGEST_NAME = 200
+
+MAX_NESTING = 100
+"""How many strategies may be nested in each other."""
 
 
 def shortened(value: object, limit: int = 60) -> str:
@@ -219,6 +224,17 @@ def checked_aware(name: str, value: Any, error: _Error) -> datetime:
             value=value,
         )
     return value
+
+
+def check_inner(what: str, strategy: object, base: type[object], error: _Error) -> None:
+    """Reject strategies whose `inner` ones are nested too deeply to be shown, compared or run."""
+    # PY-08
+    depth = 0
+    while isinstance(strategy, base):
+        depth += 1
+        if depth > MAX_NESTING:
+            raise error(f"{what} may be nested at most {MAX_NESTING} levels deep", argument="inner")
+        strategy = getattr(strategy, "inner", None)
 
 
 def duplicate_kind(name: str, kind: str, error: _Error) -> ValueError:

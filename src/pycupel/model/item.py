@@ -23,7 +23,7 @@ from pycupel.model.checks import (
 from pycupel.model.frozen import FrozenDict, draft_of, sealed
 from pycupel.model.kind import ContextKind, ContextSource
 
-__all__ = ["ContextItem", "ScoredItem", "split_scored", "trusted_item"]
+__all__ = ["ContextItem", "ScoredItem", "checked_items", "split_scored", "trusted_item"]
 
 _NO_TAGS: tuple[str, ...] = ()
 _NO_METADATA: FrozenDict[str, Any] = FrozenDict()
@@ -188,6 +188,15 @@ class ScoredItem(NamedTuple):
 
     score: float
     """Its score, conventionally between 0 and 1."""
+
+
+def checked_items(values: Any) -> list[ContextItem]:
+    """Check for an iterable of items; errors call it `items`."""
+    items = list(checked_iterable("items", "an iterable of ContextItem", values))
+    for i, item in enumerate(items):
+        if not isinstance(item, ContextItem):
+            raise wrong_type(f"items[{i}]", "a ContextItem", item)
+    return items
 
 
 def split_scored(scored_items: Any) -> tuple[list[ContextItem], list[float]]:

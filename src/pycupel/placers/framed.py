@@ -8,7 +8,7 @@ from typing import Any
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem, ContextKind
-from pycupel.model.checks import checked_iterable, quoted
+from pycupel.model.checks import check_inner, checked_iterable, quoted
 from pycupel.model.frozen import sealed
 from pycupel.placers._base import IndexedPlacer, place_by_index, reads_positions
 from pycupel.placers.chronological import ChronologicalPlacer
@@ -33,7 +33,7 @@ class FramedPlacer(IndexedPlacer):
 
     Raises:
         TypeError: an argument has the wrong type.
-        InvalidArgumentError: a kind is both first and last.
+        InvalidArgumentError: a kind is both first and last, or placers are nested too deeply.
     """
 
     inner: Placer
@@ -55,6 +55,7 @@ class FramedPlacer(IndexedPlacer):
         last: Iterable[ContextKind | str] | Picks = (),
     ) -> None:
         object.__setattr__(self, "inner", checked_placer("inner", inner))
+        check_inner("placers", self, FramedPlacer, InvalidArgumentError)
         object.__setattr__(self, "first", _kinds_or_function("first", first))
         object.__setattr__(self, "last", _kinds_or_function("last", last))
         object.__setattr__(self, "_picks_first", _keys_or_function(self.first))

@@ -20,7 +20,8 @@ from pycupel.diagnostics import SelectionReport
 from pycupel.diagnostics.report import checked_report
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem
-from pycupel.model.checks import checked_bool, checked_iterable
+from pycupel.model.checks import checked_bool
+from pycupel.model.item import checked_items
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 from pycupel.render._data import Data, Kinds, report_data
@@ -92,7 +93,7 @@ def page_data(
 
 
 def _candidates(report: SelectionReport, items: Iterable[ContextItem]) -> list[ContextItem]:
-    candidates = list(checked_iterable("items", "an iterable of ContextItem", items))
+    candidates = checked_items(items)
     if len(candidates) != report.total_candidates:
         raise InvalidArgumentError(
             f"items must be the candidates of the report: it has {report.total_candidates}, but items has "

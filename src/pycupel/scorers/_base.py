@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, cast
 
 from pycupel.errors import CycleError, ScorerConfigError
 from pycupel.model import ContextItem, ContextKind
-from pycupel.model.checks import as_float
+from pycupel.model.checks import MAX_NESTING, as_float
 from pycupel.protocols import Scorer
 
 __all__ = [
@@ -23,8 +23,6 @@ __all__ = [
     "score_once",
     "score_one",
 ]
-
-MAX_DEPTH = 100
 
 Batch: TypeAlias = Callable[[Sequence[ContextItem]], list[float]]
 
@@ -146,7 +144,7 @@ def check_nesting(root: WrappingScorer, argument: str, inside: Sequence[Scorer])
             raise CycleError("Cycle detected: scorer appears in its own dependency graph", argument=argument)
         else:
             stack.append(pending[0])
-    if depth[id(root)] > MAX_DEPTH:
+    if depth[id(root)] > MAX_NESTING:
         raise CycleError(
-            f"scorers may be nested at most {MAX_DEPTH} levels deep, not {depth[id(root)]}", argument=argument
+            f"scorers may be nested at most {MAX_NESTING} levels deep, not {depth[id(root)]}", argument=argument
         )

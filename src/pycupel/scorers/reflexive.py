@@ -10,8 +10,9 @@ from typing import ClassVar, Literal
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
 from pycupel.model.brief import brief_repr
-from pycupel.model.checks import checked_iterable, checked_name, wrong_type
+from pycupel.model.checks import checked_name
 from pycupel.model.frozen import sealed
+from pycupel.model.item import checked_items
 
 __all__ = ["ReflexiveScorer", "rescale_hints"]
 
@@ -79,10 +80,7 @@ def rescale_hints(items: Iterable[ContextItem]) -> list[ContextItem]:
     Raises:
         TypeError: `items` is not an iterable of ContextItem.
     """
-    given = list(checked_iterable("items", "an iterable of ContextItem", items))
-    for i, item in enumerate(given):
-        if not isinstance(item, ContextItem):
-            raise wrong_type(f"items[{i}]", "a ContextItem", item)
+    given = checked_items(items)
     hints = _rescaled([item.future_relevance_hint for item in given])
     return [
         item if item.future_relevance_hint is hint else replace(item, future_relevance_hint=hint)

@@ -12,7 +12,7 @@ from pycupel.errors import SlicerConfigError, SlicerContractError
 from pycupel.kernels.identity import indices_by_identity
 from pycupel.kernels.records import maker
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
-from pycupel.model.checks import checked_iterable, describe, wrong_type
+from pycupel.model.checks import check_inner, checked_iterable, describe, wrong_type
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import split_scored
 from pycupel.protocols import SliceOutcome, Slicer
@@ -30,8 +30,6 @@ __all__ = [
     "restricted",
     "slice_by_index",
 ]
-
-MAX_DEPTH = 100
 
 NO_VERSIONS: Mapping[int, ContextItem] = FrozenDict()
 
@@ -172,13 +170,8 @@ def delegate(inner: Slicer, items: Sequence[ContextItem], scores: Sequence[float
 
 
 def check_nesting(slicer: object) -> None:
-    """Reject slicers that are nested too deeply to be shown, compared or run."""
-    depth = 0
-    while isinstance(slicer, IndexedSlicer):
-        depth += 1
-        if depth > MAX_DEPTH:
-            raise SlicerConfigError(f"slicers may be nested at most {MAX_DEPTH} levels deep", argument="inner")
-        slicer = getattr(slicer, "inner", None)
+    """Reject slicers that are nested too deeply."""
+    check_inner("slicers", slicer, IndexedSlicer, SlicerConfigError)
 
 
 def has_notes(slicer: Slicer) -> bool:

@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
-from pycupel.model.checks import checked_iterable, wrong_type
+from pycupel.model.checks import checked_iterable
+from pycupel.model.item import checked_items
 
 __all__ = ["Sample", "budgeted", "samples"]
 
@@ -65,7 +66,7 @@ def samples(own: Any = None) -> list[Sample]:
         _sample("items in no order", [three, one, *more], [0.1, 0.9, 0.4, 0.4, 0.8, 0.0, 0.7]),
         _sample("200 items", [_item(i) for i in range(200)]),
     ]
-    return built_in if own is None else [*built_in, _sample("your items", _checked_items(own))]
+    return built_in if own is None else [*built_in, _sample("your items", checked_items(own))]
 
 
 def budgeted(unbudgeted: Iterable[Sample], own: Any = None) -> list[Sample]:
@@ -105,11 +106,3 @@ def _item(i: int) -> ContextItem:
         future_relevance_hint=mixed / 101 if mixed % 3 else None,
         original_tokens=200 if mixed % 6 == 0 else None,
     )
-
-
-def _checked_items(values: Any) -> list[ContextItem]:
-    items = list(checked_iterable("items", "an iterable of ContextItem", values))
-    for i, item in enumerate(items):
-        if not isinstance(item, ContextItem):
-            raise wrong_type(f"items[{i}]", "a ContextItem", item)
-    return items

@@ -137,7 +137,7 @@ class _QuotaCapExceeded(NamedTuple):
     """The most tokens or items that it may have."""
 
     actual: int
-    """What it would have with this item."""
+    """How many it would have with this item."""
 
 
 class QuotaCapExceeded(ExclusionReason, _QuotaCapExceeded):
@@ -154,7 +154,7 @@ class QuotaCapExceeded(ExclusionReason, _QuotaCapExceeded):
 
 class _QuotaRequireDisplaced(NamedTuple):
     displaced_by_kind: str
-    """That kind."""
+    """The other kind."""
 
 
 class QuotaRequireDisplaced(ExclusionReason, _QuotaRequireDisplaced):
@@ -169,7 +169,7 @@ class QuotaRequireDisplaced(ExclusionReason, _QuotaRequireDisplaced):
 
 class _NegativeTokens(NamedTuple):
     tokens: int
-    """That count."""
+    """The count."""
 
 
 class NegativeTokens(ExclusionReason, _NegativeTokens):
@@ -217,7 +217,7 @@ class _CountCapExceeded(NamedTuple):
     """The kind."""
 
     cap: int
-    """How many items of it may be selected."""
+    """How many items of this kind may be selected."""
 
     # The specification's name, which tuples use for a method.
     count: int  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -238,7 +238,7 @@ class CountCapExceeded(ExclusionReason, _CountCapExceeded):
 
 class _CountRequireCandidatesExhausted(NamedTuple):
     kind: str
-    """The kind of which there were too few candidates."""
+    """The kind."""
 
 
 class CountRequireCandidatesExhausted(ExclusionReason, _CountRequireCandidatesExhausted):

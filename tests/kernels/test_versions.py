@@ -129,7 +129,7 @@ def test_a_table_that_would_be_too_large_is_not_built(monkeypatch: pytest.Monkey
 
 def test_what_is_decided_stays_out_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(core, "_FREE_STATES", 0)
-    monkeypatch.setattr(core, "_CELLS_A_STATE", 10**9)
+    monkeypatch.setattr(core, "_CELLS_PER_STATE", 10**9)
     assert choose([[2], [3], [1]], [[3], [2], [4]], 2).versions == [-1, -1, 0]
 
 

@@ -37,7 +37,7 @@ def test_brute_force_agrees(instance: Instance) -> None:
 def test_brute_force_agrees_with_the_table(instance: Instance) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(core, "_FREE_STATES", 0)
-        patch.setattr(core, "_CELLS_A_STATE", 10**9)
+        patch.setattr(core, "_CELLS_PER_STATE", 10**9)
         choice = instance.solved()
     check(instance, choice)
     assert choice.value == choice.bound == instance.best_value()

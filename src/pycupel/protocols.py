@@ -102,17 +102,17 @@ class ShortenContext:
 
     Attributes:
         items: All items that compete for the budget, in their order; the item itself is one of them.
-        said: Texts that always stay.
+        kept_texts: Texts that always stay.
         counter: Counts the tokens of a text; None if it is unknown.
         memo: A cache for what a shortener computes once for all items. A context belongs to one run.
     """
 
-    __slots__ = ("counter", "items", "memo", "said")
+    __slots__ = ("counter", "items", "kept_texts", "memo")
 
     items: Sequence[ContextItem]
     """All items that compete for the budget, in their order; the item itself is one of them."""
 
-    said: Sequence[str]
+    kept_texts: Sequence[str]
     """Texts that always stay."""
 
     counter: TokenCounter | None
@@ -122,10 +122,10 @@ class ShortenContext:
     """A cache for what a shortener computes once for all items. A context belongs to one run."""
 
     def __init__(
-        self, items: Sequence[ContextItem], said: Sequence[str] = (), counter: TokenCounter | None = None
+        self, items: Sequence[ContextItem], kept_texts: Sequence[str] = (), counter: TokenCounter | None = None
     ) -> None:
         self.items = items
-        self.said = said
+        self.kept_texts = kept_texts
         self.counter = counter
         self.memo = {}
 

@@ -13,7 +13,7 @@ import pytest
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.integrations._history import HistorySelector, HookOptions, Request
 from pycupel.integrations._models import ModelInUse, model_in_use
-from pycupel.integrations._said import Call, Said, text, thought
+from pycupel.integrations._parts import Call, MessagePart, text, thought
 from pycupel.messages import MessageSelection, select_messages
 
 SONAR = model_in_use(["ChatOpenAI"], "sonar-pro")
@@ -23,19 +23,19 @@ def count_words(text: str) -> int:
     return len(text.split())
 
 
-def conversation(name: str, turns: int) -> list[Said]:
+def conversation(name: str, turns: int) -> list[MessagePart]:
     return [
-        said
+        parts
         for turn in range(turns)
-        for said in (
-            Said("user", [text(f"{name} asks {turn}")]),
-            Said("assistant", [text(f"answer {turn} " + "word " * 20)]),
+        for parts in (
+            MessagePart("user", [text(f"{name} asks {turn}")]),
+            MessagePart("assistant", [text(f"answer {turn} " + "word " * 20)]),
         )
     ]
 
 
-def request(said: Sequence[Said], **options: Any) -> Request:
-    return Request(messages=list(said), said=[[each] for each in said], **options)
+def request(parts: Sequence[MessagePart], **options: Any) -> Request:
+    return Request(messages=list(parts), parts=[[each] for each in parts], **options)
 
 
 def selector(budget: Any = 300, **options: Any) -> HistorySelector:
@@ -43,8 +43,8 @@ def selector(budget: Any = 300, **options: Any) -> HistorySelector:
     return HistorySelector(budget, given)
 
 
-def kept_of(one: HistorySelector, said: Sequence[Said], **options: Any) -> list[int]:
-    return [n for n, each in enumerate(one.select(request(said, **options))) if each.numbers]
+def kept_of(one: HistorySelector, parts: Sequence[MessagePart], **options: Any) -> list[int]:
+    return [n for n, each in enumerate(one.select(request(parts, **options))) if each.numbers]
 
 
 def numbers_of(one: HistorySelector, given: Request) -> list[list[int]]:
@@ -52,25 +52,25 @@ def numbers_of(one: HistorySelector, given: Request) -> list[list[int]]:
 
 
 def test_it_selects_what_fits() -> None:
-    said = conversation("Ann", 30)
-    kept = kept_of(selector(), said)
-    assert 0 < len(kept) < len(said)
-    assert kept[-1] == len(said) - 1
+    parts = conversation("Ann", 30)
+    kept = kept_of(selector(), parts)
+    assert 0 < len(kept) < len(parts)
+    assert kept[-1] == len(parts) - 1
 
 
 def test_what_was_kept_stays_at_the_start() -> None:
-    one, said = selector(), conversation("Ann", 30)
-    before = kept_of(one, said, conversation="1")
-    longer = [*said, *conversation("Ann again", 2)]
+    one, parts = selector(), conversation("Ann", 30)
+    before = kept_of(one, parts, conversation="1")
+    longer = [*parts, *conversation("Ann again", 2)]
     assert kept_of(one, longer, conversation="1")[: len(before)] == before
 
 
 def test_conversations_with_the_same_words_do_not_influence_each_other() -> None:
-    """Only the id tells them apart; the second continues what the first has said, in another conversation."""
-    one, said = selector(), conversation("Ann", 30)
-    longer = [*said, *conversation("Ann", 2)]
+    """Only the id tells them apart; the second continues what the first began, in another conversation."""
+    one, parts = selector(), conversation("Ann", 30)
+    longer = [*parts, *conversation("Ann", 2)]
     fresh = kept_of(selector(), longer, conversation="2")
-    kept_of(one, said, conversation="1")
+    kept_of(one, parts, conversation="1")
     assert kept_of(one, longer, conversation="2") == fresh
     assert kept_of(one, longer) == fresh
 
@@ -85,10 +85,10 @@ class Hostile:
 
 
 def test_messages_are_never_compared_or_shown() -> None:
-    one, said = selector(), conversation("Ann", 30)
+    one, parts = selector(), conversation("Ann", 30)
     for length in (40, 60):
         given = Request(
-            messages=[Hostile() for _ in said[:length]], said=[[each] for each in said[:length]], conversation="1"
+            messages=[Hostile() for _ in parts[:length]], parts=[[each] for each in parts[:length]], conversation="1"
         )
         assert any(numbers_of(one, given))
     assert any(numbers_of(one, request(conversation("Bob", 30), conversation="2")))
@@ -98,7 +98,7 @@ def test_no_messages_are_remembered() -> None:
     """A selection of each of the last 64 conversations is, and what it holds does not grow with the messages."""
     one = selector(budget=10_000)
     for number in range(70):
-        one.select(request([Said("user", [text("x" * 100_000)])], conversation=str(number)))
+        one.select(request([MessagePart("user", [text("x" * 100_000)])], conversation=str(number)))
     assert list(one._selections) == [str(number) for number in range(6, 70)]
     assert _size(one._selections) < 1_000_000
 
@@ -127,10 +127,10 @@ def test_threads_may_share_it() -> None:
     one = selector()
 
     def converse(name: str) -> bool:
-        said = conversation(name, 30)
-        before = kept_of(one, said, conversation=name)
-        said += conversation(name, 2)
-        return kept_of(one, said, conversation=name)[: len(before)] == before
+        parts = conversation(name, 30)
+        before = kept_of(one, parts, conversation=name)
+        parts += conversation(name, 2)
+        return kept_of(one, parts, conversation=name)[: len(before)] == before
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(converse, map(str, range(40))))
@@ -139,27 +139,27 @@ def test_threads_may_share_it() -> None:
 def test_what_travels_beside_the_messages_counts() -> None:
     selections: list[MessageSelection] = []
     one = selector(on_selection=selections.append)
-    said = conversation("Ann", 9)
-    assert len(kept_of(one, said)) == 18
-    assert len(kept_of(one, said, system="word " * 100)) < 18
-    assert len(kept_of(one, said, tools=[{"name": "word " * 100, "input_schema": {}}])) < 18
+    parts = conversation("Ann", 9)
+    assert len(kept_of(one, parts)) == 18
+    assert len(kept_of(one, parts, system="word " * 100)) < 18
+    assert len(kept_of(one, parts, tools=[{"name": "word " * 100, "input_schema": {}}])) < 18
     assert [each.usage.system > 99 for each in selections] == [False, True, False]
     assert [each.usage.tools > 99 for each in selections] == [False, False, True]
-    assert selections[1].messages == [said[n] for n in selections[1].kept]
+    assert selections[1].messages == [parts[n] for n in selections[1].kept]
 
 
 def test_parts_of_a_message_are_kept_on_their_own() -> None:
     """The first message is a prompt that stays and a question that goes."""
     messages = ["prompt and question", "answer", "question"]
-    said = [
-        [Said("system", [text("Be brief.")]), Said("user", [text("word " * 200)])],
-        [Said("assistant", [text("word " * 200)])],
-        [Said("user", [text("Well?")])],
+    parts = [
+        [MessagePart("system", [text("Be brief.")]), MessagePart("user", [text("word " * 200)])],
+        [MessagePart("assistant", [text("word " * 200)])],
+        [MessagePart("user", [text("Well?")])],
     ]
     selections: list[MessageSelection] = []
     one = selector(on_selection=selections.append)
     for provider in ("openai", "anthropic", "gemini", "mistral"):
-        given = Request(messages=messages, said=said, model=ModelInUse(provider))
+        given = Request(messages=messages, parts=parts, model=ModelInUse(provider))
         assert numbers_of(one, given) == [[0], [], [0]]
         selection = selections.pop()
         assert selection.provider == provider
@@ -172,51 +172,51 @@ def test_parts_of_a_message_are_kept_on_their_own() -> None:
 def test_a_message_that_says_nothing_stays() -> None:
     selections: list[MessageSelection] = []
     one = selector(on_selection=selections.append)
-    given = Request(messages=["question", "note"], said=[[Said("user", [text("?")])], []])
+    given = Request(messages=["question", "note"], parts=[[MessagePart("user", [text("?")])], []])
     assert numbers_of(one, given) == [[0], []]
     assert selections[0].messages == ["question", "note"]
 
 
 def test_what_must_stay_stays() -> None:
-    said = conversation("Ann", 30)
-    assert 0 not in kept_of(selector(), said)
-    assert 0 in kept_of(selector(), said, pinned=[0])
-    assert 0 in kept_of(selector(pin=lambda message: message is said[0]), said)
+    parts = conversation("Ann", 30)
+    assert 0 not in kept_of(selector(), parts)
+    assert 0 in kept_of(selector(), parts, pinned=[0])
+    assert 0 in kept_of(selector(pin=lambda message: message is parts[0]), parts)
 
 
 THINKING = [thought("Let me see.", "signed")]
 
 
-def turn_with_thoughts(size: int, thoughts: Sequence[Any] = THINKING) -> list[Said]:
+def turn_with_thoughts(size: int, thoughts: Sequence[Any] = THINKING) -> list[MessagePart]:
     """A question, and exchanges of which only the first starts with thoughts."""
-    said = [Said("user", [text("Look it all up.")])]
+    parts = [MessagePart("user", [text("Look it all up.")])]
     for n in range(size):
-        said.append(Said("assistant", thoughts if n == 0 else (), [Call(f"call{n:05d}", "f", {})]))
-        said.append(Said("tool", [text("word " * 20)], answers=f"call{n:05d}"))
-    return said
+        parts.append(MessagePart("assistant", thoughts if n == 0 else (), [Call(f"call{n:05d}", "f", {})]))
+        parts.append(MessagePart("tool", [text("word " * 20)], answers=f"call{n:05d}"))
+    return parts
 
 
 @pytest.mark.parametrize("thoughts", [THINKING, [{"type": "redacted_thinking", "data": "sealed"}]])
 def test_the_thoughts_that_start_a_turn_stay_where_claude_demands_them(thoughts: list[Any]) -> None:
     """The rules are those of the model in use; without one, signed thoughts tell whose they are."""
-    said = turn_with_thoughts(30, thoughts)
+    parts = turn_with_thoughts(30, thoughts)
     for model in (ModelInUse("anthropic"), ModelInUse()):
-        assert 1 in kept_of(selector(), said, model=model)
-    assert 1 not in kept_of(selector(), said, model=ModelInUse("openai"))
-    assert 1 in kept_of(selector(provider="anthropic"), said, model=ModelInUse("openai"))
+        assert 1 in kept_of(selector(), parts, model=model)
+    assert 1 not in kept_of(selector(), parts, model=ModelInUse("openai"))
+    assert 1 in kept_of(selector(provider="anthropic"), parts, model=ModelInUse("openai"))
     unsigned = turn_with_thoughts(30, [{"type": "thinking", "thinking": "Hm."}])
     assert 1 not in kept_of(selector(), unsigned)
 
 
 def test_items_of_responses_are_taken_as_they_are_by_openai() -> None:
     selections: list[MessageSelection] = []
-    said, items = conversation("Ann", 1), [{"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}]
+    parts, items = conversation("Ann", 1), [{"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}]
     for given in ("auto", "openai", "responses", "anthropic"):
         one = selector(provider=given, on_selection=selections.append)
-        assert numbers_of(one, request(said, items=items)) == [[0], [0]]
+        assert numbers_of(one, request(parts, items=items)) == [[0], [0]]
     assert [each.provider for each in selections] == ["responses", "responses", "responses", "anthropic"]
-    assert numbers_of(selector(provider="Responses"), request(said)) == [[0], [0]]
-    signed = [said[0], Said("assistant", THINKING)]
+    assert numbers_of(selector(provider="Responses"), request(parts)) == [[0], [0]]
+    signed = [parts[0], MessagePart("assistant", THINKING)]
     selector(on_selection=selections.append).select(request(signed, items=items))
     assert selections[-1].provider == "responses"
 
@@ -226,52 +226,52 @@ LINES = " \n".join(f"line {n} says value_{n}" for n in range(500))
 PROVIDERS = ("openai", "mistral", "anthropic", "gemini")
 
 
-def with_texts(said: Said, texts: Mapping[int, str]) -> Said:
-    return said._replace(blocks=[text(texts[0])])
+def with_texts(parts: MessagePart, texts: Mapping[int, str]) -> MessagePart:
+    return parts._replace(blocks=[text(texts[0])])
 
 
-def exchange(*results: str, name: str = "f") -> list[Said]:
+def exchange(*results: str, name: str = "f") -> list[MessagePart]:
     """A question, and calls with these results."""
     calls = [Call(f"call{n:05d}", name, {"n": n}) for n in range(len(results))]
-    answers = [Said("tool", [text(each)], answers=f"call{n:05d}", tool=name) for n, each in enumerate(results)]
-    return [Said("user", [text("Look it all up.")]), Said("assistant", calls=calls), *answers]
+    answers = [MessagePart("tool", [text(each)], answers=f"call{n:05d}", tool=name) for n, each in enumerate(results)]
+    return [MessagePart("user", [text("Look it all up.")]), MessagePart("assistant", calls=calls), *answers]
 
 
-def words_of(said: Said) -> int:
-    return sum(count_words(block["text"]) for block in said.blocks)
+def words_of(parts: MessagePart) -> int:
+    return sum(count_words(block["text"]) for block in parts.blocks)
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_result_that_must_stay_and_is_too_large_is_shortened(provider: Any) -> None:
     """Only what becomes shorter is a copy."""
     selections: list[MessageSelection] = []
-    one, said = selector(600, on_selection=selections.append), exchange("one", LINES, "three")
-    selected = one.select(request(said, model=ModelInUse(provider), with_texts=with_texts))
+    one, parts = selector(600, on_selection=selections.append), exchange("one", LINES, "three")
+    selected = one.select(request(parts, model=ModelInUse(provider), with_texts=with_texts))
     assert [each.numbers for each in selected] == [[0]] * 5
-    assert [n for n, each in enumerate(selected) if each.message is not said[n]] == [3]
+    assert [n for n, each in enumerate(selected) if each.message is not parts[n]] == [3]
     shorter = selected[3].message
     assert 0 < words_of(shorter) < 600
-    assert shorter._replace(blocks=said[3].blocks) == said[3]
-    assert words_of(said[3]) == 2000
+    assert shorter._replace(blocks=parts[3].blocks) == parts[3]
+    assert words_of(parts[3]) == 2000
     [selection] = selections
     assert all(a is b.message for a, b in zip(selection.messages, selected, strict=True))
-    assert all(map(lambda a, b: a is b, selection.source, said))
+    assert all(map(lambda a, b: a is b, selection.source, parts))
     [change] = selection.shortened
     assert change.index == 3
     assert change.original_tokens - change.tokens >= 2000 - words_of(shorter)
     with pytest.raises(UnitTooLargeError):
-        selector(600, too_large="drop").select(request(said, model=ModelInUse(provider)))
+        selector(600, too_large="drop").select(request(parts, model=ModelInUse(provider)))
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_each_of_several_shortened_results_is_told(provider: Any) -> None:
     """Also where the provider gets them in one message."""
     selections: list[MessageSelection] = []
-    said = exchange(LINES, "two", LINES + " and more")
+    parts = exchange(LINES, "two", LINES + " and more")
     one = selector(600, on_selection=selections.append)
-    selected = one.select(request(said, model=ModelInUse(provider), with_texts=with_texts))
+    selected = one.select(request(parts, model=ModelInUse(provider), with_texts=with_texts))
     assert [each.index for each in selections[0].shortened] == [2, 4]
-    overhead = [each.original_tokens - words_of(said[each.index]) for each in selections[0].shortened]
+    overhead = [each.original_tokens - words_of(parts[each.index]) for each in selections[0].shortened]
     for each, more in zip(selections[0].shortened, overhead, strict=True):
         assert 0 <= more < 20
         assert each.tokens - words_of(selected[each.index].message) <= more
@@ -290,7 +290,7 @@ def test_a_message_with_several_results_is_copied_once(provider: Any) -> None:
     selections: list[MessageSelection] = []
     given = Request(
         messages=["question", "calls", "results"],
-        said=[[question], [calls], results],
+        parts=[[question], [calls], results],
         model=ModelInUse(provider),
         with_texts=copied,
     )
@@ -314,7 +314,7 @@ def test_results_among_the_blocks_of_a_message_are_found() -> None:
     calls = exchange("one", LINES)[:2]
     given = Request(
         messages=["question", "calls", message],
-        said=[*([each] for each in calls), [Said("user", blocks)]],
+        parts=[*([each] for each in calls), [MessagePart("user", blocks)]],
         model=ModelInUse("anthropic"),
     )
     copy = selector().select(given)[2].message
@@ -325,7 +325,7 @@ def test_results_among_the_blocks_of_a_message_are_found() -> None:
 
 
 def test_items_of_responses_are_shortened() -> None:
-    said = exchange(LINES)
+    parts = exchange(LINES)
     items = [
         {"role": "user", "content": "Look it all up."},
         {"type": "function_call", "call_id": "call00000", "name": "f", "arguments": "{}"},
@@ -333,7 +333,7 @@ def test_items_of_responses_are_shortened() -> None:
     ]
     selections: list[MessageSelection] = []
     for provider in ("openai", "anthropic"):
-        given = Request(messages=items, said=[[each] for each in said], items=items, model=ModelInUse(provider))
+        given = Request(messages=items, parts=[[each] for each in parts], items=items, model=ModelInUse(provider))
         selected = selector(on_selection=selections.append).select(given)
         assert [n for n, each in enumerate(selected) if each.message is not items[n]] == [2]
         assert selected[2].message == {**items[2], "output": selected[2].message["output"]}
@@ -343,48 +343,48 @@ def test_items_of_responses_are_shortened() -> None:
 
 
 def test_what_is_excluded_is_not_shortened() -> None:
-    said = exchange(LINES, name="read")
+    parts = exchange(LINES, name="read")
     for options, given in (({"exclude": ["read"]}, {}), ({}, {"exclude": ["read"]})):
         with pytest.raises(UnitTooLargeError):
-            selector(**options).select(request(said, **given))
-    selected = selector(exclude=["write"]).select(request(said, exclude=["copy"], with_texts=with_texts))
-    assert selected[2].message is not said[2]
+            selector(**options).select(request(parts, **given))
+    selected = selector(exclude=["write"]).select(request(parts, exclude=["copy"], with_texts=with_texts))
+    assert selected[2].message is not parts[2]
 
 
-def old_and_new(count: int) -> list[Said]:
+def old_and_new(count: int) -> list[MessagePart]:
     return [
-        Said("user", [text("Look it all up.")]),
+        MessagePart("user", [text("Look it all up.")]),
         *(
             each
             for n in range(count)
             for each in (
-                Said("assistant", calls=[Call(f"call{n:05d}", "f", {"n": n})]),
-                Said("tool", [text("\n".join(f"line {n} has {m}" for m in range(40)))], answers=f"call{n:05d}"),
+                MessagePart("assistant", calls=[Call(f"call{n:05d}", "f", {"n": n})]),
+                MessagePart("tool", [text("\n".join(f"line {n} has {m}" for m in range(40)))], answers=f"call{n:05d}"),
             )
         ),
     ]
 
 
 def test_old_results_become_shorter_before_they_are_dropped() -> None:
-    said = old_and_new(12)
-    whole = kept_of(selector(1_000), said)
+    parts = old_and_new(12)
+    whole = kept_of(selector(1_000), parts)
     one = selector(1_000, shorten="results", keep=1)
-    selected = one.select(request(said, with_texts=with_texts))
+    selected = one.select(request(parts, with_texts=with_texts))
     assert len(whole) < len([each for each in selected if each.numbers])
-    assert selected[-1].message is said[-1]
-    assert any(each.message is not said[n] for n, each in enumerate(selected))
+    assert selected[-1].message is parts[-1]
+    assert any(each.message is not parts[n] for n, each in enumerate(selected))
 
 
 def test_what_was_shortened_says_the_same_in_later_calls() -> None:
     """With or without what was remembered of the conversation."""
-    one, said = selector(1_000, shorten="results", keep=1), old_and_new(16)
-    for end in range(3, len(said) + 1, 2):
-        given = said[:end]
+    one, parts = selector(1_000, shorten="results", keep=1), old_and_new(16)
+    for end in range(3, len(parts) + 1, 2):
+        given = parts[:end]
         remembered = one.select(request(given, with_texts=with_texts, conversation="1"))
         fresh = selector(1_000, shorten="results", keep=1).select(request(given, with_texts=with_texts))
         assert remembered == fresh
-    selected = one.select(request(said, with_texts=with_texts, conversation="1"))
-    assert any(each.message is not said[n] for n, each in enumerate(selected))
+    selected = one.select(request(parts, with_texts=with_texts, conversation="1"))
+    assert any(each.message is not parts[n] for n, each in enumerate(selected))
 
 
 def test_options_are_those_of_select_messages() -> None:

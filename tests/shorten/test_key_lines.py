@@ -22,9 +22,9 @@ def item(content: str, tokens: int | None = None, **options: Any) -> ContextItem
     return ContextItem(content, len(content) if tokens is None else tokens, **options)
 
 
-def shortened(*items: ContextItem, said: tuple[str, ...] = (), shares: tuple[float, ...] = (0.3,)) -> list[str]:
+def shortened(*items: ContextItem, kept_texts: tuple[str, ...] = (), shares: tuple[float, ...] = (0.3,)) -> list[str]:
     """The versions of the first item."""
-    return [version.content for version in KeyLines(shares).shorten(items[0], ShortenContext(items, said))]
+    return [version.content for version in KeyLines(shares).shorten(items[0], ShortenContext(items, kept_texts))]
 
 
 def filler(n: int) -> str:
@@ -82,7 +82,7 @@ def test_newer_is_what_has_the_later_timestamp() -> None:
 
 def test_what_stays_anyway_is_not_said_again() -> None:
     text = f"{filler(9)}the_setting: src/app/config.py\n{filler(9)}"
-    assert "the_setting" not in "".join(shortened(item(text), said=("the_setting: src/app/config.py",)))
+    assert "the_setting" not in "".join(shortened(item(text), kept_texts=("the_setting: src/app/config.py",)))
 
 
 def test_the_same_object_twice_is_one_item() -> None:

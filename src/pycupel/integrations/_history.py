@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 from pycupel.diagnostics import ExclusionReason
 from pycupel.integrations._models import UNKNOWN_MODEL, ModelInUse
-from pycupel.integrations._said import Said, Written, shorter_results, system_of, text, written_for
+from pycupel.integrations._parts import MessagePart, Written, shorter_results, system_of, text, written_for
 from pycupel.messages import Dropped, MessageSelection, ShortenedMessage, select_messages
 from pycupel.messages.counting import resolve_counter
 from pycupel.messages.detect import resolve_provider
@@ -79,7 +79,7 @@ class Request:
     messages: Sequence[Any]
     """The library's own messages."""
 
-    said: Sequence[Sequence[Said]]
+    parts: Sequence[Sequence[MessagePart]]
     """The content of each message, results first. A message with nothing to drop has no entries, and stays."""
 
     model: ModelInUse = UNKNOWN_MODEL
@@ -142,52 +142,52 @@ class HistorySelector:
 
     def select(self, request: Request) -> list[Selected]:
         """Return the kept part of each message."""
-        said = [each for message in request.said for each in message]
-        places = [(n, number) for n, message in enumerate(request.said) for number in range(len(message))]
-        provider = self._provider_for(request, said)
-        written = _written(provider, request, said)
+        parts = [each for message in request.parts for each in message]
+        indices = [(n, number) for n, message in enumerate(request.parts) for number in range(len(message))]
+        provider = self._provider_for(request, parts)
+        written = _written(provider, request, parts)
         stay = {*request.pinned, *(n for n, each in enumerate(request.messages) if self._pin and self._pin(each))}
         prompt = [text(request.system)] if request.system else []
         options: dict[str, Any] = {
             "provider": provider,
             "model": request.model.name,
-            "system": [*prompt, *system_of(said, provider)] or None,
+            "system": [*prompt, *system_of(parts, provider)] or None,
             "tools": request.tools,
-            "pin": [n for n, each in enumerate(written) if any(places[m][0] in stay for m in each.origins)],
+            "pin": [n for n, each in enumerate(written) if any(indices[m][0] in stay for m in each.origins)],
             "exclude": (*self._exclude, *request.exclude),
             "previous": self._selections.get(request.conversation or ""),
             **self._options,
         }
         selection: MessageSelection = select_messages([each.shape for each in written], **options)
         self._remember(request.conversation, selection)
-        changes = list(_changes(selection, written, said))
+        changes = list(_changes(selection, written, parts))
         texts: dict[int, dict[int, str]] = {}
         for m, number, shorter, *_ in changes:
-            n, first = places[m]
+            n, first = indices[m]
             texts.setdefault(n, {})[first + number] = shorter
         selected = [
             Selected(request.with_texts(message, texts[n]) if n in texts else message, [])
             for n, message in enumerate(request.messages)
         ]
         reasons = {m: each.reason for each in selection.dropped for m in written[each.index].origins}
-        for m, (n, number) in enumerate(places):
+        for m, (n, number) in enumerate(indices):
             if m not in reasons:
                 selected[n].numbers.append(number)
         if self._on_selection is not None:
-            dropped = {places[m][0]: reason for m, reason in reasons.items() if not selected[places[m][0]].numbers}
+            dropped = {indices[m][0]: reason for m, reason in reasons.items() if not selected[indices[m][0]].numbers}
             own = _for_library(request.messages, selected, selection, dropped)
             # A part with several results is counted once.
-            shapes = {m: (places[m][0], *both) for m, _, _, *both in changes}
+            shapes = {m: (indices[m][0], *both) for m, _, _, *both in changes}
             shortened = _shortened(shapes.values(), options)
             self._on_selection(replace(own, shortened=shortened))
         return selected
 
-    def _provider_for(self, request: Request, said: Iterable[Said]) -> ProviderName:
+    def _provider_for(self, request: Request, parts: Iterable[MessagePart]) -> ProviderName:
         """Return whose rules apply. A framework's messages are those of Chat Completions, unless they are items."""
         provider = self._provider
         if provider == "auto":
             # OpenAI's reasoning is encrypted, too, but occurs only in items.
-            is_claude = request.items is None and any(map(_is_signed, said))
+            is_claude = request.items is None and any(map(_is_signed, parts))
             provider = request.model.provider or ("anthropic" if is_claude else "openai")
         if provider in ("openai", "responses"):
             return "openai" if request.items is None else "responses"
@@ -204,29 +204,29 @@ class HistorySelector:
                 del self._selections[next(iter(self._selections))]
 
 
-def _written(provider: ProviderName, request: Request, said: Sequence[Said]) -> list[Written]:
+def _written(provider: ProviderName, request: Request, parts: Sequence[MessagePart]) -> list[Written]:
     """Return the messages as the provider gets them."""
     if provider == "responses":
         return [Written(item, [n]) for n, item in enumerate(request.items or ())]
-    return written_for(provider, said)
+    return written_for(provider, parts)
 
 
 def _changes(
-    selection: MessageSelection, written: Sequence[Written], said: Sequence[Said]
+    selection: MessageSelection, written: Sequence[Written], parts: Sequence[MessagePart]
 ) -> Iterator[tuple[int, int, str, Any, Any]]:
     """Return the shortened results: their part, their number in it, their text, and the messages before and after."""
     sent = dict(zip(selection.kept, selection.messages, strict=True))
     for each in selection.shortened:
         before, copy = written[each.index], sent[each.index]
-        for m, number, shorter in shorter_results(before, copy, said):
+        for m, number, shorter in shorter_results(before, copy, parts):
             yield m, number, shorter, before.part(m, before.shape), before.part(m, copy)
 
 
-def _is_signed(said: Said) -> bool:
+def _is_signed(part: MessagePart) -> bool:
     """Whether the assistant's thinking is Anthropic's, the only kind with its own signature."""
-    return said.role == "assistant" and any(
+    return part.role == "assistant" and any(
         block.get("type") == "redacted_thinking" or (block.get("type") == "thinking" and block.get("signature"))
-        for block in said.blocks
+        for block in part.blocks
     )
 
 

@@ -20,7 +20,7 @@ from pycupel.extras import missing_extra
 from pycupel.integrations._documents import OnResult, select_documents
 from pycupel.integrations._history import HistorySelector, HookOptions, Request
 from pycupel.integrations._models import UNKNOWN_MODEL, ModelInUse, class_names, model_in_use, model_name_of
-from pycupel.integrations._said import Call, Said, text, thought
+from pycupel.integrations._parts import Call, MessagePart, text, thought
 from pycupel.messages.options import BudgetLike
 from pycupel.model import ContextBudget
 from pycupel.pipeline import Policy, PresetName
@@ -158,8 +158,8 @@ def _selected(
     model: ModelInUse = UNKNOWN_MODEL,
     tools: Sequence[Any] = (),
 ) -> list[ChatMessage]:
-    said = [list(_said(message)) for message in messages]
-    request = Request(messages=messages, said=said, model=model, tools=tools, with_texts=_with_texts)
+    parts = [list(_parts_of(message)) for message in messages]
+    request = Request(messages=messages, parts=parts, model=model, tools=tools, with_texts=_with_texts)
     return [message for message, numbers in selector.select(request) if numbers]
 
 
@@ -167,17 +167,17 @@ def _model(generator: Any) -> ModelInUse:
     return model_in_use(class_names(generator), model_name_of(generator))
 
 
-def _said(message: ChatMessage) -> Iterator[Said]:
+def _parts_of(message: ChatMessage) -> Iterator[MessagePart]:
     """Return the content of a message. One with tool results may have several of them, and nothing else."""
     for each in message.tool_call_results:
         parts: Any = [each.result] if isinstance(each.result, str) else each.result
         blocks = [block for part in parts for block in _blocks(part)]
-        yield Said("tool", blocks, answers=_call_id(each.origin), tool=each.origin.tool_name, failed=each.error)
+        yield MessagePart("tool", blocks, answers=_call_id(each.origin), tool=each.origin.tool_name, failed=each.error)
     if not message.tool_call_results:
-        said = [*message.reasonings, *message.texts, *message.images, *message.files]
-        yield Said(
+        content = [*message.reasonings, *message.texts, *message.images, *message.files]
+        yield MessagePart(
             message.role.value,  # type: ignore[arg-type]
-            [block for each in said for block in _blocks(each)],
+            [block for each in content for block in _blocks(each)],
             [Call(_call_id(call), call.tool_name, _json(call.arguments)) for call in message.tool_calls],
         )
 

@@ -17,7 +17,7 @@ from pycupel.extras import missing_extra
 from pycupel.integrations._documents import OnResult, select_documents
 from pycupel.integrations._history import HistorySelector, HookOptions, Request
 from pycupel.integrations._models import ModelInUse, class_names, model_in_use, model_name_of
-from pycupel.integrations._said import Call, Said, text, thought
+from pycupel.integrations._parts import Call, MessagePart, text, thought
 from pycupel.messages.options import BudgetLike
 
 try:
@@ -73,7 +73,7 @@ class CupelMiddleware(AgentMiddleware):
         selected = self._selector.select(
             Request(
                 messages=messages,
-                said=[[_said(message)] for message in messages],
+                parts=[[_part_of(message)] for message in messages],
                 model=_model(request.model),
                 system=request.system_prompt or "",
                 tools=[*_tools(request.tools), *_outputs(request.response_format)],
@@ -113,12 +113,12 @@ def _model(model: Any) -> ModelInUse:
     return model_in_use(kinds, model_name_of(model) or settings.get("model"))
 
 
-def _said(message: BaseMessage) -> Said:
+def _part_of(message: BaseMessage) -> MessagePart:
     # A chunk has the name of its class for a type.
     kind = message.type.removesuffix("MessageChunk").lower()
     role = _ROLES.get(getattr(message, "role", kind), "user")
     calls = [*getattr(message, "tool_calls", ()), *getattr(message, "invalid_tool_calls", ())]
-    return Said(
+    return MessagePart(
         role,
         list(_blocks(message.content)),
         [Call(call["id"], call["name"] or "", call["args"] or {}) for call in calls],

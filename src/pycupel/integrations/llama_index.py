@@ -18,7 +18,7 @@ from pycupel.extras import missing_extra
 from pycupel.integrations._documents import OnResult, select_documents
 from pycupel.integrations._history import HistorySelector, Request
 from pycupel.integrations._models import ModelInUse, class_names, model_in_use
-from pycupel.integrations._said import Call, Said, text, thought
+from pycupel.integrations._parts import Call, MessagePart, text, thought
 from pycupel.messages.fields import field
 
 try:
@@ -112,7 +112,7 @@ class CupelMemory(BaseChatStoreMemory):
         selected = self._selector.select(
             Request(
                 messages=messages,
-                said=[[_said(message)] for message in messages],
+                parts=[[_part_of(message)] for message in messages],
                 model=_model(self.llm),
                 system=self.system,
                 tools=[_definition(tool) for tool in self.tools],
@@ -135,13 +135,13 @@ def _definition(tool: Any) -> Any:
     return {"name": metadata.name, "description": metadata.description, "parameters": metadata.get_parameters_dict()}
 
 
-def _said(message: ChatMessage) -> Said:
+def _part_of(message: ChatMessage) -> MessagePart:
     beside = message.additional_kwargs
     calls = [_call(block) for block in message.blocks if block.block_type == "tool_call"]
     # Some models' calls are in the message twice; in older histories, they are only here.
     calls = calls or [_openai_call(call) for call in beside.get("tool_calls") or ()]
     role = message.role.value if isinstance(message.role, MessageRole) else str(message.role)
-    return Said(_ROLES.get(role, "user"), list(_blocks(message)), calls, beside.get("tool_call_id"))
+    return MessagePart(_ROLES.get(role, "user"), list(_blocks(message)), calls, beside.get("tool_call_id"))
 
 
 def _with_texts(message: ChatMessage, texts: Mapping[int, str]) -> ChatMessage:
@@ -167,8 +167,8 @@ def _blocks(message: ChatMessage) -> Iterator[dict[str, Any]]:
         elif kind in _FILE_TYPES:
             yield {"type": _FILE_TYPES[kind]}
         elif kind not in ("tool_call", "cache"):
-            said = getattr(block, "text", None) or getattr(block, "content", "")
-            yield text(said if isinstance(said, str) else block.model_dump_json())
+            content = getattr(block, "text", None) or getattr(block, "content", "")
+            yield text(content if isinstance(content, str) else block.model_dump_json())
 
 
 class CupelPostprocessor(BaseNodePostprocessor):

@@ -16,7 +16,7 @@ from typing import Any, Unpack
 from pycupel.extras import missing_extra
 from pycupel.integrations._history import HistorySelector, HookOptions, Request
 from pycupel.integrations._models import ModelInUse, class_names, model_in_use, model_name_of
-from pycupel.integrations._said import Call, Said, text, thought
+from pycupel.integrations._parts import Call, MessagePart, text, thought
 from pycupel.messages.options import BudgetLike
 from pycupel.messages.providers._base import MessageView
 from pycupel.messages.providers.responses import RESPONSES
@@ -64,7 +64,7 @@ class CupelInputFilter:
         selected = self._selector.select(
             Request(
                 messages=items,
-                said=[[_said(item, view)] for item, view in zip(items, views, strict=True)],
+                parts=[[_part_of(item, view)] for item, view in zip(items, views, strict=True)],
                 model=_model(data.agent.model),
                 system=instructions or "",
                 tools=list(_tools(data.agent)),
@@ -104,16 +104,16 @@ def _tools(agent: Agent[Any]) -> Iterator[dict[str, Any]]:
             yield {"name": given.name(), "schema": given.json_schema()}
 
 
-def _said(item: Any, view: MessageView) -> Said:
+def _part_of(item: Any, view: MessageView) -> MessagePart:
     """Return the content of an item, for other providers."""
     if view.calls:
         call_id, name = view.calls[0], item.get("name") or item.get("type")
-        return Said("assistant", calls=[Call(call_id, name, item.get("arguments") or item.get("action") or {})])
+        return MessagePart("assistant", calls=[Call(call_id, name, item.get("arguments") or item.get("action") or {})])
     if view.results:
-        return Said("tool", list(_blocks(item.get("output") or "")), answers=view.results[0])
+        return MessagePart("tool", list(_blocks(item.get("output") or "")), answers=view.results[0])
     if view.reasoning:
-        return Said("assistant", list(_thoughts(item)))
-    return Said(view.role, list(_blocks(item.get("content") or "")))  # type: ignore[arg-type]
+        return MessagePart("assistant", list(_thoughts(item)))
+    return MessagePart(view.role, list(_blocks(item.get("content") or "")))  # type: ignore[arg-type]
 
 
 def _thoughts(item: Any) -> Iterator[dict[str, Any]]:
@@ -122,8 +122,8 @@ def _thoughts(item: Any) -> Iterator[dict[str, Any]]:
     if blocks:
         yield from blocks
     else:
-        said = "\n".join(str(part.get("text", "")) for part in item.get("content") or item.get("summary") or ())
-        yield thought(said, item.get("encrypted_content"))
+        content = "\n".join(str(part.get("text", "")) for part in item.get("content") or item.get("summary") or ())
+        yield thought(content, item.get("encrypted_content"))
 
 
 def _blocks(content: Any) -> Iterator[dict[str, Any]]:

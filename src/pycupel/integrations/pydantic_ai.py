@@ -18,7 +18,7 @@ from typing import Any, Unpack
 from pycupel.extras import missing_extra
 from pycupel.integrations._history import HistorySelector, HookOptions, Request
 from pycupel.integrations._models import UNKNOWN_MODEL, ModelInUse, class_names, model_in_use
-from pycupel.integrations._said import Call, Said, text, thought
+from pycupel.integrations._parts import Call, MessagePart, text, thought
 from pycupel.messages.options import BudgetLike
 
 try:
@@ -111,7 +111,7 @@ class CupelHistory(AbstractCapability[Any]):
         selection = self._selector.select(
             Request(
                 messages=messages,
-                said=[[said for _, said in each] for each in pieces],
+                parts=[[part for _, part in each] for each in pieces],
                 model=UNKNOWN_MODEL if model is None else _model(model),
                 system="" if parameters is None else _instructions(parameters),
                 tools=() if parameters is None else _tools(parameters),
@@ -152,7 +152,7 @@ def _tools(parameters: ModelRequestParameters) -> list[dict[str, Any]]:
     return tools
 
 
-def _several(pieces: Sequence[Sequence[tuple[int, Said]]]) -> list[int]:
+def _several(pieces: Sequence[Sequence[tuple[int, MessagePart]]]) -> list[int]:
     """Return the index of the last message, if it asks several things at once. A single one stays anyway.
 
     A message that is pinned now and not in the next call would make the next selection start from the beginning.
@@ -161,7 +161,7 @@ def _several(pieces: Sequence[Sequence[tuple[int, Said]]]) -> list[int]:
         return []
     last = len(pieces) - 1
     # The system prompts of the first message stay, and of those that follow, the newest.
-    roles = [said.role for _, said in pieces[last] if said.role != "system" or last > 0]
+    roles = [part.role for _, part in pieces[last] if part.role != "system" or last > 0]
     is_one_thing = {*roles} <= {"tool"} or ("tool" not in roles and len({*roles}) == len(roles))
     return [] if is_one_thing else [last]
 
@@ -176,7 +176,7 @@ def _has_kind(part: Any) -> bool:
     return bool(getattr(part, "tool_kind", None))
 
 
-def _pieces(message: ModelMessage) -> Iterator[tuple[int, Said]]:
+def _pieces(message: ModelMessage) -> Iterator[tuple[int, MessagePart]]:
     """Return the content of a message, with the indices of its parts. A whole response is one piece."""
     if isinstance(message, ModelResponse):
         yield 0, _response(message)
@@ -190,7 +190,7 @@ def _is_result(part: Any) -> bool:
     return bool(getattr(part, "tool_name", None))
 
 
-def _request_part(part: Any) -> Said:
+def _request_part(part: Any) -> MessagePart:
     if _is_result(part):
         # A part of the older kind, a retry prompt, has no outcome.
         failed = getattr(part, "outcome", "retried") in _FAILED
@@ -198,9 +198,11 @@ def _request_part(part: Any) -> Said:
         # written as a text.
         is_wrapped = failed and isinstance(part.content, str)
         blocks = list(map(_block, [part.content if is_wrapped else part, *getattr(part, "files", ())]))
-        return Said("tool", blocks, answers=part.tool_call_id, tool=part.tool_name, failed=failed, wrapped=is_wrapped)
-    said = part.content if part.part_kind == "user-prompt" and not isinstance(part.content, str) else [part]
-    return Said(_ROLES.get(part.part_kind, "system"), list(map(_block, said)))
+        return MessagePart(
+            "tool", blocks, answers=part.tool_call_id, tool=part.tool_name, failed=failed, wrapped=is_wrapped
+        )
+    content = part.content if part.part_kind == "user-prompt" and not isinstance(part.content, str) else [part]
+    return MessagePart(_ROLES.get(part.part_kind, "system"), list(map(_block, content)))
 
 
 def _with_texts(message: ModelMessage, texts: Mapping[int, str]) -> ModelMessage:
@@ -213,9 +215,9 @@ def _with_texts(message: ModelMessage, texts: Mapping[int, str]) -> ModelMessage
     return dataclasses.replace(message, parts=parts)
 
 
-def _response(message: ModelResponse) -> Said:
+def _response(message: ModelResponse) -> MessagePart:
     calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
-    return Said(
+    return MessagePart(
         "assistant",
         [_block(part) for part in message.parts if not isinstance(part, ToolCallPart)],
         [Call(call.tool_call_id, call.tool_name, call.args_as_json_str()) for call in calls],

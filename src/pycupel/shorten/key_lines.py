@@ -86,7 +86,7 @@ def _analysis(context: ShortenContext) -> dict[int, tuple[Sequence[Piece], Seque
     if made is None:
         made = context.memo[_analysis] = {}
         seen: set[str] = set()
-        for text in context.said:
+        for text in context.kept_texts:
             seen.update(units_of(text))
         for i in _newest_first(context.items):
             item = context.items[i]
@@ -98,12 +98,12 @@ def _analysis(context: ShortenContext) -> dict[int, tuple[Sequence[Piece], Seque
 
 def _credited(pieces: Sequence[Piece], seen: set[str]) -> list[float]:
     """Count the units of each piece. A repeated unit counts for the piece with the most units for its length."""
-    said = [{unit: worth for unit, worth in units_of(piece.text).items() if unit not in seen} for piece in pieces]
-    density = [sum(units.values()) / (len(piece.text) + _GAP) for units, piece in zip(said, pieces, strict=True)]
+    new_units = [{unit: worth for unit, worth in units_of(piece.text).items() if unit not in seen} for piece in pieces]
+    density = [sum(units.values()) / (len(piece.text) + _GAP) for units, piece in zip(new_units, pieces, strict=True)]
     credited = [0.0] * len(pieces)
     for i in sorted(range(len(pieces)), key=lambda i: -density[i]):
-        credited[i] = sum([worth for unit, worth in said[i].items() if unit not in seen])
-        seen.update(said[i])
+        credited[i] = sum([worth for unit, worth in new_units[i].items() if unit not in seen])
+        seen.update(new_units[i])
     return credited
 
 

@@ -6,23 +6,26 @@ from typing import Any
 
 import pytest
 
-from pycupel.integrations._said import Call, Said, system_of, text, thought, written_for
+from pycupel.integrations._parts import Call, MessagePart, system_of, text, thought, written_for
 from pycupel.messages import lint_messages
 from pycupel.messages.options import ProviderName
 from pycupel.messages.providers import PROVIDERS
 from pycupel.messages.tool_results import ResultPart, result_parts, with_result_texts
 
-SYSTEM = Said("system", [text("Be brief.")])
-USER = Said("user", [text("Look both up.")])
+SYSTEM = MessagePart("system", [text("Be brief.")])
+USER = MessagePart("user", [text("Look both up.")])
 THOUGHT = thought("Hm.", "signed")
-CALLS = Said("assistant", [THOUGHT, text("")], [Call("1", "f", {"a": 1}), Call("2", "f", {})])
-RESULTS = [Said("tool", [text("one")], answers="1", tool="f"), Said("tool", [text("two")], answers="2", tool="f")]
-ANSWER = Said("assistant", [text("Done.")])
+CALLS = MessagePart("assistant", [THOUGHT, text("")], [Call("1", "f", {"a": 1}), Call("2", "f", {})])
+RESULTS = [
+    MessagePart("tool", [text("one")], answers="1", tool="f"),
+    MessagePart("tool", [text("two")], answers="2", tool="f"),
+]
+ANSWER = MessagePart("assistant", [text("Done.")])
 HISTORY = [SYSTEM, USER, CALLS, *RESULTS, ANSWER, USER]
 
 
-def shapes(provider: ProviderName, said: list[Said]) -> list[dict[str, Any]]:
-    return [each.shape for each in written_for(provider, said)]
+def shapes(provider: ProviderName, parts: list[MessagePart]) -> list[dict[str, Any]]:
+    return [each.shape for each in written_for(provider, parts)]
 
 
 @pytest.mark.parametrize("provider", ["openai", "mistral", "anthropic", "gemini"])
@@ -49,8 +52,8 @@ def test_openai() -> None:
 
 
 def test_what_says_nothing_to_openai() -> None:
-    said = [Said("user"), Said("assistant", (), [Call("1", "f", {})]), Said("tool", answers="1")]
-    assert [each["content"] for each in shapes("openai", said)] == ["", None, ""]
+    parts = [MessagePart("user"), MessagePart("assistant", (), [Call("1", "f", {})]), MessagePart("tool", answers="1")]
+    assert [each["content"] for each in shapes("openai", parts)] == ["", None, ""]
 
 
 def test_anthropic() -> None:
@@ -95,18 +98,18 @@ def test_gemini() -> None:
 def test_what_results_are_is_known(provider: ProviderName) -> None:
     """Whether they report errors, and whether they hold more than text."""
     picture = {"type": "image_url"}
-    said = [
+    parts = [
         RESULTS[0],
         RESULTS[1]._replace(failed=True, blocks=[text("two"), text("lines")]),
-        Said("tool", [text("three"), picture], answers="3"),
+        MessagePart("tool", [text("three"), picture], answers="3"),
     ]
-    parts = [part for shape in shapes(provider, said) for part in result_parts(shape)]
-    assert [part.text for part in parts] == ["one", "two\nlines", "three"]
-    assert [part.is_error for part in parts] == [False, True, False]
-    assert [part.has_media for part in parts] == [False, False, True]
+    results = [part for shape in shapes(provider, parts) for part in result_parts(shape)]
+    assert [part.text for part in results] == ["one", "two\nlines", "three"]
+    assert [part.is_error for part in results] == [False, True, False]
+    assert [part.has_media for part in results] == [False, False, True]
 
 
-WRAPPED = Said("tool", [text('no "key"\nhere')], answers="1", tool="f", failed=True, wrapped=True)
+WRAPPED = MessagePart("tool", [text('no "key"\nhere')], answers="1", tool="f", failed=True, wrapped=True)
 
 
 @pytest.mark.parametrize("provider", ["openai", "mistral"])
@@ -126,12 +129,12 @@ def test_nothing_is_wrapped_where_results_can_be_marked_as_errors(provider: Prov
 
 @pytest.mark.parametrize("provider", ["anthropic", "gemini"])
 def test_what_the_assistant_says_in_one_go_is_one_message(provider: ProviderName) -> None:
-    written = written_for(provider, [USER, Said("assistant", [THOUGHT]), CALLS, *RESULTS])
+    written = written_for(provider, [USER, MessagePart("assistant", [THOUGHT]), CALLS, *RESULTS])
     assert written[1].origins == [1, 2]
 
 
 def test_a_result_that_matches_no_call_stays_alone() -> None:
-    orphan = Said("tool", [text("?")], answers="9", tool="f")
+    orphan = MessagePart("tool", [text("?")], answers="9", tool="f")
     written = written_for("gemini", [USER, CALLS, *RESULTS, orphan])
     assert [each.origins for each in written] == [[0], [1], [2, 3], [4]]
 
@@ -146,11 +149,11 @@ def test_system_prompts_are_beside_the_messages_where_the_provider_wants_them(
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini"])
 def test_calls_and_results_without_ids_find_each_other(provider: ProviderName) -> None:
-    calls = Said("assistant", calls=[Call(None, "f", {}), Call("2", "f", {}), Call("", "f", {})])
-    results = [Said("tool", [text(str(n))], answers=each) for n, each in enumerate((None, "2", None))]
+    calls = MessagePart("assistant", calls=[Call(None, "f", {}), Call("2", "f", {}), Call("", "f", {})])
+    results = [MessagePart("tool", [text(str(n))], answers=each) for n, each in enumerate((None, "2", None))]
     written = shapes(provider, [USER, calls, *results, USER])
     assert [each.rule for each in lint_messages(written, provider) if each.severity == "error"] == []
-    orphaned = shapes(provider, [USER, calls, *results, Said("tool", [text("?")]), USER])
+    orphaned = shapes(provider, [USER, calls, *results, MessagePart("tool", [text("?")]), USER])
     assert {each.rule for each in lint_messages(orphaned, provider) if each.severity == "error"} == {
         "orphan-tool-result"
     }

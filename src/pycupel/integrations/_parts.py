@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from pycupel.messages.options import ProviderName
 from pycupel.messages.tool_results import result_parts
 
-__all__ = ["Call", "Said", "Written", "shorter_results", "system_of", "text", "thought", "written_for"]
+__all__ = ["Call", "MessagePart", "Written", "shorter_results", "system_of", "text", "thought", "written_for"]
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -28,7 +28,7 @@ class Call(NamedTuple):
     arguments: Any
 
 
-class Said(NamedTuple):
+class MessagePart(NamedTuple):
     """A message, or a part of one that is kept or dropped on its own."""
 
     role: Role
@@ -54,7 +54,7 @@ class Said(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A message in a provider's shape, and the numbers of the `Said` parts that it is made of."""
+    """A message in a provider's shape, and the indices of the parts that it is made of."""
 
     shape: dict[str, Any]
     origins: list[int]
@@ -76,15 +76,15 @@ def thought(value: str, signature: str | None) -> dict[str, Any]:
     return {"type": "thinking", "thinking": value, "signature": signature} if signature else text(value)
 
 
-def system_of(said: Iterable[Said], provider: ProviderName) -> list[Any]:
+def system_of(parts: Iterable[MessagePart], provider: ProviderName) -> list[Any]:
     """Return the blocks of the system prompts that the provider takes beside the messages."""
-    prompts = (each for each in said if each.role == "system" and provider in _SYSTEM_BESIDE)
+    prompts = (each for each in parts if each.role == "system" and provider in _SYSTEM_BESIDE)
     return [block for each in prompts for block in each.blocks]
 
 
-def written_for(provider: ProviderName, said: Sequence[Said]) -> list[Written]:
+def written_for(provider: ProviderName, parts: Sequence[MessagePart]) -> list[Written]:
     """Write the messages that the provider would get, without system prompts that it takes elsewhere."""
-    named = _with_ids(said)
+    named = _with_ids(parts)
     if provider == "anthropic":
         return list(map(_as_anthropic, _in_turns(named, results_together=False)))
     if provider == "gemini":
@@ -92,22 +92,22 @@ def written_for(provider: ProviderName, said: Sequence[Said]) -> list[Written]:
     return [Written(_as_openai(each), [n]) for n, each in enumerate(named)]
 
 
-def shorter_results(written: Written, copy: Any, said: Sequence[Said]) -> Iterator[tuple[int, int, str]]:
+def shorter_results(written: Written, copy: Any, parts: Sequence[MessagePart]) -> Iterator[tuple[int, int, str]]:
     """Find the results that are shorter in a copy of a message: their part, their number in it, and their text."""
     pairs = zip(result_parts(written.shape), result_parts(copy), strict=True)
     for number, (before, after) in enumerate(pairs):
-        if before != after and said[written.origins[0]].role == "tool":
+        if before != after and parts[written.origins[0]].role == "tool":
             yield written.origins[number], 0, after.text
         elif before != after:
             # Some libraries let messages hold the provider's own blocks.
             yield written.origins[0], number, after.text
 
 
-def _with_ids(said: Sequence[Said]) -> list[Said]:
+def _with_ids(parts: Sequence[MessagePart]) -> list[MessagePart]:
     """Give an id to each call without one, and to its result: the next one without an id."""
-    named: list[Said] = []
+    named: list[MessagePart] = []
     waiting: list[str] = []
-    for n, each in enumerate(said):
+    for n, each in enumerate(parts):
         if each.role == "tool":
             answers = each.answers or (waiting.pop(0) if waiting else f"unknown{n}")
             named.append(each._replace(answers=answers))
@@ -118,11 +118,11 @@ def _with_ids(said: Sequence[Said]) -> list[Said]:
     return named
 
 
-def _in_turns(said: Sequence[Said], *, results_together: bool) -> Iterator[list[tuple[int, Said]]]:
+def _in_turns(parts: Sequence[MessagePart], *, results_together: bool) -> Iterator[list[tuple[int, MessagePart]]]:
     """Group what becomes one message: consecutive assistant output and, for some providers, all results of calls."""
-    group: list[tuple[int, Said]] = []
+    group: list[tuple[int, MessagePart]] = []
     pending: set[str | None] = set()
-    for n, each in enumerate(said):
+    for n, each in enumerate(parts):
         if each.role == "system":
             continue
         before = group[-1][1] if group else None
@@ -144,7 +144,7 @@ def _in_turns(said: Sequence[Said], *, results_together: bool) -> Iterator[list[
         yield group
 
 
-def _as_openai(each: Said) -> dict[str, Any]:
+def _as_openai(each: MessagePart) -> dict[str, Any]:
     if each.role == "tool" and each.wrapped:
         # Gemini's shape of a result is one that is counted as JSON, and whose text can still be shortened.
         return {"role": "tool", "tool_call_id": each.answers, "parts": [{"function_response": _response(each)}]}
@@ -162,7 +162,7 @@ def _as_openai(each: Said) -> dict[str, Any]:
     return shape
 
 
-def _as_anthropic(group: Sequence[tuple[int, Said]]) -> Written:
+def _as_anthropic(group: Sequence[tuple[int, MessagePart]]) -> Written:
     origins = [n for n, _ in group]
     first = group[0][1]
     if first.role == "tool":
@@ -185,7 +185,7 @@ def _not_empty(blocks: Iterable[Any]) -> list[Any]:
     return [block for block in blocks if block.get("type") != "text" or str(block.get("text", "")).strip()]
 
 
-def _as_gemini(group: Sequence[tuple[int, Said]]) -> Written:
+def _as_gemini(group: Sequence[tuple[int, MessagePart]]) -> Written:
     parts: list[Any] = []
     for _, each in group:
         if each.role == "tool":
@@ -198,9 +198,9 @@ def _as_gemini(group: Sequence[tuple[int, Said]]) -> Written:
     return Written({"role": role, "parts": parts}, [n for n, _ in group])
 
 
-def _response(each: Said) -> dict[str, Any]:
-    said = "\n".join(block["text"] for block in each.blocks if block.get("type") == "text")
-    shape: dict[str, Any] = {"response": {"error" if each.failed else "result": said}}
+def _response(each: MessagePart) -> dict[str, Any]:
+    content = "\n".join(block["text"] for block in each.blocks if block.get("type") == "text")
+    shape: dict[str, Any] = {"response": {"error" if each.failed else "result": content}}
     others = [block for block in each.blocks if block.get("type") != "text"]
     return {**shape, "parts": others} if others else shape
 

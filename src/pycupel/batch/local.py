@@ -36,9 +36,9 @@ def run_local(chunks: Iterable[Chunk], job: Job, workers: int) -> Iterator[Part]
         running: set[Future[Part]] = set()
         try:
             while True:
-                with _interrupts_held():
-                    room = 2 * workers - len(running)
-                    running |= {pool.submit(process, chunk, job) for chunk in islice(remaining, room)}
+                for chunk in islice(remaining, 2 * workers - len(running)):
+                    with _interrupts_held():
+                        running.add(pool.submit(process, chunk, job))
                 if not running:
                     return
                 done, running = wait(running, return_when=FIRST_COMPLETED)

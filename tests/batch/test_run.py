@@ -73,6 +73,9 @@ def test_an_interrupt_ends_a_worker_without_a_traceback() -> None:
             signal.sigwait({signal.SIGINT})
         local._end_on_interrupt()
         assert signal.getsignal(signal.SIGINT) is signal.SIG_DFL
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        local._end_on_interrupt()
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN, "a job in the background goes on"
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -65,7 +65,8 @@ def _interrupts_held() -> Generator[None]:
 
 
 def _end_on_interrupt() -> None:
-    """Let an interrupt end this worker without a word."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """Let an interrupt end this worker without a word, unless it is ignored, as in a job in the background."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     if sys.platform != "win32":  # pragma: no branch
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

@@ -124,7 +124,7 @@ def test_every_pipeline_runs_over_them(name: str) -> None:
         assert str(report.why(candidates[1]))
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("name", HOSTILE)
 def test_everything_that_shows_or_simulates_survives_them(name: str) -> None:
     candidates = items(HOSTILE[name])

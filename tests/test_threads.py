@@ -83,7 +83,7 @@ def eager_switching() -> Iterator[None]:
     sys.setswitchinterval(interval)
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.usefixtures("eager_switching")
 @pytest.mark.parametrize(
     "slicer",

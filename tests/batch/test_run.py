@@ -54,7 +54,7 @@ def test_rows_are_those_of_select_request_in_input_order(log: Path, tmp_path: Pa
     assert [seconds for _, seconds in summary.slowest] == sorted((s for _, s in summary.slowest), reverse=True)
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_the_output_does_not_depend_on_the_number_of_workers(log: Path, tmp_path: Path) -> None:
     """Issue: rows do not depend on the number of workers, and a re-run is byte-identical; the pool is spawned."""
     one = run_batch([log], "rag", tmp_path / "one", workers=1, compare="chat")
@@ -122,7 +122,7 @@ def test_what_is_nested_too_deeply_is_one_error_row(tmp_path: Path, monkeypatch:
         assert errors[2] == "DocumentError: id: is nested more than 64 levels deep"
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
 def test_compressed_logs_have_the_same_rows(suffix: str, log: Path, tmp_path: Path) -> None:
     packed = tmp_path / f"{log.name}{suffix}"
@@ -316,7 +316,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are killed with a signal")
 def test_a_whole_job_killed_and_resumed_gives_the_same_output(tmp_path: Path) -> None:
     """Issue: the whole local job killed and resumed gives the exact same output."""

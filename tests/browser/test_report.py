@@ -273,7 +273,7 @@ class TestLooks:
     def test_the_content_keeps_some_room_beside_an_item(self, opened: Opened) -> None:
         page = opened.page(page_of(make_items()), viewport={"width": 950, "height": 844})
         page.locator("#items tr[data-i]").first.click()
-        assert page.locator("#items td.c-text").first.evaluate("cell => cell.clientWidth") >= 150
+        assert page.locator("#items td.c-text").first.evaluate("cell => cell.clientWidth") >= 100
 
     def test_long_words_stay_where_they_belong(self, opened: Opened) -> None:
         word = "K" * 200

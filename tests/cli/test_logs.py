@@ -21,7 +21,7 @@ def session(call: Call, tmp_path: Path) -> str:
     return str(path)
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_the_screen_has_every_section(call: Call, session: str) -> None:
     out = call("context", session, "--counter", "estimator").out
     for section in (
@@ -41,7 +41,7 @@ def test_the_screen_has_every_section(call: Call, session: str) -> None:
     assert max(map(len, out.splitlines())) <= 80
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("width", ["40", "60", "200"])
 def test_the_screen_fits_the_width_there_is(
     call: Call, session: str, width: str, monkeypatch: pytest.MonkeyPatch
@@ -198,7 +198,7 @@ def test_nothing_needed_is_nothing_lost(call: Call) -> None:
     assert row.split()[-1] == "-"
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the histories are not beside the project")
 def test_real_conversations(call: Call) -> None:
     done = call(

@@ -103,7 +103,7 @@ class TestTheDoctor:
         data = data_of(path.read_text(encoding="utf-8"))
         return {"data": data, "out": done.out, **{panel.get("title", "figures"): panel for panel in data["panels"]}}
 
-    @pytest.mark.no_cover
+    @pytest.mark.unmeasured
     def test_it_has_what_the_screen_has(self, call: Call, session: str, tmp_path: Path) -> None:
         page = self.page(call, session, tmp_path, "--json")
         told = json.loads(page["out"])
@@ -120,7 +120,7 @@ class TestTheDoctor:
         page = self.page(call, session, tmp_path, "-b", "10")
         assert not any(title.startswith("What would have been sent") for title in page)
 
-    @pytest.mark.no_cover
+    @pytest.mark.unmeasured
     def test_the_picture_shows_each_call_and_the_life_of_each_part(
         self, call: Call, session: str, tmp_path: Path
     ) -> None:

@@ -122,7 +122,7 @@ def test_a_conversation_without_an_id_is_not_remembered() -> None:
     assert one._selections == {}
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_threads_may_share_it() -> None:
     one = selector()
 

@@ -50,7 +50,7 @@ def grow(history: list[Message], budget: Any, start: int, **options: Any) -> lis
 # Without state
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_a_cut_is_kept_until_the_next_one() -> None:
     history = small_talk(100)
     before, *later = (select(history[:end], 1_000) for end in range(2, len(history) + 1, 2))
@@ -67,7 +67,7 @@ def test_a_cut_is_kept_until_the_next_one() -> None:
     assert 3 <= cuts <= 10
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_what_is_gone_stays_gone() -> None:
     history = small_talk(100)
     gone: set[int] = set()
@@ -78,7 +78,7 @@ def test_what_is_gone_stays_gone() -> None:
     assert len(gone) > 100
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_a_history_is_looked_at_whenever_the_model_was_asked() -> None:
     """Not in between: a cut between two results, or two user messages, would be one that nobody has seen."""
     history = [system(), question("x" * 100)]
@@ -120,7 +120,7 @@ def test_reasons_are_those_of_the_cut_that_dropped_something() -> None:
     assert CountCapExceeded in {type(each.reason) for each in select(history, 1_000, policy=capped).dropped}
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_documents_that_come_and_go_do_not_change_the_history() -> None:
     history = small_talk(60)
     for end in range(20, len(history) + 1, 6):
@@ -145,7 +145,7 @@ def test_thoughts_stay_as_long_as_what_follows_needs_them() -> None:
     assert select(history, 1_000).kept == (0, len(history) - 2, len(history) - 1)
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_what_has_begun_and_is_not_finished_stays() -> None:
     """Responses: a program may make calls of its own before its result comes."""
     history: list[Message] = [system(), question("Go.")]
@@ -183,7 +183,7 @@ def assert_same(one: MessageSelection, other: MessageSelection) -> None:
     ]
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("unit", ["auto", "turn"])
 def test_the_previous_selection_changes_nothing(unit: str) -> None:
     history = small_talk(60)

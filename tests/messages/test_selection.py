@@ -192,7 +192,7 @@ def test_several_providers_in_one_history_ask_for_the_provider() -> None:
 # What belongs together
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("order", [("c1", "c2", "c3"), ("c3", "c1", "c2")])
 def test_a_call_and_all_its_results_are_one_exchange(order: tuple[str, ...]) -> None:
     """ECOSYSTEM A.5: parallel calls, results in any order."""

@@ -82,7 +82,7 @@ def select(messages: list[Any], budget: int, provider: str, **options: Any) -> M
     return select_messages(messages, budget, provider=provider, counter=quarter, **options)  # type: ignore[call-overload, no-any-return]
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_old_results_are_shortened_before_they_are_dropped(provider: str) -> None:
     messages = history(provider, 20)

@@ -69,7 +69,7 @@ def test_every_provider_accepts_it(provider: ProviderName) -> None:
         assert made == {"role": "user", **shapes.get(provider, {"content": "So far."})}
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_cuts_do_not_depend_on_the_text() -> None:
     history = small_talk(100)
     for end in range(60, 200, 6):

@@ -250,7 +250,7 @@ def published(tools: list[dict[str, Any]]) -> int:
     return total
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("seed", range(20))
 def test_tools_cost_no_more_than_was_counted(seed: int) -> None:
     draw = Random(seed)

@@ -206,7 +206,7 @@ def test_integers_with_more_digits_than_python_converts_are_not_written(form: Po
         dump_policy(policy, form)
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("share", [1, 0.4])
 def test_what_is_nested_too_deeply_is_not_written(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it is the dictionary that cannot be made, or a text of it, which could not be read back."""

@@ -174,7 +174,7 @@ def test_a_clock_that_cannot_be_compared_does_not_hide_the_others() -> None:
     assert CLOCKS.name_of(Incomparable()) is None
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_threads_may_register_while_others_read() -> None:
     """What is found has a name, and no iteration breaks off."""
     table = Registry("tested", {"recency": RecencyScorer}, lambda _, entry: entry)

@@ -57,7 +57,7 @@ def test_aliases_and_merge_keys_as_such_are_fine(text: str) -> None:
     assert parse_policy(text, "yaml").scorer is not None
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_a_long_policy_without_aliases_has_as_many_nodes_as_it_needs() -> None:
     kinds = "\n".join(f"  kind{i}: 1" for i in range(6_000))
     policy = parse_policy(f"scorers:\n- type: kind\n  kindWeights:\n{kinds.replace('  kind', '    kind')}", "yaml")
@@ -69,7 +69,7 @@ def test_what_contains_itself_is_refused(text: str) -> None:
     assert refused(text, "yaml") == "has aliases that expand to more than 10,000 nodes"
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_a_chain_of_aliases_is_no_recursion() -> None:
     lines = ["a0: &a0 [1]", *(f"a{i}: &a{i} [*a{i - 1}]" for i in range(1, 3_000))]
     assert refused("\n".join(lines), "yaml", 10.0) == "has aliases that expand to more than 10,000 nodes"

@@ -245,7 +245,7 @@ class TestTheRows:
         rows = data_of(make_report([IncludedItem(item, 1.0, "Scored")]).to_html())["report"]["rows"]
         assert (len(rows["text"][0]), rows["more"]) == (4_000, [1_000])
 
-    @pytest.mark.no_cover
+    @pytest.mark.unmeasured
     def test_many_items_are_cut_and_said_and_the_totals_still_count_them(self) -> None:
         items = [ContextItem(f"{i}", 1, kind="Message" if i % 2 else "Document") for i in range(20_000)]
         page = Pipeline(KindScorer()).dry_run(items, 12_000).to_html()
@@ -256,7 +256,7 @@ class TestTheRows:
         assert data["use"]["kinds"] == [[10_000, 10_000], [2_000, 2_000]]
         assert len(page) < 5_000_000
 
-    @pytest.mark.no_cover
+    @pytest.mark.unmeasured
     def test_a_sweep_of_many_items_changes_only_rows_that_are_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("pycupel.render._rows._MAX_ROWS", 1_000)
         items = [ContextItem(f"{i}", 1) for i in range(1_100)]

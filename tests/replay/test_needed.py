@@ -57,7 +57,7 @@ def test_what_only_results_held_and_the_agent_wrote_later_was_needed() -> None:
     assert "never_used" in needed.held[1]
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the histories are not beside the project")
 @pytest.mark.parametrize("name", ["coding-agent-258c", "coding-agent-ae4a"])
 def test_it_is_the_measure_of_the_shared_histories(name: str) -> None:

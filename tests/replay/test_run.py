@@ -204,7 +204,7 @@ def test_wrong_arguments() -> None:
         replay(chat(1), "100", ["chat"])  # type: ignore[call-overload]
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the histories are not beside the project")
 def test_real_sessions_are_never_invalid() -> None:
     log = read_log(SHARED / "coding-agent-258c.jsonl.xz")

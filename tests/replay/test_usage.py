@@ -180,7 +180,7 @@ def test_wrong_arguments() -> None:
         context_usage(Log(()))
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the histories are not beside the project")
 @pytest.mark.parametrize(("name", "total"), [("coding-agent-258c", 166_759), ("coding-agent-ae4a", 141_787)])
 def test_real_sessions(name: str, total: int) -> None:

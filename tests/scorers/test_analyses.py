@@ -101,7 +101,7 @@ def allocated_and_counted(contents: list[str]) -> tuple[int, int]:
     return allocated, cache.bytes + cache.vocabulary.bytes
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_the_bytes_are_about_right() -> None:
     """What Python really allocates is at most half as much again, and at least half of it."""
     contents = [text(i) + f" {i}" for i in range(500)]
@@ -110,7 +110,7 @@ def test_the_bytes_are_about_right() -> None:
     assert 0.5 * counted < allocated < 1.5 * counted
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_threads_may_share_it() -> None:
     """Many threads that fill, overflow and clear it get the same analyses as one."""
     cache = _Cache(100_000)

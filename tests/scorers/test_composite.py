@@ -294,7 +294,7 @@ def test_a_hundred_levels_work() -> None:
     assert copy.deepcopy(scorer) == scorer
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("wrap", WRAPPERS)
 def test_one_more_level_is_refused(wrap: Any) -> None:
     """PY-08: it says so at construction, not when it is scored or shown."""

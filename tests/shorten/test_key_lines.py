@@ -228,7 +228,7 @@ def test_a_version_that_would_not_be_shorter_is_left_out() -> None:
     assert KeyLines().shorten(whole, ShortenContext([whole], counter=lambda text: 400)) == []
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_deep_nesting_takes_no_more_than_linear_time() -> None:
     text = "[\n" + "".join(f"{' ' * i}[\n" for i in range(3_000)) + "the_setting: 1\n"
     assert shortened(item(text), shares=(0.9,))

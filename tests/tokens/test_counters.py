@@ -190,7 +190,7 @@ def test_so_is_one_whose_vocabulary_is_not_installed(name: str) -> None:
     assert counter.margin_percent >= 5.0
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.usefixtures("without_splintr")
 def test_mistral_counts_with_its_own_package_too() -> None:
     counter = get_counter("mistral-small-latest")

@@ -50,7 +50,7 @@ def test_claude_by_its_own_counts(path: Path) -> None:
     assert found[len(found) // 10] > 0.75
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(("family", "vocabulary"), [("gemini", "gemma3"), ("mistral", "tekken"), ("llama", "llama3")])
 @pytest.mark.parametrize("kind", TEXTS)
 def test_others_by_a_vocabulary(family: str, vocabulary: str, kind: str) -> None:

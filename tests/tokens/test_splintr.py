@@ -25,7 +25,7 @@ def test_the_encodings_differ() -> None:
     assert splintr.load("o200k_base")[0](text) < splintr.load("cl100k_base")[0](text)
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("special", ["<|endoftext|>", "<|endofprompt|>", "<|im_start|>"])
 def test_what_looks_like_a_special_token_is_text(special: str) -> None:
     """A user may write it, and a provider then counts its letters."""

@@ -43,7 +43,7 @@ def check_both(drawn: tuple[Drawn, Context]) -> None:
     assert outcome(ITEM, document.value, context) == outcome(FIELD_BY_FIELD, document.value, context)
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_both_ways_give_the_same_item_or_the_same_error() -> None:
     contexts = st.builds(Context, st.booleans(), st.booleans(), st.booleans())
     fuzz(check_both, st.tuples(changed_values("items", nasty=NASTY + HOSTILE), contexts), RUNS)
@@ -94,7 +94,7 @@ def test_each_field(document: dict[str, Any]) -> None:
 ENDINGS = ["", *map("".join, product("05.Z:-", repeat=4)), ".5Z.50", ".1234567xZ", ".123456789Z", ".12+00Z", ".1+0000Z"]
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 def test_usual_times_are_those_of_rfc_3339() -> None:
     """Python accepts more, and other versions of it accept other times."""
     starts = ["2026-01-05T12:00:00", "2026-01-05T24:00:00", "2026-W02-1T12:00:00", "2026-01-05 12:00:00"]

@@ -131,7 +131,7 @@
         this.body,
       );
       // Columns that must have some width of their own would otherwise leave nothing for the others.
-      this.table.style.minWidth = `${columns.reduce((sum, column) => sum + (column.width || 180), 0)}px`;
+      this.table.style.minWidth = `${columns.reduce((sum, column) => sum + (column.width || 130), 0)}px`;
       this.empty = el("p", { class: "nothing", hidden: true }, "Nothing matches.");
       this.node = el("div", { class: `scroll ${className}`, tabindex: "-1" }, this.table, this.empty);
       this.node.addEventListener("scroll", () => (this.draw(), this.mark()), { passive: true });

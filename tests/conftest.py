@@ -27,6 +27,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.startswith(UNMEASURED):
             item.add_marker("unmeasured")
+    # What a test finds in a cache is not computed again: what is measured comes first, so that it computes it.
+    items.sort(key=lambda item: item.get_closest_marker("unmeasured") is not None)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -106,7 +106,7 @@ def select(
         policy: A policy, a pipeline, or the name of a preset: chat, code-review, rag, document-qa, tool-use,
             long-running, debugging.
         query: The user's question, in plain words. Scorers that take one, such as those of the presets, use it.
-        shorten: Makes shorter versions of items that would otherwise be left out, such as `KeyLines()` from
+        shorten: Makes shorter versions of the items, to choose from if not all of them fit, such as `KeyLines()` from
             `pycupel.shorten`. It replaces the policy's own.
         explain: Whether the result should have a report.
 

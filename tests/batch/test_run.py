@@ -73,8 +73,23 @@ def test_an_interrupt_ends_a_worker_without_a_traceback() -> None:
             signal.sigwait({signal.SIGINT})
         local._end_on_interrupt()
         assert signal.getsignal(signal.SIGINT) is signal.SIG_DFL
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        local._end_on_interrupt()
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN, "a job in the background goes on"
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_does_not_wait_for_the_input() -> None:
+    """Interrupts are held while workers are started, but not while a slow file is read."""
+    held: list[bool] = []
+
+    def slow() -> Iterator[Chunk]:
+        held.append(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+        yield from ()
+
+    assert [*local.run_local(slow(), Job(Policy(ReflexiveScorer()), None, to_parquet=False), workers=2)] == []
+    assert held == [False]
 
 
 def test_a_poisoned_request_is_one_error_row(tmp_path: Path) -> None:

@@ -36,9 +36,9 @@ def run_local(chunks: Iterable[Chunk], job: Job, workers: int) -> Iterator[Part]
         running: set[Future[Part]] = set()
         try:
             while True:
-                with _interrupts_held():
-                    room = 2 * workers - len(running)
-                    running |= {pool.submit(process, chunk, job) for chunk in islice(remaining, room)}
+                for chunk in islice(remaining, 2 * workers - len(running)):
+                    with _interrupts_held():
+                        running.add(pool.submit(process, chunk, job))
                 if not running:
                     return
                 done, running = wait(running, return_when=FIRST_COMPLETED)
@@ -65,7 +65,8 @@ def _interrupts_held() -> Generator[None]:
 
 
 def _end_on_interrupt() -> None:
-    """Let an interrupt end this worker without a word."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """Let an interrupt end this worker without a word, unless it is ignored, as in a job in the background."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     if sys.platform != "win32":  # pragma: no branch
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

@@ -185,7 +185,7 @@ def ladder_of(
         shortener: Makes the versions.
         context: The competing items.
         count: Counts the tokens of a text.
-        more: Functions that make further versions.
+        more: Shorteners that make further versions.
     """
     total = _BASE_UNITS
     if spoken is not None:

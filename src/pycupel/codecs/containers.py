@@ -81,11 +81,11 @@ def _convert_members(key: Convert, value: Convert, members: Mapping[Any, Any], c
     mistakes: list[DocumentError] = []
     for name, member in members.items():
         try:
-            chosen = key(name, context)
-            if chosen in converted:
+            converted_key = key(name, context)
+            if converted_key in converted:
                 # Only kinds can collide: the keys of an object are unique.
-                raise DocumentError(f"duplicate kind {quoted(str(chosen))} (kinds are case-insensitive)")  # noqa: TRY301
-            converted[chosen] = value(member, context)
+                raise DocumentError(f"duplicate kind {quoted(str(converted_key))} (kinds are case-insensitive)")  # noqa: TRY301
+            converted[converted_key] = value(member, context)
         except DocumentError as error:
             note_mistake(error, key_step(name), context, mistakes)
     raise_mistakes(mistakes)

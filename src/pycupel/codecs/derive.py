@@ -65,8 +65,8 @@ def _hints(factory: Any) -> dict[str, Any]:
     """Return the annotations of the constructor or function; none if they cannot be resolved."""
     try:
         # The annotations of a named tuple are on the class.
-        is_at_init = inspect.isclass(factory) and not hasattr(factory, "_fields")
-        return get_type_hints(factory.__init__ if is_at_init else factory)
+        is_on_init = inspect.isclass(factory) and not hasattr(factory, "_fields")
+        return get_type_hints(factory.__init__ if is_on_init else factory)
     except Exception:  # noqa: BLE001 - an annotation may be any expression
         return {}
 
@@ -88,8 +88,8 @@ def _codec_of(hint: Any, codecs: Mapping[Any, Codec]) -> Codec:
     if origin is Literal and all(isinstance(each, str) for each in arguments):
         return choice(arguments)
     if origin in (Union, UnionType):
-        some = [argument for argument in arguments if argument is not NoneType]
-        return _codec_of(some[0], codecs) if len(some) == 1 else JSON
+        types = [argument for argument in arguments if argument is not NoneType]
+        return _codec_of(types[0], codecs) if len(types) == 1 else JSON
     if origin in _LISTS and arguments:
         return list_of(_codec_of(arguments[0], codecs), build=list if origin is list else tuple)
     if origin in (dict, Mapping) and len(arguments) == 2 and arguments[0] in (str, ContextKind):

@@ -79,9 +79,9 @@ class Record:
         build: Callable[..., Any],
         fields: Iterable[Field],
         *,
-        beside: Collection[str] = (),
-        foreign: Mapping[str, str] | None = None,
-        quick: Callable[[dict[Any, Any], Context], Any] | None = None,
+        other_keys: Collection[str] = (),
+        related_keys: Mapping[str, str] | None = None,
+        fast_read: Callable[[dict[Any, Any], Context], Any] | None = None,
         check: Callable[[dict[str, Any]], Iterable[DocumentError]] | None = None,
     ) -> None:
         """Describe an object.
@@ -89,27 +89,27 @@ class Record:
         Args:
             build: Builds the value. It is called with the fields that are present, as keyword arguments.
             fields: The fields, in the order in which they are written.
-            beside: Keys of the same object that another codec reads.
-            foreign: Keys of related objects, which are not taken for misspellings. Each maps to the error message
+            other_keys: Keys of the same object that another codec reads.
+            related_keys: Keys of related objects, which are not taken for misspellings. Each maps to the error message
                 that rejects it, or to an empty string if it is ignored.
-            quick: A fast path for common dicts, which ignores unknown fields. For any other dict, it returns None or
+            fast_read: Reads common dicts faster, and ignores unknown fields. For any other dict, it returns None or
                 raises a DocumentError, and the dict is read field by field.
             check: Returns mistakes that involve several fields. A field that is wrong by itself is INVALID.
         """
         self.build = build
         self.fields = tuple(fields)
-        self._quick = quick
+        self._fast_read = fast_read
         self._check = check
         self._type: Any = build if isinstance(build, type) else object
-        self._names = (*beside, *(field.name for field in self.fields))
-        self._known = {*beside, *(name for field in self.fields for name in field.spellings)}
-        self._foreign: Mapping[str, str] = {} if foreign is None else foreign
+        self._names = (*other_keys, *(field.name for field in self.fields))
+        self._known = {*other_keys, *(name for field in self.fields for name in field.spellings)}
+        self._related_keys: Mapping[str, str] = {} if related_keys is None else related_keys
 
     def read(self, value: Any, context: Context, /) -> Any:
         """Return the value that an object describes."""
-        if self._quick is not None and type(value) is dict and not (context.strict or context.suggest):
+        if self._fast_read is not None and type(value) is dict and not (context.strict or context.suggest):
             try:
-                made = self._quick(value, context)  # pyright: ignore[reportUnknownArgumentType] - from outside
+                made = self._fast_read(value, context)  # pyright: ignore[reportUnknownArgumentType] - from outside
             except DocumentError:
                 made = None
             if made is not None:
@@ -124,7 +124,7 @@ class Record:
         except (DocumentError, RecursionError):
             raise
         except (CupelError, TypeError, ValueError) as error:
-            raise self._located(error, as_object(value)) from error
+            raise self._constructor_error(error, as_object(value)) from error
         except Exception as error:
             raise BuildError(error) from error
         except SystemExit as error:
@@ -158,15 +158,15 @@ class Record:
                 continue
             if context.strict:
                 problem = f"unknown field; expected one of {', '.join(self._names)}"
-            elif key in self._foreign:
-                problem = "" if value is None else self._foreign[key]
+            elif key in self._related_keys:
+                problem = "" if value is None else self._related_keys[key]
             else:
                 near = suggestion(key, self._names) if isinstance(key, str) else ""
                 problem = near and f"unknown field{near}"
             if problem:
                 note_mistake(DocumentError(problem), key_step(key), context, mistakes)
 
-    def _located(self, error: Exception, data: Mapping[Any, Any]) -> DocumentError:
+    def _constructor_error(self, error: Exception, data: Mapping[Any, Any]) -> DocumentError:
         """Convert an error of the constructor, with the path of the field that its `argument` names."""
         text, argument = str(error), getattr(error, "argument", None)
         for field in self.fields:

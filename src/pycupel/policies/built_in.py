@@ -25,7 +25,7 @@ _INNER_ONLY = "is only valid for scaled and boosted; remove it or change the typ
 
 # The codecs of strategies are added below: options may be strategies, too.
 _TYPES: dict[Any, Codec] = dict(VALUE_TYPES)
-SCORER = Strategy(SCORERS, _TYPES, "weight", refused=dict.fromkeys(("innerScorer", "inner_scorer"), _INNER_ONLY))
+SCORER = Strategy(SCORERS, _TYPES, "weight", rejected=dict.fromkeys(("innerScorer", "inner_scorer"), _INNER_ONLY))
 SLICER = Strategy(SLICERS, _TYPES)
 PLACER = Strategy(PLACERS, _TYPES)
 SHORTENER = Strategy(SHORTENERS, _TYPES)

@@ -26,7 +26,7 @@ from pycupel.registry import SLICERS
 from pycupel.scorers import CompositeScorer
 from pycupel.slicers import GreedySlice, QuotaSlice, StreamSlice
 
-__all__ = ["combined", "policy_from_dict", "policy_json_schema", "policy_to_dict"]
+__all__ = ["combine_mistakes", "policy_from_dict", "policy_json_schema", "policy_to_dict"]
 
 _READING = Context(collect=True, suggest=True)
 
@@ -52,7 +52,7 @@ def _entries_of(scorer: Any) -> Any:
     return scorer.entries if is_several else [(scorer, 1.0)]
 
 
-def _policy(
+def _build_policy(
     scorers: Any, *, slicer_type: Any = None, quotas: Any = None, placer_type: Any = None, **fields: Any
 ) -> Policy:
     """Build the policy from the fields that are present."""
@@ -90,7 +90,7 @@ _SCORERS = adapted(WEIGHTED_SCORERS, read=_scorer_of, write=_entries_of)
 _SHORTEN = NameOrObject(SHORTENER, "shorten")
 
 _POLICY = Record(
-    _policy,
+    _build_policy,
     [
         Field("name", TEXT, None),
         Field("description", TEXT, None),
@@ -125,9 +125,9 @@ def policy_from_dict(data: Mapping[str, Any]) -> Policy:
     except BuildError as error:
         failure = error
     except DocumentError as error:
-        raise combined(error) from None
+        raise combine_mistakes(error) from None
     except RecursionError:
-        raise combined(DocumentError("is nested too deeply")) from None
+        raise combine_mistakes(DocumentError("is nested too deeply")) from None
     else:
         return policy
     # Raise the original error, because its traceback leads into the code of the plug-in.
@@ -135,7 +135,7 @@ def policy_from_dict(data: Mapping[str, Any]) -> Policy:
     raise failure.cause
 
 
-def combined(error: DocumentError) -> DocumentError:
+def combine_mistakes(error: DocumentError) -> DocumentError:
     """Return the error for a whole document. Its text and `errors` list all mistakes, even if there is only one."""
     errors = error.errors or (error,)
     if len(errors) == 1:

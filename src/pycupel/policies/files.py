@@ -14,7 +14,7 @@ from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.model.checks import checked_name, checked_str, quoted
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName
-from pycupel.policies.document import combined, policy_from_dict, policy_to_dict
+from pycupel.policies.document import combine_mistakes, policy_from_dict, policy_to_dict
 from pycupel.policies.toml import dump_toml, parse_toml
 from pycupel.policies.yaml import dump_yaml, parse_yaml
 
@@ -91,9 +91,9 @@ def parse_policy(text: str, format: PolicyFormat = "json") -> Policy:  # noqa: A
         data = _READERS[name](text)
         check_depth(data)
     except DocumentError as error:
-        raise combined(error) from None
+        raise combine_mistakes(error) from None
     except RecursionError:
-        raise combined(DocumentError(TOO_DEEP)) from None
+        raise combine_mistakes(DocumentError(TOO_DEEP)) from None
     return policy_from_dict(data)
 
 

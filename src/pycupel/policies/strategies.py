@@ -67,7 +67,7 @@ def _spellings(name: str) -> list[str]:
     return list(dict.fromkeys((name, camel(words), words, words.replace("_", "-"))))
 
 
-def _spell(name: str) -> str:
+def _field_name(name: str) -> str:
     """Return the name of a parameter in documents: camelCase, unless that cannot be converted back."""
     return camel(name) if snake(camel(name)) == name else name
 
@@ -76,25 +76,29 @@ class Strategy:
     """A codec for objects with a `type`. Their other fields are the parameters of the class that the type names."""
 
     def __init__(
-        self, registry: Registry, types: Mapping[Any, Codec], *beside: str, refused: Mapping[str, str] | None = None
+        self,
+        registry: Registry,
+        types: Mapping[Any, Codec],
+        *other_keys: str,
+        rejected: Mapping[str, str] | None = None,
     ) -> None:
         """Describe the strategies of a registry.
 
         Args:
             registry: The strategies and their names.
             types: The codec for each type of parameter.
-            beside: Keys of the object that are not options, apart from `type`.
-            refused: Options to reject, with an error message, if a strategy does not have them. Other options of
+            other_keys: Keys of the object that are not options, apart from `type`.
+            rejected: Options to reject, with an error message, if a strategy does not have them. Other options of
                 other strategies are ignored.
         """
         self.registry = registry
         self._types = types
         self._name = RegisteredName(registry)
         self._type = Record(dict, [Field("type", self._name)])
-        self._beside = ("type", *beside)
+        self._other_keys = ("type", *other_keys)
         # Keyed by id, because a plug-in may not be hashable.
         self._built_in: dict[int, Record] = {}
-        self._foreign = dict(refused or {})
+        self._related_keys = dict(rejected or {})
 
     def define(self, cls: type[Any], *fields: Field, **codecs: Codec) -> None:
         """Define a built-in type.
@@ -104,14 +108,14 @@ class Strategy:
             fields: Fields whose name or description differs from that of the parameter.
             codecs: Codecs for parameters whose annotations are not specific enough.
         """
-        own = (Field(_spell(name), codec, attribute=name) for name, codec in codecs.items())
+        own = (Field(_field_name(name), codec, attribute=name) for name, codec in codecs.items())
         record = self._built_in[id(cls)] = self._derived(cls, *fields, *own)
         for field in record.fields:
             for name in field.spellings:
-                self._foreign.setdefault(name, "")
+                self._related_keys.setdefault(name, "")
 
     def _derived(self, cls: Any, *fields: Field) -> Record:
-        derived = derive_fields(cls, self._types, fields, spell=_spell)
+        derived = derive_fields(cls, self._types, fields, spell=_field_name)
         for field in derived:
             if field.attribute in _RESERVED:
                 raise InvalidArgumentError(
@@ -119,7 +123,7 @@ class Strategy:
                     "files"
                 )
         # A field of another type is not a misspelling: .NET writes the fields of all types.
-        return Record(cls, derived, beside=self._beside, foreign=self._foreign)
+        return Record(cls, derived, other_keys=self._other_keys, related_keys=self._related_keys)
 
     def record(self, cls: Any) -> Record:
         """Return the codec for the options of a registered class."""

@@ -11,7 +11,7 @@ from pycupel.extras import load_extra
 __all__ = ["dump_yaml", "parse_yaml"]
 
 _MAX_NODES = 10_000
-_ENDLESS = 10**9
+_INFINITE = 10**9
 
 
 def _yaml() -> Any:
@@ -29,28 +29,28 @@ def parse_yaml(text: str) -> Any:
     try:
         loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
-        sizes: dict[int, int] = {}
+        counts: dict[int, int] = {}
         if node is None:
             return None
-        # `sizes` has one entry per node, so a document without aliases is never over the limit.
-        if _size(node, sizes) <= max(_MAX_NODES, len(sizes)):
+        # `counts` has one entry per node, so a document without aliases is never over the limit.
+        if _count_nodes(node, counts) <= max(_MAX_NODES, len(counts)):
             return loader.construct_document(node)
     except (yaml.YAMLError, ValueError) as error:
         raise DocumentError(f"is not YAML: {error}") from None
     raise DocumentError(f"has aliases that expand to more than {_MAX_NODES:,} nodes")
 
 
-def _size(node: Any, sizes: dict[int, int]) -> int:
+def _count_nodes(node: Any, counts: dict[int, int]) -> int:
     """Count the nodes after aliases are expanded. Duplicate keys are rejected, as in JSON."""
-    if id(node) not in sizes:
+    if id(node) not in counts:
         parts: list[Any] = [] if isinstance(node.value, str) else node.value
         if node.id == "mapping":
             reject_duplicate_keys([(str(key.value), None) for key, _ in parts])
             parts = [part for pair in parts for part in pair]
         # If a node is reached again before its size is known, it contains itself.
-        sizes[id(node)] = _ENDLESS
-        sizes[id(node)] = min(_ENDLESS, 1 + sum([_size(part, sizes) for part in parts]))
-    return sizes[id(node)]
+        counts[id(node)] = _INFINITE
+        counts[id(node)] = min(_INFINITE, 1 + sum([_count_nodes(part, counts) for part in parts]))
+    return counts[id(node)]
 
 
 def dump_yaml(document: dict[str, Any]) -> str:

@@ -116,7 +116,7 @@ ITEM = Record(
         Field("pinned", FLAG, False),
         Field("originalTokens", INTEGER, None),
     ],
-    quick=usual_item,
+    fast_read=usual_item,
 )
 
 
@@ -136,7 +136,7 @@ BUDGET = Record(
         Field("reservedSlots", map_of(KIND, limited(INTEGER, low=0)), {}),
         Field("estimationSafetyMarginPercent", NUMBER, 0.0),
     ],
-    quick=_usual_budget,
+    fast_read=_usual_budget,
 )
 
 CODECS: Mapping[type[Any], Codec] = {

@@ -37,7 +37,7 @@ from pycupel.wire.items import BUDGET, ITEM
 __all__ = ["CODECS", "REASON_CODECS", "TYPES"]
 
 
-def _open_name(members: type[StrEnum]) -> Codec:
+def _open_enum(members: type[StrEnum]) -> Codec:
     """Return a codec for an enumeration that keeps unknown names: a later version may have written them (WF-03)."""
     known: dict[str, str] = {member.value: member for member in members}
 
@@ -50,7 +50,7 @@ def _open_name(members: type[StrEnum]) -> Codec:
 
 # Every reason is an object with its name, and fields if it has any: `{"reason": "<name>", ...}` (WF-04).
 _INCLUSION = adapted(
-    Record(SimpleNamespace, [Field("reason", _open_name(InclusionReason))]),
+    Record(SimpleNamespace, [Field("reason", _open_enum(InclusionReason))]),
     read=attrgetter("reason"),
     write=lambda reason: SimpleNamespace(reason=reason),
 )
@@ -62,12 +62,14 @@ TYPES: dict[Any, Codec] = {
     ContextKind: KIND,
     ContextItem: ITEM,
     ContextBudget: BUDGET,
-    PipelineStage | str: _open_name(PipelineStage),
+    PipelineStage | str: _open_enum(PipelineStage),
     InclusionReason | str: _INCLUSION,
 }
 """The codec for each type of field."""
 
-_REASONS = {name: Record(cls, derive_fields(cls, TYPES), beside=("reason",)) for name, cls in EXCLUSION_REASONS.items()}
+_REASONS = {
+    name: Record(cls, derive_fields(cls, TYPES), other_keys=("reason",)) for name, cls in EXCLUSION_REASONS.items()
+}
 
 
 def _read_exclusion(value: Any, context: Context) -> ExclusionReason:
@@ -117,6 +119,6 @@ CODECS: Mapping[type[Any], Codec] = {
 }
 """The codec of each public class of a report. That of `ExclusionReason` accepts any exclusion reason."""
 
-_EACH_REASON: list[type[ExclusionReason]] = [*EXCLUSION_REASONS.values(), UnknownReason]
-REASON_CODECS: Mapping[type[Any], Codec] = {cls: _one_reason(cls) for cls in _EACH_REASON}
+_ALL_REASONS: list[type[ExclusionReason]] = [*EXCLUSION_REASONS.values(), UnknownReason]
+REASON_CODECS: Mapping[type[Any], Codec] = {cls: _one_reason(cls) for cls in _ALL_REASONS}
 """The codec of each exclusion reason. It rejects all other reasons."""

@@ -104,7 +104,8 @@ def adapted(
 
     Args:
         codec: The other codec.
-        read: Converts a value that the other codec has read. If it raises, that is a mistake in the document.
+        read: Converts a value that the other codec has read. A CupelError or TypeError that it raises is a mistake in
+            the document.
         write: Converts a value to one that the other codec can write.
         schema: Keywords to add to the other codec's schema.
     """

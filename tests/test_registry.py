@@ -205,8 +205,13 @@ def test_a_name_has_letters_or_digits(name: str) -> None:
     ("registry", "name", "entry", "message"),
     [
         (SCORERS, 5, Mine, r"name must be a str, not 5 \(int\)"),
-        (SCORERS, "mine", Mine(), r"the scorer 'mine' must be a class, or a function that builds one, not Mine\(\)"),
-        (SLICERS, "mine", None, "the slicer 'mine' must be a class, or a function that builds one, not None"),
+        (
+            SCORERS,
+            "mine",
+            Mine(),
+            r"the scorer 'mine' must be a class or a function that builds an instance, not Mine\(\)",
+        ),
+        (SLICERS, "mine", None, "the slicer 'mine' must be a class or a function that builds an instance, not None"),
         (CLOCKS, "mine", FixedClock, r"the clock 'mine' must be an instance; did you mean FixedClock\(\)\?"),
         (CLOCKS, "mine", NOW, r"the clock 'mine' must be an object with now\(\) or a function, not datetime"),
     ],
@@ -239,3 +244,4 @@ def test_the_registry_exports_its_tables() -> None:
 
 def test_a_registry_shows_how_much_it_holds() -> None:
     assert repr(CURVES) == "<Registry: 3 curves>"
+    assert repr(CLOCKS) == "<Registry: 1 clock>"

@@ -1,8 +1,8 @@
-"""The names of strategies in files: built-in classes, registered ones, and those of installed plug-ins.
+"""The strategies that policy files can name: built-in, registered, and from installed plug-ins.
 
-A package registers its strategies for policy files by entry point, in the group `pycupel.scorers`, `pycupel.slicers`,
-`pycupel.placers`, `pycupel.shorteners`, `pycupel.curves` or `pycupel.clocks`; a program registers its own
-with `SCORERS.register` and so on.
+A package provides strategies through entry points in the groups `pycupel.scorers`, `pycupel.slicers`,
+`pycupel.placers`, `pycupel.shorteners`, `pycupel.curves` and `pycupel.clocks`. A program registers its own with
+`SCORERS.register` and so on.
 """
 
 from __future__ import annotations
@@ -28,15 +28,21 @@ _IMPORT_SECONDS = 60.0
 
 
 class Registry(Mapping[str, Any]):
-    """Names and the classes that they stand for; in `CLOCKS`, the clocks.
+    """A mapping from names to classes; in `CLOCKS`, to the clocks themselves.
 
-    A name is found in any spelling: `metadataTrust`, `metadata_trust` and `metadata-trust` are one. Installed plug-ins
-    are searched if a name is not found otherwise, and loaded when they are used. Threads may share a registry.
+    Names are found in any spelling: `metadataTrust`, `metadata_trust` and `metadata-trust` are the same name. If a name
+    is not registered, installed plug-ins are searched, and loaded when they are used. Threads may share a registry.
 
     Attributes:
-        what: What the entries are: `scorer`, `slicer`, `placer`, `shortener`, `curve` or `clock`.
-        group: The group of entry points of the plug-ins.
+        what: The type of the entries: `scorer`, `slicer`, `placer`, `shortener`, `curve` or `clock`.
+        group: The entry point group of the plug-ins, such as `pycupel.scorers`.
     """
+
+    what: str
+    """The type of the entries: `scorer`, `slicer`, `placer`, `shortener`, `curve` or `clock`."""
+
+    group: str
+    """The entry point group of the plug-ins, such as `pycupel.scorers`."""
 
     def __init__(self, what: str, built_in: Mapping[str, Any], check: Callable[[str, Any], Any]) -> None:
         self.what = what
@@ -49,24 +55,25 @@ class Registry(Mapping[str, Any]):
         self._lock = RLock()
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {len(self._entries)} {self.what}s>"
+        count = len(self._entries)
+        return f"<{type(self).__name__}: {count} {self.what}{'' if count == 1 else 's'}>"
 
     def register(self, name: str, entry: _Entry) -> _Entry:
-        """Register a name under which policy files can use a class, a function that builds an instance, or a clock.
+        """Register a class, a function that builds an instance, or a clock, so that policy files can name it.
 
-        Only a strategy whose class is registered can be written to a file, too. Registering the same entry again under
-        the same name is allowed.
+        A strategy can be written to a file only if its class is registered; a function is enough for reading.
+        Registering the same entry again under the same name is allowed.
 
         Args:
             name: The name, as it is written to files.
             entry: The class or function; in `CLOCKS`, the clock itself.
 
         Returns:
-            The entry itself.
+            The entry.
 
         Raises:
-            InvalidArgumentError: the name, in this or another spelling, is taken.
-            TypeError: it is neither a class nor a function, or not a clock.
+            InvalidArgumentError: the name is taken, in this or another spelling.
+            TypeError: the entry is not a class or function; in `CLOCKS`, not a clock.
         """
         key = name_key(checked_str("name", name))
         try:
@@ -80,7 +87,7 @@ class Registry(Mapping[str, Any]):
             )
         with self._lock:
             present = self._entries.get(key)
-            is_same = self._names.get(key) == name and _same(present, entry)
+            is_same = self._names.get(key) == name and _is_same_entry(present, entry)
             if key in self._built_in or (present is not None and not is_same):
                 raise InvalidArgumentError(
                     f"the {self.what} {quoted(self._names[key])} is already registered, as {shortened(present, 200)}; "
@@ -88,13 +95,13 @@ class Registry(Mapping[str, Any]):
                     argument="name",
                     value=name,
                 )
-            # The name first: a thread that finds the entry must find its name.
+            # Set the name first: another thread that finds the entry must also find its name.
             self._names[key] = name
             self._entries[key] = entry
         return entry
 
     def __getitem__(self, name: str) -> Any:
-        # As in a dict, a key of another type is never there.
+        # As in a dict, a key of another type is just missing.
         key = name_key(name) if isinstance(cast(Any, name), str) else ""
         if key not in self._entries and key in self._plug_ins():
             self._load(key)
@@ -103,7 +110,7 @@ class Registry(Mapping[str, Any]):
         except KeyError:
             raise KeyError(cut(name) if key else name) from None
         if isinstance(entry, str):
-            # A built-in class that is above this package is named, as in an entry point, and imported when it is used.
+            # A built-in class from a higher layer is registered like an entry point, and imported when it is used.
             module, _, attribute = entry.partition(":")
             entry = self._entries[key] = getattr(import_module(module), attribute)
         return entry
@@ -118,23 +125,23 @@ class Registry(Mapping[str, Any]):
         return len({*self._plug_ins(), *self._entries})
 
     def canonical_name(self, name: str) -> str | None:
-        """Return the spelling in which a name was registered, or None if there is no such name. Loads no plug-in."""
+        """Return the registered spelling of a name, or None if there is no such name. Loads no plug-in."""
         key = name_key(name)
         if key in self._entries:
             return self._names[key]
         return self._plug_ins()[key][0].name if key in self._plug_ins() else None
 
     def get_imported(self, name: str) -> Any:
-        """Return what a name stands for, or None if a plug-in would have to be imported for it."""
+        """Return the entry of a name, or None if a plug-in would have to be imported for it."""
         key = name_key(name)
         if key in self._entries or _is_imported(self._plug_ins()[key][0].module):
             return self[name]
         return None
 
     def name_of(self, entry: object) -> str | None:
-        """Return the name under which a class, or a clock, is registered, or None.
+        """Return the name under which a class or clock is registered, or None.
 
-        Of the plug-ins, only those of the entry's own package, or already imported, are loaded.
+        Loads only plug-ins that are in the same package as the entry, or already imported.
         """
         found = self._search(entry)
         if found is None:
@@ -151,7 +158,7 @@ class Registry(Mapping[str, Any]):
         return next((self._names[key] for key in list(self._entries) if _equal(self[key], entry)), None)
 
     def _plug_ins(self) -> dict[str, list[Any]]:
-        """The entry points by the key of their names: normally one for each."""
+        """Return the entry points of each name, by its key. Normally there is one per name."""
         if self._points is None:
             # Imported here, because only policy files need it.
             from importlib.metadata import entry_points  # noqa: PLC0415
@@ -163,7 +170,7 @@ class Registry(Mapping[str, Any]):
         return self._points
 
     def _load(self, key: str) -> None:
-        """Register a plug-in, unless the program has registered something under its name."""
+        """Load and register a plug-in, unless its name has been registered already."""
         point, *others = self._plug_ins()[key]
         if key in self._entries:
             return
@@ -173,20 +180,20 @@ class Registry(Mapping[str, Any]):
                 f"{', '.join(each.value for each in (point, *others))}; uninstall all but one"
             )
         try:
-            loaded = _loaded(point)
-            # Import without the lock, so that a plug-in that hangs does not block other threads.
+            loaded = _load_entry_point(point)
+            # The lock is taken only after the import, so that a plug-in that hangs does not block other threads.
             with self._lock:
                 if key not in self._entries:
                     self.register(point.name, loaded)
         except Exception as error:
-            error.add_note(f"This happened while the plug-in {quoted(point.name)} ({point.value}) was loaded.")
+            error.add_note(f"Raised while loading the plug-in {quoted(point.name)} ({point.value}).")
             raise
 
 
-def _loaded(point: Any) -> Any:
-    """What an entry point names.
+def _load_entry_point(point: Any) -> Any:
+    """Import what an entry point names.
 
-    It is imported in its own thread, because an import cannot be stopped, but waiting for it can.
+    The import runs in a thread of its own: an import cannot be stopped, but waiting for it can.
     """
     if _is_imported(point.module):
         return point.load()
@@ -203,7 +210,7 @@ def _loaded(point: Any) -> Any:
     thread.join(_IMPORT_SECONDS)
     if not outcome:
         raise InvalidArgumentError(
-            f"{point.module} was not imported within {_IMPORT_SECONDS:g} seconds; uninstall it, or import it first"
+            f"importing {point.module} took longer than {_IMPORT_SECONDS:g} seconds; uninstall it, or import it first"
         )
     entry, error = outcome[0]
     if isinstance(error, Exception):
@@ -214,7 +221,7 @@ def _loaded(point: Any) -> Any:
 
 
 def _is_imported(module: str) -> bool:
-    """Whether a module has been imported completely; one that hangs has not."""
+    """Check whether the import of a module has finished."""
     return module in sys.modules and not getattr(sys.modules[module].__spec__, "_initializing", False)
 
 
@@ -224,20 +231,20 @@ def _package(module: object) -> str:
 
 def _checked_factory(name: str, value: Any) -> Any:
     if not callable(value):
-        raise wrong_type(name, "a class, or a function that builds one", value)
+        raise wrong_type(name, "a class or a function that builds an instance", value)
     return value
 
 
-def _same(present: object, entry: object) -> bool:
-    """Whether a registration is repeated, for example because a module was reloaded."""
+def _is_same_entry(present: object, entry: object) -> bool:
+    """Check whether a registration is repeated, for example because a module was reloaded."""
     return _equal(present, entry) or (_origin(present) is not None and _origin(present) == _origin(entry))
 
 
 def _equal(one: object, other: object) -> bool:
-    """`==` of users' objects, which may raise, or return an array."""
+    """Compare users' objects, whose `==` may raise or return an array."""
     try:
         return one is other or (one == other) is True
-    except Exception:  # noqa: BLE001 - whatever it raises
+    except Exception:  # noqa: BLE001 - users' code may raise anything
         return False
 
 

@@ -193,7 +193,7 @@ def test_the_policy_can_be_edited_as_json_and_mistakes_are_told(player: Player) 
     assert "recency" in player.page.locator(".error").inner_text()
     player.page.locator("#policy-text").fill("{")
     player.page.locator("#apply").click()
-    assert "This is not JSON" in player.page.locator(".error").inner_text()
+    assert "Not valid JSON" in player.page.locator(".error").inner_text()
 
 
 @pytest.mark.parametrize("width", [1280, 390])

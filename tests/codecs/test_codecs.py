@@ -146,7 +146,9 @@ def test_words_are_joined_and_separated() -> None:
 
 
 UNKNOWN = {"x": 1, "lable": "a", "colour": "red", 5: "five", "radius": 1, "angle": 2}
-CIRCLE = Record(Point, POINT.fields, beside=("type",), foreign={"radius": "only circles have a radius", "angle": ""})
+CIRCLE = Record(
+    Point, POINT.fields, other_keys=("type",), related_keys={"radius": "only circles have a radius", "angle": ""}
+)
 
 
 @pytest.mark.parametrize(

@@ -108,3 +108,4 @@ def test_wrong_types_are_refused() -> None:
 
 def test_a_registry_shows_how_much_it_holds() -> None:
     assert repr(PolicyRegistry.with_presets()) == "<PolicyRegistry: 7 policies>"
+    assert repr(PolicyRegistry().add_policy("mine", MINE)) == "<PolicyRegistry: 1 policy>"

@@ -174,7 +174,7 @@ def test_an_unknown_type_is_told_with_all_known_ones() -> None:
     ("fields", "text"),
     [
         ({"name": 5}, "name: must be a string, not 5 (int)"),
-        ({"description": "\ud800"}, "description: has a lone surrogate at index 0, which cannot be written"),
+        ({"description": "\ud800"}, "description: has a lone surrogate at index 0, which UTF-8 cannot encode"),
         ({"deduplicationEnabled": "yes"}, "deduplicationEnabled: must be true or false, not 'yes' (str)"),
         (
             {"deduplicationEnabled": False, "dedupeAgainstPinned": True},
@@ -192,7 +192,7 @@ def test_an_unknown_type_is_told_with_all_known_ones() -> None:
         ({"placer": "uShaped"}, "placer: must be an object with a type, not 'uShaped' (str)"),
         (
             {"placer": {"type": "uShaped"}, "placerType": "uShaped"},
-            "placer: cannot be combined with placerType; write its type into the object",
+            "placer: cannot be combined with placerType; set the type in the object",
         ),
         (
             {"slicerType": "gredy"},
@@ -207,13 +207,13 @@ def test_an_unknown_type_is_told_with_all_known_ones() -> None:
         ),
         (
             {"slicerType": "greedy", "slicer": {"type": "greedy"}},
-            "slicer: cannot be combined with slicerType; write its type into the object",
+            "slicer: cannot be combined with slicerType; set the type in the object",
         ),
         (
             {"slicer": {"type": "greedy"}, "quotas": SHARES},
-            "quotas: cannot be combined with slicer; write them into the object",
+            "quotas: cannot be combined with slicer; set the entries in the object",
         ),
-        ({"slicerType": "greedy", "slicer_type": "greedy"}, "slicerType: is given twice, also as slicer_type"),
+        ({"slicerType": "greedy", "slicer_type": "greedy"}, "slicerType: is given twice: also as slicer_type"),
         ({"knapsackBucketSize": 50}, "knapsackBucketSize: can only be specified when slicerType is knapsack"),
         (
             {"slicerType": "greedy", "knapsackBucketSize": 50},

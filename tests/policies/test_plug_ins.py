@@ -420,7 +420,7 @@ def test_any_other_error_of_a_constructor_is_raised_and_says_where() -> None:
     SCORERS.register("fragile", Fragile)
     with pytest.raises(KeyError, match="no way") as caught:
         policy_of({"type": "scaled", "innerScorer": {"type": "fragile", "error": "key"}})
-    assert "This happened while scorers[0].innerScorer of a policy document was built." in caught.value.__notes__
+    assert "Raised while building scorers[0].innerScorer of a policy document." in caught.value.__notes__
 
 
 def test_a_constructor_that_recurses_too_deeply_is_told_like_a_document_that_does() -> None:
@@ -437,7 +437,7 @@ def test_an_option_that_is_not_kept_is_told_when_it_is_written() -> None:
         policy_to_dict(Policy(ScaledScorer(Fragile())))
     assert caught.value.path == "scorers[0].innerScorer"
     assert str(caught.value) == (
-        "scorers[0].innerScorer: Fragile does not keep its options as attributes: "
+        "scorers[0].innerScorer: Fragile does not store its options as attributes: "
         "'Fragile' object has no attribute 'error'"
     )
 
@@ -455,7 +455,7 @@ class Reserved(ScorerBase):
 
 def test_a_parameter_with_a_name_of_the_format_is_refused() -> None:
     SCORERS.register("reserved", Reserved)
-    with pytest.raises(InvalidArgumentError, match="has a parameter 'weight', which means something else"):
+    with pytest.raises(InvalidArgumentError, match="has a parameter 'weight', which is a reserved name"):
         policy_of({"type": "reserved"})
 
 
@@ -649,10 +649,12 @@ def test_a_broken_plug_in_breaks_only_the_files_that_use_it(site: Path) -> None:
     assert result["broken"] == [
         "ModuleNotFoundError",
         "No module named 'vowel_scorers.nowhere'",
-        ["This happened while the plug-in 'broken' (vowel_scorers.nowhere:Nothing) was loaded."],
+        ["Raised while loading the plug-in 'broken' (vowel_scorers.nowhere:Nothing)."],
     ]
     assert result["wrong"][0] == "TypeError"
-    assert result["wrong"][1].startswith("the scorer 'wrong' must be a class, or a function that builds one, not ")
+    assert result["wrong"][1].startswith(
+        "the scorer 'wrong' must be a class or a function that builds an instance, not "
+    )
     assert result["two_fold"] == [
         "InvalidArgumentError",
         "2 plug-ins offer the scorer 'two-fold': vowel_scorers:Vowels, vowel_scorers:Cheapest; uninstall all but one",
@@ -714,6 +716,4 @@ def test_a_plug_in_that_cannot_be_loaded_says_which_it_was() -> None:
     for _ in range(2):
         with pytest.raises(ModuleNotFoundError) as caught:
             policy_of({"type": "broken"})
-        assert caught.value.__notes__ == [
-            "This happened while the plug-in 'broken' (vowel_scorers.nowhere:Nothing) was loaded."
-        ]
+        assert caught.value.__notes__ == ["Raised while loading the plug-in 'broken' (vowel_scorers.nowhere:Nothing)."]

@@ -51,7 +51,7 @@ def test_the_schema_is_made_anew_each_time() -> None:
 
 
 def test_editors_are_told_what_fields_are_for() -> None:
-    assert SCHEMA["properties"]["slicerType"]["description"] == "what drops items"
+    assert SCHEMA["properties"]["slicerType"]["description"] == "the slicer, which selects the items that fit"
     assert SCHEMA["properties"]["slicer_type"] == SCHEMA["properties"]["slicerType"]
 
 
@@ -78,7 +78,7 @@ def test_options_are_described_as_in_the_docstring_of_their_class() -> None:
 
 def test_options_that_are_other_in_a_file_have_another_description() -> None:
     assert descriptions("slicer", "knapsack")["maxCells"].endswith('or "unlimited".')
-    assert descriptions("placer", "framed")["first"] == "The kinds at the start."
+    assert descriptions("placer", "framed")["first"] == "The kinds to place at the start."
 
 
 def test_every_option_of_a_built_in_type_is_described() -> None:

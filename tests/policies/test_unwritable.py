@@ -70,7 +70,7 @@ def test_what_is_not_registered_is_not_written_and_told_with_its_path(policy: Po
     error = refused(lambda: policy_to_dict(policy))
     assert error.path == path
     assert str(error) == (
-        f"{path}: Homemade is not a registered {what}, so it has no name in a file; register it with "
+        f"{path}: Homemade is not a registered {what}, so a file cannot name it; register it with "
         f"pycupel.registry.{what.upper()}S.register(name, ...)"
     )
 
@@ -78,8 +78,8 @@ def test_what_is_not_registered_is_not_written_and_told_with_its_path(policy: Po
 def test_a_function_that_embeds_texts_is_in_no_file_and_registering_would_not_help() -> None:
     scorer = CompositeScorer([(RelevanceScorer(), 1), (SimilarityScorer(lambda texts: [[1.0] for _ in texts]), 1)])
     assert str(refused(lambda: policy_to_dict(Policy(scorer)))) == (
-        "scorers[1]: a SimilarityScorer holds a function, which no file can; save the policy without it, and add it to "
-        "the scorer after loading"
+        "scorers[1]: a SimilarityScorer contains a function, which cannot be written to a file; save the policy "
+        "without it, and add it after loading"
     )
 
 
@@ -138,7 +138,7 @@ def test_lone_surrogates_are_not_written(policy: Policy, path: str) -> None:
 
 
 def test_a_question_is_neither_written_nor_read() -> None:
-    text = "scorers[0].query: a question belongs to a call, not to a policy: pass query= to select or Pipeline.run"
+    text = "scorers[0].query: a query belongs to a call, not to a policy; pass query= to select or Pipeline.run"
     bound = Policy(RelevanceScorer()).for_query("Where?")
     assert str(refused(lambda: policy_to_dict(bound))) == text
     assert mistakes({"scorers": [{"type": "relevance", "query": "Where?"}]}) == [text]
@@ -154,7 +154,7 @@ def is_pinned(item: ContextItem) -> bool:
 )
 def test_a_function_that_picks_items_is_not_written(placer: FramedPlacer, end: str) -> None:
     error = refused(lambda: policy_to_dict(Policy(RecencyScorer(), placer=placer)))
-    assert str(error) == f"placer.{end}: a function cannot be written to a file; name kinds instead"
+    assert str(error) == f"placer.{end}: a function cannot be written to a file; pass kinds instead"
 
 
 @pytest.mark.parametrize("age", [timedelta.max, timedelta(days=999_999, microseconds=1)])

@@ -17,7 +17,7 @@ PACKAGES = (
         f"pycupel.{name}"
         for name in ("analytics", "batch", "conformance", "diagnostics", "errors", "messages", "policies", "protocols")
     ),
-    *(f"pycupel.{name}" for name in ("replay", "shorten", "testing", "tokens")),
+    *(f"pycupel.{name}" for name in ("registry", "replay", "shorten", "testing", "tokens")),
 )
 
 _DESCRIBED = re.compile(r"^    (\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)

@@ -60,7 +60,7 @@ def test_both_spellings_of_diagnostics_are_read() -> None:
 def test_a_field_must_not_be_given_in_both_spellings() -> None:
     """WF-01: it would be unclear which of them counts."""
     error = refused(ContextBudget, {"maxTokens": 10, "max_tokens": 20})
-    assert str(error) == "maxTokens: is given twice, also as max_tokens"
+    assert str(error) == "maxTokens: is given twice: also as max_tokens"
     assert wire.from_dict(ContextBudget, {"maxTokens": None, "max_tokens": 20}) == ContextBudget(20)
     assert wire.from_dict(ContextBudget, {"maxTokens": 20, "max_tokens": None}) == ContextBudget(20)
 

@@ -79,7 +79,7 @@ def test_other_forms_of_time_are_refused(text: str) -> None:
     """WF-05; a time without a zone could be any of 26 (DM-07)."""
     error = refused(ContextItem, {**TURN, "timestamp": text})
     assert error.path == "timestamp"
-    assert str(error).startswith("timestamp: must be a time with its zone, like 2026-01-05T12:00:00Z, not ")
+    assert str(error).startswith("timestamp: must be a time with a time zone, like 2026-01-05T12:00:00Z, not ")
     assert refused(ContextItem, {**TURN, "timestamp": 1767614400}).path == "timestamp"
 
 

@@ -1,13 +1,14 @@
 """Codecs: conversion between values and the parts of a document.
 
-A codec reads, writes, and gives the JSON Schema of what it reads. `wire` and `policies` are tables of codecs.
+A codec reads a value, writes it, and returns the JSON Schema of its part of the document. `wire` and `policies`
+define their formats as tables of codecs.
 
-| module       | holds                                                             |
-|--------------|-------------------------------------------------------------------|
-| `base`       | the protocol, the context, and how an error gets its path         |
-| `scalars`    | text, numbers, flags and names                                    |
-| `containers` | lists, objects whose keys the author chooses, and any JSON value  |
-| `records`    | objects with named fields                                         |
-| `derive`     | those fields, derived from the signature of a class or function   |
-| `jsontext`   | JSON text and its value                                           |
+| module       | contents                                                     |
+|--------------|--------------------------------------------------------------|
+| `base`       | the codec protocol, the context, and the paths of errors     |
+| `scalars`    | strings, numbers, flags and names                            |
+| `containers` | lists, objects with arbitrary keys, and any JSON value       |
+| `records`    | objects with named fields                                    |
+| `derive`     | fields derived from the signature of a class or function     |
+| `jsontext`   | parsing and formatting of JSON text                          |
 """

@@ -1,8 +1,8 @@
-"""What all codecs share: the protocol, the context, and how an error gets its path.
+"""The codec protocol, the context, and the paths of errors.
 
-An error is raised without a path. Each container that it passes on its way up puts its own step in front, so that
-valid documents pay nothing for paths. When all mistakes of a document are collected, a container continues after a
-mistake, and finally raises one error that holds them all in `errors`.
+An error is raised without a path. On its way up, each container prepends its own step, so valid documents pay nothing
+for paths. If all mistakes of a document are to be reported, a container continues after a mistake and raises a single
+error at the end, with all of them in `errors`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 INVALID: Final[Any] = object()
-"""Stands in for an invalid value while further mistakes are collected."""
+"""A placeholder for an invalid value while the remaining mistakes are collected."""
 
 Schema = dict[str, Any]
 """A JSON Schema, as a dictionary."""
@@ -47,19 +47,19 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Context(NamedTuple):
-    """How a document is read or written."""
+    """Options for reading or writing a document."""
 
     strict: bool = False
-    """Refuse unknown fields instead of ignoring them."""
+    """Reject unknown fields instead of ignoring them."""
 
     allow_nan: bool = False
     """Accept NaN and infinities as numbers."""
 
     collect: bool = False
-    """Report all mistakes, not only the first."""
+    """Report all mistakes instead of stopping at the first."""
 
     suggest: bool = False
-    """Refuse an unknown field that looks like a misspelling of a known one."""
+    """Reject an unknown field that looks like a misspelling of a known one."""
 
 
 Convert = Callable[[Any, Context], Any]
@@ -67,13 +67,13 @@ Convert = Callable[[Any, Context], Any]
 
 
 class Codec(Protocol):
-    """Reads, writes and describes one type of value."""
+    """Converts one type of value to and from a part of a document."""
 
     def read(self, value: Any, context: Context, /) -> Any:
-        """Return what a part of a document stands for, or raise a DocumentError."""
+        """Convert a part of a document to the value, or raise a DocumentError."""
 
     def write(self, value: Any, context: Context, /) -> Any:
-        """Return the part of a document that stands for a value, or raise a DocumentError."""
+        """Convert a value to its part of a document, or raise a DocumentError."""
 
     def schema(self) -> Schema:
         """Return the JSON Schema of that part."""
@@ -82,7 +82,7 @@ class Codec(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FunctionCodec:
-    """A codec made of two functions. Most scalars use one for both: then nothing can be read that cannot be written."""
+    """A codec made of two functions. Most scalars use one function for both, so whatever can be read can be written."""
 
     json_schema: Schema
     read: Convert
@@ -100,9 +100,14 @@ def adapted(
     write: Callable[[Any], Any] = lambda value: value,
     **schema: Any,
 ) -> Codec:
-    """A codec whose values `read` makes of those of another codec, and `write` turns back into them.
+    """Return a codec that converts the values of another codec.
 
-    What `read` rejects is a mistake; `schema` has what the other codec's schema lacks.
+    Args:
+        codec: The other codec.
+        read: Converts a value that the other codec has read. A CupelError or TypeError that it raises is a mistake in
+            the document.
+        write: Converts a value to one that the other codec can write.
+        schema: Keywords to add to the other codec's schema.
     """
 
     def read_and_adapt(value: Any, context: Context) -> Any:
@@ -121,10 +126,10 @@ def adapted(
 
 
 class BuildError(DocumentError):
-    """A constructor failed, and the document is not to blame.
+    """A constructor failed for a reason other than a mistake in the document, such as a bug in a plug-in.
 
-    It gets its path like any other error, but is never collected: the function that reads the whole document raises
-    the `cause` instead.
+    It gets a path like any other error, but is never collected: the function that reads the whole document raises
+    `cause` instead.
     """
 
     def __init__(self, cause: Exception) -> None:
@@ -133,20 +138,20 @@ class BuildError(DocumentError):
 
 
 def key_step(key: object) -> str:
-    """A key as a step of a path: `metadata.origin`, but `metadata["cupel:trust"]`."""
+    """Format a key as a step of a path: `metadata.origin`, but `metadata["cupel:trust"]`."""
     name = cut(str(key)) if isinstance(key, (str, ContextKind)) else shortened(key)
     return name if _WORD.fullmatch(name) else f"[{json.dumps(name)}]"
 
 
 def prefix_path(error: DocumentError, step: str) -> None:
-    """Put one more step in front of the path of an error, or of all the errors that it holds."""
+    """Prepend a step to the path of an error, or to the paths of all the errors it contains."""
     for each in error.errors or (error,):
         separator = "." if step and each.path and not each.path.startswith("[") else ""
         each.path = f"{step}{separator}{each.path}"
 
 
 def note_mistake(error: DocumentError, step: str, context: Context, mistakes: list[DocumentError]) -> None:
-    """Raise the error with its path, or add it to the mistakes if the context collects them."""
+    """Prepend a step to the path of the error, then collect it or raise it, as the context says."""
     prefix_path(error, step)
     if not context.collect or isinstance(error, BuildError):
         raise error
@@ -154,7 +159,7 @@ def note_mistake(error: DocumentError, step: str, context: Context, mistakes: li
 
 
 def attempt(convert: Convert, value: Any, step: str, context: Context, mistakes: list[DocumentError]) -> Any:
-    """The converted value at one step of a path, or INVALID if there was a mistake, which has been noted."""
+    """Convert the value at one step of a path. On a mistake, note it and return INVALID."""
     try:
         return convert(value, context)
     except DocumentError as error:
@@ -163,13 +168,13 @@ def attempt(convert: Convert, value: Any, step: str, context: Context, mistakes:
 
 
 def raise_mistakes(mistakes: list[DocumentError]) -> None:
-    """Raise the mistakes of a container, if there are any, as one error."""
+    """Raise the mistakes of a container as one error, if there are any."""
     if mistakes:
         raise DocumentError("has mistakes", errors=mistakes)
 
 
 def describe_value(value: object) -> str:
-    """A value of a document for an error message. Containers are only named: they can be large, or too deep to show."""
+    """Describe a value in an error message. Containers are only named: they may be too large or too deep to show."""
     if value is None or isinstance(value, (bool, float, str)):
         return describe(value)
     if isinstance(value, int) and value.bit_length() <= 64:
@@ -180,13 +185,13 @@ def describe_value(value: object) -> str:
 
 
 def must_be(expected: str, value: object, near: str = "") -> DocumentError:
-    """The error for a value that is not what is expected; `near` is a suggestion, if there is one."""
+    """Return the error for an unexpected value; `near` is a suggestion, or empty."""
     return DocumentError(f"must be {expected}, not {describe_value(value)}{near}")
 
 
 def as_object(value: Any) -> Mapping[Any, Any]:
-    """The value itself if it is a mapping; otherwise a DocumentError."""
-    # Asking for a dict first is faster than asking for the abstract base class.
+    """Return the value if it is a mapping; otherwise raise a DocumentError."""
+    # Checking for dict first is faster than checking for the abstract base class.
     if not isinstance(value, (dict, Mapping)):
         raise must_be("an object", value)
     return value  # pyright: ignore[reportUnknownVariableType] - from outside

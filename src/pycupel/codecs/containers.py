@@ -1,4 +1,4 @@
-"""Lists, objects whose keys the author chooses, and any JSON value, which may be nested only so deeply."""
+"""Lists, objects with arbitrary keys, and any JSON value, with a limit on nesting."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from pycupel.model.checks import quoted
 __all__ = ["JSON", "OBJECT", "TOO_DEEP", "check_depth", "list_of", "map_of"]
 
 _MAX_DEPTH = 64
-"""How many levels of objects and lists a document may have."""
+"""The maximum depth of nested objects and lists in a document."""
 
 TOO_DEEP = f"is nested more than {_MAX_DEPTH} levels deep"
 
 
 def list_of(element: Codec, *, at_least: int = 0, build: Callable[[list[Any]], Any] = tuple) -> Codec:
-    """A list of `at_least` elements or more; `build` turns the elements into the value."""
+    """Return a codec for lists of `at_least` elements or more; `build` converts the list of elements to the value."""
 
     def read(value: Any, context: Context) -> Any:
         if not isinstance(value, (list, tuple)):
@@ -49,7 +49,7 @@ def list_of(element: Codec, *, at_least: int = 0, build: Callable[[list[Any]], A
 
 
 def map_of(key: Codec, value: Codec) -> Codec:
-    """An object whose keys the author chooses, such as kinds."""
+    """Return a codec for objects with arbitrary keys, such as kinds."""
 
     def read_key(name: Any, context: Context) -> Any:
         return key.read(_string_key(name, context), context)
@@ -81,11 +81,11 @@ def _convert_members(key: Convert, value: Convert, members: Mapping[Any, Any], c
     mistakes: list[DocumentError] = []
     for name, member in members.items():
         try:
-            chosen = key(name, context)
-            if chosen in converted:
+            converted_key = key(name, context)
+            if converted_key in converted:
                 # Only kinds can collide: the keys of an object are unique.
-                raise DocumentError(f"duplicate kind {quoted(str(chosen))} (kinds are case-insensitive)")  # noqa: TRY301
-            converted[chosen] = value(member, context)
+                raise DocumentError(f"duplicate kind {quoted(str(converted_key))} (kinds are case-insensitive)")  # noqa: TRY301
+            converted[converted_key] = value(member, context)
         except DocumentError as error:
             note_mistake(error, key_step(name), context, mistakes)
     raise_mistakes(mistakes)
@@ -99,10 +99,10 @@ def _string_key(value: Any, context: Context) -> str:
 
 
 def check_depth(document: Any) -> None:
-    """Refuse a document that is nested too deeply, or contains itself.
+    """Reject a document that is nested too deeply or contains itself.
 
     Raises:
-        DocumentError: it is; the path says where.
+        DocumentError: the document is nested too deeply; `path` says where.
     """
     try:
         _check(document, _MAX_DEPTH, set())
@@ -113,13 +113,13 @@ def check_depth(document: Any) -> None:
 
 def _check(value: Any, levels: int, seen: set[tuple[int, int]]) -> None:
     is_list = isinstance(value, list)
-    # Scalars first, because asking for an abstract base class takes longest.
+    # Scalars come first, because checking for an abstract base class is slowest.
     if isinstance(value, (str, int, float)) or not isinstance(value, (dict, list, Mapping)):
         return
     if not levels:
         raise DocumentError(TOO_DEEP)
     container: Any = value  # pyright: ignore[reportUnknownVariableType] - from outside
-    # A shared container, such as a YAML alias, is walked once per level.
+    # Visit a shared container, such as a YAML alias, only once per level.
     if (id(container), levels) in seen:
         return
     seen.add((id(container), levels))
@@ -132,7 +132,7 @@ def _check(value: Any, levels: int, seen: set[tuple[int, int]]) -> None:
 
 
 def _json(value: Any, context: Context) -> Any:
-    """Any JSON value, copied. A tuple is rejected: it would be read back as a list, which is not equal to it."""
+    """Copy any JSON value. A tuple is rejected: it would be read back as a list, which is not equal to it."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -145,7 +145,7 @@ def _json(value: Any, context: Context) -> Any:
         return _convert_elements(_json, value, context)  # pyright: ignore[reportUnknownArgumentType] - from outside
     if isinstance(value, Mapping):
         return _convert_members(_string_key, _json, value, context)  # pyright: ignore[reportUnknownArgumentType] - from outside
-    raise must_be("JSON: a string, number, bool, None, list or dict", value)
+    raise must_be("a string, number, bool, None, list or dict", value)
 
 
 def _object(value: Any, context: Context) -> dict[str, Any]:

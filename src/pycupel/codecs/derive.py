@@ -1,4 +1,4 @@
-"""The fields of an object, derived from the parameters of what builds it."""
+"""Derive the fields of an object from the parameters of the class or function that builds it."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _LISTS = {list, tuple, Sequence, Iterable, Collection}
 def derive_fields(
     factory: Any, codecs: Mapping[Any, Codec], given: Iterable[Field] = (), *, spell: Callable[[str], str] = str
 ) -> list[Field]:
-    """A field for every parameter of a class or function.
+    """Return a field for every parameter of a class or function.
 
     Args:
-        factory: The class, or the function.
-        codecs: The codec for each type that a parameter may have, or may hold.
-        given: Fields that the signature does not fully describe. What they lack, a default or a description, is the
-            parameter's.
-        spell: The name in the document for the name of a parameter.
+        factory: The class or function.
+        codecs: The codec for each type of a parameter, or of the elements of a list or mapping.
+        given: Fields that the signature does not fully describe. A missing default or description is taken from the
+            parameter.
+        spell: Converts the name of a parameter to the name of the field in the document.
 
     Raises:
         InvalidArgumentError: the parameters cannot be determined.
@@ -56,30 +56,30 @@ def _parameters(factory: Any) -> list[inspect.Parameter]:
     except Exception as error:
         # Some built-in functions have no signature, and computing that of a plug-in may fail.
         raise InvalidArgumentError(
-            f"the parameters of {shortened(factory, 200)} are not known, so it cannot be used in a policy file: {error}"
+            f"{shortened(factory, 200)} cannot be used in a policy file, because it has no readable signature: {error}"
         ) from error
     return [each for each in parameters if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)]
 
 
 def _hints(factory: Any) -> dict[str, Any]:
-    """The annotations of the constructor, or of the function; none if they cannot be resolved."""
+    """Return the annotations of the constructor or function; none if they cannot be resolved."""
     try:
-        # A named tuple has its annotations on the class.
-        is_at_init = inspect.isclass(factory) and not hasattr(factory, "_fields")
-        return get_type_hints(factory.__init__ if is_at_init else factory)
+        # The annotations of a named tuple are on the class.
+        is_on_init = inspect.isclass(factory) and not hasattr(factory, "_fields")
+        return get_type_hints(factory.__init__ if is_on_init else factory)
     except Exception:  # noqa: BLE001 - an annotation may be any expression
         return {}
 
 
 def _descriptions(factory: Any) -> dict[str, str]:
-    """What the docstring says about each parameter, in a section `Attributes:` or `Args:`."""
+    """Return the description of each parameter from the docstring's `Attributes:` or `Args:` section."""
     section = re.search(r"^(?:Attributes|Args):\n((?: .*\n|\n)+)", f"{inspect.getdoc(factory)}\n", re.MULTILINE)
     entries = re.findall(r"^ {4}(\w+)\b[^:\n]*: (.*(?:\n {5,}.*)*)", section[1] if section else "", re.MULTILINE)
     return {name: " ".join(text.split()) for name, text in entries}
 
 
 def _codec_of(hint: Any, codecs: Mapping[Any, Codec]) -> Codec:
-    """The codec for an annotation. Without one, any JSON value is passed to the constructor, which decides."""
+    """Return the codec for an annotation. If there is none, accept any JSON value and let the constructor check it."""
     if hint in codecs:
         return codecs[hint]
     if isinstance(hint, type) and issubclass(hint, StrEnum):
@@ -88,8 +88,8 @@ def _codec_of(hint: Any, codecs: Mapping[Any, Codec]) -> Codec:
     if origin is Literal and all(isinstance(each, str) for each in arguments):
         return choice(arguments)
     if origin in (Union, UnionType):
-        some = [argument for argument in arguments if argument is not NoneType]
-        return _codec_of(some[0], codecs) if len(some) == 1 else JSON
+        types = [argument for argument in arguments if argument is not NoneType]
+        return _codec_of(types[0], codecs) if len(types) == 1 else JSON
     if origin in _LISTS and arguments:
         return list_of(_codec_of(arguments[0], codecs), build=list if origin is list else tuple)
     if origin in (dict, Mapping) and len(arguments) == 2 and arguments[0] in (str, ContextKind):

@@ -1,4 +1,4 @@
-"""JSON text and its value, with errors that say what is wrong."""
+"""Parse and format JSON text, with errors that say what is wrong."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["format_json", "parse_json", "reject_duplicate_keys"]
 
 
 def parse_json(text: Any) -> Any:
-    """The value that a JSON text holds.
+    """Parse a JSON text.
 
     Args:
         text: A str or UTF-8 bytes.
 
     Raises:
         TypeError: the text is neither a str nor bytes.
-        DocumentError: it is not JSON, nested too deeply, or an object has a key twice.
+        DocumentError: it is not JSON, is nested too deeply, or has an object with a duplicate key.
     """
     if not isinstance(text, (str, bytes, bytearray)):
         raise wrong_type("text", "a str or bytes", text)
@@ -39,10 +39,10 @@ def parse_json(text: Any) -> Any:
 
 
 def reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The members of an object. Parsers would silently use the last value of a repeated key.
+    """Return the members of an object. By default, parsers silently keep the last value of a duplicate key.
 
     Raises:
-        DocumentError: a key is repeated.
+        DocumentError: there is a duplicate key.
     """
     members = dict(pairs)
     if len(members) < len(pairs):
@@ -51,12 +51,12 @@ def reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-# Built once: json.loads would build one for each text.
+# Built once, because json.loads would build a decoder for each text.
 _DECODER = json.JSONDecoder(object_pairs_hook=reject_duplicate_keys)
 
 
 def format_json(document: Any, indent: int | None = None) -> str:
-    """A document as JSON text, on one line unless there is an indent.
+    """Format a document as JSON text, on one line unless there is an indent.
 
     Raises:
         DocumentError: it is nested too deeply, or an integer has too many digits.

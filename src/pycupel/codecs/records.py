@@ -26,19 +26,19 @@ from pycupel.model.names import suggestion
 __all__ = ["OPTIONAL", "REQUIRED", "Field", "Record", "camel", "snake"]
 
 REQUIRED: Final[Any] = object()
-"""The default of a field that has to be there."""
+"""The default of a field that must be present."""
 
 OPTIONAL: Final[Any] = object()
-"""The default of a field that need not be there, but is always written."""
+"""The default of a field that may be absent, but is always written."""
 
 
 def snake(name: str) -> str:
-    """`metadata_trust` for `metadataTrust`. A name like `BM25` has no words, and stays."""
+    """Convert `metadataTrust` to `metadata_trust`. A name like `BM25` stays unchanged."""
     return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: f"_{match[0].lower()}", name)
 
 
 def camel(name: str) -> str:
-    """`metadataTrust` for `metadata_trust`."""
+    """Convert `metadata_trust` to `metadataTrust`."""
     first, *others = name.split("_")
     return first + "".join(map(str.title, others))
 
@@ -54,11 +54,11 @@ class Field:
         """Describe a field.
 
         Args:
-            name: Its name in the document, in camelCase or snake_case. The other spelling is read, too.
-            codec: What it holds.
-            default: REQUIRED, OPTIONAL, or a value: then it may be absent, and is not written if it has that value.
-            description: What the schema says about it.
-            attribute: The parameter and attribute that it stands for; by default, its name in snake_case.
+            name: The name in the document, in camelCase or snake_case. The other spelling is read, too.
+            codec: The codec of the value.
+            default: REQUIRED, OPTIONAL, or the default value. A field with its default value is not written.
+            description: The description in the schema.
+            attribute: The name of the constructor's parameter and of the attribute; by default, `name` in snake_case.
         """
         words = snake(name)
         other = camel(name) if words == name else words
@@ -72,44 +72,44 @@ class Field:
 
 
 class Record:
-    """An object with named fields. Null means absent, and the constructor has the defaults of absent fields."""
+    """A codec for objects with named fields. Null means absent; absent fields get the constructor's defaults."""
 
     def __init__(
         self,
         build: Callable[..., Any],
         fields: Iterable[Field],
         *,
-        beside: Collection[str] = (),
-        foreign: Mapping[str, str] | None = None,
-        quick: Callable[[dict[Any, Any], Context], Any] | None = None,
+        other_keys: Collection[str] = (),
+        related_keys: Mapping[str, str] | None = None,
+        fast_read: Callable[[dict[Any, Any], Context], Any] | None = None,
         check: Callable[[dict[str, Any]], Iterable[DocumentError]] | None = None,
     ) -> None:
         """Describe an object.
 
         Args:
-            build: Builds the value; it gets the fields that are present as keyword arguments.
+            build: Builds the value. It is called with the fields that are present, as keyword arguments.
             fields: The fields, in the order in which they are written.
-            beside: Keys of the same object that another codec reads.
-            foreign: Keys of related objects, which are no misspellings. Each has the message that rejects it, or an
-                empty string if it is ignored.
-            quick: Reads the usual kind of dict faster, and ignores unknown fields. For any other dict it returns None
-                or raises a DocumentError; then the dict is read field by field.
-            check: Finds mistakes across fields. A field that has a mistake itself is INVALID.
+            other_keys: Keys of the same object that another codec reads.
+            related_keys: Keys of related objects, which are not taken for misspellings. Each maps to the error message
+                that rejects it, or to an empty string if it is ignored.
+            fast_read: Reads common dicts faster, and ignores unknown fields. For any other dict, it returns None or
+                raises a DocumentError, and the dict is read field by field.
+            check: Returns mistakes that involve several fields. A field that is wrong by itself is INVALID.
         """
         self.build = build
         self.fields = tuple(fields)
-        self._quick = quick
+        self._fast_read = fast_read
         self._check = check
         self._type: Any = build if isinstance(build, type) else object
-        self._names = (*beside, *(field.name for field in self.fields))
-        self._known = {*beside, *(name for field in self.fields for name in field.spellings)}
-        self._foreign: Mapping[str, str] = {} if foreign is None else foreign
+        self._names = (*other_keys, *(field.name for field in self.fields))
+        self._known = {*other_keys, *(name for field in self.fields for name in field.spellings)}
+        self._related_keys: Mapping[str, str] = {} if related_keys is None else related_keys
 
     def read(self, value: Any, context: Context, /) -> Any:
-        """Return what an object describes."""
-        if self._quick is not None and type(value) is dict and not (context.strict or context.suggest):
+        """Return the value that an object describes."""
+        if self._fast_read is not None and type(value) is dict and not (context.strict or context.suggest):
             try:
-                made = self._quick(value, context)  # pyright: ignore[reportUnknownArgumentType] - from outside
+                made = self._fast_read(value, context)  # pyright: ignore[reportUnknownArgumentType] - from outside
             except DocumentError:
                 made = None
             if made is not None:
@@ -124,7 +124,7 @@ class Record:
         except (DocumentError, RecursionError):
             raise
         except (CupelError, TypeError, ValueError) as error:
-            raise self._located(error, as_object(value)) from error
+            raise self._constructor_error(error, as_object(value)) from error
         except Exception as error:
             raise BuildError(error) from error
         except SystemExit as error:
@@ -132,7 +132,7 @@ class Record:
             raise DocumentError(f"raised {shortened(error)} when it was built") from error
 
     def read_fields(self, value: Any, context: Context, mistakes: list[DocumentError]) -> dict[str, Any]:
-        """The fields that are present, by attribute. Those with mistakes are INVALID; `mistakes` gets the errors."""
+        """Read the fields that are present, by attribute. A field with a mistake is INVALID; its error is noted."""
         data = as_object(value)
         if (context.strict or context.suggest) and not self._known.issuperset(data):
             self._check_names(data, context, mistakes)
@@ -141,7 +141,7 @@ class Record:
             name, other = field.name, field.other
             given, problem = data.get(name), ""
             if other and (alternative := data.get(other)) is not None:
-                problem = "" if given is None else f"is given twice, also as {other}"
+                problem = "" if given is None else f"is given twice: also as {other}"
                 name, given = other, alternative
             elif given is None and field.default is REQUIRED:
                 problem = "is missing"
@@ -158,21 +158,21 @@ class Record:
                 continue
             if context.strict:
                 problem = f"unknown field; expected one of {', '.join(self._names)}"
-            elif key in self._foreign:
-                problem = "" if value is None else self._foreign[key]
+            elif key in self._related_keys:
+                problem = "" if value is None else self._related_keys[key]
             else:
                 near = suggestion(key, self._names) if isinstance(key, str) else ""
                 problem = near and f"unknown field{near}"
             if problem:
                 note_mistake(DocumentError(problem), key_step(key), context, mistakes)
 
-    def _located(self, error: Exception, data: Mapping[Any, Any]) -> DocumentError:
-        """The error of a constructor, at the field that it is about, which is its `argument`."""
+    def _constructor_error(self, error: Exception, data: Mapping[Any, Any]) -> DocumentError:
+        """Convert an error of the constructor, with the path of the field that its `argument` names."""
         text, argument = str(error), getattr(error, "argument", None)
         for field in self.fields:
             if field.attribute == argument:
                 name = next((each for each in field.spellings if data.get(each) is not None), field.name)
-                # The path says it already.
+                # The path already names the field.
                 is_named = text.startswith(f"{argument} must ")
                 return DocumentError(text.removeprefix(f"{argument} ") if is_named else text, path=name)
         return DocumentError(text)
@@ -184,14 +184,14 @@ class Record:
         document: dict[str, Any] = {}
         mistakes: list[DocumentError] = []
         for field in self.fields:
-            held, default = getattr(value, field.attribute), field.default
-            if default is REQUIRED or (held is not default and held != default):
-                document[field.name] = attempt(field.codec.write, held, field.name, context, mistakes)
+            part, default = getattr(value, field.attribute), field.default
+            if default is REQUIRED or (part is not default and part != default):
+                document[field.name] = attempt(field.codec.write, part, field.name, context, mistakes)
         raise_mistakes(mistakes)
         return document
 
     def schema(self) -> Schema:
-        """Return a schema with both spellings of each field, one of which is required if the field is."""
+        """Return a schema with both spellings of each field. A required field needs one of them."""
         properties: Schema = {}
         for field in self.fields:
             described = {"description": field.description} if field.description else {}

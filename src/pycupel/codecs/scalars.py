@@ -1,4 +1,4 @@
-"""Text, numbers, flags and names. Most are checked alike both ways: what is read can be written."""
+"""Strings, numbers, flags and names. Most use one check for reading and writing, so whatever is read can be written."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ __all__ = ["FINITE", "FLAG", "INTEGER", "KIND", "NUMBER", "SOURCE", "TEXT", "cho
 
 
 def text(value: Any, _: Context) -> str:
-    """A string that UTF-8 can hold. A member of an enumeration becomes a plain string."""
+    """Check for a string that UTF-8 can encode. A member of an enumeration becomes a plain string."""
     if not isinstance(value, str):
         raise must_be("a string", value)
     if not value.isascii():
         try:
             value.encode()
         except UnicodeEncodeError as error:
-            # DD-04: Python holds such strings, UTF-8 cannot.
-            raise DocumentError(f"has a lone surrogate at index {error.start}, which cannot be written") from None
+            # Python strings may contain lone surrogates, which UTF-8 cannot encode (DD-04).
+            raise DocumentError(f"has a lone surrogate at index {error.start}, which UTF-8 cannot encode") from None
     return value if type(value) is str else str.__str__(value)
 
 
@@ -59,7 +59,7 @@ def _finite(value: Any, _: Context) -> float:
 
 
 def _write_finite(value: Any, context: Context) -> float:
-    """Whole numbers are written without a fraction, as people write them."""
+    """Write whole numbers without a fraction, as people do."""
     number = _finite(value, context)
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
@@ -78,7 +78,10 @@ FLAG = FunctionCodec({"type": "boolean"}, _flag, _flag)
 
 
 def limited(codec: Codec, low: float | None = None, high: float | None = None, above: float | None = None) -> Codec:
-    """A number within limits. Constructors have them, too, but stop at their first mistake, and have no schema."""
+    """Return a codec for numbers within limits.
+
+    Constructors check limits, too, but stop at their first mistake and have no schema.
+    """
 
     def read(value: Any, context: Context) -> Any:
         number = codec.read(value, context)
@@ -96,11 +99,11 @@ def limited(codec: Codec, low: float | None = None, high: float | None = None, a
 
 
 def choice(choices: Iterable[str]) -> Codec:
-    """A member of an enumeration, or one of some strings, in any spelling that is the same name."""
+    """Return a codec for members of an enumeration, or for one of several strings, in any spelling."""
     by_name = {str(each): each for each in choices}
 
     def read(value: Any, _: Context) -> str:
-        # The exact spelling comes first, in case an enumeration has two members of one name.
+        # Try the exact spelling first: two members may differ only in spelling.
         name = value if isinstance(value, str) and value in by_name else find_name(value, by_name)
         if name is None:
             near = suggestion(value, by_name) if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""Policies: presets, files, and which one an application uses for which purpose."""
+"""Policies: presets, policy files, and a registry of policies by purpose."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pycupel.policies.document import policy_from_dict, policy_json_schema, policy_to_dict
     from pycupel.policies.files import dump_policy, load_policy, parse_policy, save_policy
 else:
-    # Files need parsers, which a program that only selects does not.
+    # Policy files need parsers, which a program that only selects does not need.
     __getattr__ = load_when_used(
         __name__,
         {

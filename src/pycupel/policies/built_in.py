@@ -1,4 +1,4 @@
-"""The strategies that documents may have, and what the signatures of the built-in ones do not say."""
+"""The codecs of strategies, with the details that the signatures of the built-in ones lack."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from pycupel.scorers.decay import Curve
 
 __all__ = ["CURVE", "PLACER", "SCORER", "SHORTENER", "SLICER", "WEIGHTED_SCORERS"]
 
-# An unexpected inner scorer is the one foreign field that other implementations refuse, too.
+# Fields of other types are ignored, except an inner scorer, which other implementations reject, too.
 _INNER_ONLY = "is only valid for scaled and boosted; remove it or change the type"
 
-# Options may hold strategies, which are added below.
+# The codecs of strategies are added below: options may be strategies, too.
 _TYPES: dict[Any, Codec] = dict(VALUE_TYPES)
-SCORER = Strategy(SCORERS, _TYPES, "weight", refused=dict.fromkeys(("innerScorer", "inner_scorer"), _INNER_ONLY))
+SCORER = Strategy(SCORERS, _TYPES, "weight", rejected=dict.fromkeys(("innerScorer", "inner_scorer"), _INNER_ONLY))
 SLICER = Strategy(SLICERS, _TYPES)
 PLACER = Strategy(PLACERS, _TYPES)
 SHORTENER = Strategy(SHORTENERS, _TYPES)
@@ -34,7 +34,7 @@ _CLOCK = RegisteredName(CLOCKS)
 
 
 def _read_weighted(value: Any, context: Context) -> Any:
-    """A `(scorer, weight)` pair, as `CompositeScorer` takes it, from one object."""
+    """Read an object as a `(scorer, weight)` pair, as `CompositeScorer` takes it."""
     mistakes: list[DocumentError] = []
     scorer, weight = attempt(SCORER.read, value, "", context, mistakes), 1.0
     if isinstance(value, Mapping) and value.get("weight") is not None:  # pyright: ignore[reportUnknownMemberType]
@@ -50,7 +50,7 @@ def _write_weighted(value: Any, context: Context) -> dict[str, Any]:
 
 
 def _write_inner(value: Any, context: Context) -> dict[str, Any]:
-    """Other implementations require a weight for an inner scorer, too, but ignore it."""
+    """Write an inner scorer with a weight: other implementations require one, but ignore it."""
     return _write_weighted((value, 1.0), context)
 
 
@@ -74,7 +74,7 @@ class _Window(NamedTuple):
     score: float
 
 
-# A pair in the curve is an object in the document.
+# A window is a pair in the curve, but an object in the document.
 _WINDOW = adapted(Record(_Window, [Field("maxAgeSeconds", SECONDS), Field("score", SHARE)]), write=_Window._make)
 
 CURVE.define(scorers.Exponential, Field("halfLifeSeconds", SECONDS, attribute="half_life"))
@@ -82,16 +82,14 @@ CURVE.define(scorers.Window, Field("maxAgeSeconds", SECONDS, attribute="max_age"
 CURVE.define(scorers.Step, windows=list_of(_WINDOW, at_least=1))
 
 
-def _refuse_query(value: Any, _: Context) -> Any:  # noqa: ARG001 - whatever it is
-    raise DocumentError("a question belongs to a call, not to a policy: pass query= to select or Pipeline.run")
+def _reject_query(value: Any, _: Context) -> Any:  # noqa: ARG001 - any value is rejected
+    raise DocumentError("a query belongs to a call, not to a policy; pass query= to select or Pipeline.run")
 
 
-_NO_QUERY = FunctionCodec({"type": "null"}, _refuse_query, _refuse_query)
+_NO_QUERY = FunctionCodec({"type": "null"}, _reject_query, _reject_query)
 _INNER_SCORER = Field("innerScorer", _TYPES[Scorer], attribute="inner")
 _KIND_WEIGHTS = Field("kindWeights", map_of(KIND, WEIGHT), scorers.KindScorer().weights, attribute="weights")
-_TIME = Field(
-    "time", _CLOCK, description="The name of the clock against which ages are measured.", attribute="time_provider"
-)
+_TIME = Field("time", _CLOCK, description="The name of the clock that ages are measured by.", attribute="time_provider")
 
 SCORER.define(scorers.RecencyScorer)
 SCORER.define(scorers.ReflexiveScorer)
@@ -114,7 +112,7 @@ SCORER.define(scorers.MetadataTrustScorer, default_score=SHARE)
 SCORER.define(scorers.MetadataKeyScorer, boost=POSITIVE)
 SCORER.define(scorers.DecayScorer, _TIME, null_timestamp_score=SHARE)
 
-_MAX_CELLS = Field("maxCells", LIMIT, description='The limit on candidates times buckets, or "unlimited".')
+_MAX_CELLS = Field("maxCells", LIMIT, description='The maximum number of candidates times buckets, or "unlimited".')
 
 SLICER.define(slicers.GreedySlice, cost_exponent=limited(FINITE, 0, 2))
 SLICER.define(slicers.MinScoreSlice)
@@ -128,17 +126,17 @@ SLICER.define(
 )
 
 
-def _refuse_function(kinds: Any) -> Any:
+def _reject_function(kinds: Any) -> Any:
     if callable(kinds):
-        raise DocumentError("a function cannot be written to a file; name kinds instead")
+        raise DocumentError("a function cannot be written to a file; pass kinds instead")
     return kinds
 
 
-_KINDS = adapted(list_of(KIND), write=_refuse_function)
+_KINDS = adapted(list_of(KIND), write=_reject_function)
 
 PLACER.define(placers.ChronologicalPlacer)
 PLACER.define(
     placers.FramedPlacer,
-    Field("first", _KINDS, description="The kinds at the start."),
-    Field("last", _KINDS, description="The kinds at the end."),
+    Field("first", _KINDS, description="The kinds to place at the start."),
+    Field("last", _KINDS, description="The kinds to place at the end."),
 )

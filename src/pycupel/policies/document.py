@@ -1,7 +1,7 @@
-"""A policy and its dictionary.
+"""Convert policies to and from dictionaries.
 
 The flat fields (`slicerType`, `knapsackBucketSize`, `quotas`, `placerType`) are those of the .NET implementation's
-JSON. A strategy that they cannot express is an object: `slicer`, `placer`.
+JSON. A strategy that they cannot express is written as an object: `slicer`, `placer`.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ from pycupel.registry import SLICERS
 from pycupel.scorers import CompositeScorer
 from pycupel.slicers import GreedySlice, QuotaSlice, StreamSlice
 
-__all__ = ["combined", "policy_from_dict", "policy_json_schema", "policy_to_dict"]
+__all__ = ["combine_mistakes", "policy_from_dict", "policy_json_schema", "policy_to_dict"]
 
 _READING = Context(collect=True, suggest=True)
 
-# The options of slicers that have a field of their own beside `slicerType`.
+# The slicer options that have their own field beside `slicerType`.
 _FLAT_OPTIONS = {"knapsack": ("bucketSize", "knapsackBucketSize"), "stream": ("batchSize", "streamBatchSize")}
 
-# Pairs of fields of which a document may have only one.
+# Pairs of fields that a document must not combine.
 _CONFLICTS = {
-    ("slicer", "slicer_type"): "cannot be combined with slicerType; write its type into the object",
-    ("quotas", "slicer"): "cannot be combined with slicer; write them into the object",
-    ("placer", "placer_type"): "cannot be combined with placerType; write its type into the object",
+    ("slicer", "slicer_type"): "cannot be combined with slicerType; set the type in the object",
+    ("quotas", "slicer"): "cannot be combined with slicer; set the entries in the object",
+    ("placer", "placer_type"): "cannot be combined with placerType; set the type in the object",
 }
 
 
 def _scorer_of(entries: Any) -> Any:
-    # A single scorer is used as it is (CS-04, CV-12).
+    # A single scorer is used without a composite (CS-04, CV-12).
     return entries[0][0] if len(entries) == 1 else CompositeScorer(entries)
 
 
 def _entries_of(scorer: Any) -> Any:
-    # A single entry means that scorer itself, so a composite of one scorer is written as a composite.
+    # A list of one is read as that scorer alone, so a composite of one must be written as an entry of its own.
     is_several = type(scorer) is CompositeScorer and len(scorer.entries) > 1
     return scorer.entries if is_several else [(scorer, 1.0)]
 
 
-def _policy(
+def _build_policy(
     scorers: Any, *, slicer_type: Any = None, quotas: Any = None, placer_type: Any = None, **fields: Any
 ) -> Policy:
     """Build the policy from the fields that are present."""
@@ -73,7 +73,7 @@ def _policy(
 
 
 def _conflicts(fields: dict[str, Any]) -> Iterator[DocumentError]:
-    """The mistakes across fields."""
+    """Find mistakes that involve several fields."""
     named = fields.get("slicer_type")
     for slicer_type, (option, field) in _FLAT_OPTIONS.items():
         if snake(option) in fields and named is not INVALID and type(named) is not SLICERS[slicer_type]:
@@ -90,22 +90,22 @@ _SCORERS = adapted(WEIGHTED_SCORERS, read=_scorer_of, write=_entries_of)
 _SHORTEN = NameOrObject(SHORTENER, "shorten")
 
 _POLICY = Record(
-    _policy,
+    _build_policy,
     [
         Field("name", TEXT, None),
         Field("description", TEXT, None),
-        Field("scorers", _SCORERS, description="what ranks the items; weights are relative"),
-        Field("slicerType", ByName(SLICER, "slicer"), None, "what drops items"),
+        Field("scorers", _SCORERS, description="the scorers, which rank items; weights are relative"),
+        Field("slicerType", ByName(SLICER, "slicer"), None, "the slicer, which selects the items that fit"),
         Field("knapsackBucketSize", POSITIVE_INTEGER, None, "only if slicerType is knapsack", "bucket_size"),
         Field("streamBatchSize", POSITIVE_INTEGER, None, "only if slicerType is stream", "batch_size"),
-        Field("quotas", list_of(QUOTA_ENTRY), None, "shares of the budget for kinds"),
+        Field("quotas", list_of(QUOTA_ENTRY), None, "the shares of the budget for each kind"),
         Field("slicer", SLICER, None, "a slicer with options that the other fields cannot express"),
-        Field("placerType", ByName(PLACER, "placer"), None, "what orders the selection"),
+        Field("placerType", ByName(PLACER, "placer"), None, "the placer, which orders the selected items"),
         Field("placer", PLACER, None, "a placer with options"),
         Field("deduplicationEnabled", FLAG, None, attribute="deduplication"),
         Field("dedupeAgainstPinned", FLAG, False),
         Field("overflowStrategy", choice(OverflowStrategy), None),
-        Field("shorten", _SHORTEN, None, "what makes shorter versions of items: a name, or an object"),
+        Field("shorten", _SHORTEN, None, "the shortener, which offers shorter versions of items: a name or an object"),
     ],
     check=_conflicts,
 )
@@ -118,25 +118,25 @@ def policy_from_dict(data: Mapping[str, Any]) -> Policy:
         data: The dictionary. Fields may be spelled `slicerType` or `slicer_type`; null means absent.
 
     Raises:
-        DocumentError: it does not describe a policy; `errors` holds all the mistakes, each with its path.
+        DocumentError: it does not describe a valid policy; `errors` lists all mistakes, each with its path.
     """
     try:
         policy: Policy = _POLICY.read(data, _READING)
     except BuildError as error:
         failure = error
     except DocumentError as error:
-        raise combined(error) from None
+        raise combine_mistakes(error) from None
     except RecursionError:
-        raise combined(DocumentError("is nested too deeply")) from None
+        raise combine_mistakes(DocumentError("is nested too deeply")) from None
     else:
         return policy
-    # An error in the code of a plug-in: its own traceback is needed.
-    failure.cause.add_note(f"This happened while {failure.path or 'the whole'} of a policy document was built.")
+    # Raise the original error, because its traceback leads into the code of the plug-in.
+    failure.cause.add_note(f"Raised while building {failure.path or 'the whole'} of a policy document.")
     raise failure.cause
 
 
-def combined(error: DocumentError) -> DocumentError:
-    """The error for a whole document. Its text and `errors` list all mistakes, even if there is only one."""
+def combine_mistakes(error: DocumentError) -> DocumentError:
+    """Return the error for a whole document. Its text and `errors` list all mistakes, even if there is only one."""
     errors = error.errors or (error,)
     if len(errors) == 1:
         return DocumentError(errors[0].args[0], path=errors[0].path, errors=errors)
@@ -145,17 +145,18 @@ def combined(error: DocumentError) -> DocumentError:
 
 
 def policy_to_dict(policy: Policy | PresetName) -> dict[str, Any]:
-    """Return a policy in its canonical form: camelCase, what is not set omitted.
+    """Return a policy as a dictionary, in the canonical form: camelCase, without unset fields.
 
     Args:
         policy: A policy, a pipeline, or the name of a preset.
 
     Raises:
-        TypeError: it is neither.
-        DocumentError: a part of it has no name in a file, because it is not registered.
+        TypeError: it is none of these.
+        InvalidArgumentError: there is no such preset.
+        DocumentError: a part of the policy cannot be written, for example because it is not registered.
     """
     whole = as_policy(policy)
-    # Fields that only a document has are absent.
+    # Fields that exist only in documents are None.
     values = SimpleNamespace(**{field.attribute: getattr(whole, field.attribute, None) for field in _POLICY.fields})
     values.scorers = whole.scorer
     try:
@@ -169,7 +170,7 @@ def policy_to_dict(policy: Policy | PresetName) -> dict[str, Any]:
 
 
 def _flat_slicer(whole: dict[str, Any]) -> dict[str, Any]:
-    """The flat fields if they can express the slicer, otherwise the object."""
+    """Return the flat fields if they can express the slicer, otherwise the object."""
     quotas = whole.get("entries") if whole.keys() <= {"type", "entries", "inner"} and whole["type"] == "quota" else None
     slicer = whole.get("inner", {"type": "greedy"}) if quotas else whole
     option, field = _FLAT_OPTIONS.get(slicer["type"], ("type", "slicerType"))
@@ -181,9 +182,9 @@ def _flat_slicer(whole: dict[str, Any]) -> dict[str, Any]:
 
 
 def policy_json_schema() -> Schema:
-    """Return a JSON Schema (2020-12) of policy documents, with the strategies that are registered now.
+    """Return a JSON Schema (2020-12) for policy documents, with the strategies that are registered now.
 
-    It has the names of all installed plug-ins, and the options of those that have been imported.
+    It includes the names of all installed plug-ins, but only the options of those that have been imported.
     """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -1,4 +1,4 @@
-"""Policies in files and texts: JSON and TOML by the standard library, YAML through an extra."""
+"""Read and write policies as JSON, TOML, or, with an extra, YAML."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.model.checks import checked_name, checked_str, quoted
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName
-from pycupel.policies.document import combined, policy_from_dict, policy_to_dict
+from pycupel.policies.document import combine_mistakes, policy_from_dict, policy_to_dict
 from pycupel.policies.toml import dump_toml, parse_toml
 from pycupel.policies.yaml import dump_yaml, parse_yaml
 
 __all__ = ["PolicyFormat", "dump_policy", "load_policy", "parse_policy", "save_policy"]
 
 PolicyFormat = Literal["json", "toml", "yaml"]
-"""The formats of policies in texts."""
+"""A format of policy files."""
 
 _MAX_BYTES = 1_000_000
 
 
 def load_policy(path: str | os.PathLike[str]) -> Policy:
-    """Return the policy in a file.
+    """Load a policy from a file.
 
     Args:
-        path: The file. Its suffix is its format: .json, .toml, .yaml or .yml.
+        path: The file. The suffix determines the format: .json, .toml, .yaml or .yml.
 
     Raises:
-        DocumentError: the file does not hold a policy; the text names it, and `errors` holds all its mistakes.
+        DocumentError: the file does not contain a valid policy. The text names the file; `errors` lists all mistakes.
         InvalidArgumentError: the suffix is not supported.
         OSError: the file cannot be read.
-        MissingExtraError: it is YAML, and PyYAML is not installed.
+        MissingExtraError: the format is YAML, and PyYAML is not installed.
     """
     file = Path(path)
     file_format = _format_of(file)
     with file.open("rb") as stream:
-        # One byte over the limit is enough to know that there are too many.
+        # One byte over the limit is enough to tell that the file is too large.
         data = stream.read(_MAX_BYTES + 1)
     try:
         _check_size(len(data))
@@ -54,31 +54,33 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
 
 
 def save_policy(policy: Policy | PresetName, path: str | os.PathLike[str]) -> None:
-    """Write a policy to a file, in the canonical form.
+    """Save a policy to a file, in the canonical form.
 
     Args:
         policy: A policy, a pipeline, or the name of a preset.
-        path: The file. Its suffix is its format: .json, .toml, .yaml or .yml.
+        path: The file. The suffix determines the format: .json, .toml, .yaml or .yml.
 
     Raises:
+        DocumentError: a part of the policy cannot be written, for example because it is not registered.
         InvalidArgumentError: the suffix is not supported, or there is no such preset.
-        OSError: the file cannot be written. Otherwise raises like `dump_policy`.
+        MissingExtraError: the format is YAML, and PyYAML is not installed.
+        OSError: the file cannot be written.
     """
     file = Path(path)
     file.write_text(dump_policy(policy, _format_of(file)), encoding="utf-8")
 
 
 def parse_policy(text: str, format: PolicyFormat = "json") -> Policy:  # noqa: A002 - the natural name
-    """Return the policy in a text.
+    """Parse a policy.
 
     Args:
         text: The text.
         format: `json`, `toml` or `yaml`.
 
     Raises:
-        DocumentError: the text does not hold a policy; `errors` holds all its mistakes.
+        DocumentError: the text does not contain a valid policy; `errors` lists all mistakes.
         InvalidArgumentError: there is no such format.
-        MissingExtraError: it is YAML, and PyYAML is not installed.
+        MissingExtraError: the format is YAML, and PyYAML is not installed.
     """
     name = checked_name("format", format, _READERS)
     checked_str("text", text)
@@ -89,21 +91,21 @@ def parse_policy(text: str, format: PolicyFormat = "json") -> Policy:  # noqa: A
         data = _READERS[name](text)
         check_depth(data)
     except DocumentError as error:
-        raise combined(error) from None
+        raise combine_mistakes(error) from None
     except RecursionError:
-        raise combined(DocumentError(TOO_DEEP)) from None
+        raise combine_mistakes(DocumentError(TOO_DEEP)) from None
     return policy_from_dict(data)
 
 
 def dump_policy(policy: Policy | PresetName, format: PolicyFormat = "json") -> str:  # noqa: A002 - the natural name
-    """Return a policy as a text, in the canonical form.
+    """Format a policy as text, in the canonical form.
 
     Args:
         policy: A policy, a pipeline, or the name of a preset.
         format: `json`, `toml` or `yaml`.
 
     Raises:
-        DocumentError: a part of the policy has no name in a file, because it is not registered.
+        DocumentError: a part of the policy cannot be written, for example because it is not registered.
         InvalidArgumentError: there is no such format or preset.
         MissingExtraError: the format is YAML, and PyYAML is not installed.
     """
@@ -113,7 +115,7 @@ def dump_policy(policy: Policy | PresetName, format: PolicyFormat = "json") -> s
     try:
         return _WRITERS[name](document)
     except (ValueError, RecursionError) as error:
-        # Such as an integer with too many digits.
+        # For example, an integer has too many digits.
         raise DocumentError(f"cannot be written as {name.upper()}: {error}") from None
 
 

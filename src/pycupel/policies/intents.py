@@ -1,4 +1,4 @@
-"""`PolicyRegistry`: which policy an application uses for which purpose."""
+"""`PolicyRegistry`: the policies of an application, by purpose."""
 
 from __future__ import annotations
 
@@ -16,31 +16,32 @@ __all__ = ["PolicyRegistry"]
 
 
 class PolicyRegistry:
-    """Policies by intent. It starts empty; `with_presets` starts with the seven presets.
+    """A registry of policies by intent. It starts empty; `with_presets` starts with the seven presets.
 
-    An intent is a name: `code-review`, `code_review` and `CodeReview` are the same one. Iterating gives the intents in
-    the order in which they were added.
+    An intent is a name for a purpose; `code-review`, `code_review` and `CodeReview` are the same intent. Iteration
+    yields the intents in the order in which they were added.
     """
 
     def __init__(self) -> None:
         self._policies: dict[str, tuple[str, Policy]] = {}
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {len(self._policies)} policies>"
+        count = len(self._policies)
+        return f"<{type(self).__name__}: {count} {'policy' if count == 1 else 'policies'}>"
 
     @classmethod
     def with_presets(cls) -> Self:
-        """Return a registry with the seven presets, by their names."""
+        """Return a registry of the seven presets, under their names."""
         registry = cls()
         for intent, policy in PRESETS.items():
             registry.add_policy(intent, policy)
         return registry
 
     def add_policy(self, intent: str, policy: Policy | PresetName) -> Self:
-        """Use a policy for an intent. If the intent is registered in this spelling, its policy is replaced.
+        """Register a policy for an intent. If the intent is registered in the same spelling, its policy is replaced.
 
         Args:
-            intent: The purpose.
+            intent: The name of the purpose.
             policy: A policy, a pipeline, or the name of a preset.
 
         Returns:
@@ -66,7 +67,7 @@ class PolicyRegistry:
         """Return the policy for an intent.
 
         Raises:
-            InvalidArgumentError: there is none; a note lists the intents.
+            InvalidArgumentError: there is no such policy. A note lists the registered intents.
         """
         policy = self.try_get_policy(intent)
         if policy is None:

@@ -1,6 +1,6 @@
-"""The seven presets, tuned on questions whose evidence is known: `docs/quality.md` has the measurements.
+"""The seven presets, tuned on questions with known evidence. See `docs/quality.md` for the measurements.
 
-A preset that reads relevance takes it from the candidates' hints, from the query, or blends both if both are there.
+Presets that score relevance use the candidates' hints, the query, or a blend of both if both are given.
 `preset(name, upstream=True)` returns the .NET implementation's preset of that name.
 """
 
@@ -40,7 +40,7 @@ __all__ = [
     "preset",
 ]
 
-# The order of the scores: at exponent 0, `best_first` changes nothing, but says what is meant.
+# Strict score order. With exponent 0, `best_first` has no effect; it only states the intention.
 _BY_SCORE = GreedySlice(cost_exponent=0.0, best_first=True)
 _QUERY = RelevanceScorer(length_exponent=0.15, optional=True)
 _HINTS = ReflexiveScorer("auto")
@@ -48,7 +48,7 @@ _RECENCY = RecencyScorer("position")
 _PRIORITY = PriorityScorer()
 _KIND = KindScorer()
 _BEST_AT_THE_EDGES = FramedPlacer(UShapedPlacer())
-# System prompts, then what the conversation is about, then the conversation.
+# System prompts first, then memories and documents, then the conversation.
 _CONVERSATION = FramedPlacer(FramedPlacer(ChronologicalPlacer("position"), first=("Memory", "Document")))
 
 
@@ -112,11 +112,11 @@ PRESETS: Mapping[str, Policy] = FrozenDict(
         "debugging": DEBUGGING,
     }
 )
-"""The presets by name, in the usual spelling."""
+"""The presets by name, such as `code-review`."""
 
 
 def _upstream() -> dict[str, Policy]:
-    """The presets of the .NET implementation."""
+    """Return the presets of the .NET implementation."""
     by_age, by_kind, by_priority = RecencyScorer(), KindScorer(), PriorityScorer()
     by_hint = ReflexiveScorer()
     policies = {
@@ -136,7 +136,7 @@ def _upstream() -> dict[str, Policy]:
 
 
 def preset(name: str, *, upstream: bool = False) -> Policy:
-    """Return the preset of a name, in any spelling: `code-review`, `code_review` or `CodeReview`.
+    """Return a preset by name, in any spelling: `code-review`, `code_review` or `CodeReview`.
 
     Args:
         name: The name.
@@ -152,7 +152,7 @@ def preset(name: str, *, upstream: bool = False) -> Policy:
 
 
 def known_preset(name: str, argument: str) -> str:
-    """The usual spelling of a preset's name. `argument` is what an error calls it.
+    """Return the canonical spelling of a preset's name. Errors refer to it as `argument`.
 
     Raises:
         InvalidArgumentError: there is no such preset.

@@ -1,4 +1,4 @@
-"""Strategies in a document: an object with a `type` and that strategy's own fields, or only its name."""
+"""Codecs for strategies: an object with a `type` and the strategy's options, or only the name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RESERVED = ("type", "weight")
 
 
 class RegisteredName:
-    """The name of an entry of a registry."""
+    """A codec for an entry of a registry, written as its name."""
 
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
@@ -42,18 +42,18 @@ class RegisteredName:
         if name is None:
             if value is SimilarityScorer:
                 raise DocumentError(
-                    "a SimilarityScorer holds a function, which no file can; save the policy without it, and add it "
-                    "to the scorer after loading"
+                    "a SimilarityScorer contains a function, which cannot be written to a file; save the policy "
+                    "without it, and add it after loading"
                 )
             what = self.registry.what
             raise DocumentError(
-                f"{_qualname(value)} is not a registered {what}, so it has no name in a "
-                f"file; register it with pycupel.registry.{what.upper()}S.register(name, ...)"
+                f"{_qualname(value)} is not a registered {what}, so a file cannot "
+                f"name it; register it with pycupel.registry.{what.upper()}S.register(name, ...)"
             )
         return name
 
     def schema(self) -> Schema:
-        """Return the usual spellings, for editors to complete. All others are read, too."""
+        """Return the usual spellings, for completion in editors. Other spellings are read, too."""
         return {"enum": [spelling for name in self.registry for spelling in _spellings(name)]}
 
 
@@ -62,73 +62,78 @@ def _qualname(value: Any) -> str:
 
 
 def _spellings(name: str) -> list[str]:
-    """The usual spellings of a name: `metadataTrust`, `metadata_trust` and `metadata-trust`."""
+    """Return the usual spellings of a name: `metadataTrust`, `metadata_trust` and `metadata-trust`."""
     words = snake(name).replace("-", "_")
     return list(dict.fromkeys((name, camel(words), words, words.replace("_", "-"))))
 
 
-def _spell(name: str) -> str:
-    """The name of a parameter in documents: in camelCase, unless that cannot be converted back."""
+def _field_name(name: str) -> str:
+    """Return the name of a parameter in documents: camelCase, unless that cannot be converted back."""
     return camel(name) if snake(camel(name)) == name else name
 
 
 class Strategy:
-    """An object with a `type`. Its other fields are the parameters of the class that the type names."""
+    """A codec for objects with a `type`. Their other fields are the parameters of the class that the type names."""
 
     def __init__(
-        self, registry: Registry, types: Mapping[Any, Codec], *beside: str, refused: Mapping[str, str] | None = None
+        self,
+        registry: Registry,
+        types: Mapping[Any, Codec],
+        *other_keys: str,
+        rejected: Mapping[str, str] | None = None,
     ) -> None:
         """Describe the strategies of a registry.
 
         Args:
             registry: The strategies and their names.
-            types: The codec for each type that a parameter may have.
-            beside: Keys of the object that are not options, apart from `type`.
-            refused: Options that are rejected for types that do not have them, with the message. Others are ignored.
+            types: The codec for each type of parameter.
+            other_keys: Keys of the object that are not options, apart from `type`.
+            rejected: Options to reject, with an error message, if a strategy does not have them. Other options of
+                other strategies are ignored.
         """
         self.registry = registry
         self._types = types
         self._name = RegisteredName(registry)
         self._type = Record(dict, [Field("type", self._name)])
-        self._beside = ("type", *beside)
-        # By identity: a plug-in need not be hashable.
+        self._other_keys = ("type", *other_keys)
+        # Keyed by id, because a plug-in may not be hashable.
         self._built_in: dict[int, Record] = {}
-        self._foreign = dict(refused or {})
+        self._related_keys = dict(rejected or {})
 
     def define(self, cls: type[Any], *fields: Field, **codecs: Codec) -> None:
         """Define a built-in type.
 
         Args:
             cls: The class.
-            fields: Parameters that have another name or description in documents.
-            codecs: The codecs of parameters whose annotations do not say enough.
+            fields: Fields whose name or description differs from that of the parameter.
+            codecs: Codecs for parameters whose annotations are not specific enough.
         """
-        own = (Field(_spell(name), codec, attribute=name) for name, codec in codecs.items())
+        own = (Field(_field_name(name), codec, attribute=name) for name, codec in codecs.items())
         record = self._built_in[id(cls)] = self._derived(cls, *fields, *own)
         for field in record.fields:
             for name in field.spellings:
-                self._foreign.setdefault(name, "")
+                self._related_keys.setdefault(name, "")
 
     def _derived(self, cls: Any, *fields: Field) -> Record:
-        derived = derive_fields(cls, self._types, fields, spell=_spell)
+        derived = derive_fields(cls, self._types, fields, spell=_field_name)
         for field in derived:
             if field.attribute in _RESERVED:
                 raise InvalidArgumentError(
-                    f"{shortened(cls, 200)} has a parameter {field.attribute!r}, which means something else in a "
-                    "policy file"
+                    f"{shortened(cls, 200)} has a parameter {field.attribute!r}, which is a reserved name in policy "
+                    "files"
                 )
-        # A field of another type is no misspelling: entries of .NET have the fields of all types.
-        return Record(cls, derived, beside=self._beside, foreign=self._foreign)
+        # A field of another type is not a misspelling: .NET writes the fields of all types.
+        return Record(cls, derived, other_keys=self._other_keys, related_keys=self._related_keys)
 
     def record(self, cls: Any) -> Record:
-        """The fields of a registered class."""
+        """Return the codec for the options of a registered class."""
         return self._built_in.get(id(cls)) or self._derived(cls)
 
     def read(self, value: Any, context: Context, /) -> Any:
         """Return the strategy that an object describes."""
         if not isinstance(value, Mapping):
             raise must_be("an object with a type", value)
-        # The type is read first, and alone: it decides which other fields there may be.
+        # Read the type first, because it decides which other fields are allowed.
         return self.record(self._type.read(value, Context())["type"]).read(value, context)
 
     def write(self, value: Any, context: Context, /) -> dict[str, Any]:
@@ -137,20 +142,20 @@ class Strategy:
         try:
             return {"type": name, **self.record(type(value)).write(value, context)}
         except AttributeError as error:
-            text = f"{_qualname(type(value))} does not keep its options as attributes: {error}"
+            text = f"{_qualname(type(value))} does not store its options as attributes: {error}"
             raise DocumentError(text) from error
         except (DocumentError, RecursionError):
             raise
         except Exception as error:
-            # Such as from the `__eq__` of an option.
+            # For example, from the `__eq__` of an option.
             raise DocumentError(f"{_qualname(type(value))} cannot be written: {shortened(error, 200)}") from error
 
     def schema(self) -> Schema:
-        """Return a reference to the definition."""
+        """Return a reference to the definition in `$defs`."""
         return {"$ref": f"#/$defs/{self.registry.what}"}
 
     def definition(self) -> Schema:
-        """The schema of every type that is known at this moment, for the `$defs` of a document's schema."""
+        """Return the schema of all types registered now, for the `$defs` of a document's schema."""
 
         def named(names: Schema) -> Schema:
             return {"properties": {"type": names}, "required": ["type"]}
@@ -159,7 +164,7 @@ class Strategy:
         return {"type": "object", **named(self._name.schema()), "allOf": cases}
 
     def _fields_schema(self, name: str) -> Schema:
-        # A plug-in that cannot be loaded, or cannot be used in a file, must not break the schema for the others.
+        # A plug-in that cannot be loaded or used in a file must not break the schema of the others.
         with suppress(Exception):
             entry = self.registry.get_imported(name)
             return {} if entry is None else self.record(entry).schema()
@@ -167,16 +172,16 @@ class Strategy:
 
 
 class ByName(RegisteredName):
-    """A strategy that is only named, in a field such as `slicerType`."""
+    """A codec for strategies written as a name, in a field such as `slicerType`."""
 
     def __init__(self, strategy: Strategy, field: str) -> None:
-        """Read the names of strategies; `field` is the field that has them as objects."""
+        """Describe a field of names; `field` is the field that takes the same strategies as objects."""
         super().__init__(strategy.registry)
         self._strategy = strategy
         self._field = field
 
     def read(self, value: Any, context: Context, /) -> Any:
-        """Return the strategy of that name, if it needs no options."""
+        """Return the strategy of that name, which must have no required options."""
         record = self._strategy.record(super().read(value, context))
         for field in record.fields:
             if field.default is REQUIRED:
@@ -187,17 +192,17 @@ class ByName(RegisteredName):
 
 
 class NameOrObject(ByName):
-    """A strategy as an object, or its name if it needs no options."""
+    """A codec for strategies written as an object, or as a name if they need no options."""
 
     def read(self, value: Any, context: Context, /) -> Any:
         """Return the strategy that a name or an object describes."""
         return super().read(value, context) if isinstance(value, str) else self._strategy.read(value, context)
 
     def write(self, value: Any, context: Context, /) -> Any:
-        """Return the name of a strategy if that says it all, otherwise the object."""
+        """Return the name of a strategy if all its options have their defaults, otherwise the object."""
         document = self._strategy.write(value, context)
         return document["type"] if len(document) == 1 else document
 
     def schema(self) -> Schema:
-        """Return the schema of both."""
+        """Return a schema that accepts either form."""
         return {"anyOf": [super().schema(), self._strategy.schema()]}

@@ -1,4 +1,4 @@
-"""TOML: read by the standard library, and written in the shapes that policies have."""
+"""Read TOML with the standard library, and write as much of it as policies need."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DOTTED_KEY = re.compile(r"[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++)+")
 
 
 def parse_toml(text: str) -> Any:
-    """The table that a TOML text holds.
+    """Parse a TOML text.
 
     Raises:
         DocumentError: it is not TOML, or a key has too many dots.
@@ -34,9 +34,9 @@ def parse_toml(text: str) -> Any:
 
 
 def _check_dots(text: str) -> None:
-    """Reject a key with very many parts, such as `a.a.a`: the standard library would need minutes."""
+    """Reject a key with too many parts, such as `a.a.a`: parsing it would take the standard library minutes."""
     if text.count(".") > _MAX_DOTS:
-        # Strings and comments may have as many dots as they like.
+        # Dots in strings and comments do not count.
         keys = _STRINGS_AND_COMMENTS.sub(lambda match: "" if match[0].startswith("#") else "s", text)
         for key in _DOTTED_KEY.finditer(keys):
             if key[0].count(".") > _MAX_DOTS:
@@ -44,7 +44,7 @@ def _check_dots(text: str) -> None:
 
 
 def dump_toml(document: dict[str, Any]) -> str:
-    """The scalars first, then a table for each object, then the lists of objects; what is inside them is inline."""
+    """Format scalars first, then objects as tables, then lists of objects. Anything nested deeper is inline."""
     tables = {name: value for name, value in document.items() if _is_table(value)}
     lists = {name: value for name, value in document.items() if _is_list_of_tables(value)}
     scalars = {name: value for name, value in document.items() if name not in tables and name not in lists}
@@ -87,5 +87,5 @@ def _inline(value: Any) -> str:
 
 
 def _string(text: str) -> str:
-    """TOML has the escapes of JSON, but also requires one for DEL."""
+    """Quote a string as in JSON, but also escape DEL, as TOML requires."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""The values that only policy documents have: numbers within limits, durations, and the entries of quotas."""
+"""Codecs for values that occur only in policies: limited numbers, durations and quota entries."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _write_limit(value: Any, context: Context) -> Any:
 # None is written as "unlimited", because null means absent, and TOML has no null.
 LIMIT = FunctionCodec({"anyOf": [POSITIVE_INTEGER.schema(), {"const": "unlimited"}]}, _read_limit, _write_limit)
 
-# From a microsecond to the longest duration that is both a float and a `timedelta`.
+# The longest duration that both a float and a `timedelta` can express.
 _LONGEST = nextafter(timedelta.max.total_seconds(), 0)
 
 
@@ -58,7 +58,7 @@ SECONDS = adapted(
 
 
 def _quota_entry(kind: Any, **shares: float) -> QuotaEntry:
-    """An entry of a file, which must have a share, unlike one in Python (QS-10). Errors use the words of the file."""
+    """Build an entry. Unlike in Python, it must have a share (QS-10). Errors use the names of the file's fields."""
     if not shares:
         raise DocumentError("needs minPercent, maxPercent or both")
     least, most = shares.get("require", 0.0), shares.get("cap", 100.0)
@@ -73,16 +73,16 @@ QUOTA_ENTRY = Record(
     _quota_entry,
     [
         Field("kind", KIND),
-        Field("minPercent", _PERCENT, OPTIONAL, "the least share of the budget for the kind", "require"),
-        Field("maxPercent", _PERCENT, OPTIONAL, "the greatest share of the budget for the kind", "cap"),
+        Field("minPercent", _PERCENT, OPTIONAL, "the minimum share of the budget for the kind", "require"),
+        Field("maxPercent", _PERCENT, OPTIONAL, "the maximum share of the budget for the kind", "cap"),
     ],
 )
 _COUNT_ENTRY = Record(
     CountQuotaEntry,
     [
         Field("kind", KIND),
-        Field("requireCount", COUNT, 0, "the least number of selected items"),
-        Field("capCount", COUNT, description="the greatest number of selected items"),
+        Field("requireCount", COUNT, 0, "the minimum number of selected items"),
+        Field("capCount", COUNT, description="the maximum number of selected items"),
     ],
 )
 
@@ -97,4 +97,4 @@ VALUE_TYPES: Mapping[Any, Codec] = {
     CountQuotaEntry: _COUNT_ENTRY,
     ScarcityLike: choice(ScarcityBehavior),
 }
-"""The codec for each type that an option may have, beside strategies."""
+"""The codec for each type of option, except strategies."""

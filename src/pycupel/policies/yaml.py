@@ -1,4 +1,4 @@
-"""YAML, by PyYAML, with a limit on the expansion of aliases."""
+"""Read and write YAML with PyYAML, with a limit on the expansion of aliases."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pycupel.extras import load_extra
 __all__ = ["dump_yaml", "parse_yaml"]
 
 _MAX_NODES = 10_000
-_ENDLESS = 10**9
+_INFINITE = 10**9
 
 
 def _yaml() -> Any:
@@ -19,45 +19,45 @@ def _yaml() -> Any:
 
 
 def parse_yaml(text: str) -> Any:
-    """The value that a YAML text holds.
+    """Parse a YAML text.
 
     Raises:
-        DocumentError: it is not YAML, repeats a key, or its aliases expand too far.
+        DocumentError: it is not YAML, has a duplicate key, or its aliases expand too far.
         MissingExtraError: PyYAML is not installed.
     """
     yaml = _yaml()
     try:
         loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
-        sizes: dict[int, int] = {}
+        counts: dict[int, int] = {}
         if node is None:
             return None
-        # A document without aliases may have any number of nodes: `sizes` has an entry for each.
-        if _size(node, sizes) <= max(_MAX_NODES, len(sizes)):
+        # `counts` has one entry per node, so a document without aliases is never over the limit.
+        if _count_nodes(node, counts) <= max(_MAX_NODES, len(counts)):
             return loader.construct_document(node)
     except (yaml.YAMLError, ValueError) as error:
         raise DocumentError(f"is not YAML: {error}") from None
     raise DocumentError(f"has aliases that expand to more than {_MAX_NODES:,} nodes")
 
 
-def _size(node: Any, sizes: dict[int, int]) -> int:
-    """The number of nodes after aliases are expanded. Repeated keys are refused, as in JSON."""
-    if id(node) not in sizes:
+def _count_nodes(node: Any, counts: dict[int, int]) -> int:
+    """Count the nodes after aliases are expanded. Duplicate keys are rejected, as in JSON."""
+    if id(node) not in counts:
         parts: list[Any] = [] if isinstance(node.value, str) else node.value
         if node.id == "mapping":
             reject_duplicate_keys([(str(key.value), None) for key, _ in parts])
             parts = [part for pair in parts for part in pair]
-        # A node that is reached again before its size is known contains itself.
-        sizes[id(node)] = _ENDLESS
-        sizes[id(node)] = min(_ENDLESS, 1 + sum([_size(part, sizes) for part in parts]))
-    return sizes[id(node)]
+        # If a node is reached again before its size is known, it contains itself.
+        counts[id(node)] = _INFINITE
+        counts[id(node)] = min(_INFINITE, 1 + sum([_count_nodes(part, counts) for part in parts]))
+    return counts[id(node)]
 
 
 def dump_yaml(document: dict[str, Any]) -> str:
-    """A document as YAML."""
+    """Format a document as YAML."""
     yaml = _yaml()
     text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
     if yaml.safe_load(text) != document:
-        # PyYAML reads the line breaks of Unicode, such as U+0085, as spaces, unless they are escaped.
+        # Unless they are escaped, PyYAML reads Unicode line breaks such as U+0085 as spaces.
         text = yaml.safe_dump(document, sort_keys=False)
     return text

@@ -1,13 +1,13 @@
-"""Items, budgets and reports as dictionaries, JSON and JSON lines.
+"""Convert items, budgets and reports to and from dictionaries, JSON and JSON lines.
 
     text = wire.dumps(report)
     report = wire.loads(SelectionReport, text)
 
-Values are read back equal to what was written, except NaN, which equals nothing; a value for which that is impossible
-is rejected. Six decimals of a second are read. Unknown stages and reasons are kept as they are, unknown keys are
-ignored, unless `strict` is set; duplicate keys in an object are rejected.
+A value that is written and read back equals the original, except NaN, which equals nothing. A value for which that is
+impossible cannot be written. Timestamps are read to the microsecond. Unknown stages and reasons are kept; unknown keys
+are ignored unless `strict` is set; duplicate keys are rejected.
 
-| module      | holds                                                    |
+| module      | contents                                                 |
 |-------------|----------------------------------------------------------|
 | `items`     | the fields of items and budgets                          |
 | `reports`   | the fields of reasons, events and the report             |
@@ -25,7 +25,7 @@ from pycupel.wire.jsonl import read_items, write_items
 if TYPE_CHECKING:
     from pycupel.wire.documents import dumps, from_dict, loads, to_dict
 else:
-    # Whole documents know about reports, which a program that only reads items does not need.
+    # `documents` imports the codecs of reports, which a program that only reads items does not need.
     __getattr__ = load_when_used(__name__, {".documents": "dumps from_dict loads to_dict"})
 
 

@@ -1,4 +1,4 @@
-"""Whole documents: a value and its dictionary, a value and its JSON."""
+"""Convert values to and from dictionaries and JSON text."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def to_dict(value: object, *, allow_nan: bool = False) -> dict[str, Any]:
         allow_nan: Write NaN and infinities, which are not JSON, instead of rejecting them.
 
     Raises:
-        TypeError: values of that type have no wire format.
+        TypeError: there is no wire format for the type of the value.
         DocumentError: a part cannot be written: NaN or an infinity without `allow_nan`, metadata that is not JSON or
-            nested more than 64 levels deep, a lone surrogate. `path` says where.
+            is nested more than 64 levels deep, or a lone surrogate. `path` says where.
     """
     document: dict[str, Any] = _codec("value", value, type(value)).write(value, Context(allow_nan=allow_nan))
     return document
@@ -37,17 +37,17 @@ def to_dict(value: object, *, allow_nan: bool = False) -> dict[str, Any]:
 def from_dict(cls: type[_Value], data: Mapping[str, Any], *, strict: bool = False, allow_nan: bool = False) -> _Value:
     """Return the value that a dictionary describes.
 
-    An unknown inclusion reason or stage comes back as a `str`.
+    An unknown inclusion reason or stage is returned as a `str`.
 
     Args:
-        cls: What the dictionary describes; `ExclusionReason` stands for any of them.
+        cls: The class of the value. `ExclusionReason` means any exclusion reason.
         data: The dictionary. Fields may be spelled `maxTokens` or `max_tokens`; null means absent.
         strict: Reject unknown keys instead of ignoring them.
         allow_nan: Accept NaN and infinities as numbers.
 
     Raises:
         TypeError: there is no wire format for `cls`.
-        DocumentError: the dictionary does not describe one; `path` says where it is wrong.
+        DocumentError: the dictionary does not describe a valid value; `path` says what is wrong.
     """
     value: _Value = _codec("cls", cls, cls).read(data, Context(strict, allow_nan))
     return value
@@ -57,12 +57,12 @@ def dumps(value: object, *, indent: int | None = None, allow_nan: bool = False) 
     """Return a value as JSON.
 
     Args:
-        value: What `to_dict` takes.
+        value: Any value that `to_dict` accepts.
         indent: The indent of each level; None for a single line.
         allow_nan: Write NaN and infinities, which are not JSON, instead of rejecting them.
 
     Raises:
-        TypeError: values of that type have no wire format.
+        TypeError: there is no wire format for the type of the value.
         DocumentError: a part cannot be written; `path` says where.
     """
     return format_json(to_dict(value, allow_nan=allow_nan), indent)
@@ -72,14 +72,14 @@ def loads(cls: type[_Value], text: str | bytes, *, strict: bool = False, allow_n
     """Return the value that a JSON text describes.
 
     Args:
-        cls: What the text describes, as for `from_dict`.
+        cls: The class of the value, as for `from_dict`.
         text: The text, as a str or UTF-8 bytes.
         strict: Reject unknown keys instead of ignoring them.
         allow_nan: Accept NaN and infinities as numbers.
 
     Raises:
         TypeError: there is no wire format for `cls`, or the text is neither a str nor bytes.
-        DocumentError: the text is not JSON, or does not describe one; `path` says where it is wrong.
+        DocumentError: the text is not JSON, or does not describe a valid value; `path` says what is wrong.
     """
     codec = _codec("cls", cls, cls)
     value: _Value = codec.read(parse_json(text), Context(strict, allow_nan))
@@ -91,7 +91,7 @@ def _codec(name: str, given: object, cls: Any) -> Codec:
     if isinstance(cls, type):
         codec = _CODECS.get(cls) or reports.REASON_CODECS.get(cls)
         if cls.__module__.startswith("pycupel.messages."):
-            # Selections from chat histories are a layer above this package.
+            # Imported late, because `messages` is a higher layer.
             from pycupel.messages.wire import CODECS  # noqa: PLC0415
 
             codec = CODECS.get(cls)

@@ -1,4 +1,4 @@
-"""The fields of items and budgets. Data model: ContextItem, ContextBudget; in camelCase, as that chapter has them."""
+"""The fields of items and budgets. Data model: ContextItem, ContextBudget. As in that chapter, names are camelCase."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from pycupel.model.item import trusted_item
 
 __all__ = ["BUDGET", "CODECS", "ITEM", "usual_item"]
 
-# Python reads more forms than RFC 3339 has, among them some without a time zone.
+# Python accepts more forms than RFC 3339, some of them without a time zone.
 _is_rfc_3339 = re.compile(
     r"\d{4}-\d\d-\d\d[Tt ](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII
 ).fullmatch
 
-# Most times are in UTC, to the second, millisecond or microsecond. By their length, what every third character from the
-# fifth on has to be: these separate the numbers, which Python checks.
+# Most times are in UTC, to the second, millisecond or microsecond. For each of these lengths, every third character
+# from the fifth on is a separator; Python checks the numbers between them.
 _USUAL_SEPARATORS = {20: "--T::Z", 24: "--T::.", 27: "--T::."}
 
 
 def _read_timestamp(value: Any, context: Context) -> datetime:
     try:
         is_usual = type(value) is str and value[4:20:3] == _USUAL_SEPARATORS.get(len(value)) and value[-1] == "Z"
-        # Some versions of Python accept an hour 24.
+        # Some versions of Python accept 24 as an hour.
         if is_usual and "T24" not in value:
             return datetime.fromisoformat(value)
         if _is_rfc_3339(value):
@@ -40,7 +40,7 @@ def _read_timestamp(value: Any, context: Context) -> datetime:
             return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise must_be("a time with its zone, like 2026-01-05T12:00:00Z", text(value, context))
+    raise must_be("a time with a time zone, like 2026-01-05T12:00:00Z", text(value, context))
 
 
 def _write_timestamp(value: datetime, _: Context) -> str:
@@ -51,7 +51,7 @@ _TIMESTAMP = FunctionCodec({"type": "string", "format": "date-time"}, _read_time
 
 _TAGS = list_of(TEXT)
 
-# Items are read by the million: all that can be looked up is looked up here.
+# Looked up once, because items are read by the million.
 _MESSAGE, _CHAT = ContextKind.MESSAGE, ContextSource.CHAT
 _TEXTS = frozenset({str})
 _NO_METADATA: FrozenDict[str, Any] = FrozenDict()
@@ -69,9 +69,9 @@ _kind_named, _source_named = _cached(KIND), _cached(SOURCE)
 
 
 def usual_item(data: dict[Any, Any], context: Context) -> ContextItem | None:
-    """Read a usual item in half the time: a codec is used only where checking the type is not enough.
+    """Read a common item in half the time, by using a codec only where checking the type is not enough.
 
-    For an object with mistakes or other spellings, this returns None or raises a DocumentError; then use `ITEM`.
+    For an object with mistakes or snake_case keys, this returns None or raises a DocumentError; use `ITEM` instead.
     """
     if "future_relevance_hint" in data or "original_tokens" in data:
         return None
@@ -116,7 +116,7 @@ ITEM = Record(
         Field("pinned", FLAG, False),
         Field("originalTokens", INTEGER, None),
     ],
-    quick=usual_item,
+    fast_read=usual_item,
 )
 
 
@@ -136,7 +136,7 @@ BUDGET = Record(
         Field("reservedSlots", map_of(KIND, limited(INTEGER, low=0)), {}),
         Field("estimationSafetyMarginPercent", NUMBER, 0.0),
     ],
-    quick=_usual_budget,
+    fast_read=_usual_budget,
 )
 
 CODECS: Mapping[type[Any], Codec] = {

@@ -1,4 +1,4 @@
-"""Items as JSON lines, one at a time: a file of any size needs the memory of one item."""
+"""Read and write items as JSON lines, one at a time, so that memory does not grow with the file."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def read_items(
 
     Args:
         stream: An open file, or any other iterable of lines.
-        strict: Refuse unknown keys instead of ignoring them.
+        strict: Reject unknown keys instead of ignoring them.
         allow_nan: Accept NaN and infinities as numbers.
 
     Returns:
-        An iterator, which reads a line when the next item is needed.
+        An iterator that reads lines as items are needed.
 
     Raises:
-        TypeError: the stream is not an iterable of lines, but a path, for example.
-        DocumentError: a line is not an item. The path starts with its number, like `line 3: tokens`.
+        TypeError: the stream is a path, or not an iterable of lines.
+        DocumentError: a line is not a valid item. `path` starts with the line number, like `line 3: tokens`.
     """
     lines = checked_iterable("stream", "an open file or another iterable of lines", stream)
     return _read(lines, Context(strict, allow_nan))
@@ -45,15 +45,15 @@ def write_items(stream: _TextStream, items: Iterable[ContextItem], *, allow_nan:
 
     Args:
         stream: A file that is open for writing text.
-        items: The items; an iterator is read as they are written.
-        allow_nan: Write NaN and infinities, which are not JSON, instead of refusing them.
+        items: The items. An iterator is consumed as they are written.
+        allow_nan: Write NaN and infinities, which are not JSON, instead of rejecting them.
 
     Returns:
-        The number of items.
+        The number of items written.
 
     Raises:
-        TypeError: the stream is not a file, or one of the items is not a ContextItem.
-        DocumentError: an item cannot be written. The lines before it are complete, and nothing of it is written.
+        TypeError: the stream cannot be written to, or one of the items is not a ContextItem.
+        DocumentError: an item cannot be written. All items before it have been written, and no part of it.
     """
     if not hasattr(stream, "write"):
         raise wrong_type("stream", "a file that is open for writing", stream)

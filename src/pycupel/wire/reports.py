@@ -1,6 +1,6 @@
 """The fields of reasons, events and the report. Diagnostics: Events, Exclusion Reasons, SelectionReport.
 
-They are derived from the classes, and have the same names.
+Fields are derived from the classes and keep the names of their attributes.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from pycupel.wire.items import BUDGET, ITEM
 __all__ = ["CODECS", "REASON_CODECS", "TYPES"]
 
 
-def _open_name(members: type[StrEnum]) -> Codec:
-    """A member of an enumeration, or an unknown name as it is: a later version may have written it (WF-03)."""
+def _open_enum(members: type[StrEnum]) -> Codec:
+    """Return a codec for an enumeration that keeps unknown names: a later version may have written them (WF-03)."""
     known: dict[str, str] = {member.value: member for member in members}
 
     def read(value: Any, context: Context) -> str:
@@ -48,9 +48,9 @@ def _open_name(members: type[StrEnum]) -> Codec:
     return FunctionCodec(TEXT.schema(), read, text)
 
 
-# Every reason is an object, with its name and perhaps fields: `{"reason": "<name>", ...}` (WF-04).
+# Every reason is an object with its name, and fields if it has any: `{"reason": "<name>", ...}` (WF-04).
 _INCLUSION = adapted(
-    Record(SimpleNamespace, [Field("reason", _open_name(InclusionReason))]),
+    Record(SimpleNamespace, [Field("reason", _open_enum(InclusionReason))]),
     read=attrgetter("reason"),
     write=lambda reason: SimpleNamespace(reason=reason),
 )
@@ -62,16 +62,18 @@ TYPES: dict[Any, Codec] = {
     ContextKind: KIND,
     ContextItem: ITEM,
     ContextBudget: BUDGET,
-    PipelineStage | str: _open_name(PipelineStage),
+    PipelineStage | str: _open_enum(PipelineStage),
     InclusionReason | str: _INCLUSION,
 }
-"""The codec for each type that a field may have."""
+"""The codec for each type of field."""
 
-_REASONS = {name: Record(cls, derive_fields(cls, TYPES), beside=("reason",)) for name, cls in EXCLUSION_REASONS.items()}
+_REASONS = {
+    name: Record(cls, derive_fields(cls, TYPES), other_keys=("reason",)) for name, cls in EXCLUSION_REASONS.items()
+}
 
 
 def _read_exclusion(value: Any, context: Context) -> ExclusionReason:
-    # The name is read first, and not strictly: it decides which other keys are known.
+    # Read the name first, without `strict`, because the name decides which other keys are known.
     name = _INCLUSION.read(value, Context())
     if name in _REASONS:
         known: ExclusionReason = _REASONS[name].read(value, context)
@@ -93,7 +95,7 @@ TYPES[ExclusionReason] = FunctionCodec(_INCLUSION.schema(), _read_exclusion, _wr
 
 
 def _one_reason(cls: type[ExclusionReason]) -> Codec:
-    """A codec that reads and writes only this exclusion reason."""
+    """Return a codec that accepts only this exclusion reason."""
 
     def checked(reason: ExclusionReason) -> ExclusionReason:
         if type(reason) is not cls:
@@ -106,7 +108,7 @@ def _one_reason(cls: type[ExclusionReason]) -> Codec:
 _PARTS: list[type[Any]] = [IncludedItem, ExcludedItem, TraceEvent, OverflowEvent, CountRequirementShortfall]
 TYPES.update({cls: Record(cls, derive_fields(cls, TYPES)) for cls in _PARTS})
 
-# Always written, as other implementations do.
+# Always written, as in other implementations.
 _SHORTFALLS = Field("count_requirement_shortfalls", list_of(TYPES[CountRequirementShortfall]), OPTIONAL)
 
 CODECS: Mapping[type[Any], Codec] = {
@@ -115,8 +117,8 @@ CODECS: Mapping[type[Any], Codec] = {
     InclusionReason: TYPES[InclusionReason | str],
     ExclusionReason: TYPES[ExclusionReason],
 }
-"""The codec of each public class of a report. `ExclusionReason` stands for any of them."""
+"""The codec of each public class of a report. That of `ExclusionReason` accepts any exclusion reason."""
 
-_EACH_REASON: list[type[ExclusionReason]] = [*EXCLUSION_REASONS.values(), UnknownReason]
-REASON_CODECS: Mapping[type[Any], Codec] = {cls: _one_reason(cls) for cls in _EACH_REASON}
-"""The codec of each exclusion reason; it rejects all others."""
+_ALL_REASONS: list[type[ExclusionReason]] = [*EXCLUSION_REASONS.values(), UnknownReason]
+REASON_CODECS: Mapping[type[Any], Codec] = {cls: _one_reason(cls) for cls in _ALL_REASONS}
+"""The codec of each exclusion reason. It rejects all other reasons."""

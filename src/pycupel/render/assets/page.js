@@ -1,14 +1,14 @@
 "use strict";
-/* The script of every page: reports, pages of panels, and the playground. No framework, nothing to build.
+/* The script of every page: reports, pages of panels, and the playground. It needs no framework and no build step.
 
-   It reads the JSON in #data and fills #app. Data becomes text nodes and attributes of numbers, never markup. */
+   It reads the JSON in #data and fills #app. Data becomes text nodes and numeric attributes, never markup. */
 
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
 
   // ---------------------------------------------------------------- elements
 
-  /** An element: `el("p", {class: "quiet"}, "text", child)`. Properties that begin with `on` are listeners. */
+  /** Create an element: `el("p", {class: "quiet"}, "text", child)`. Properties that begin with `on` are listeners. */
   function el(tag, properties = {}, ...children) {
     const node = document.createElement(tag);
     for (const [name, value] of Object.entries(properties)) {
@@ -42,7 +42,7 @@
   const num = (value) => (typeof value === "string" ? Number(value) : value);
   const finite = (value) => (Number.isFinite(value) ? value : 0);
 
-  /** A count; a number too large for JavaScript comes as a text. */
+  /** Format a count. Numbers that are too large for JavaScript arrive as strings. */
   const count = (value) => (typeof value === "string" ? value : grouped.format(value));
   const plural = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 
@@ -63,7 +63,7 @@
 
   const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
-  /** Control characters and marks of direction, which a browser would obey or hide, by their codes. */
+  /** Show control characters and direction marks by their codes: a browser would obey or hide them. */
   function visible(text) {
     return text.replace(CONTROL, (c) => {
       const code = c.charCodeAt(0);
@@ -95,8 +95,8 @@
 
   /**
    * columns: {key, title, width, numeric, cell(row): Node | string, sort(row): number | string}
-   * The rows are indices; `show` sets which ones, in their natural order. A row is built again only if its stamp has
-   * changed, so that a move of the slider costs what it changes.
+   * The rows are indices; `show` sets which ones, in their natural order. A row is rebuilt only if its stamp has
+   * changed, so that moving the slider costs no more than the rows it changes.
    */
   class VirtualTable {
     constructor({ label, columns, onOpen = null, className = "", stamp = () => "" }) {
@@ -130,9 +130,9 @@
         el("thead", {}, el("tr", { role: "row", "aria-rowindex": "1" }, this.heads)),
         this.body,
       );
-      // Columns that must have some width of their own would otherwise leave nothing for the others.
+      // Without a minimum, columns with a fixed width would leave no room for the others.
       this.table.style.minWidth = `${columns.reduce((sum, column) => sum + (column.width || 130), 0)}px`;
-      this.empty = el("p", { class: "nothing", hidden: true }, "Nothing matches.");
+      this.empty = el("p", { class: "nothing", hidden: true }, "No matches.");
       this.node = el("div", { class: `scroll ${className}`, tabindex: "-1" }, this.table, this.empty);
       this.node.addEventListener("scroll", () => (this.draw(), this.mark()), { passive: true });
       this.body.addEventListener("click", (event) => {
@@ -191,7 +191,7 @@
       const value = this.columns[i].sort;
       const keys = new Map(this.natural.map((row) => [row, value(row)]));
       const missing = (key) => key === null || key === undefined || Number.isNaN(key);
-      // What has no value comes last, in both directions; equal values stay in their natural order.
+      // Rows without a value come last in both directions; rows with equal values keep their natural order.
       this.rows = [...this.natural].sort((a, b) => {
         const x = keys.get(a);
         const y = keys.get(b);
@@ -211,7 +211,7 @@
       const lines = [];
       for (let i = first; i < last; i++) lines.push(this.line(i));
       const built = [this.spacer(first * height), ...lines, this.spacer((this.rows.length - last) * height)];
-      // Moving nodes that stay where they are would cost a layout of the whole table.
+      // Replacing nodes that have not changed would cost a layout of the whole table.
       const present = [...this.body.children];
       if (present.length !== built.length) this.body.replaceChildren(...built);
       else built.forEach((line, k) => line !== present[k] && present[k].replaceWith(line));
@@ -291,7 +291,7 @@
     }
   }
 
-  /** Search box, the table, and how many rows there are. */
+  /** Return a search box with a count of the matching rows, and the table. */
   function searchable(table, rows, textOf, noun) {
     const total = el("span", { class: "count", role: "status" });
     const box = el("input", {
@@ -312,7 +312,7 @@
 
   // ---------------------------------------------------------------- pictures
 
-  /** A picture that is drawn again when its width changes. */
+  /** Create a picture that is redrawn when its width changes. */
   function picture(label, height, draw) {
     const image = svg("svg", { role: "img", "aria-label": label });
     const tip = el("div", { class: "tip", hidden: true, "aria-hidden": "true" });
@@ -337,7 +337,7 @@
     return { node, image, redraw, tell, name: (text) => image.setAttribute("aria-label", text) };
   }
 
-  /** Round numbers from 0 up to the largest value, three to five of them. */
+  /** Return three to five round numbers from 0 up to the largest value. */
   function ticks(largest) {
     if (!(largest > 0) || !Number.isFinite(largest)) return [0];
     const magnitude = 10 ** Math.floor(Math.log10(largest));
@@ -401,7 +401,7 @@
       this.sweep = data.sweep;
       this.rows = report.rows;
       this.size = report.size;
-      // Typed arrays, because a move of the slider touches all rows.
+      // Typed arrays, because moving the slider touches all rows.
       this.base = Uint8Array.from({ length: this.size }, (_, row) => (this.rows.in && this.rows.in[row]) || 0);
       this.now = Uint8Array.from(this.base);
       this.texts = null;
@@ -424,7 +424,7 @@
       return this.report.kinds[this.rows.kind[row]];
     }
 
-    /** For each point the rows that change, and for each row the first point that selects it. */
+    /** Find the rows that change at each point, and the first point that selects each row. */
     prepareSweep() {
       this.flips = this.sweep.flips.map((deltas) => {
         let row = 0;
@@ -449,7 +449,7 @@
       }
     }
 
-    /** Make `swept` the selection of a point, by the changes between here and there. */
+    /** Update `swept` to the selection at a point, by applying the changes in between. */
     seek(point) {
       while (this.at < point) for (const row of this.flips[++this.at]) this.swept[row] ^= 1;
       while (this.at > point) for (const row of this.flips[this.at--]) this.swept[row] ^= 1;
@@ -479,7 +479,7 @@
       return { ...(budget || {}), target: point.target, max: point.max };
     }
 
-    /** The selected rows in the order in which the model reads them; in the report's own order if it is not known. */
+    /** The selected rows in the order in which the model reads them, or in the report's order if that is unknown. */
     get order() {
       const rows = [];
       for (let row = 0; row < this.size; row++) if (this.now[row]) rows.push(row);
@@ -578,7 +578,7 @@
     const used = num(use.tokens);
     const target = budget ? num(budget.target) : used;
     const max = budget ? num(budget.max) : used;
-    // A window that is much larger than the target would leave the bar empty.
+    // If the window is much larger than the target, cut the bar off: most of it would be empty.
     const whole = Math.max(used, target, max <= 1.6 * Math.max(used, target) ? max : 1.04 * target) || 1;
     const wide = (value) => `${Math.max(0, Math.min(100, finite((100 * value) / whole)))}%`;
     const segment = (className, tokens) => {
@@ -637,7 +637,7 @@
   }
 
   const MISSING_SWEEP =
-    "To see what other budgets would select, pass what selected: report.to_html(path, pipeline=pipeline, items=items).";
+    "To see what other budgets would select, pass the pipeline and the items: report.to_html(path, pipeline=pipeline, items=items).";
 
   function budgetPanel(app) {
     const { model } = app;
@@ -699,11 +699,11 @@
       }
       const what = point.ok
         ? `${plural(model.use.items, "item")}, ${plural(num(model.use.tokens), "token")}`
-        : "too small for what is pinned or required";
+        : "too small for the pinned and required items";
       input.setAttribute("aria-valuetext", `target ${count(point.target)}: ${what}`);
       result.replaceChildren(
         el("b", { class: "num" }, `Target ${count(point.target)}`),
-        ` selects ${what}. `,
+        `: ${what}. `,
         ...(entered ? [el("span", { class: "plus" }, `+${count(entered)} enter `)] : []),
         ...(left ? [el("span", { class: "minus" }, `\u2212${count(left)} leave`)] : []),
         ...(model.moved
@@ -714,7 +714,7 @@
                 { class: "quiet" },
                 model.agrees
                   ? "This is the report."
-                  : "This is the report; the pipeline that was passed selects other items.",
+                  : "This is the report. For the same budget, the given pipeline selects other items.",
               ),
             ]),
       );
@@ -722,7 +722,7 @@
     return el(
       "div",
       { class: "whatif" },
-      el("label", { for: "budget-slider" }, "What if the budget moved?"),
+      el("label", { for: "budget-slider" }, "What if the budget changed?"),
       input,
       reset,
       result,
@@ -750,14 +750,14 @@
       const step = (width - left) / Math.max(1, order.length);
       x = (i) => left + (i + 0.5) * step;
       const paths = new Map();
-      // Where there are more items than pixels, the best of each few stands for them.
+      // If there are more items than pixels, each bar shows the best of a few neighbours.
       const few = Math.max(1, Math.ceil(2 / step));
       for (let start = 0; start < order.length; start += few) {
         let i = start;
         for (let k = start + 1; k < Math.min(start + few, order.length); k++) if (values[k] > values[i]) i = k;
         const color = colorOf(model.rows.kind[order[i]]);
         const value = Math.max(values[i], smallest < 0 ? -largest : 0);
-        // A score of 0 still leaves a trace.
+        // A score of 0 still gets a visible bar.
         const end = value === 0 ? y(0) - 2 : y(value);
         paths.set(color, `${paths.get(color) || ""}M${x(i).toFixed(1)} ${y(0).toFixed(1)}V${end.toFixed(1)}`);
       }
@@ -823,7 +823,7 @@
         shown === 0
           ? "Nothing is selected."
           : model.moved && !model.places
-            ? "Each bar is a selected item, in the order of the report; for another budget this placer may choose another order."
+            ? "Each bar is a selected item, in the order of the report. With another budget, this placer may choose another order."
             : `Each bar is a selected item, in the order in which the model reads them.${shown < num(model.use.items) ? ` The first ${count(shown)} are shown.` : ""}`;
       plot.redraw();
     });
@@ -887,7 +887,7 @@
         sort: (row) => model.text(row).toLowerCase(),
       },
     ].filter(Boolean);
-    const detail = el("aside", { class: "detail", "aria-label": "The chosen item", tabindex: "-1" });
+    const detail = el("aside", { class: "detail", "aria-label": "Details of the item", tabindex: "-1" });
     const table = new VirtualTable({
       label: "Items",
       columns,
@@ -975,10 +975,10 @@
       if (app.chosen !== null && app.chosen < model.size) showDetail(detail, app, app.chosen);
     });
     const hidden = report.hidden
-      ? `${count(report.hidden)} more items are not on this page, which holds ${count(model.size)} at most; all totals count them.`
+      ? `${count(report.hidden)} more items are not on this page, which shows at most ${count(model.size)}; all totals include them.`
       : model.size
-        ? "Choose one to see its text, its score by scorer and the reason."
-        : "There are none.";
+        ? "Choose an item to see its content, its score by scorer and the reason."
+        : "There are no items.";
     const section = card(
       "Items",
       hidden,
@@ -995,7 +995,7 @@
     );
     section.id = "items";
     app.table = table;
-    // What was chosen before the playground's last change, if it is still there.
+    // Reopen the item that was open before the last change in the playground, if it is still there.
     const again = view.chosen === undefined ? -1 : (model.rows.input || []).indexOf(view.chosen);
     if (again >= 0) app.open(again);
     return section;
@@ -1124,7 +1124,7 @@
     const rows = shortfalls.map(([kind, required, found]) =>
       el("li", {}, `${visible(kind)}: ${count(found)} of ${count(required)} required`),
     );
-    return card("Too few to meet a count requirement", "", el("ul", {}, rows));
+    return card("Count requirements that were not met", "", el("ul", {}, rows));
   }
 
   function comparePanel(app) {
@@ -1169,7 +1169,7 @@
     );
   }
 
-  /** A model and the panels that show it; a change of the model is told to all of them. */
+  /** A model and the panels that show it. All panels are notified when the model changes. */
   class App {
     constructor(model, view = {}, playing = false) {
       this.model = model;
@@ -1208,7 +1208,7 @@
 
   // ---------------------------------------------------------------- panels from plain rows
 
-  // One colour for one group, on the whole page.
+  // A group has the same colour everywhere on the page.
   const groups = new Map();
 
   function groupColors(names) {
@@ -1247,7 +1247,7 @@
       return card(
         panel.title,
         visible(panel.note) || total,
-        meters(rows, panel.shares ? ["Part", panel.unit, "Share"] : ["What", panel.unit]),
+        meters(rows, panel.shares ? ["Part", panel.unit, "Share"] : ["Name", panel.unit]),
       );
     },
 
@@ -1273,7 +1273,7 @@
 
   const PERCENT = /^[\d.,]+%$/;
 
-  /** A column of plain values: numbers and percentages to the right, short texts no wider than they are. */
+  /** Create a column of plain values: numbers and percentages are right-aligned, short texts get narrow columns. */
   function plainColumn(title, values, i) {
     const numeric = values.every((value) => typeof value !== "string" || PERCENT.test(value));
     const longest = values.reduce(
@@ -1296,7 +1296,7 @@
     };
   }
 
-  /** Bands for everything that is part of the whole for a while, stacked; the line is the whole. */
+  /** A stacked chart: a band for each part, from its first point to its last, and a line for the total. */
   function growthPanel(panel) {
     const points = panel.totals.length;
     const lives = panel.lives.map(([label, group, start, end, size]) => ({
@@ -1308,7 +1308,7 @@
     }));
     const colors = groupColors(lives.map((life) => life.group));
     const base = new Float64Array(points);
-    // Where each band begins, at each point: what lies below it may come and go.
+    // The lower edge of each band at each point, because the bands below it may begin and end.
     for (const life of lives) {
       life.low = [];
       for (let i = life.start; i <= Math.min(life.end, points - 1); i++) {
@@ -1320,7 +1320,7 @@
     const left = 52;
     const height = 300;
     const plot = picture(
-      `${panel.title}: ${plural(points, panel.point)}, at most ${count(Math.round(largest))} ${panel.unit}. The table below lists what it consists of.`,
+      `${panel.title}: ${plural(points, panel.point)}, at most ${count(Math.round(largest))} ${panel.unit}. The table below lists the parts.`,
       height,
       (width) => {
         const { y, lines } = frame(width, height, largest, left, 14, 22, short);
@@ -1405,7 +1405,7 @@
 
   const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-  /** The slicer of a policy document as an object, also where flat fields describe it. */
+  /** Return the slicer of a policy document as an object, even if flat fields describe it. */
   function slicerOf(policy) {
     if (policy.slicer) return policy.slicer;
     const inner = { type: policy.slicerType || "greedy" };
@@ -1416,13 +1416,13 @@
 
   const placerOf = (policy) => policy.placer || { type: policy.placerType || "chronological" };
 
-  /** The settings as the engine takes them: a scorer with a weight of 0 is left out. */
+  /** Return the settings as the server accepts them: without scorers of weight 0. */
   function sendable(settings) {
     const scorers = settings.policy.scorers.filter((scorer) => scorer.weight !== 0);
     return { ...settings, policy: { ...settings.policy, scorers } };
   }
 
-  /** The settings at the side; every change asks the engine, and the panels show its answer. */
+  /** The playground: every change of the settings is sent to the server, and the panels show the result. */
   class Play {
     constructor(data) {
       this.offer = data.play;
@@ -1442,7 +1442,7 @@
       this.acceptFiles();
     }
 
-    // ---- asking the engine
+    // ---- requests to the server
 
     change(redraw = false) {
       if (redraw) this.drawForm();
@@ -1454,7 +1454,7 @@
       const number = ++this.sent;
       this.main.classList.add("busy");
       const answer = await this.post("select", { ...sendable(this.settings), other: this.kept && sendable(this.kept) });
-      // Only the answer to the last question counts.
+      // Ignore the answers to all but the latest request.
       if (number === this.sent) this.show(answer);
     }
 
@@ -1468,7 +1468,7 @@
         const text = await response.text();
         return response.ok ? JSON.parse(text) : { error: text };
       } catch {
-        return { error: "The playground does not answer. Is it still running in the terminal?" };
+        return { error: "The playground is not responding. Is it still running in the terminal?" };
       }
     }
 
@@ -1486,7 +1486,7 @@
         const entered = [...now].filter((input) => !this.selected.has(input)).length;
         const left = [...this.selected].filter((input) => !now.has(input)).length;
         this.news.replaceChildren(
-          "The last change: ",
+          "Last change: ",
           el("span", { class: "plus" }, `+${count(entered)} enter`),
           " ",
           el("span", { class: "minus" }, `\u2212${count(left)} leave`),
@@ -1568,7 +1568,7 @@
             }
           },
         },
-        el("option", { value: "" }, "own settings"),
+        el("option", { value: "" }, "custom settings"),
         Object.keys(presets).map((name) => el("option", { value: name }, name)),
       );
       preset.value = chosen;
@@ -1642,7 +1642,7 @@
       );
     }
 
-    /** A choice among named documents; one that is not among them is kept as it is. */
+    /** Create a choice among named documents. If the current one is none of them, it is kept as it is. */
     documentSelect(id, label, documents, current, onchoose) {
       const names = Object.keys(documents);
       const chosen = names.find((name) => same(documents[name], current));
@@ -1742,7 +1742,7 @@
       return el(
         "fieldset",
         {},
-        el("legend", {}, "What fits"),
+        el("legend", {}, "Slicer and quotas"),
         this.documentSelect("slicer", "Slicer", this.offer.slicers, inner, (chosen) => put(chosen, entries)),
         rows,
         free.length ? add : null,
@@ -1762,11 +1762,11 @@
       return el(
         "fieldset",
         {},
-        el("legend", {}, "In which order"),
+        el("legend", {}, "Order and duplicates"),
         this.documentSelect("placer", "Placer", this.offer.placers, placerOf(this.settings.policy), (chosen) =>
           this.setPlacer(chosen),
         ),
-        el("p", {}, dedupe, " ", el("label", { for: "dedupe", class: "inline" }, "drop repeated contents")),
+        el("p", {}, dedupe, " ", el("label", { for: "dedupe", class: "inline" }, "exclude duplicates")),
       );
     }
 
@@ -1774,14 +1774,14 @@
       const input = el("input", {
         type: "text",
         id: "query",
-        placeholder: "What is it about?",
+        placeholder: "What should the context answer?",
         oninput: () => {
           this.settings.query = input.value;
           this.change();
         },
       });
       input.value = this.settings.query;
-      return el("fieldset", {}, el("legend", {}, "Query"), el("label", {}, "For scorers that ask for one", input));
+      return el("fieldset", {}, el("legend", {}, "Query"), el("label", {}, "For scorers that use a query", input));
     }
 
     budgetField() {
@@ -1836,18 +1836,18 @@
             this.change(true);
           },
         },
-        this.kept ? "Stop comparing" : "Keep, and compare",
+        this.kept ? "Stop comparing" : "Keep and compare",
       );
       return el(
         "fieldset",
         {},
-        el("legend", {}, "Two policies"),
+        el("legend", {}, "Compare"),
         el(
           "p",
           { class: "quiet" },
           this.kept
-            ? "The kept settings are beside those above."
-            : "Keep these settings, change some, and see both side by side.",
+            ? "The kept settings are shown beside the current ones."
+            : "Keep these settings, then change some to see both results side by side.",
         ),
         el("div", { class: "buttons" }, keep),
       );
@@ -1860,7 +1860,7 @@
         try {
           this.settings.policy = JSON.parse(area.value);
         } catch (error) {
-          this.problem.textContent = `This is not JSON: ${error.message}`;
+          this.problem.textContent = `Not valid JSON: ${error.message}`;
           return;
         }
         if (!Array.isArray(this.settings.policy.scorers)) this.settings.policy.scorers = [];
@@ -1883,7 +1883,7 @@
       return el(
         "fieldset",
         {},
-        el("legend", {}, "Take it with you"),
+        el("legend", {}, "Copy or edit the policy"),
         el("div", { class: "buttons" }, copy("json", "Copy as JSON"), copy("toml", "Copy as TOML")),
         details,
       );
@@ -1894,7 +1894,7 @@
         await navigator.clipboard.writeText(this.texts[format]);
         button.textContent = "Copied";
       } catch {
-        // Without the permission, the text is shown, to be copied by hand.
+        // Without clipboard permission, show the text so that it can be copied by hand.
         area.closest("details").open = true;
         area.value = this.texts[format];
         area.select();

@@ -278,6 +278,10 @@ def test_a_share_is_one_of_the_window_of_the_model_in_the_file(call: Call, tmp_p
     assert call("trim", str(path), "-b", "0.001%").code == 3
 
 
+def test_trim_refuses_a_wrong_budget_before_it_reads(call: Call) -> None:
+    assert "the budget must be a number of tokens or a share like 50%, not 'abc'" in call("trim", "-", "-b", "abc").err
+
+
 def test_trim_exits_3_if_what_must_stay_does_not_fit(call: Call) -> None:
     done = call("trim", "-", "-b", "1", text='[{"role": "user", "content": "a long question"}]')
     assert (done.code, done.out) == (3, "")

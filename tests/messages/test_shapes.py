@@ -466,6 +466,7 @@ def test_a_field_that_a_library_marks_as_missing(provider: str) -> None:
     [
         ({"id": "x", "choices": [{"message": {"role": "assistant", "content": "hello"}}]}, "choices[0].message"),
         ({"id": "x", "output": [{"type": "reasoning"}]}, "output"),
+        ({"id": "x", "output": []}, "output"),
         ({"candidates": [{"content": {"role": "model"}}], "parts": [{"text": "hello"}]}, "candidates[0].content"),
         ({"message": {"role": "assistant", "content": "hello"}}, "message"),
     ],

@@ -28,6 +28,7 @@ __all__ = [
     "budget_of",
     "load_verb",
     "main_parser",
+    "parse_amount",
     "percent_or_tokens",
     "policy_of",
     "verb_parser",
@@ -233,6 +234,17 @@ def budget_of(options: Any, model: str | None = None) -> int:
 
 def percent_or_tokens(given: str, options: Any, model: str | None = None) -> int:
     """Return a number of tokens, given as such or as a share of the window."""
+    number, is_share = parse_amount(given)
+    if not is_share:
+        return int(number)
+    try:
+        return int(_window(options, options.model or model) * number / 100)
+    except OverflowError:
+        raise InputError("the window is too large for a share of it") from None
+
+
+def parse_amount(given: str) -> tuple[float, bool]:
+    """Read a number of tokens or a percentage; return the number, and whether it is a percentage."""
     text = given.strip()
     try:
         number = float(text[:-1]) if text.endswith("%") else int(text.replace(",", ""))
@@ -241,13 +253,10 @@ def percent_or_tokens(given: str, options: Any, model: str | None = None) -> int
         meant = f"; did you mean {thousands[1]}000?" if thousands else ""
         raise InputError(f"the budget must be a number of tokens or a share like 50%, not {given!r}{meant}") from None
     if not text.endswith("%"):
-        return _checked("budget", int(number))
+        return _checked("budget", int(number)), False
     if not 0 < number <= 100:
         raise InputError(f"a share of the window must be above 0% and at most 100%, not {given}")
-    try:
-        return int(_window(options, options.model or model) * number / 100)
-    except OverflowError:
-        raise InputError("the window is too large for a share of it") from None
+    return number, True
 
 
 def _checked(name: str, tokens: int) -> int:

@@ -15,6 +15,7 @@ from pycupel.cli.parsers import (
     add_provider,
     add_query,
     budget_of,
+    parse_amount,
     policy_of,
 )
 from pycupel.messages import select_messages
@@ -36,6 +37,8 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Any, screen: Screen) -> int:
     """Write what to send."""
+    # A share may be of the window of the model in the file, but a mistake need not wait for it.
+    parse_amount(options.budget)
     policy = policy_of(options.policy)
     conversation = one_conversation(options.file, "trim")
     beside = conversation.beside

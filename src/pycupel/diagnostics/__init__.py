@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pycupel.diagnostics.collector import DiagnosticTraceCollector, NullTraceCollector, TraceCollector
+from pycupel.diagnostics.collector import CollectorLike, DiagnosticTraceCollector, NullTraceCollector, TraceCollector
 from pycupel.diagnostics.entries import CountRequirementShortfall, ExcludedItem, IncludedItem
 from pycupel.diagnostics.events import OverflowEvent, StageTraceSnapshot, TraceDetailLevel, TraceEvent
 from pycupel.diagnostics.explanation import Explanation, ScorePart
@@ -26,6 +26,7 @@ from pycupel.diagnostics.stages import PipelineStage
 
 __all__ = [
     "BudgetExceeded",
+    "CollectorLike",
     "CountCapExceeded",
     "CountRequireCandidatesExhausted",
     "CountRequirementShortfall",

@@ -29,7 +29,7 @@ _SOME_MODEL = "gpt-4o"
 
 
 class HookOptions(TypedDict, total=False):
-    """The options of every history hook, besides its budget: those of `select_messages`, and `on_selection`."""
+    """The options of every history hook, besides its budget: some of `select_messages`, and `on_selection`."""
 
     provider: ProviderName
     """The provider whose rules apply. By default, that of the model in use."""

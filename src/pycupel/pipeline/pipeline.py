@@ -7,8 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from pycupel.diagnostics import OverflowEvent, SelectionReport
-from pycupel.diagnostics.collector import CollectorLike
+from pycupel.diagnostics import CollectorLike, OverflowEvent, SelectionReport
 from pycupel.errors import PipelineConfigError
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
 from pycupel.model.checks import wrong_type

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentError, ContentReader, Prices
-from pycupel.messages.fields import field, is_filled, is_list, text_of
+from pycupel.messages.fields import field, is_list, text_of
 from pycupel.messages.options import ProviderName
 from pycupel.model.checks import describe
 from pycupel.model.frozen import sealed
@@ -211,7 +211,7 @@ def message_in(value: Any) -> str | None:
     """Where a response has what belongs in a history; None if the value is not a response."""
     if field(value, "role") is not None or field(value, "type") is not None:
         return None
-    return next((path for name, path in _IN_RESPONSES.items() if is_filled(field(value, name))), None)
+    return next((path for name, path in _IN_RESPONSES.items() if field(value, name) is not None), None)
 
 
 def _advice(value: Any) -> str | None:

@@ -7,10 +7,10 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pycupel import slicers
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem, ContextKind, QuotaConstraintMode
 from pycupel.protocols import Slicer
-from pycupel.slicers import CountQuotaSlice, GreedySlice, QuotaSlice, StreamSlice
 from pycupel.slicers._base import IndexedSlicer, IndexSlice, exclusion_notes, slice_by_index
 from pycupel.slicers.constraints import quota_constraints_of
 
@@ -124,15 +124,15 @@ class BesideSlice(IndexedSlicer):
 
 def inner_slicer(slicer: Slicer) -> Slicer | None:
     """Return a policy's slicer, or None for `GreedySlice`, which `fill` replaces."""
-    return None if type(slicer) is GreedySlice else _by_score(slicer)
+    return None if type(slicer) is slicers.GreedySlice else _by_score(slicer)
 
 
 def _by_score(slicer: Any) -> Slicer:
     """Replace every `GreedySlice` in a slicer by a single batch that is filled by score."""
-    if type(slicer) is GreedySlice:
-        return StreamSlice(sys.maxsize)
+    if type(slicer) is slicers.GreedySlice:
+        return slicers.StreamSlice(sys.maxsize)
     changed: Slicer = slicer
-    if type(slicer) in (QuotaSlice, CountQuotaSlice):
+    if type(slicer) in (slicers.QuotaSlice, slicers.CountQuotaSlice):
         changed = replace(slicer, inner=_by_score(slicer.inner))
     return changed
 

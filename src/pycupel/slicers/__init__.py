@@ -13,13 +13,33 @@
 
 from __future__ import annotations
 
-from pycupel.slicers.count_constrained_knapsack import CountConstrainedKnapsackSlice
-from pycupel.slicers.count_quota import CountQuotaSlice
-from pycupel.slicers.greedy import GreedySlice
-from pycupel.slicers.knapsack import KnapsackSlice
-from pycupel.slicers.min_score import MinScoreSlice
-from pycupel.slicers.quota import QuotaSlice
-from pycupel.slicers.stream import StreamSlice
+from typing import TYPE_CHECKING
+
+from pycupel.lazy import load_when_used
+
+if TYPE_CHECKING:
+    from pycupel.slicers.count_constrained_knapsack import CountConstrainedKnapsackSlice
+    from pycupel.slicers.count_quota import CountQuotaSlice
+    from pycupel.slicers.greedy import GreedySlice
+    from pycupel.slicers.knapsack import KnapsackSlice
+    from pycupel.slicers.min_score import MinScoreSlice
+    from pycupel.slicers.quota import QuotaSlice
+    from pycupel.slicers.stream import StreamSlice
+else:
+    # Imported on first use, because a program needs only a few of them.
+    __getattr__ = load_when_used(
+        __name__,
+        {
+            ".count_constrained_knapsack": "CountConstrainedKnapsackSlice",
+            ".count_quota": "CountQuotaSlice",
+            ".greedy": "GreedySlice",
+            ".knapsack": "KnapsackSlice",
+            ".min_score": "MinScoreSlice",
+            ".quota": "QuotaSlice",
+            ".stream": "StreamSlice",
+        },
+    )
+
 
 __all__ = [
     "CountConstrainedKnapsackSlice",

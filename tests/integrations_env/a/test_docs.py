@@ -70,8 +70,8 @@ def test_haystack() -> None:
     assert 0 < int(names["replies"][0].text) < len(messages)
 
 
-def test_what_all_hooks_have_in_common(caplog: pytest.LogCaptureFixture) -> None:
-    names = run_blocks("What all hooks for histories have in common")
+def test_options_of_the_history_hooks(caplog: pytest.LogCaptureFixture) -> None:
+    names = run_blocks("Options of the history hooks")
     selection = select_messages([{"role": "user", "content": "Hello!"}], 100)
     with caplog.at_level(logging.INFO):
         names["log"](selection)
@@ -86,5 +86,5 @@ def test_every_block_is_run_here_or_in_the_other_environment() -> None:
         "OpenAI Agents SDK",
         "LlamaIndex",
         "Haystack",
-        "What all hooks for histories have in common",
+        "Options of the history hooks",
     }

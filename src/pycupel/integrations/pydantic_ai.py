@@ -157,13 +157,11 @@ def _several(pieces: Sequence[Sequence[tuple[int, MessagePart]]]) -> list[int]:
 
     A message that is pinned now and not in the next call would make the next selection start from the beginning.
     """
-    if not pieces:
-        return []
-    last = len(pieces) - 1
+    asked = pieces[-1] if pieces else ()
     # The system prompts of the first message stay, and of those that follow, the newest.
-    roles = [part.role for _, part in pieces[last] if part.role != "system" or last > 0]
+    roles = [part.role for _, part in asked if part.role != "system" or len(pieces) > 1]
     is_one_thing = {*roles} <= {"tool"} or ("tool" not in roles and len({*roles}) == len(roles))
-    return [] if is_one_thing else [last]
+    return [] if is_one_thing else [len(pieces) - 1]
 
 
 def _is_lasting(message: ModelMessage) -> bool:

@@ -199,6 +199,10 @@ def test_within_a_run_the_prompt_only_grows_unless_it_is_cut() -> None:
     assert [selection.notes for selection in selections] == [()] * 5
 
 
+def test_an_empty_history_stays_empty() -> None:
+    assert CupelHistory(BUDGET, counter=count_words).select([]) == []
+
+
 def test_everything_that_is_asked_at_once_stays() -> None:
     asked = ModelRequest([UserPromptPart("one"), UserPromptPart("two " * 400)])
     assert CupelHistory(BUDGET, counter=count_words).select([*history(), asked])[-1] is asked

@@ -10,9 +10,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from pycupel.codecs.base import BuildError, Codec, Context, as_object
-from pycupel.codecs.containers import JSON, list_of, map_of
 from pycupel.codecs.records import OPTIONAL, Field, Record, camel, snake
-from pycupel.codecs.scalars import FINITE, FLAG, INTEGER, KIND, TEXT, choice, limited
+from pycupel.codecs.values import FINITE, FLAG, INTEGER, JSON, KIND, TEXT, choice, limited, list_of, map_of
 from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.wire import items, reports
 from tests.wire.samples import EVERYTHING, REPORT_DOCUMENT

@@ -1,4 +1,4 @@
-"""The codec protocol, the context, and the paths of errors.
+"""Codecs, the context, and the paths of errors.
 
 An error is raised without a path. On its way up, each container prepends its own step, so valid documents pay nothing
 for paths. If all mistakes of a document are to be reported, a container continues after a mistake and raises a single
@@ -10,21 +10,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from pycupel.errors import CupelError, DocumentError, cut, plain
 from pycupel.model import ContextKind
 from pycupel.model.checks import describe, shortened
 
 __all__ = [
-    "INVALID",
     "BuildError",
     "Codec",
     "Context",
     "Convert",
-    "FunctionCodec",
     "Schema",
     "adapted",
     "as_object",
@@ -37,9 +34,6 @@ __all__ = [
     "raise_mistakes",
 ]
 
-INVALID: Final[Any] = object()
-"""A placeholder for an invalid value while the remaining mistakes are collected."""
-
 Schema = dict[str, Any]
 """A JSON Schema, as a dictionary."""
 
@@ -49,48 +43,29 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 class Context(NamedTuple):
     """Options for reading or writing a document."""
 
-    strict: bool = False
-    """Reject unknown fields instead of ignoring them."""
-
-    allow_nan: bool = False
-    """Accept NaN and infinities as numbers."""
-
-    collect: bool = False
-    """Report all mistakes instead of stopping at the first."""
-
-    suggest: bool = False
-    """Reject an unknown field that looks like a misspelling of a known one."""
+    strict: bool = False  # Reject unknown fields instead of ignoring them.
+    allow_nan: bool = False  # Accept NaN and infinities as numbers.
+    collect: bool = False  # Report all mistakes instead of stopping at the first.
+    suggest: bool = False  # Reject an unknown field that looks like a misspelling of a known one.
 
 
 Convert = Callable[[Any, Context], Any]
-"""A function that reads or writes a value."""
+"""A function that reads or writes a value, or raises a DocumentError."""
 
 
-class Codec(Protocol):
-    """Converts one type of value to and from a part of a document."""
+@dataclass(slots=True, eq=False)
+class Codec:
+    """Converts one type of value to and from a part of a document: three functions.
 
-    def read(self, value: Any, context: Context, /) -> Any:
-        """Convert a part of a document to the value, or raise a DocumentError."""
+    Attributes:
+        schema: Returns the JSON Schema of the part.
+        read: Converts the part to the value.
+        write: Converts the value to the part. Often the same as `read`, so whatever can be read can be written.
+    """
 
-    def write(self, value: Any, context: Context, /) -> Any:
-        """Convert a value to its part of a document, or raise a DocumentError."""
-
-    def schema(self) -> Schema:
-        """Return the JSON Schema of that part."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionCodec:
-    """A codec made of two functions. Most scalars use one function for both, so whatever can be read can be written."""
-
-    json_schema: Schema
+    schema: Callable[[], Schema]
     read: Convert
     write: Convert
-
-    def schema(self) -> Schema:
-        """Return a copy of the schema."""
-        return deepcopy(self.json_schema)
 
 
 def adapted(
@@ -122,7 +97,7 @@ def adapted(
     def adapt_and_write(value: Any, context: Context) -> Any:
         return codec.write(write(value), context)
 
-    return FunctionCodec({**codec.schema(), **schema}, read_and_adapt, adapt_and_write)
+    return Codec(lambda: {**codec.schema(), **schema}, read_and_adapt, adapt_and_write)
 
 
 class BuildError(DocumentError):
@@ -159,12 +134,11 @@ def note_mistake(error: DocumentError, step: str, context: Context, mistakes: li
 
 
 def attempt(convert: Convert, value: Any, step: str, context: Context, mistakes: list[DocumentError]) -> Any:
-    """Convert the value at one step of a path. On a mistake, note it and return INVALID."""
+    """Convert the value at one step of a path. On a mistake, note it and return None."""
     try:
         return convert(value, context)
     except DocumentError as error:
         note_mistake(error, step, context, mistakes)
-        return INVALID
 
 
 def raise_mistakes(mistakes: list[DocumentError]) -> None:

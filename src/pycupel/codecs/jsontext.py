@@ -1,15 +1,22 @@
-"""Parse and format JSON text, with errors that say what is wrong."""
+"""Parse and format JSON text, and limit the depth of documents."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
-from pycupel.errors import DocumentError
+from pycupel.codecs.base import key_step, prefix_path
+from pycupel.errors import DocumentError, cut
 from pycupel.model.checks import quoted, wrong_type
 
-__all__ = ["format_json", "parse_json", "reject_duplicate_keys"]
+__all__ = ["TOO_DEEP", "check_depth", "format_json", "parse_json", "reject_duplicate_keys"]
+
+_MAX_DEPTH = 64
+"""The maximum depth of nested objects and lists in a document."""
+
+TOO_DEEP = f"is nested more than {_MAX_DEPTH} levels deep"
 
 
 def parse_json(text: Any) -> Any:
@@ -65,3 +72,36 @@ def format_json(document: Any, indent: int | None = None) -> str:
         return json.dumps(document, ensure_ascii=False, indent=indent)
     except (ValueError, RecursionError) as error:
         raise DocumentError(f"cannot be written as JSON: {error}") from None
+
+
+def check_depth(document: Any) -> None:
+    """Reject a document that is nested too deeply or contains itself.
+
+    Raises:
+        DocumentError: the document is nested too deeply; `path` says where.
+    """
+    try:
+        _check(document, _MAX_DEPTH, set())
+    except DocumentError as error:
+        error.path = cut(error.path)
+        raise
+
+
+def _check(value: Any, levels: int, seen: set[tuple[int, int]]) -> None:
+    is_list = isinstance(value, list)
+    # Scalars come first, because checking for an abstract base class is slowest.
+    if isinstance(value, (str, int, float)) or not isinstance(value, (dict, list, Mapping)):
+        return
+    if not levels:
+        raise DocumentError(TOO_DEEP)
+    container: Any = value  # pyright: ignore[reportUnknownVariableType] - from outside
+    # Visit a shared container, such as a YAML alias, only once per level.
+    if (id(container), levels) in seen:
+        return
+    seen.add((id(container), levels))
+    for key, part in enumerate(container) if is_list else container.items():
+        try:
+            _check(part, levels - 1, seen)
+        except DocumentError as error:
+            prefix_path(error, f"[{key}]" if is_list else key_step(key))
+            raise

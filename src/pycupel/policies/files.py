@@ -8,8 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
-from pycupel.codecs.containers import TOO_DEEP, check_depth
-from pycupel.codecs.jsontext import parse_json
+from pycupel.codecs.jsontext import TOO_DEEP, check_depth, parse_json
 from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.model.checks import checked_name, checked_str, quoted
 from pycupel.pipeline import Policy

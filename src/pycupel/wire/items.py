@@ -9,10 +9,9 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any
 
-from pycupel.codecs.base import Codec, Context, FunctionCodec, must_be
-from pycupel.codecs.containers import OBJECT, list_of, map_of
+from pycupel.codecs.base import Codec, Context, must_be
 from pycupel.codecs.records import OPTIONAL, Field, Record
-from pycupel.codecs.scalars import FLAG, INTEGER, KIND, NUMBER, SOURCE, TEXT, limited, text
+from pycupel.codecs.values import FLAG, INTEGER, KIND, NUMBER, OBJECT, SOURCE, TEXT, limited, list_of, map_of, text
 from pycupel.model import ContextBudget, ContextItem, ContextKind, ContextSource, ScoredItem
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import trusted_item
@@ -47,7 +46,7 @@ def _write_timestamp(value: datetime, _: Context) -> str:
     return value.isoformat().replace("+00:00", "Z")
 
 
-_TIMESTAMP = FunctionCodec({"type": "string", "format": "date-time"}, _read_timestamp, _write_timestamp)
+_TIMESTAMP = Codec(lambda: {"type": "string", "format": "date-time"}, _read_timestamp, _write_timestamp)
 
 _TAGS = list_of(TEXT)
 

@@ -11,11 +11,10 @@ from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
 
-from pycupel.codecs.base import Codec, Context, FunctionCodec, adapted, as_object, must_be
-from pycupel.codecs.containers import OBJECT, list_of
+from pycupel.codecs.base import Codec, Context, adapted, as_object, must_be
 from pycupel.codecs.derive import derive_fields
 from pycupel.codecs.records import OPTIONAL, Field, Record
-from pycupel.codecs.scalars import INTEGER, KIND, NUMBER, TEXT, text
+from pycupel.codecs.values import INTEGER, KIND, NUMBER, OBJECT, TEXT, list_of, text
 from pycupel.diagnostics import (
     CountRequirementShortfall,
     ExcludedItem,
@@ -45,7 +44,7 @@ def _open_enum(members: type[StrEnum]) -> Codec:
         name = text(value, context)
         return known.get(name, name)
 
-    return FunctionCodec(TEXT.schema(), read, text)
+    return Codec(TEXT.schema, read, text)
 
 
 # Every reason is an object with its name, and fields if it has any: `{"reason": "<name>", ...}` (WF-04).
@@ -91,7 +90,7 @@ def _write_exclusion(value: Any, context: Context) -> dict[str, Any]:
     return {"reason": name, **_REASONS[name].write(value, context)}
 
 
-TYPES[ExclusionReason] = FunctionCodec(_INCLUSION.schema(), _read_exclusion, _write_exclusion)
+TYPES[ExclusionReason] = Codec(_INCLUSION.schema, _read_exclusion, _write_exclusion)
 
 
 def _one_reason(cls: type[ExclusionReason]) -> Codec:

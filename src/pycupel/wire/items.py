@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import isfinite
@@ -12,11 +12,11 @@ from typing import Any
 from pycupel.codecs.base import Codec, Context, must_be
 from pycupel.codecs.records import OPTIONAL, Field, Record
 from pycupel.codecs.values import FLAG, INTEGER, KIND, NUMBER, OBJECT, SOURCE, TEXT, limited, list_of, map_of, text
-from pycupel.model import ContextBudget, ContextItem, ContextKind, ContextSource, ScoredItem
+from pycupel.model import ContextBudget, ContextItem, ContextKind, ContextSource
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import trusted_item
 
-__all__ = ["BUDGET", "CODECS", "ITEM", "usual_item"]
+__all__ = ["BUDGET", "ITEM", "usual_item"]
 
 # Python accepts more forms than RFC 3339, some of them without a time zone.
 _is_rfc_3339 = re.compile(
@@ -137,10 +137,3 @@ BUDGET = Record(
     ],
     fast_read=_usual_budget,
 )
-
-CODECS: Mapping[type[Any], Codec] = {
-    ContextItem: ITEM,
-    ContextBudget: BUDGET,
-    ScoredItem: Record(ScoredItem, [Field("item", ITEM), Field("score", NUMBER)]),
-}
-"""The codec of each public class of the data model."""

@@ -25,11 +25,9 @@ __all__ = [
     "Schema",
     "adapted",
     "as_object",
-    "attempt",
     "describe_value",
     "key_step",
     "must_be",
-    "note_mistake",
     "prefix_path",
     "raise_mistakes",
 ]
@@ -41,12 +39,26 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Context(NamedTuple):
-    """Options for reading or writing a document."""
+    """Options for reading or writing a document, and what they mean for the parts of a container."""
 
     strict: bool = False  # Reject unknown fields instead of ignoring them.
     allow_nan: bool = False  # Accept NaN and infinities as numbers.
     collect: bool = False  # Report all mistakes instead of stopping at the first.
     suggest: bool = False  # Reject an unknown field that looks like a misspelling of a known one.
+
+    def attempt(self, convert: Convert, value: Any, step: str, mistakes: list[DocumentError]) -> Any:
+        """Convert the part at one step of a path. On a mistake, note it and return None."""
+        try:
+            return convert(value, self)
+        except DocumentError as error:
+            self.note(error, step, mistakes)
+
+    def note(self, error: DocumentError, step: str, mistakes: list[DocumentError]) -> None:
+        """Prepend a step to the path of an error. Raise it, or add it to the mistakes if they are to be collected."""
+        prefix_path(error, step)
+        if not self.collect or isinstance(error, BuildError):
+            raise error
+        mistakes += error.errors or (error,)
 
 
 Convert = Callable[[Any, Context], Any]
@@ -123,22 +135,6 @@ def prefix_path(error: DocumentError, step: str) -> None:
     for each in error.errors or (error,):
         separator = "." if step and each.path and not each.path.startswith("[") else ""
         each.path = f"{step}{separator}{each.path}"
-
-
-def note_mistake(error: DocumentError, step: str, context: Context, mistakes: list[DocumentError]) -> None:
-    """Prepend a step to the path of the error, then collect it or raise it, as the context says."""
-    prefix_path(error, step)
-    if not context.collect or isinstance(error, BuildError):
-        raise error
-    mistakes += error.errors or (error,)
-
-
-def attempt(convert: Convert, value: Any, step: str, context: Context, mistakes: list[DocumentError]) -> Any:
-    """Convert the value at one step of a path. On a mistake, note it and return None."""
-    try:
-        return convert(value, context)
-    except DocumentError as error:
-        note_mistake(error, step, context, mistakes)
 
 
 def raise_mistakes(mistakes: list[DocumentError]) -> None:

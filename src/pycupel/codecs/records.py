@@ -6,18 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final
 
-from pycupel.codecs.base import (
-    BuildError,
-    Codec,
-    Context,
-    Schema,
-    as_object,
-    attempt,
-    key_step,
-    must_be,
-    note_mistake,
-    raise_mistakes,
-)
+from pycupel.codecs.base import BuildError, Codec, Context, Schema, as_object, key_step, must_be, raise_mistakes
 from pycupel.errors import CupelError, DocumentError
 from pycupel.model.checks import shortened
 from pycupel.model.names import suggestion
@@ -81,7 +70,7 @@ class Record(Codec):
         other_keys: Collection[str] = (),
         related_keys: Mapping[str, str] | None = None,
         fast_read: Callable[[dict[Any, Any], Context], Any] | None = None,
-        check: Callable[[Mapping[Any, Any]], Iterable[DocumentError]] = lambda _: (),
+        check: Callable[[Mapping[str, Any]], Iterable[DocumentError]] | None = None,
     ) -> None:
         """Describe an object.
 
@@ -93,7 +82,7 @@ class Record(Codec):
                 that rejects it, or to an empty string if it is ignored.
             fast_read: Reads common dicts faster, and ignores unknown fields. For any other dict, it returns None or
                 raises a DocumentError, and the dict is read field by field.
-            check: Returns mistakes in an object that involve several fields.
+            check: Returns mistakes that involve several fields. A field that is wrong by itself is None.
         """
         super().__init__(self._schema, self._read, self._write)
         self._build = build
@@ -142,10 +131,12 @@ class Record(Codec):
             elif given is None and field.default is REQUIRED:
                 problem = "is missing"
             if problem:
-                note_mistake(DocumentError(problem), field.name, context, mistakes)
+                context.note(DocumentError(problem), field.name, mistakes)
+                arguments[field.attribute] = None
             elif given is not None:
-                arguments[field.attribute] = attempt(field.codec.read, given, name, context, mistakes)
-        mistakes += self._check(data)
+                arguments[field.attribute] = context.attempt(field.codec.read, given, name, mistakes)
+        if self._check is not None:
+            mistakes += self._check(arguments)
         raise_mistakes(mistakes)
         return arguments
 
@@ -161,7 +152,7 @@ class Record(Codec):
                 near = suggestion(key, self._names) if isinstance(key, str) else ""
                 problem = near and f"unknown field{near}"
             if problem:
-                note_mistake(DocumentError(problem), key_step(key), context, mistakes)
+                context.note(DocumentError(problem), key_step(key), mistakes)
 
     def _constructor_error(self, error: Exception, data: Mapping[Any, Any]) -> DocumentError:
         """Convert an error of the constructor, with the path of the field that its `argument` names."""
@@ -182,7 +173,7 @@ class Record(Codec):
         for field in self.fields:
             part, default = getattr(value, field.attribute), field.default
             if default is REQUIRED or (part is not default and part != default):
-                document[field.name] = attempt(field.codec.write, part, field.name, context, mistakes)
+                document[field.name] = context.attempt(field.codec.write, part, field.name, mistakes)
         raise_mistakes(mistakes)
         return document
 

@@ -19,7 +19,6 @@ from pycupel.codecs.base import (
     describe_value,
     key_step,
     must_be,
-    note_mistake,
     raise_mistakes,
 )
 from pycupel.codecs.jsontext import check_depth
@@ -189,7 +188,7 @@ def _convert_elements(convert: Convert, values: Iterable[Any], context: Context)
         try:
             converted.append(convert(value, context))
         except DocumentError as error:
-            note_mistake(error, f"[{i}]", context, mistakes)
+            context.note(error, f"[{i}]", mistakes)
     raise_mistakes(mistakes)
     return converted
 
@@ -205,7 +204,7 @@ def _convert_members(key: Convert, value: Convert, members: Mapping[Any, Any], c
                 raise DocumentError(f"duplicate kind {quoted(str(converted_key))} (kinds are case-insensitive)")  # noqa: TRY301
             converted[converted_key] = value(member, context)
         except DocumentError as error:
-            note_mistake(error, key_step(name), context, mistakes)
+            context.note(error, key_step(name), mistakes)
     raise_mistakes(mistakes)
     return converted
 

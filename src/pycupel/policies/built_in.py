@@ -8,7 +8,7 @@ from math import nextafter
 from typing import Any, NamedTuple
 
 from pycupel import placers, scorers, slicers
-from pycupel.codecs.base import Codec, Context, Schema, adapted, attempt, must_be, raise_mistakes
+from pycupel.codecs.base import Codec, Context, Schema, adapted, must_be, raise_mistakes
 from pycupel.codecs.records import OPTIONAL, Field, Record
 from pycupel.codecs.values import FINITE, FLAG, INTEGER, KIND, TEXT, choice, limited, list_of, map_of
 from pycupel.errors import DocumentError
@@ -20,7 +20,7 @@ from pycupel.protocols import Placer, Scorer, Shortener, Slicer, TimeProvider
 from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SHORTENERS, SLICERS
 from pycupel.scorers.decay import Curve
 
-__all__ = ["CURVE", "PLACER", "POSITIVE_INTEGER", "QUOTAS", "SCORER", "SHORTENER", "SLICER", "WEIGHTED_SCORERS"]
+__all__ = ["PLACER", "POSITIVE_INTEGER", "QUOTAS", "SHORTENER", "SLICER", "STRATEGIES", "WEIGHTED_SCORERS"]
 
 _WEIGHT = limited(FINITE, low=0)
 _POSITIVE = limited(FINITE, above=0)
@@ -28,8 +28,6 @@ _SHARE = limited(FINITE, low=0, high=1)
 _PERCENT = limited(FINITE, low=0, high=100)
 _COUNT = limited(INTEGER, low=0)
 POSITIVE_INTEGER = limited(INTEGER, above=0)
-
-# --- durations
 
 # The longest duration that both a float and a `timedelta` can express.
 _LONGEST = nextafter(timedelta.max.total_seconds(), 0)
@@ -47,8 +45,6 @@ _SECONDS = adapted(
     read=lambda seconds: timedelta(seconds=seconds),
     write=_number_of_seconds,
 )
-
-# --- entries of quotas
 
 
 def _quota_entry(kind: Any, **shares: float) -> QuotaEntry:
@@ -79,8 +75,6 @@ _COUNT_QUOTA = Record(
     ],
 )
 
-# --- strategies
-
 # The codec for each type of option. Strategies are added below: options may be strategies, too.
 _TYPES: dict[Any, Codec] = {
     bool: FLAG,
@@ -93,32 +87,33 @@ _TYPES: dict[Any, Codec] = {
     CountQuotaEntry: _COUNT_QUOTA,
     ScarcityLike: choice(ScarcityBehavior),
 }
-SCORER = Strategy(SCORERS, _TYPES, "weight")
+_SCORER = Strategy(SCORERS, _TYPES, "weight")
 SLICER = Strategy(SLICERS, _TYPES)
 PLACER = Strategy(PLACERS, _TYPES)
 SHORTENER = Strategy(SHORTENERS, _TYPES)
-CURVE = Strategy(CURVES, _TYPES)
+_CURVE = Strategy(CURVES, _TYPES)
+STRATEGIES = (_SCORER, SLICER, PLACER, SHORTENER, _CURVE)
 _CLOCK = registered_name(CLOCKS)
 
 
 def _read_weighted(value: Any, context: Context) -> Any:
     """Read an object as a `(scorer, weight)` pair, as `CompositeScorer` takes it."""
     mistakes: list[DocumentError] = []
-    scorer, weight = attempt(SCORER.read, value, "", context, mistakes), 1.0
+    scorer, weight = context.attempt(_SCORER.read, value, "", mistakes), 1.0
     if isinstance(value, Mapping) and value.get("weight") is not None:  # pyright: ignore[reportUnknownMemberType]
-        weight = attempt(_POSITIVE.read, value["weight"], "weight", context, mistakes)
+        weight = context.attempt(_POSITIVE.read, value["weight"], "weight", mistakes)
     raise_mistakes(mistakes)
     return scorer, weight
 
 
 def _write_weighted(value: Any, context: Context) -> dict[str, Any]:
     scorer, weight = value
-    document = SCORER.write(scorer, context)
+    document = _SCORER.write(scorer, context)
     return {"type": document.pop("type"), "weight": _POSITIVE.write(weight, context), **document}
 
 
 def _weighted_schema() -> Schema:
-    return {"allOf": [SCORER.schema(), {"properties": {"weight": _POSITIVE.schema()}}]}
+    return {"allOf": [_SCORER.schema(), {"properties": {"weight": _POSITIVE.schema()}}]}
 
 
 WEIGHTED_SCORERS = list_of(Codec(_weighted_schema, _read_weighted, _write_weighted), at_least=1)
@@ -129,12 +124,10 @@ def _write_inner(value: Any, context: Context) -> dict[str, Any]:
     return _write_weighted((value, 1.0), context)
 
 
-_INNER = Codec(SCORER.schema, SCORER.read, _write_inner)
+_INNER = Codec(_SCORER.schema, _SCORER.read, _write_inner)
 _TYPES.update(
-    {Scorer: _INNER, Slicer: SLICER, Placer: PLACER, Shortener: SHORTENER, Curve: CURVE, TimeProvider: _CLOCK}
+    {Scorer: _INNER, Slicer: SLICER, Placer: PLACER, Shortener: SHORTENER, Curve: _CURVE, TimeProvider: _CLOCK}
 )
-
-# --- curves
 
 
 class _Window(NamedTuple):
@@ -145,11 +138,9 @@ class _Window(NamedTuple):
 # A window is a pair in the curve, but an object in the document.
 _WINDOW = adapted(Record(_Window, [Field("maxAgeSeconds", _SECONDS), Field("score", _SHARE)]), write=_Window._make)
 
-CURVE.define(scorers.Exponential, Field("halfLifeSeconds", _SECONDS, attribute="half_life"))
-CURVE.define(scorers.Window, Field("maxAgeSeconds", _SECONDS, attribute="max_age"))
-CURVE.define(scorers.Step, windows=list_of(_WINDOW, at_least=1))
-
-# --- scorers
+_CURVE.define(scorers.Exponential, Field("halfLifeSeconds", _SECONDS, attribute="half_life"))
+_CURVE.define(scorers.Window, Field("maxAgeSeconds", _SECONDS, attribute="max_age"))
+_CURVE.define(scorers.Step, windows=list_of(_WINDOW, at_least=1))
 
 
 def _reject_query(_value: Any, _context: Context) -> Any:
@@ -163,11 +154,11 @@ _TIME = Field("time", _CLOCK, description="The name of the clock that ages are m
 
 # Options of other types are ignored, except an inner scorer, which other implementations reject, too.
 _INNER_ONLY = "is only valid for scaled and boosted; remove it or change the type"
-SCORER.related_keys |= {"innerScorer": _INNER_ONLY, "inner_scorer": _INNER_ONLY}
+_SCORER.related_keys |= {"innerScorer": _INNER_ONLY, "inner_scorer": _INNER_ONLY}
 
-SCORER.define(scorers.RecencyScorer)
-SCORER.define(scorers.ReflexiveScorer)
-SCORER.define(
+_SCORER.define(scorers.RecencyScorer)
+_SCORER.define(scorers.ReflexiveScorer)
+_SCORER.define(
     scorers.RelevanceScorer,
     query=_NO_QUERY,
     k1=_WEIGHT,
@@ -177,16 +168,14 @@ SCORER.define(
     group_share=_SHARE,
     length_exponent=_SHARE,
 )
-SCORER.define(scorers.KindScorer, _KIND_WEIGHTS)
-SCORER.define(scorers.TagScorer, tag_weights=map_of(TEXT, _WEIGHT))
-SCORER.define(scorers.ScaledScorer, _INNER_SCORER)
-SCORER.define(scorers.BoostedScorer, _INNER_SCORER)
-SCORER.define(scorers.CompositeScorer, Field("scorers", WEIGHTED_SCORERS, attribute="entries"))
-SCORER.define(scorers.MetadataTrustScorer, default_score=_SHARE)
-SCORER.define(scorers.MetadataKeyScorer, boost=_POSITIVE)
-SCORER.define(scorers.DecayScorer, _TIME, null_timestamp_score=_SHARE)
-
-# --- slicers
+_SCORER.define(scorers.KindScorer, _KIND_WEIGHTS)
+_SCORER.define(scorers.TagScorer, tag_weights=map_of(TEXT, _WEIGHT))
+_SCORER.define(scorers.ScaledScorer, _INNER_SCORER)
+_SCORER.define(scorers.BoostedScorer, _INNER_SCORER)
+_SCORER.define(scorers.CompositeScorer, Field("scorers", WEIGHTED_SCORERS, attribute="entries"))
+_SCORER.define(scorers.MetadataTrustScorer, default_score=_SHARE)
+_SCORER.define(scorers.MetadataKeyScorer, boost=_POSITIVE)
+_SCORER.define(scorers.DecayScorer, _TIME, null_timestamp_score=_SHARE)
 
 
 def _read_limit(value: Any, context: Context) -> Any:
@@ -219,8 +208,6 @@ SLICER.define(
     slicers.CountConstrainedKnapsackSlice,
     knapsack=Record(slicers.KnapsackSlice, SLICER.record(slicers.KnapsackSlice).fields),
 )
-
-# --- placers
 
 
 def _reject_function(kinds: Any) -> Any:

@@ -18,20 +18,12 @@ from pycupel.errors import CupelError, DocumentError
 from pycupel.model import OverflowStrategy
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName, as_policy
-from pycupel.policies.built_in import (
-    CURVE,
-    PLACER,
-    POSITIVE_INTEGER,
-    QUOTAS,
-    SCORER,
-    SHORTENER,
-    SLICER,
-    WEIGHTED_SCORERS,
-)
+from pycupel.policies import built_in
+from pycupel.policies.built_in import PLACER, POSITIVE_INTEGER, SHORTENER, SLICER
 from pycupel.policies.strategies import by_name, name_or_object
 from pycupel.registry import SLICERS
 from pycupel.scorers import CompositeScorer
-from pycupel.slicers import GreedySlice, QuotaSlice
+from pycupel.slicers import GreedySlice, QuotaSlice, StreamSlice
 
 __all__ = ["combine_mistakes", "policy_from_dict", "policy_json_schema", "policy_to_dict"]
 
@@ -79,25 +71,21 @@ def _build_policy(
     return Policy(scorers, **fields)
 
 
-def _conflicts(document: Mapping[Any, Any]) -> Iterator[DocumentError]:
-    """Find mistakes that involve several fields."""
-    given = {snake(str(key)): value for key, value in document.items() if value is not None}
-    slicer = given.get("slicer_type")
-    named = SLICERS.canonical_name(slicer) if isinstance(slicer, str) else None
-    # A type that is unknown is a mistake by itself.
-    if named or slicer is None:
-        for slicer_type, (_, field) in _FLAT_OPTIONS.items():
-            if snake(field) in given and named != slicer_type:
-                yield DocumentError(f"can only be specified when slicerType is {slicer_type}", path=field)
+def _conflicts(fields: Mapping[str, Any]) -> Iterator[DocumentError]:
+    """Find mistakes that involve several fields. A field that is wrong by itself is None."""
+    slicer = fields.get("slicer_type", "")
+    for slicer_type, (option, field) in _FLAT_OPTIONS.items():
+        if snake(option) in fields and slicer is not None and type(slicer) is not SLICERS[slicer_type]:
+            yield DocumentError(f"can only be specified when slicerType is {slicer_type}", path=field)
     for (field, other), text in _CONFLICTS.items():
-        if field in given and other in given:
+        if field in fields and other in fields:
             yield DocumentError(text, path=field)
-    if named == "stream" and given.get("quotas"):
+    if isinstance(slicer, StreamSlice) and fields.get("quotas", ()) != ():
         text = "cannot be combined with slicerType stream, which does not wait for all items"
         yield DocumentError(text, path="quotas")
 
 
-_SCORERS = adapted(WEIGHTED_SCORERS, read=_scorer_of, write=_entries_of)
+_SCORERS = adapted(built_in.WEIGHTED_SCORERS, read=_scorer_of, write=_entries_of)
 _SHORTEN = name_or_object(SHORTENER, "shorten")
 
 _POLICY = Record(
@@ -109,7 +97,7 @@ _POLICY = Record(
         Field("slicerType", by_name(SLICER, "slicer"), None, "the slicer, which selects the items that fit"),
         Field("knapsackBucketSize", POSITIVE_INTEGER, None, "only if slicerType is knapsack", "bucket_size"),
         Field("streamBatchSize", POSITIVE_INTEGER, None, "only if slicerType is stream", "batch_size"),
-        Field("quotas", QUOTAS, None, "the shares of the budget for each kind"),
+        Field("quotas", built_in.QUOTAS, None, "the shares of the budget for each kind"),
         Field("slicer", SLICER, None, "a slicer with options that the other fields cannot express"),
         Field("placerType", by_name(PLACER, "placer"), None, "the placer, which orders the selected items"),
         Field("placer", PLACER, None, "a placer with options"),
@@ -201,7 +189,5 @@ def policy_json_schema() -> Schema:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Cupel policy",
         **_POLICY.schema(),
-        "$defs": {
-            strategy.registry.what: strategy.definition() for strategy in (SCORER, SLICER, PLACER, SHORTENER, CURVE)
-        },
+        "$defs": {strategy.registry.what: strategy.definition() for strategy in built_in.STRATEGIES},
     }

@@ -8,9 +8,9 @@ policies in a `PolicyRegistry`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Self
 
+from pycupel import scorers
 from pycupel.errors import InvalidArgumentError, plain
 from pycupel.model.checks import argument_of, checked_bool, checked_str, quoted
 from pycupel.model.frozen import FrozenDict
@@ -19,15 +19,6 @@ from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName, as_policy
 from pycupel.placers import ChronologicalPlacer, FramedPlacer, UShapedPlacer
 from pycupel.protocols import Placer, Scorer
-from pycupel.scorers import (
-    CompositeScorer,
-    FrequencyScorer,
-    KindScorer,
-    PriorityScorer,
-    RecencyScorer,
-    ReflexiveScorer,
-    RelevanceScorer,
-)
 from pycupel.slicers import GreedySlice, KnapsackSlice
 
 __all__ = [
@@ -46,18 +37,18 @@ __all__ = [
 
 # Strict score order. With exponent 0, `best_first` has no effect; it only states the intention.
 _BY_SCORE = GreedySlice(cost_exponent=0.0, best_first=True)
-_QUERY = RelevanceScorer(length_exponent=0.15, optional=True)
-_HINTS = ReflexiveScorer("auto")
-_RECENCY = RecencyScorer("position")
-_PRIORITY = PriorityScorer()
-_KIND = KindScorer()
+_QUERY = scorers.RelevanceScorer(length_exponent=0.15, optional=True)
+_HINTS = scorers.ReflexiveScorer("auto")
+_RECENCY = scorers.RecencyScorer("position")
+_PRIORITY = scorers.PriorityScorer()
+_KIND = scorers.KindScorer()
 _BEST_AT_THE_EDGES = FramedPlacer(UShapedPlacer())
 # System prompts first, then memories and documents, then the conversation.
 _CONVERSATION = FramedPlacer(FramedPlacer(ChronologicalPlacer("position"), first=("Memory", "Document")))
 
 
 def _preset(name: str, description: str, entries: list[tuple[Scorer, float]], placer: Placer = _CONVERSATION) -> Policy:
-    return Policy(CompositeScorer(entries), _BY_SCORE, placer, name=name, description=description)
+    return Policy(scorers.CompositeScorer(entries), _BY_SCORE, placer, name=name, description=description)
 
 
 CHAT = _preset(
@@ -95,7 +86,7 @@ TOOL_USE = _preset(
 LONG_RUNNING = _preset(
     "LongRunning",
     "Long conversations: what answers the query, then recency, recurring topics and kind.",
-    [(_QUERY, 3), (_RECENCY, 0.5), (FrequencyScorer(), 0.25), (_KIND, 0.25)],
+    [(_QUERY, 3), (_RECENCY, 0.5), (scorers.FrequencyScorer(), 0.25), (_KIND, 0.25)],
 )
 """For long conversations: what answers the query, then recency, recurring topics and kind."""
 DEBUGGING = _preset(
@@ -121,21 +112,27 @@ PRESETS: Mapping[str, Policy] = FrozenDict(
 
 def _upstream() -> dict[str, Policy]:
     """Return the presets of the .NET implementation."""
-    by_age, by_kind, by_priority, by_hint = RecencyScorer(), KindScorer(), PriorityScorer(), ReflexiveScorer()
+    by_age, by_hint = scorers.RecencyScorer(), scorers.ReflexiveScorer()
     entries: dict[str, list[tuple[Scorer, float]]] = {
-        "chat": [(by_age, 3), (by_kind, 1)],
-        "code-review": [(by_kind, 2), (by_priority, 2), (by_age, 1)],
-        "rag": [(by_hint, 3), (by_kind, 1)],
-        "document-qa": [(by_kind, 2), (by_hint, 2), (by_priority, 1)],
-        "tool-use": [(by_kind, 2), (by_age, 2), (by_priority, 1)],
-        "long-running": [(by_age, 3), (FrequencyScorer(), 1), (by_kind, 1)],
-        "debugging": [(by_priority, 3), (by_kind, 2), (by_age, 1)],
+        "chat": [(by_age, 3), (_KIND, 1)],
+        "code-review": [(_KIND, 2), (_PRIORITY, 2), (by_age, 1)],
+        "rag": [(by_hint, 3), (_KIND, 1)],
+        "document-qa": [(_KIND, 2), (by_hint, 2), (_PRIORITY, 1)],
+        "tool-use": [(_KIND, 2), (by_age, 2), (_PRIORITY, 1)],
+        "long-running": [(by_age, 3), (scorers.FrequencyScorer(), 1), (_KIND, 1)],
+        "debugging": [(_PRIORITY, 3), (_KIND, 2), (by_age, 1)],
     }
-    policies = {name: Policy(CompositeScorer(entries[name]), name=policy.name) for name, policy in PRESETS.items()}
-    policies["rag"] = replace(policies["rag"], placer=UShapedPlacer())
-    knapsack = KnapsackSlice(bucket_size=100)
-    policies["document-qa"] = replace(policies["document-qa"], slicer=knapsack, placer=UShapedPlacer())
-    return policies
+    slicers = {"document-qa": KnapsackSlice(bucket_size=100)}
+    placers = {"rag": UShapedPlacer(), "document-qa": UShapedPlacer()}
+    return {
+        name: Policy(
+            scorers.CompositeScorer(entries[name]),
+            slicers.get(name, GreedySlice()),
+            placers.get(name, ChronologicalPlacer()),
+            name=policy.name,
+        )
+        for name, policy in PRESETS.items()
+    }
 
 
 def preset(name: str, *, upstream: bool = False) -> Policy:

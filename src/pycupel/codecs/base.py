@@ -145,9 +145,7 @@ def raise_mistakes(mistakes: list[DocumentError]) -> None:
 
 def describe_value(value: object) -> str:
     """Describe a value in an error message. Containers are only named: they may be too large or too deep to show."""
-    if value is None or isinstance(value, (bool, float, str)):
-        return describe(value)
-    if isinstance(value, int) and value.bit_length() <= 64:
+    if value is None or isinstance(value, (float, str)) or (isinstance(value, int) and value.bit_length() <= 64):
         return describe(value)
     if isinstance(value, Mapping):
         return "an object"

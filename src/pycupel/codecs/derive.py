@@ -32,9 +32,6 @@ def derive_fields(
         given: Fields that the signature does not fully describe. A missing default or description is taken from the
             parameter.
         spell: Converts the name of a parameter to the name of the field in the document.
-
-    Raises:
-        InvalidArgumentError: the parameters cannot be determined.
     """
     hints, descriptions = _hints(factory), _descriptions(factory)
     known = {field.attribute: field for field in given}

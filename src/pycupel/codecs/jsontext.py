@@ -20,15 +20,7 @@ TOO_DEEP = f"is nested more than {_MAX_DEPTH} levels deep"
 
 
 def parse_json(text: Any) -> Any:
-    """Parse a JSON text.
-
-    Args:
-        text: A str or UTF-8 bytes.
-
-    Raises:
-        TypeError: the text is neither a str nor bytes.
-        DocumentError: it is not JSON, is nested too deeply, or has an object with a duplicate key.
-    """
+    """Parse a JSON text, given as a str or UTF-8 bytes. Duplicate keys are mistakes, too."""
     if not isinstance(text, (str, bytes, bytearray)):
         raise wrong_type("text", "a str or bytes", text)
     try:
@@ -46,11 +38,7 @@ def parse_json(text: Any) -> Any:
 
 
 def reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the members of an object. By default, parsers silently keep the last value of a duplicate key.
-
-    Raises:
-        DocumentError: there is a duplicate key.
-    """
+    """Return the members of an object. By default, parsers silently keep the last value of a duplicate key."""
     members = dict(pairs)
     if len(members) < len(pairs):
         [(duplicate, _)] = Counter(key for key, _ in pairs).most_common(1)
@@ -63,11 +51,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=reject_duplicate_keys)
 
 
 def format_json(document: Any, indent: int | None = None) -> str:
-    """Format a document as JSON text, on one line unless there is an indent.
-
-    Raises:
-        DocumentError: it is nested too deeply, or an integer has too many digits.
-    """
+    """Format a document as JSON text, on one line unless there is an indent."""
     try:
         return json.dumps(document, ensure_ascii=False, indent=indent)
     except (ValueError, RecursionError) as error:
@@ -75,11 +59,7 @@ def format_json(document: Any, indent: int | None = None) -> str:
 
 
 def check_depth(document: Any) -> None:
-    """Reject a document that is nested too deeply or contains itself.
-
-    Raises:
-        DocumentError: the document is nested too deeply; `path` says where.
-    """
+    """Reject a document that is nested too deeply or contains itself."""
     try:
         _check(document, _MAX_DEPTH, set())
     except DocumentError as error:

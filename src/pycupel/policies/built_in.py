@@ -8,7 +8,7 @@ from math import nextafter
 from typing import Any, NamedTuple
 
 from pycupel import placers, scorers, slicers
-from pycupel.codecs.base import Codec, Context, Schema, adapted, must_be, raise_mistakes
+from pycupel.codecs.base import Codec, Context, adapted, must_be, raise_mistakes
 from pycupel.codecs.records import OPTIONAL, Field, Record
 from pycupel.codecs.values import FINITE, FLAG, INTEGER, KIND, TEXT, choice, limited, list_of, map_of
 from pycupel.errors import DocumentError
@@ -112,19 +112,15 @@ def _write_weighted(value: Any, context: Context) -> dict[str, Any]:
     return {"type": document.pop("type"), "weight": _POSITIVE.write(weight, context), **document}
 
 
-def _weighted_schema() -> Schema:
-    return {"allOf": [_SCORER.schema(), {"properties": {"weight": _POSITIVE.schema()}}]}
+_WEIGHTED = Codec(
+    lambda: {"allOf": [_SCORER.schema(), {"properties": {"weight": _POSITIVE.schema()}}]},
+    _read_weighted,
+    _write_weighted,
+)
+WEIGHTED_SCORERS = list_of(_WEIGHTED, at_least=1)
 
-
-WEIGHTED_SCORERS = list_of(Codec(_weighted_schema, _read_weighted, _write_weighted), at_least=1)
-
-
-def _write_inner(value: Any, context: Context) -> dict[str, Any]:
-    """Write an inner scorer with a weight: other implementations require one, but ignore it."""
-    return _write_weighted((value, 1.0), context)
-
-
-_INNER = Codec(_SCORER.schema, _SCORER.read, _write_inner)
+# An inner scorer is written with a weight, which other implementations require, but ignore.
+_INNER = Codec(_SCORER.schema, _SCORER.read, lambda scorer, context: _write_weighted((scorer, 1.0), context))
 _TYPES.update(
     {Scorer: _INNER, Slicer: SLICER, Placer: PLACER, Shortener: SHORTENER, Curve: _CURVE, TimeProvider: _CLOCK}
 )
@@ -191,11 +187,7 @@ def _write_limit(value: Any, context: Context) -> Any:
     return "unlimited" if value is None else POSITIVE_INTEGER.write(value, context)
 
 
-def _limit_schema() -> Schema:
-    return {"anyOf": [POSITIVE_INTEGER.schema(), {"const": "unlimited"}]}
-
-
-_LIMIT = Codec(_limit_schema, _read_limit, _write_limit)
+_LIMIT = Codec(lambda: {"anyOf": [POSITIVE_INTEGER.schema(), {"const": "unlimited"}]}, _read_limit, _write_limit)
 _MAX_CELLS = Field("maxCells", _LIMIT, description='The maximum number of candidates times buckets, or "unlimited".')
 
 SLICER.define(slicers.GreedySlice, cost_exponent=limited(FINITE, 0, 2))

@@ -152,11 +152,7 @@ def preset(name: str, *, upstream: bool = False) -> Policy:
 
 
 def known_preset(name: str, argument: str) -> str:
-    """Return the canonical spelling of a preset's name. Errors refer to it as `argument`.
-
-    Raises:
-        InvalidArgumentError: there is no such preset.
-    """
+    """Return the canonical spelling of a preset's name. Errors refer to it as `argument`."""
     known = find_name(name, PRESETS)
     if known is None:
         raise InvalidArgumentError(

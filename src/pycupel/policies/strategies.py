@@ -72,12 +72,9 @@ class Strategy(Codec):
     """A codec for objects with a `type`. Their other fields are the parameters of the class that the type names."""
 
     def __init__(self, registry: Registry, types: Mapping[Any, Codec], *other_keys: str) -> None:
-        """Describe the strategies of a registry.
+        """Describe the strategies of a registry; `types` has the codec for each type of parameter.
 
-        Args:
-            registry: The strategies and their names.
-            types: The codec for each type of parameter.
-            other_keys: Keys of the object that are not options, apart from `type`.
+        `other_keys` are keys of the object that are not options, apart from `type`.
         """
         super().__init__(self._schema, self._read, self._write)
         self.registry = registry

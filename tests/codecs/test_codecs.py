@@ -10,11 +10,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from pycupel.codecs.base import BuildError, Codec, Context, as_object
-from pycupel.codecs.containers import JSON, list_of, map_of
 from pycupel.codecs.records import OPTIONAL, Field, Record, camel, snake
-from pycupel.codecs.scalars import FINITE, FLAG, INTEGER, KIND, TEXT, choice, limited
+from pycupel.codecs.values import FINITE, FLAG, INTEGER, JSON, KIND, TEXT, choice, limited, list_of, map_of
 from pycupel.errors import DocumentError, InvalidArgumentError
-from pycupel.wire import items, reports
+from pycupel.wire import reports
 from tests.wire.samples import EVERYTHING, REPORT_DOCUMENT
 
 STOP = Context()
@@ -232,7 +231,7 @@ def test_a_schema_says_what_reading_says(codec: Codec, good: Any, bad: Any) -> N
         assert not validator.is_valid(bad)
 
 
-WIRE = {**items.CODECS, **reports.CODECS, **reports.REASON_CODECS}
+WIRE = {**reports.CODECS, **reports.REASON_CODECS}
 
 
 @pytest.mark.parametrize("cls", WIRE, ids=lambda cls: cls.__name__)

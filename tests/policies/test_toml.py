@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from pycupel.errors import DocumentError
-from pycupel.policies.toml import dump_toml
+from pycupel.policies.formats import WRITERS
+
+dump_toml = WRITERS["toml"]
 
 
 @pytest.mark.parametrize(

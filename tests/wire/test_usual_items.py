@@ -131,5 +131,5 @@ def test_usual_budgets(document: dict[str, Any]) -> None:
 
 def test_the_usual_item_is_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = FIELD_BY_FIELD.read(FULL, Context())
-    monkeypatch.delattr(Record, "read_fields")
+    monkeypatch.delattr(ITEM, "fields")
     assert ITEM.read(FULL, Context()) == expected

@@ -9,8 +9,7 @@ from typing import Any, TypeGuard, cast
 from pycupel.analytics.metrics import fraction
 from pycupel.batch.decisions import decisions
 from pycupel.codecs.base import Context
-from pycupel.codecs.containers import TOO_DEEP, check_depth
-from pycupel.codecs.jsontext import format_json
+from pycupel.codecs.jsontext import TOO_DEEP, check_depth, format_json
 from pycupel.diagnostics.reasons import reason_name
 from pycupel.errors import CupelError, DocumentError
 from pycupel.model import ContextBudget, ContextItem

@@ -1,4 +1,4 @@
-"""The codec protocol, the context, and the paths of errors.
+"""Codecs, the context, and the paths of errors.
 
 An error is raised without a path. On its way up, each container prepends its own step, so valid documents pay nothing
 for paths. If all mistakes of a document are to be reported, a container continues after a mistake and raises a single
@@ -10,35 +10,27 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from pycupel.errors import CupelError, DocumentError, cut, plain
 from pycupel.model import ContextKind
 from pycupel.model.checks import describe, shortened
 
 __all__ = [
-    "INVALID",
     "BuildError",
     "Codec",
     "Context",
     "Convert",
-    "FunctionCodec",
     "Schema",
     "adapted",
     "as_object",
-    "attempt",
     "describe_value",
     "key_step",
     "must_be",
-    "note_mistake",
     "prefix_path",
     "raise_mistakes",
 ]
-
-INVALID: Final[Any] = object()
-"""A placeholder for an invalid value while the remaining mistakes are collected."""
 
 Schema = dict[str, Any]
 """A JSON Schema, as a dictionary."""
@@ -47,50 +39,45 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Context(NamedTuple):
-    """Options for reading or writing a document."""
+    """Options for reading or writing a document, and what they mean for the parts of a container."""
 
-    strict: bool = False
-    """Reject unknown fields instead of ignoring them."""
+    strict: bool = False  # Reject unknown fields instead of ignoring them.
+    allow_nan: bool = False  # Accept NaN and infinities as numbers.
+    collect: bool = False  # Report all mistakes instead of stopping at the first.
+    suggest: bool = False  # Reject an unknown field that looks like a misspelling of a known one.
 
-    allow_nan: bool = False
-    """Accept NaN and infinities as numbers."""
+    def attempt(self, convert: Convert, value: Any, step: str, mistakes: list[DocumentError]) -> Any:
+        """Convert the part at one step of a path. On a mistake, note it and return None."""
+        try:
+            return convert(value, self)
+        except DocumentError as error:
+            self.note(error, step, mistakes)
 
-    collect: bool = False
-    """Report all mistakes instead of stopping at the first."""
-
-    suggest: bool = False
-    """Reject an unknown field that looks like a misspelling of a known one."""
+    def note(self, error: DocumentError, step: str, mistakes: list[DocumentError]) -> None:
+        """Prepend a step to the path of an error. Raise it, or add it to the mistakes if they are to be collected."""
+        prefix_path(error, step)
+        if not self.collect or isinstance(error, BuildError):
+            raise error
+        mistakes += error.errors or (error,)
 
 
 Convert = Callable[[Any, Context], Any]
-"""A function that reads or writes a value."""
+"""A function that reads or writes a value, or raises a DocumentError."""
 
 
-class Codec(Protocol):
-    """Converts one type of value to and from a part of a document."""
+@dataclass(slots=True, eq=False)
+class Codec:
+    """Converts one type of value to and from a part of a document: three functions.
 
-    def read(self, value: Any, context: Context, /) -> Any:
-        """Convert a part of a document to the value, or raise a DocumentError."""
+    Attributes:
+        schema: Returns the JSON Schema of the part.
+        read: Converts the part to the value.
+        write: Converts the value to the part. Often the same as `read`, so whatever can be read can be written.
+    """
 
-    def write(self, value: Any, context: Context, /) -> Any:
-        """Convert a value to its part of a document, or raise a DocumentError."""
-
-    def schema(self) -> Schema:
-        """Return the JSON Schema of that part."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionCodec:
-    """A codec made of two functions. Most scalars use one function for both, so whatever can be read can be written."""
-
-    json_schema: Schema
+    schema: Callable[[], Schema]
     read: Convert
     write: Convert
-
-    def schema(self) -> Schema:
-        """Return a copy of the schema."""
-        return deepcopy(self.json_schema)
 
 
 def adapted(
@@ -122,7 +109,7 @@ def adapted(
     def adapt_and_write(value: Any, context: Context) -> Any:
         return codec.write(write(value), context)
 
-    return FunctionCodec({**codec.schema(), **schema}, read_and_adapt, adapt_and_write)
+    return Codec(lambda: {**codec.schema(), **schema}, read_and_adapt, adapt_and_write)
 
 
 class BuildError(DocumentError):
@@ -150,23 +137,6 @@ def prefix_path(error: DocumentError, step: str) -> None:
         each.path = f"{step}{separator}{each.path}"
 
 
-def note_mistake(error: DocumentError, step: str, context: Context, mistakes: list[DocumentError]) -> None:
-    """Prepend a step to the path of the error, then collect it or raise it, as the context says."""
-    prefix_path(error, step)
-    if not context.collect or isinstance(error, BuildError):
-        raise error
-    mistakes += error.errors or (error,)
-
-
-def attempt(convert: Convert, value: Any, step: str, context: Context, mistakes: list[DocumentError]) -> Any:
-    """Convert the value at one step of a path. On a mistake, note it and return INVALID."""
-    try:
-        return convert(value, context)
-    except DocumentError as error:
-        note_mistake(error, step, context, mistakes)
-        return INVALID
-
-
 def raise_mistakes(mistakes: list[DocumentError]) -> None:
     """Raise the mistakes of a container as one error, if there are any."""
     if mistakes:
@@ -175,9 +145,7 @@ def raise_mistakes(mistakes: list[DocumentError]) -> None:
 
 def describe_value(value: object) -> str:
     """Describe a value in an error message. Containers are only named: they may be too large or too deep to show."""
-    if value is None or isinstance(value, (bool, float, str)):
-        return describe(value)
-    if isinstance(value, int) and value.bit_length() <= 64:
+    if value is None or isinstance(value, (float, str)) or (isinstance(value, int) and value.bit_length() <= 64):
         return describe(value)
     if isinstance(value, Mapping):
         return "an object"

@@ -10,9 +10,8 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pycupel.codecs.base import Codec
-from pycupel.codecs.containers import JSON, list_of, map_of
 from pycupel.codecs.records import REQUIRED, Field
-from pycupel.codecs.scalars import choice
+from pycupel.codecs.values import JSON, choice, list_of, map_of
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextKind
 from pycupel.model.checks import shortened
@@ -33,9 +32,6 @@ def derive_fields(
         given: Fields that the signature does not fully describe. A missing default or description is taken from the
             parameter.
         spell: Converts the name of a parameter to the name of the field in the document.
-
-    Raises:
-        InvalidArgumentError: the parameters cannot be determined.
     """
     hints, descriptions = _hints(factory), _descriptions(factory)
     known = {field.attribute: field for field in given}

@@ -1,27 +1,26 @@
-"""Parse and format JSON text, with errors that say what is wrong."""
+"""Parse and format JSON text, and limit the depth of documents."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
-from pycupel.errors import DocumentError
+from pycupel.codecs.base import key_step, prefix_path
+from pycupel.errors import DocumentError, cut
 from pycupel.model.checks import quoted, wrong_type
 
-__all__ = ["format_json", "parse_json", "reject_duplicate_keys"]
+__all__ = ["TOO_DEEP", "check_depth", "format_json", "parse_json", "reject_duplicate_keys"]
+
+_MAX_DEPTH = 64
+"""The maximum depth of nested objects and lists in a document."""
+
+TOO_DEEP = f"is nested more than {_MAX_DEPTH} levels deep"
 
 
 def parse_json(text: Any) -> Any:
-    """Parse a JSON text.
-
-    Args:
-        text: A str or UTF-8 bytes.
-
-    Raises:
-        TypeError: the text is neither a str nor bytes.
-        DocumentError: it is not JSON, is nested too deeply, or has an object with a duplicate key.
-    """
+    """Parse a JSON text, given as a str or UTF-8 bytes. Duplicate keys are mistakes, too."""
     if not isinstance(text, (str, bytes, bytearray)):
         raise wrong_type("text", "a str or bytes", text)
     try:
@@ -39,11 +38,7 @@ def parse_json(text: Any) -> Any:
 
 
 def reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the members of an object. By default, parsers silently keep the last value of a duplicate key.
-
-    Raises:
-        DocumentError: there is a duplicate key.
-    """
+    """Return the members of an object. By default, parsers silently keep the last value of a duplicate key."""
     members = dict(pairs)
     if len(members) < len(pairs):
         [(duplicate, _)] = Counter(key for key, _ in pairs).most_common(1)
@@ -56,12 +51,37 @@ _DECODER = json.JSONDecoder(object_pairs_hook=reject_duplicate_keys)
 
 
 def format_json(document: Any, indent: int | None = None) -> str:
-    """Format a document as JSON text, on one line unless there is an indent.
-
-    Raises:
-        DocumentError: it is nested too deeply, or an integer has too many digits.
-    """
+    """Format a document as JSON text, on one line unless there is an indent."""
     try:
         return json.dumps(document, ensure_ascii=False, indent=indent)
     except (ValueError, RecursionError) as error:
         raise DocumentError(f"cannot be written as JSON: {error}") from None
+
+
+def check_depth(document: Any) -> None:
+    """Reject a document that is nested too deeply or contains itself."""
+    try:
+        _check(document, _MAX_DEPTH, set())
+    except DocumentError as error:
+        error.path = cut(error.path)
+        raise
+
+
+def _check(value: Any, levels: int, seen: set[tuple[int, int]]) -> None:
+    is_list = isinstance(value, list)
+    # Scalars come first, because checking for an abstract base class is slowest.
+    if isinstance(value, (str, int, float)) or not isinstance(value, (dict, list, Mapping)):
+        return
+    if not levels:
+        raise DocumentError(TOO_DEEP)
+    container: Any = value  # pyright: ignore[reportUnknownVariableType] - from outside
+    # Visit a shared container, such as a YAML alias, only once per level.
+    if (id(container), levels) in seen:
+        return
+    seen.add((id(container), levels))
+    for key, part in enumerate(container) if is_list else container.items():
+        try:
+            _check(part, levels - 1, seen)
+        except DocumentError as error:
+            prefix_path(error, f"[{key}]" if is_list else key_step(key))
+            raise

@@ -6,19 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final
 
-from pycupel.codecs.base import (
-    INVALID,
-    BuildError,
-    Codec,
-    Context,
-    Schema,
-    as_object,
-    attempt,
-    key_step,
-    must_be,
-    note_mistake,
-    raise_mistakes,
-)
+from pycupel.codecs.base import BuildError, Codec, Context, Schema, as_object, key_step, must_be, raise_mistakes
 from pycupel.errors import CupelError, DocumentError
 from pycupel.model.checks import shortened
 from pycupel.model.names import suggestion
@@ -71,7 +59,7 @@ class Field:
         self.attribute = attribute or words
 
 
-class Record:
+class Record(Codec):
     """A codec for objects with named fields. Null means absent; absent fields get the constructor's defaults."""
 
     def __init__(
@@ -82,7 +70,7 @@ class Record:
         other_keys: Collection[str] = (),
         related_keys: Mapping[str, str] | None = None,
         fast_read: Callable[[dict[Any, Any], Context], Any] | None = None,
-        check: Callable[[dict[str, Any]], Iterable[DocumentError]] | None = None,
+        check: Callable[[Mapping[str, Any]], Iterable[DocumentError]] | None = None,
     ) -> None:
         """Describe an object.
 
@@ -94,9 +82,10 @@ class Record:
                 that rejects it, or to an empty string if it is ignored.
             fast_read: Reads common dicts faster, and ignores unknown fields. For any other dict, it returns None or
                 raises a DocumentError, and the dict is read field by field.
-            check: Returns mistakes that involve several fields. A field that is wrong by itself is INVALID.
+            check: Returns mistakes that involve several fields. A field that is wrong by itself is None.
         """
-        self.build = build
+        super().__init__(self._schema, self._read, self._write)
+        self._build = build
         self.fields = tuple(fields)
         self._fast_read = fast_read
         self._check = check
@@ -105,8 +94,7 @@ class Record:
         self._known = {*other_keys, *(name for field in self.fields for name in field.spellings)}
         self._related_keys: Mapping[str, str] = {} if related_keys is None else related_keys
 
-    def read(self, value: Any, context: Context, /) -> Any:
-        """Return the value that an object describes."""
+    def _read(self, value: Any, context: Context) -> Any:
         if self._fast_read is not None and type(value) is dict and not (context.strict or context.suggest):
             try:
                 made = self._fast_read(value, context)  # pyright: ignore[reportUnknownArgumentType] - from outside
@@ -114,26 +102,23 @@ class Record:
                 made = None
             if made is not None:
                 return made
-        mistakes: list[DocumentError] = []
-        arguments = self.read_fields(value, context, mistakes)
-        if self._check is not None:
-            mistakes += self._check(arguments)
-        raise_mistakes(mistakes)
+        data = as_object(value)
+        arguments = self._arguments(data, context)
         try:
-            return self.build(**arguments)
+            return self._build(**arguments)
         except (DocumentError, RecursionError):
             raise
         except (CupelError, TypeError, ValueError) as error:
-            raise self._constructor_error(error, as_object(value)) from error
+            raise self._constructor_error(error, data) from error
         except Exception as error:
             raise BuildError(error) from error
         except SystemExit as error:
             # A plug-in must not end the program.
             raise DocumentError(f"raised {shortened(error)} when it was built") from error
 
-    def read_fields(self, value: Any, context: Context, mistakes: list[DocumentError]) -> dict[str, Any]:
-        """Read the fields that are present, by attribute. A field with a mistake is INVALID; its error is noted."""
-        data = as_object(value)
+    def _arguments(self, data: Mapping[Any, Any], context: Context) -> dict[str, Any]:
+        """Read the fields that are present, by attribute."""
+        mistakes: list[DocumentError] = []
         if (context.strict or context.suggest) and not self._known.issuperset(data):
             self._check_names(data, context, mistakes)
         arguments: dict[str, Any] = {}
@@ -146,10 +131,13 @@ class Record:
             elif given is None and field.default is REQUIRED:
                 problem = "is missing"
             if problem:
-                note_mistake(DocumentError(problem), field.name, context, mistakes)
-                arguments[field.attribute] = INVALID
+                context.note(DocumentError(problem), field.name, mistakes)
+                arguments[field.attribute] = None
             elif given is not None:
-                arguments[field.attribute] = attempt(field.codec.read, given, name, context, mistakes)
+                arguments[field.attribute] = context.attempt(field.codec.read, given, name, mistakes)
+        if self._check is not None:
+            mistakes += self._check(arguments)
+        raise_mistakes(mistakes)
         return arguments
 
     def _check_names(self, data: Mapping[Any, Any], context: Context, mistakes: list[DocumentError]) -> None:
@@ -164,7 +152,7 @@ class Record:
                 near = suggestion(key, self._names) if isinstance(key, str) else ""
                 problem = near and f"unknown field{near}"
             if problem:
-                note_mistake(DocumentError(problem), key_step(key), context, mistakes)
+                context.note(DocumentError(problem), key_step(key), mistakes)
 
     def _constructor_error(self, error: Exception, data: Mapping[Any, Any]) -> DocumentError:
         """Convert an error of the constructor, with the path of the field that its `argument` names."""
@@ -177,8 +165,7 @@ class Record:
                 return DocumentError(text.removeprefix(f"{argument} ") if is_named else text, path=name)
         return DocumentError(text)
 
-    def write(self, value: Any, context: Context, /) -> dict[str, Any]:
-        """Return the object that describes a value."""
+    def _write(self, value: Any, context: Context) -> dict[str, Any]:
         if not isinstance(value, self._type):
             raise must_be(f"of type {self._type.__name__}", value)
         document: dict[str, Any] = {}
@@ -186,11 +173,11 @@ class Record:
         for field in self.fields:
             part, default = getattr(value, field.attribute), field.default
             if default is REQUIRED or (part is not default and part != default):
-                document[field.name] = attempt(field.codec.write, part, field.name, context, mistakes)
+                document[field.name] = context.attempt(field.codec.write, part, field.name, mistakes)
         raise_mistakes(mistakes)
         return document
 
-    def schema(self) -> Schema:
+    def _schema(self) -> Schema:
         """Return a schema with both spellings of each field. A required field needs one of them."""
         properties: Schema = {}
         for field in self.fields:

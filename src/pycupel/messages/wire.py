@@ -7,10 +7,9 @@ from functools import partial
 from typing import Any
 
 from pycupel.codecs.base import Codec
-from pycupel.codecs.containers import JSON, list_of
 from pycupel.codecs.derive import derive_fields
 from pycupel.codecs.records import Field, Record
-from pycupel.codecs.scalars import INTEGER, TEXT, choice
+from pycupel.codecs.values import INTEGER, JSON, TEXT, choice, list_of
 from pycupel.diagnostics import SelectionReport
 from pycupel.messages.providers import PROVIDERS
 from pycupel.messages.result import (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pycupel.lazy import load_when_used
-from pycupel.policies.intents import PolicyRegistry
 from pycupel.policies.presets import (
     CHAT,
     CODE_REVIEW,
@@ -15,6 +14,7 @@ from pycupel.policies.presets import (
     PRESETS,
     RAG,
     TOOL_USE,
+    PolicyRegistry,
     preset,
 )
 

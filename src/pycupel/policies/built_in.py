@@ -1,71 +1,128 @@
-"""The codecs of strategies, with the details that the signatures of the built-in ones lack."""
+"""The codecs of strategies and their options, with the details that the signatures of the built-in ones lack."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
+from math import nextafter
 from typing import Any, NamedTuple
 
 from pycupel import placers, scorers, slicers
-from pycupel.codecs.base import Codec, Context, FunctionCodec, adapted, attempt, raise_mistakes
-from pycupel.codecs.containers import list_of, map_of
-from pycupel.codecs.records import Field, Record
-from pycupel.codecs.scalars import FINITE, KIND, TEXT, limited
+from pycupel.codecs.base import Codec, Context, adapted, must_be, raise_mistakes
+from pycupel.codecs.records import OPTIONAL, Field, Record
+from pycupel.codecs.values import FINITE, FLAG, INTEGER, KIND, TEXT, choice, limited, list_of, map_of
 from pycupel.errors import DocumentError
-from pycupel.policies.strategies import RegisteredName, Strategy
-from pycupel.policies.values import COUNT, LIMIT, POSITIVE, POSITIVE_INTEGER, SECONDS, SHARE, VALUE_TYPES, WEIGHT
+from pycupel.model import ContextKind, CountQuotaEntry, QuotaEntry, ScarcityBehavior
+from pycupel.model.enums import ScarcityLike
+from pycupel.model.names import name_key
+from pycupel.policies.strategies import Strategy, registered_name
 from pycupel.protocols import Placer, Scorer, Shortener, Slicer, TimeProvider
 from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SHORTENERS, SLICERS
 from pycupel.scorers.decay import Curve
 
-__all__ = ["CURVE", "PLACER", "SCORER", "SHORTENER", "SLICER", "WEIGHTED_SCORERS"]
+__all__ = ["PLACER", "POSITIVE_INTEGER", "QUOTAS", "SHORTENER", "SLICER", "STRATEGIES", "WEIGHTED_SCORERS"]
 
-# Fields of other types are ignored, except an inner scorer, which other implementations reject, too.
-_INNER_ONLY = "is only valid for scaled and boosted; remove it or change the type"
+_WEIGHT = limited(FINITE, low=0)
+_POSITIVE = limited(FINITE, above=0)
+_SHARE = limited(FINITE, low=0, high=1)
+_PERCENT = limited(FINITE, low=0, high=100)
+_COUNT = limited(INTEGER, low=0)
+POSITIVE_INTEGER = limited(INTEGER, above=0)
 
-# The codecs of strategies are added below: options may be strategies, too.
-_TYPES: dict[Any, Codec] = dict(VALUE_TYPES)
-SCORER = Strategy(SCORERS, _TYPES, "weight", rejected=dict.fromkeys(("innerScorer", "inner_scorer"), _INNER_ONLY))
+# The longest duration that both a float and a `timedelta` can express.
+_LONGEST = nextafter(timedelta.max.total_seconds(), 0)
+
+
+def _number_of_seconds(duration: timedelta) -> float:
+    seconds = duration.total_seconds()
+    if seconds > _LONGEST or timedelta(seconds=seconds) != duration:
+        raise DocumentError(f"{duration!r} cannot be written exactly as a number of seconds")
+    return seconds
+
+
+_SECONDS = adapted(
+    limited(FINITE, low=1e-6, high=_LONGEST, above=0),
+    read=lambda seconds: timedelta(seconds=seconds),
+    write=_number_of_seconds,
+)
+
+
+def _quota_entry(kind: Any, **shares: float) -> QuotaEntry:
+    """Build an entry. Unlike in Python, it must have a share (QS-10). Errors use the names of the file's fields."""
+    if not shares:
+        raise DocumentError("needs minPercent, maxPercent or both")
+    least, most = shares.get("require", 0.0), shares.get("cap", 100.0)
+    if least > most:
+        raise DocumentError(f"minPercent ({least:g}) must not exceed maxPercent ({most:g})", path="minPercent")
+    return QuotaEntry(kind, least, most)
+
+
+_QUOTA = Record(
+    _quota_entry,
+    [
+        Field("kind", KIND),
+        Field("minPercent", _PERCENT, OPTIONAL, "the minimum share of the budget for the kind", "require"),
+        Field("maxPercent", _PERCENT, OPTIONAL, "the maximum share of the budget for the kind", "cap"),
+    ],
+)
+QUOTAS = list_of(_QUOTA)
+_COUNT_QUOTA = Record(
+    CountQuotaEntry,
+    [
+        Field("kind", KIND),
+        Field("requireCount", _COUNT, 0, "the minimum number of selected items"),
+        Field("capCount", _COUNT, description="the maximum number of selected items"),
+    ],
+)
+
+# The codec for each type of option. Strategies are added below: options may be strategies, too.
+_TYPES: dict[Any, Codec] = {
+    bool: FLAG,
+    int: INTEGER,
+    float: FINITE,
+    str: TEXT,
+    ContextKind: KIND,
+    timedelta: _SECONDS,
+    QuotaEntry: _QUOTA,
+    CountQuotaEntry: _COUNT_QUOTA,
+    ScarcityLike: choice(ScarcityBehavior),
+}
+_SCORER = Strategy(SCORERS, _TYPES, "weight")
 SLICER = Strategy(SLICERS, _TYPES)
 PLACER = Strategy(PLACERS, _TYPES)
 SHORTENER = Strategy(SHORTENERS, _TYPES)
-CURVE = Strategy(CURVES, _TYPES)
-_CLOCK = RegisteredName(CLOCKS)
+_CURVE = Strategy(CURVES, _TYPES)
+STRATEGIES = (_SCORER, SLICER, PLACER, SHORTENER, _CURVE)
+_CLOCK = registered_name(CLOCKS)
 
 
 def _read_weighted(value: Any, context: Context) -> Any:
     """Read an object as a `(scorer, weight)` pair, as `CompositeScorer` takes it."""
     mistakes: list[DocumentError] = []
-    scorer, weight = attempt(SCORER.read, value, "", context, mistakes), 1.0
+    scorer, weight = context.attempt(_SCORER.read, value, "", mistakes), 1.0
     if isinstance(value, Mapping) and value.get("weight") is not None:  # pyright: ignore[reportUnknownMemberType]
-        weight = attempt(POSITIVE.read, value["weight"], "weight", context, mistakes)
+        weight = context.attempt(_POSITIVE.read, value["weight"], "weight", mistakes)
     raise_mistakes(mistakes)
     return scorer, weight
 
 
 def _write_weighted(value: Any, context: Context) -> dict[str, Any]:
     scorer, weight = value
-    document = SCORER.write(scorer, context)
-    return {"type": document.pop("type"), "weight": POSITIVE.write(weight, context), **document}
+    document = _SCORER.write(scorer, context)
+    return {"type": document.pop("type"), "weight": _POSITIVE.write(weight, context), **document}
 
 
-def _write_inner(value: Any, context: Context) -> dict[str, Any]:
-    """Write an inner scorer with a weight: other implementations require one, but ignore it."""
-    return _write_weighted((value, 1.0), context)
+_WEIGHTED = Codec(
+    lambda: {"allOf": [_SCORER.schema(), {"properties": {"weight": _POSITIVE.schema()}}]},
+    _read_weighted,
+    _write_weighted,
+)
+WEIGHTED_SCORERS = list_of(_WEIGHTED, at_least=1)
 
-
-_WEIGHTED = {"allOf": [SCORER.schema(), {"properties": {"weight": POSITIVE.schema()}}]}
-WEIGHTED_SCORERS = list_of(FunctionCodec(_WEIGHTED, _read_weighted, _write_weighted), at_least=1)
-
+# An inner scorer is written with a weight, which other implementations require, but ignore.
+_INNER = Codec(_SCORER.schema, _SCORER.read, lambda scorer, context: _write_weighted((scorer, 1.0), context))
 _TYPES.update(
-    {
-        Scorer: FunctionCodec(SCORER.schema(), SCORER.read, _write_inner),
-        Slicer: SLICER,
-        Placer: PLACER,
-        Shortener: SHORTENER,
-        Curve: CURVE,
-        TimeProvider: _CLOCK,
-    }
+    {Scorer: _INNER, Slicer: SLICER, Placer: PLACER, Shortener: SHORTENER, Curve: _CURVE, TimeProvider: _CLOCK}
 )
 
 
@@ -75,44 +132,63 @@ class _Window(NamedTuple):
 
 
 # A window is a pair in the curve, but an object in the document.
-_WINDOW = adapted(Record(_Window, [Field("maxAgeSeconds", SECONDS), Field("score", SHARE)]), write=_Window._make)
+_WINDOW = adapted(Record(_Window, [Field("maxAgeSeconds", _SECONDS), Field("score", _SHARE)]), write=_Window._make)
 
-CURVE.define(scorers.Exponential, Field("halfLifeSeconds", SECONDS, attribute="half_life"))
-CURVE.define(scorers.Window, Field("maxAgeSeconds", SECONDS, attribute="max_age"))
-CURVE.define(scorers.Step, windows=list_of(_WINDOW, at_least=1))
+_CURVE.define(scorers.Exponential, Field("halfLifeSeconds", _SECONDS, attribute="half_life"))
+_CURVE.define(scorers.Window, Field("maxAgeSeconds", _SECONDS, attribute="max_age"))
+_CURVE.define(scorers.Step, windows=list_of(_WINDOW, at_least=1))
 
 
-def _reject_query(value: Any, _: Context) -> Any:  # noqa: ARG001 - any value is rejected
+def _reject_query(_value: Any, _context: Context) -> Any:
     raise DocumentError("a query belongs to a call, not to a policy; pass query= to select or Pipeline.run")
 
 
-_NO_QUERY = FunctionCodec({"type": "null"}, _reject_query, _reject_query)
-_INNER_SCORER = Field("innerScorer", _TYPES[Scorer], attribute="inner")
-_KIND_WEIGHTS = Field("kindWeights", map_of(KIND, WEIGHT), scorers.KindScorer().weights, attribute="weights")
+_NO_QUERY = Codec(lambda: {"type": "null"}, _reject_query, _reject_query)
+_INNER_SCORER = Field("innerScorer", _INNER, attribute="inner")
+_KIND_WEIGHTS = Field("kindWeights", map_of(KIND, _WEIGHT), scorers.KindScorer().weights, attribute="weights")
 _TIME = Field("time", _CLOCK, description="The name of the clock that ages are measured by.", attribute="time_provider")
 
-SCORER.define(scorers.RecencyScorer)
-SCORER.define(scorers.ReflexiveScorer)
-SCORER.define(
+# Options of other types are ignored, except an inner scorer, which other implementations reject, too.
+_INNER_ONLY = "is only valid for scaled and boosted; remove it or change the type"
+_SCORER.related_keys |= {"innerScorer": _INNER_ONLY, "inner_scorer": _INNER_ONLY}
+
+_SCORER.define(scorers.RecencyScorer)
+_SCORER.define(scorers.ReflexiveScorer)
+_SCORER.define(
     scorers.RelevanceScorer,
     query=_NO_QUERY,
-    k1=WEIGHT,
-    b=SHARE,
-    window=COUNT,
-    share=SHARE,
-    group_share=SHARE,
-    length_exponent=SHARE,
+    k1=_WEIGHT,
+    b=_SHARE,
+    window=_COUNT,
+    share=_SHARE,
+    group_share=_SHARE,
+    length_exponent=_SHARE,
 )
-SCORER.define(scorers.KindScorer, _KIND_WEIGHTS)
-SCORER.define(scorers.TagScorer, tag_weights=map_of(TEXT, WEIGHT))
-SCORER.define(scorers.ScaledScorer, _INNER_SCORER)
-SCORER.define(scorers.BoostedScorer, _INNER_SCORER)
-SCORER.define(scorers.CompositeScorer, Field("scorers", WEIGHTED_SCORERS, attribute="entries"))
-SCORER.define(scorers.MetadataTrustScorer, default_score=SHARE)
-SCORER.define(scorers.MetadataKeyScorer, boost=POSITIVE)
-SCORER.define(scorers.DecayScorer, _TIME, null_timestamp_score=SHARE)
+_SCORER.define(scorers.KindScorer, _KIND_WEIGHTS)
+_SCORER.define(scorers.TagScorer, tag_weights=map_of(TEXT, _WEIGHT))
+_SCORER.define(scorers.ScaledScorer, _INNER_SCORER)
+_SCORER.define(scorers.BoostedScorer, _INNER_SCORER)
+_SCORER.define(scorers.CompositeScorer, Field("scorers", WEIGHTED_SCORERS, attribute="entries"))
+_SCORER.define(scorers.MetadataTrustScorer, default_score=_SHARE)
+_SCORER.define(scorers.MetadataKeyScorer, boost=_POSITIVE)
+_SCORER.define(scorers.DecayScorer, _TIME, null_timestamp_score=_SHARE)
 
-_MAX_CELLS = Field("maxCells", LIMIT, description='The maximum number of candidates times buckets, or "unlimited".')
+
+def _read_limit(value: Any, context: Context) -> Any:
+    if not isinstance(value, str):
+        return POSITIVE_INTEGER.read(value, context)
+    if name_key(value) != "unlimited":
+        raise must_be('an integer or "unlimited"', value)
+    return None
+
+
+def _write_limit(value: Any, context: Context) -> Any:
+    # Not as null, which means absent, and which TOML does not have.
+    return "unlimited" if value is None else POSITIVE_INTEGER.write(value, context)
+
+
+_LIMIT = Codec(lambda: {"anyOf": [POSITIVE_INTEGER.schema(), {"const": "unlimited"}]}, _read_limit, _write_limit)
+_MAX_CELLS = Field("maxCells", _LIMIT, description='The maximum number of candidates times buckets, or "unlimited".')
 
 SLICER.define(slicers.GreedySlice, cost_exponent=limited(FINITE, 0, 2))
 SLICER.define(slicers.MinScoreSlice)

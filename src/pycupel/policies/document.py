@@ -11,17 +11,16 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from pycupel.codecs.base import INVALID, BuildError, Context, Schema, adapted
-from pycupel.codecs.containers import list_of
+from pycupel.codecs.base import BuildError, Context, Schema, adapted
 from pycupel.codecs.records import Field, Record, snake
-from pycupel.codecs.scalars import FLAG, TEXT, choice
+from pycupel.codecs.values import FLAG, TEXT, choice
 from pycupel.errors import CupelError, DocumentError
 from pycupel.model import OverflowStrategy
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName, as_policy
-from pycupel.policies.built_in import CURVE, PLACER, SCORER, SHORTENER, SLICER, WEIGHTED_SCORERS
-from pycupel.policies.strategies import ByName, NameOrObject
-from pycupel.policies.values import POSITIVE_INTEGER, QUOTA_ENTRY
+from pycupel.policies import built_in
+from pycupel.policies.built_in import PLACER, POSITIVE_INTEGER, SHORTENER, SLICER
+from pycupel.policies.strategies import by_name, name_or_object
 from pycupel.registry import SLICERS
 from pycupel.scorers import CompositeScorer
 from pycupel.slicers import GreedySlice, QuotaSlice, StreamSlice
@@ -72,22 +71,22 @@ def _build_policy(
     return Policy(scorers, **fields)
 
 
-def _conflicts(fields: dict[str, Any]) -> Iterator[DocumentError]:
-    """Find mistakes that involve several fields."""
-    named = fields.get("slicer_type")
+def _conflicts(fields: Mapping[str, Any]) -> Iterator[DocumentError]:
+    """Find mistakes that involve several fields. A field that is wrong by itself is None."""
+    slicer = fields.get("slicer_type", "")
     for slicer_type, (option, field) in _FLAT_OPTIONS.items():
-        if snake(option) in fields and named is not INVALID and type(named) is not SLICERS[slicer_type]:
+        if snake(option) in fields and slicer is not None and type(slicer) is not SLICERS[slicer_type]:
             yield DocumentError(f"can only be specified when slicerType is {slicer_type}", path=field)
     for (field, other), text in _CONFLICTS.items():
         if field in fields and other in fields:
             yield DocumentError(text, path=field)
-    if isinstance(named, StreamSlice) and fields.get("quotas"):
+    if isinstance(slicer, StreamSlice) and fields.get("quotas", ()) != ():
         text = "cannot be combined with slicerType stream, which does not wait for all items"
         yield DocumentError(text, path="quotas")
 
 
-_SCORERS = adapted(WEIGHTED_SCORERS, read=_scorer_of, write=_entries_of)
-_SHORTEN = NameOrObject(SHORTENER, "shorten")
+_SCORERS = adapted(built_in.WEIGHTED_SCORERS, read=_scorer_of, write=_entries_of)
+_SHORTEN = name_or_object(SHORTENER, "shorten")
 
 _POLICY = Record(
     _build_policy,
@@ -95,12 +94,12 @@ _POLICY = Record(
         Field("name", TEXT, None),
         Field("description", TEXT, None),
         Field("scorers", _SCORERS, description="the scorers, which rank items; weights are relative"),
-        Field("slicerType", ByName(SLICER, "slicer"), None, "the slicer, which selects the items that fit"),
+        Field("slicerType", by_name(SLICER, "slicer"), None, "the slicer, which selects the items that fit"),
         Field("knapsackBucketSize", POSITIVE_INTEGER, None, "only if slicerType is knapsack", "bucket_size"),
         Field("streamBatchSize", POSITIVE_INTEGER, None, "only if slicerType is stream", "batch_size"),
-        Field("quotas", list_of(QUOTA_ENTRY), None, "the shares of the budget for each kind"),
+        Field("quotas", built_in.QUOTAS, None, "the shares of the budget for each kind"),
         Field("slicer", SLICER, None, "a slicer with options that the other fields cannot express"),
-        Field("placerType", ByName(PLACER, "placer"), None, "the placer, which orders the selected items"),
+        Field("placerType", by_name(PLACER, "placer"), None, "the placer, which orders the selected items"),
         Field("placer", PLACER, None, "a placer with options"),
         Field("deduplicationEnabled", FLAG, None, attribute="deduplication"),
         Field("dedupeAgainstPinned", FLAG, False),
@@ -190,7 +189,5 @@ def policy_json_schema() -> Schema:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Cupel policy",
         **_POLICY.schema(),
-        "$defs": {
-            strategy.registry.what: strategy.definition() for strategy in (SCORER, SLICER, PLACER, SHORTENER, CURVE)
-        },
+        "$defs": {strategy.registry.what: strategy.definition() for strategy in built_in.STRATEGIES},
     }

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
 
-from pycupel.codecs.containers import TOO_DEEP, check_depth
-from pycupel.codecs.jsontext import parse_json
+from pycupel.codecs.jsontext import TOO_DEEP, check_depth
 from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.model.checks import checked_name, checked_str, quoted
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName
 from pycupel.policies.document import combine_mistakes, policy_from_dict, policy_to_dict
-from pycupel.policies.toml import dump_toml, parse_toml
-from pycupel.policies.yaml import dump_yaml, parse_yaml
+from pycupel.policies.formats import READERS, WRITERS, PolicyFormat
 
 __all__ = ["PolicyFormat", "dump_policy", "load_policy", "parse_policy", "save_policy"]
-
-PolicyFormat = Literal["json", "toml", "yaml"]
-"""A format of policy files."""
 
 _MAX_BYTES = 1_000_000
 
@@ -82,13 +74,13 @@ def parse_policy(text: str, format: PolicyFormat = "json") -> Policy:  # noqa: A
         InvalidArgumentError: there is no such format.
         MissingExtraError: the format is YAML, and PyYAML is not installed.
     """
-    name = checked_name("format", format, _READERS)
+    name = checked_name("format", format, READERS)
     checked_str("text", text)
     try:
         if not text.strip():
             raise DocumentError(f"{name.upper()} input cannot be empty.")  # noqa: TRY301
         _check_size(len(text.encode(errors="surrogatepass")))
-        data = _READERS[name](text)
+        data = READERS[name](text)
         check_depth(data)
     except DocumentError as error:
         raise combine_mistakes(error) from None
@@ -109,11 +101,11 @@ def dump_policy(policy: Policy | PresetName, format: PolicyFormat = "json") -> s
         InvalidArgumentError: there is no such format or preset.
         MissingExtraError: the format is YAML, and PyYAML is not installed.
     """
-    name = checked_name("format", format, _READERS)
+    name = checked_name("format", format, READERS)
     document = policy_to_dict(policy)
     check_depth(document)
     try:
-        return _WRITERS[name](document)
+        return WRITERS[name](document)
     except (ValueError, RecursionError) as error:
         # For example, an integer has too many digits.
         raise DocumentError(f"cannot be written as {name.upper()}: {error}") from None
@@ -124,19 +116,6 @@ def _check_size(size: int) -> None:
         raise DocumentError(f"is larger than {_MAX_BYTES:,} bytes, the limit for a policy")
 
 
-def _read_json(text: str) -> Any:
-    data = parse_json(text)
-    if data is None:
-        raise DocumentError("Policy cannot be null. Received JSON literal 'null'.")
-    return data
-
-
-def _write_json(document: dict[str, Any]) -> str:
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
-
-
-_READERS: dict[str, Callable[[str], Any]] = {"json": _read_json, "toml": parse_toml, "yaml": parse_yaml}
-_WRITERS: dict[str, Callable[[Any], str]] = {"json": _write_json, "toml": dump_toml, "yaml": dump_yaml}
 _SUFFIXES: dict[str, PolicyFormat] = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
 
 

@@ -1,30 +1,24 @@
 """The seven presets, tuned on questions with known evidence. See `docs/quality.md` for the measurements.
 
 Presets that score relevance use the candidates' hints, the query, or a blend of both if both are given.
-`preset(name, upstream=True)` returns the .NET implementation's preset of that name.
+`preset(name, upstream=True)` returns the .NET implementation's preset of that name. An application registers its own
+policies in a `PolicyRegistry`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from typing import Self
 
-from pycupel.errors import InvalidArgumentError
+from pycupel import scorers
+from pycupel.errors import InvalidArgumentError, plain
 from pycupel.model.checks import argument_of, checked_bool, checked_str, quoted
 from pycupel.model.frozen import FrozenDict
-from pycupel.model.names import find_name, suggestion
+from pycupel.model.names import find_name, name_key, suggestion
 from pycupel.pipeline import Policy
+from pycupel.pipeline.policy import PresetName, as_policy
 from pycupel.placers import ChronologicalPlacer, FramedPlacer, UShapedPlacer
 from pycupel.protocols import Placer, Scorer
-from pycupel.scorers import (
-    CompositeScorer,
-    FrequencyScorer,
-    KindScorer,
-    PriorityScorer,
-    RecencyScorer,
-    ReflexiveScorer,
-    RelevanceScorer,
-)
 from pycupel.slicers import GreedySlice, KnapsackSlice
 
 __all__ = [
@@ -36,24 +30,25 @@ __all__ = [
     "PRESETS",
     "RAG",
     "TOOL_USE",
+    "PolicyRegistry",
     "known_preset",
     "preset",
 ]
 
 # Strict score order. With exponent 0, `best_first` has no effect; it only states the intention.
 _BY_SCORE = GreedySlice(cost_exponent=0.0, best_first=True)
-_QUERY = RelevanceScorer(length_exponent=0.15, optional=True)
-_HINTS = ReflexiveScorer("auto")
-_RECENCY = RecencyScorer("position")
-_PRIORITY = PriorityScorer()
-_KIND = KindScorer()
+_QUERY = scorers.RelevanceScorer(length_exponent=0.15, optional=True)
+_HINTS = scorers.ReflexiveScorer("auto")
+_RECENCY = scorers.RecencyScorer("position")
+_PRIORITY = scorers.PriorityScorer()
+_KIND = scorers.KindScorer()
 _BEST_AT_THE_EDGES = FramedPlacer(UShapedPlacer())
 # System prompts first, then memories and documents, then the conversation.
 _CONVERSATION = FramedPlacer(FramedPlacer(ChronologicalPlacer("position"), first=("Memory", "Document")))
 
 
 def _preset(name: str, description: str, entries: list[tuple[Scorer, float]], placer: Placer = _CONVERSATION) -> Policy:
-    return Policy(CompositeScorer(entries), _BY_SCORE, placer, name=name, description=description)
+    return Policy(scorers.CompositeScorer(entries), _BY_SCORE, placer, name=name, description=description)
 
 
 CHAT = _preset(
@@ -91,7 +86,7 @@ TOOL_USE = _preset(
 LONG_RUNNING = _preset(
     "LongRunning",
     "Long conversations: what answers the query, then recency, recurring topics and kind.",
-    [(_QUERY, 3), (_RECENCY, 0.5), (FrequencyScorer(), 0.25), (_KIND, 0.25)],
+    [(_QUERY, 3), (_RECENCY, 0.5), (scorers.FrequencyScorer(), 0.25), (_KIND, 0.25)],
 )
 """For long conversations: what answers the query, then recency, recurring topics and kind."""
 DEBUGGING = _preset(
@@ -117,22 +112,27 @@ PRESETS: Mapping[str, Policy] = FrozenDict(
 
 def _upstream() -> dict[str, Policy]:
     """Return the presets of the .NET implementation."""
-    by_age, by_kind, by_priority = RecencyScorer(), KindScorer(), PriorityScorer()
-    by_hint = ReflexiveScorer()
-    policies = {
-        "chat": Policy(CompositeScorer([(by_age, 3), (by_kind, 1)])),
-        "code-review": Policy(CompositeScorer([(by_kind, 2), (by_priority, 2), (by_age, 1)])),
-        "rag": Policy(CompositeScorer([(by_hint, 3), (by_kind, 1)]), placer=UShapedPlacer()),
-        "document-qa": Policy(
-            CompositeScorer([(by_kind, 2), (by_hint, 2), (by_priority, 1)]),
-            KnapsackSlice(bucket_size=100),
-            UShapedPlacer(),
-        ),
-        "tool-use": Policy(CompositeScorer([(by_kind, 2), (by_age, 2), (by_priority, 1)])),
-        "long-running": Policy(CompositeScorer([(by_age, 3), (FrequencyScorer(), 1), (by_kind, 1)])),
-        "debugging": Policy(CompositeScorer([(by_priority, 3), (by_kind, 2), (by_age, 1)])),
+    by_age, by_hint = scorers.RecencyScorer(), scorers.ReflexiveScorer()
+    entries: dict[str, list[tuple[Scorer, float]]] = {
+        "chat": [(by_age, 3), (_KIND, 1)],
+        "code-review": [(_KIND, 2), (_PRIORITY, 2), (by_age, 1)],
+        "rag": [(by_hint, 3), (_KIND, 1)],
+        "document-qa": [(_KIND, 2), (by_hint, 2), (_PRIORITY, 1)],
+        "tool-use": [(_KIND, 2), (by_age, 2), (_PRIORITY, 1)],
+        "long-running": [(by_age, 3), (scorers.FrequencyScorer(), 1), (_KIND, 1)],
+        "debugging": [(_PRIORITY, 3), (_KIND, 2), (by_age, 1)],
     }
-    return {name: replace(policy, name=PRESETS[name].name) for name, policy in policies.items()}
+    slicers = {"document-qa": KnapsackSlice(bucket_size=100)}
+    placers = {"rag": UShapedPlacer(), "document-qa": UShapedPlacer()}
+    return {
+        name: Policy(
+            scorers.CompositeScorer(entries[name]),
+            slicers.get(name, GreedySlice()),
+            placers.get(name, ChronologicalPlacer()),
+            name=policy.name,
+        )
+        for name, policy in PRESETS.items()
+    }
 
 
 def preset(name: str, *, upstream: bool = False) -> Policy:
@@ -152,11 +152,7 @@ def preset(name: str, *, upstream: bool = False) -> Policy:
 
 
 def known_preset(name: str, argument: str) -> str:
-    """Return the canonical spelling of a preset's name. Errors refer to it as `argument`.
-
-    Raises:
-        InvalidArgumentError: there is no such preset.
-    """
+    """Return the canonical spelling of a preset's name. Errors refer to it as `argument`."""
     known = find_name(name, PRESETS)
     if known is None:
         raise InvalidArgumentError(
@@ -165,3 +161,89 @@ def known_preset(name: str, argument: str) -> str:
             value=name,
         )
     return known
+
+
+class PolicyRegistry:
+    """A registry of policies by intent. It starts empty; `with_presets` starts with the seven presets.
+
+    An intent is a name for a purpose; `code-review`, `code_review` and `CodeReview` are the same intent. Iteration
+    yields the intents in the order in which they were added.
+    """
+
+    def __init__(self) -> None:
+        self._policies: dict[str, tuple[str, Policy]] = {}
+
+    def __repr__(self) -> str:
+        count = len(self._policies)
+        return f"<{type(self).__name__}: {count} {'policy' if count == 1 else 'policies'}>"
+
+    @classmethod
+    def with_presets(cls) -> Self:
+        """Return a registry of the seven presets, under their names."""
+        registry = cls()
+        for intent, policy in PRESETS.items():
+            registry.add_policy(intent, policy)
+        return registry
+
+    def add_policy(self, intent: str, policy: Policy | PresetName) -> Self:
+        """Register a policy for an intent. If the intent is registered in the same spelling, its policy is replaced.
+
+        Args:
+            intent: The name of the purpose.
+            policy: A policy, a pipeline, or the name of a preset.
+
+        Returns:
+            The registry itself, so that calls can be chained.
+
+        Raises:
+            TypeError: an argument has the wrong type.
+            InvalidArgumentError: the intent is blank or registered in another spelling, or there is no such preset.
+        """
+        key = _key(intent)
+        spelling, _ = self._policies.get(key, (intent, None))
+        if intent != spelling:
+            raise InvalidArgumentError(
+                f"intent {quoted(intent)} is already registered as {quoted(spelling)}; "
+                "use that spelling to replace its policy",
+                argument="intent",
+                value=intent,
+            )
+        self._policies[key] = (intent, as_policy(policy))
+        return self
+
+    def get_policy(self, intent: str) -> Policy:
+        """Return the policy for an intent.
+
+        Raises:
+            InvalidArgumentError: there is no such policy. A note lists the registered intents.
+        """
+        policy = self.try_get_policy(intent)
+        if policy is None:
+            near = suggestion(intent, self)
+            raise InvalidArgumentError(
+                f"No policy registered for intent '{plain(intent)}'.",
+                argument="intent",
+                value=intent,
+                hint=f"Registered intents: {', '.join(self) or 'none'}{near}",
+            )
+        return policy
+
+    def try_get_policy(self, intent: str) -> Policy | None:
+        """Return the policy for an intent, or None if there is none."""
+        return self._policies.get(_key(intent), (None, None))[1]
+
+    def __contains__(self, intent: object) -> bool:
+        return isinstance(intent, str) and name_key(intent) in self._policies
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([intent for intent, _ in self._policies.values()])
+
+    def __len__(self) -> int:
+        return len(self._policies)
+
+
+def _key(intent: str) -> str:
+    key = name_key(checked_str("intent", intent))
+    if not key.strip():
+        raise InvalidArgumentError("intent must not be blank", argument="intent", value=intent)
+    return key

@@ -15,46 +15,42 @@ from pycupel.model.names import suggestion
 from pycupel.registry import Registry
 from pycupel.scorers.similarity import SimilarityScorer
 
-__all__ = ["ByName", "NameOrObject", "RegisteredName", "Strategy"]
+__all__ = ["Strategy", "by_name", "name_or_object", "registered_name"]
 
 _RESERVED = ("type", "weight")
 
 
-class RegisteredName:
-    """A codec for an entry of a registry, written as its name."""
+def registered_name(registry: Registry) -> Codec:
+    """Return a codec for the entries of a registry, written as their names."""
+    what = registry.what
 
-    def __init__(self, registry: Registry) -> None:
-        self.registry = registry
-
-    def read(self, value: Any, _: Context, /) -> Any:
-        """Return the entry of that name."""
-        what = self.registry.what
+    def read(value: Any, _: Context) -> Any:
         if not isinstance(value, str):
             raise must_be(f"the name of a {what}", value)
-        if self.registry.canonical_name(value) is None:
-            near = suggestion(value, self.registry)
-            raise DocumentError(f"unknown {what} {quoted(value)}; choose from {', '.join(self.registry)}{near}")
-        return self.registry[value]
+        if registry.canonical_name(value) is None:
+            near = suggestion(value, registry)
+            raise DocumentError(f"unknown {what} {quoted(value)}; choose from {', '.join(registry)}{near}")
+        return registry[value]
 
-    def write(self, value: Any, _: Context, /) -> str:
-        """Return the name of an entry."""
-        name = self.registry.name_of(value)
-        if name is None:
-            if value is SimilarityScorer:
-                raise DocumentError(
-                    "a SimilarityScorer contains a function, which cannot be written to a file; save the policy "
-                    "without it, and add it after loading"
-                )
-            what = self.registry.what
+    def write(value: Any, _: Context) -> str:
+        name = registry.name_of(value)
+        if name is not None:
+            return name
+        if value is SimilarityScorer:
             raise DocumentError(
-                f"{_qualname(value)} is not a registered {what}, so a file cannot "
-                f"name it; register it with pycupel.registry.{what.upper()}S.register(name, ...)"
+                "a SimilarityScorer contains a function, which cannot be written to a file; save the policy "
+                "without it, and add it after loading"
             )
-        return name
+        raise DocumentError(
+            f"{_qualname(value)} is not a registered {what}, so a file cannot "
+            f"name it; register it with pycupel.registry.{what.upper()}S.register(name, ...)"
+        )
 
-    def schema(self) -> Schema:
-        """Return the usual spellings, for completion in editors. Other spellings are read, too."""
-        return {"enum": [spelling for name in self.registry for spelling in _spellings(name)]}
+    def schema() -> Schema:
+        # The usual spellings, for completion in editors. Others are read, too.
+        return {"enum": [spelling for name in registry for spelling in _spellings(name)]}
+
+    return Codec(schema, read, write)
 
 
 def _qualname(value: Any) -> str:
@@ -72,33 +68,24 @@ def _field_name(name: str) -> str:
     return camel(name) if snake(camel(name)) == name else name
 
 
-class Strategy:
+class Strategy(Codec):
     """A codec for objects with a `type`. Their other fields are the parameters of the class that the type names."""
 
-    def __init__(
-        self,
-        registry: Registry,
-        types: Mapping[Any, Codec],
-        *other_keys: str,
-        rejected: Mapping[str, str] | None = None,
-    ) -> None:
-        """Describe the strategies of a registry.
+    def __init__(self, registry: Registry, types: Mapping[Any, Codec], *other_keys: str) -> None:
+        """Describe the strategies of a registry; `types` has the codec for each type of parameter.
 
-        Args:
-            registry: The strategies and their names.
-            types: The codec for each type of parameter.
-            other_keys: Keys of the object that are not options, apart from `type`.
-            rejected: Options to reject, with an error message, if a strategy does not have them. Other options of
-                other strategies are ignored.
+        `other_keys` are keys of the object that are not options, apart from `type`.
         """
+        super().__init__(self._schema, self._read, self._write)
         self.registry = registry
+        self.name = registered_name(registry)
+        self.related_keys: dict[str, str] = {}
+        """Options that other types have. Each maps to the error message that rejects it; if empty, it is ignored."""
         self._types = types
-        self._name = RegisteredName(registry)
-        self._type = Record(dict, [Field("type", self._name)])
+        self._type = Record(dict, [Field("type", self.name)])
         self._other_keys = ("type", *other_keys)
         # Keyed by id, because a plug-in may not be hashable.
         self._built_in: dict[int, Record] = {}
-        self._related_keys = dict(rejected or {})
 
     def define(self, cls: type[Any], *fields: Field, **codecs: Codec) -> None:
         """Define a built-in type.
@@ -112,7 +99,11 @@ class Strategy:
         record = self._built_in[id(cls)] = self._derived(cls, *fields, *own)
         for field in record.fields:
             for name in field.spellings:
-                self._related_keys.setdefault(name, "")
+                self.related_keys.setdefault(name, "")
+
+    def record(self, cls: Any) -> Record:
+        """Return the codec for the options of a registered class."""
+        return self._built_in.get(id(cls)) or self._derived(cls)
 
     def _derived(self, cls: Any, *fields: Field) -> Record:
         derived = derive_fields(cls, self._types, fields, spell=_field_name)
@@ -123,22 +114,16 @@ class Strategy:
                     "files"
                 )
         # A field of another type is not a misspelling: .NET writes the fields of all types.
-        return Record(cls, derived, other_keys=self._other_keys, related_keys=self._related_keys)
+        return Record(cls, derived, other_keys=self._other_keys, related_keys=self.related_keys)
 
-    def record(self, cls: Any) -> Record:
-        """Return the codec for the options of a registered class."""
-        return self._built_in.get(id(cls)) or self._derived(cls)
-
-    def read(self, value: Any, context: Context, /) -> Any:
-        """Return the strategy that an object describes."""
+    def _read(self, value: Any, context: Context) -> Any:
         if not isinstance(value, Mapping):
             raise must_be("an object with a type", value)
         # Read the type first, because it decides which other fields are allowed.
         return self.record(self._type.read(value, Context())["type"]).read(value, context)
 
-    def write(self, value: Any, context: Context, /) -> dict[str, Any]:
-        """Return the object that describes a strategy."""
-        name = self._name.write(type(value), context)
+    def _write(self, value: Any, context: Context) -> dict[str, Any]:
+        name = self.name.write(type(value), context)
         try:
             return {"type": name, **self.record(type(value)).write(value, context)}
         except AttributeError as error:
@@ -150,7 +135,7 @@ class Strategy:
             # For example, from the `__eq__` of an option.
             raise DocumentError(f"{_qualname(type(value))} cannot be written: {shortened(error, 200)}") from error
 
-    def schema(self) -> Schema:
+    def _schema(self) -> Schema:
         """Return a reference to the definition in `$defs`."""
         return {"$ref": f"#/$defs/{self.registry.what}"}
 
@@ -161,7 +146,7 @@ class Strategy:
             return {"properties": {"type": names}, "required": ["type"]}
 
         cases = [{"if": named({"enum": _spellings(name)}), "then": self._fields_schema(name)} for name in self.registry]
-        return {"type": "object", **named(self._name.schema()), "allOf": cases}
+        return {"type": "object", **named(self.name.schema()), "allOf": cases}
 
     def _fields_schema(self, name: str) -> Schema:
         # A plug-in that cannot be loaded or used in a file must not break the schema of the others.
@@ -171,38 +156,30 @@ class Strategy:
         return {}
 
 
-class ByName(RegisteredName):
-    """A codec for strategies written as a name, in a field such as `slicerType`."""
+def by_name(strategy: Strategy, field: str) -> Codec:
+    """Return a codec for strategies written as a name, such as `slicerType`; `field` takes them as objects."""
 
-    def __init__(self, strategy: Strategy, field: str) -> None:
-        """Describe a field of names; `field` is the field that takes the same strategies as objects."""
-        super().__init__(strategy.registry)
-        self._strategy = strategy
-        self._field = field
-
-    def read(self, value: Any, context: Context, /) -> Any:
-        """Return the strategy of that name, which must have no required options."""
-        record = self._strategy.record(super().read(value, context))
-        for field in record.fields:
-            if field.default is REQUIRED:
-                name = self.registry.canonical_name(value)
-                example = f'"{self._field}": {{"type": "{name}", "{field.name}": ...}}'
+    def read(value: Any, context: Context) -> Any:
+        record = strategy.record(strategy.name.read(value, context))
+        for option in record.fields:
+            if option.default is REQUIRED:
+                name = strategy.registry.canonical_name(value)
+                example = f'"{field}": {{"type": "{name}", "{option.name}": ...}}'
                 raise DocumentError(f"needs options; write it as an object: {example}")
         return record.read({}, context)
 
+    return Codec(strategy.name.schema, read, strategy.write)
 
-class NameOrObject(ByName):
-    """A codec for strategies written as an object, or as a name if they need no options."""
 
-    def read(self, value: Any, context: Context, /) -> Any:
-        """Return the strategy that a name or an object describes."""
-        return super().read(value, context) if isinstance(value, str) else self._strategy.read(value, context)
+def name_or_object(strategy: Strategy, field: str) -> Codec:
+    """Return a codec for strategies written as an object, or as a name if they need no options."""
+    named = by_name(strategy, field)
 
-    def write(self, value: Any, context: Context, /) -> Any:
-        """Return the name of a strategy if all its options have their defaults, otherwise the object."""
-        document = self._strategy.write(value, context)
+    def read(value: Any, context: Context) -> Any:
+        return (named if isinstance(value, str) else strategy).read(value, context)
+
+    def write(value: Any, context: Context) -> Any:
+        document = strategy.write(value, context)
         return document["type"] if len(document) == 1 else document
 
-    def schema(self) -> Schema:
-        """Return a schema that accepts either form."""
-        return {"anyOf": [super().schema(), self._strategy.schema()]}
+    return Codec(lambda: {"anyOf": [named.schema(), strategy.schema()]}, read, write)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import isfinite
 from typing import Any
 
-from pycupel.codecs.base import Codec, Context, FunctionCodec, must_be
-from pycupel.codecs.containers import OBJECT, list_of, map_of
+from pycupel.codecs.base import Codec, Context, must_be
 from pycupel.codecs.records import OPTIONAL, Field, Record
-from pycupel.codecs.scalars import FLAG, INTEGER, KIND, NUMBER, SOURCE, TEXT, limited, text
-from pycupel.model import ContextBudget, ContextItem, ContextKind, ContextSource, ScoredItem
+from pycupel.codecs.values import FLAG, INTEGER, KIND, NUMBER, OBJECT, SOURCE, TEXT, limited, list_of, map_of, text
+from pycupel.model import ContextBudget, ContextItem, ContextKind, ContextSource
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import trusted_item
 
-__all__ = ["BUDGET", "CODECS", "ITEM", "usual_item"]
+__all__ = ["BUDGET", "ITEM", "usual_item"]
 
 # Python accepts more forms than RFC 3339, some of them without a time zone.
 _is_rfc_3339 = re.compile(
@@ -47,7 +46,7 @@ def _write_timestamp(value: datetime, _: Context) -> str:
     return value.isoformat().replace("+00:00", "Z")
 
 
-_TIMESTAMP = FunctionCodec({"type": "string", "format": "date-time"}, _read_timestamp, _write_timestamp)
+_TIMESTAMP = Codec(lambda: {"type": "string", "format": "date-time"}, _read_timestamp, _write_timestamp)
 
 _TAGS = list_of(TEXT)
 
@@ -138,10 +137,3 @@ BUDGET = Record(
     ],
     fast_read=_usual_budget,
 )
-
-CODECS: Mapping[type[Any], Codec] = {
-    ContextItem: ITEM,
-    ContextBudget: BUDGET,
-    ScoredItem: Record(ScoredItem, [Field("item", ITEM), Field("score", NUMBER)]),
-}
-"""The codec of each public class of the data model."""

@@ -11,26 +11,16 @@ from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
 
-from pycupel.codecs.base import Codec, Context, FunctionCodec, adapted, as_object, must_be
-from pycupel.codecs.containers import OBJECT, list_of
+from pycupel.codecs.base import Codec, Context, adapted, as_object, must_be
 from pycupel.codecs.derive import derive_fields
 from pycupel.codecs.records import OPTIONAL, Field, Record
-from pycupel.codecs.scalars import INTEGER, KIND, NUMBER, TEXT, text
-from pycupel.diagnostics import (
-    CountRequirementShortfall,
-    ExcludedItem,
-    ExclusionReason,
-    IncludedItem,
-    InclusionReason,
-    OverflowEvent,
-    PipelineStage,
-    SelectionReport,
-    TraceEvent,
-    UnknownReason,
-)
-from pycupel.diagnostics.reasons import EXCLUSION_REASONS, reason_name
+from pycupel.codecs.values import INTEGER, KIND, NUMBER, OBJECT, TEXT, list_of, text
+from pycupel.diagnostics import PipelineStage, SelectionReport
+from pycupel.diagnostics.entries import CountRequirementShortfall, ExcludedItem, IncludedItem
+from pycupel.diagnostics.events import OverflowEvent, TraceEvent
+from pycupel.diagnostics.reasons import EXCLUSION_REASONS, ExclusionReason, InclusionReason, UnknownReason, reason_name
 from pycupel.errors import DocumentError
-from pycupel.model import ContextBudget, ContextItem, ContextKind
+from pycupel.model import ContextBudget, ContextItem, ContextKind, ScoredItem
 from pycupel.model.checks import quoted
 from pycupel.wire.items import BUDGET, ITEM
 
@@ -45,7 +35,7 @@ def _open_enum(members: type[StrEnum]) -> Codec:
         name = text(value, context)
         return known.get(name, name)
 
-    return FunctionCodec(TEXT.schema(), read, text)
+    return Codec(TEXT.schema, read, text)
 
 
 # Every reason is an object with its name, and fields if it has any: `{"reason": "<name>", ...}` (WF-04).
@@ -91,7 +81,7 @@ def _write_exclusion(value: Any, context: Context) -> dict[str, Any]:
     return {"reason": name, **_REASONS[name].write(value, context)}
 
 
-TYPES[ExclusionReason] = FunctionCodec(_INCLUSION.schema(), _read_exclusion, _write_exclusion)
+TYPES[ExclusionReason] = Codec(_INCLUSION.schema, _read_exclusion, _write_exclusion)
 
 
 def _one_reason(cls: type[ExclusionReason]) -> Codec:
@@ -112,12 +102,15 @@ TYPES.update({cls: Record(cls, derive_fields(cls, TYPES)) for cls in _PARTS})
 _SHORTFALLS = Field("count_requirement_shortfalls", list_of(TYPES[CountRequirementShortfall]), OPTIONAL)
 
 CODECS: Mapping[type[Any], Codec] = {
+    ContextItem: ITEM,
+    ContextBudget: BUDGET,
+    ScoredItem: Record(ScoredItem, derive_fields(ScoredItem, TYPES)),
     SelectionReport: Record(SelectionReport, derive_fields(SelectionReport, TYPES, [_SHORTFALLS])),
     **{cls: TYPES[cls] for cls in _PARTS},
     InclusionReason: TYPES[InclusionReason | str],
     ExclusionReason: TYPES[ExclusionReason],
 }
-"""The codec of each public class of a report. That of `ExclusionReason` accepts any exclusion reason."""
+"""The codec of each public class. That of `ExclusionReason` accepts any exclusion reason."""
 
 _ALL_REASONS: list[type[ExclusionReason]] = [*EXCLUSION_REASONS.values(), UnknownReason]
 REASON_CODECS: Mapping[type[Any], Codec] = {cls: _one_reason(cls) for cls in _ALL_REASONS}

@@ -173,6 +173,7 @@ def test_a_pipeline_vector_may_have_its_own_tolerance() -> None:
     ("vector", "old", "new"),
     [
         (SCORING, "[[expected]]", "[unknown]\nx = 1\n[[expected]]\nunknown = 1"),
+        (SCORING, "[[expected]]", "[[unknown]]\nx = 1\n[[expected]]"),
         (SLICING, "[expected]", "[expected]\nunknown = 1"),
         (PLACING, "[expected]", "[expected]\nunknown = 1"),
         (PIPELINE, "[config]", "[config]\nunknown = 1"),

@@ -38,6 +38,9 @@ _ERRORS: Mapping[str, type[errors.CupelError]] = {
     "Cycle": errors.CycleError,
 }
 
+# The lists of a vector.
+_LISTS = ("items", "scored_items", "expected", "expected_output")
+
 # What a vector may state in [expected] about an outcome.
 _OUTCOMES = (
     "selected_contents",
@@ -92,6 +95,11 @@ def _check_lists(vector: Table, stage: str) -> None:
     own, other = ("scored_items", "items") if stage == "slicing" else ("items", "scored_items")
     if other in vector:
         raise VectorError(f"a {stage} vector has its items in {own}, not in {other}")
+    if own not in vector:
+        # Unknown fields are ignored (CV-02), but here it may be the items that are misspelt.
+        unknown = [name for name, value in vector.items() if is_list(value) and name not in _LISTS]
+        if unknown:
+            raise VectorError(f"a {stage} vector has its items in {own}, but this one has only {', '.join(unknown)}")
     if "expected_output" in vector and (stage != "pipeline" or "error" in section(vector, "expected")):
         raise VectorError("expected_output is for pipeline vectors that expect no error")
 
@@ -140,6 +148,8 @@ def _run_scorer(vector: Table) -> dict[str, list[tuple[ContextItem, float]]]:
 
 def _compare_scores(vector: Table, scores: dict[str, list[tuple[ContextItem, float]]]) -> None:
     epsilon = epsilon_of(vector)
+    if not tables(vector, "items") and not tables(vector, "expected"):
+        raise VectorError("a scoring vector without items checks nothing")
     for method, remaining in scores.items():
         for entry in tables(vector, "expected"):
             content = require(entry, "content", "an expected score")

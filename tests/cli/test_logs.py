@@ -156,6 +156,13 @@ def test_what_is_no_log(call: Call, text: bytes, message: str) -> None:
         assert call(verb, "-", "-b", "10", text=text) == (2, "", f"pycupel: {message}\n")
 
 
+def test_baselines_are_found_in_any_spelling(call: Call, session: str) -> None:
+    assert "Newest_First" in call("replay", session, "-b", "12000", "-p", "Newest_First").out
+    done = call("replay", session, "-b", "12000", "-p", "newest")
+    hint = "Instead of a preset, there are the baselines newest-first and as-logged."
+    assert done.err.splitlines()[1] == f"  {hint}"
+
+
 def test_a_share_of_a_replay_is_one_of_the_models_window(call: Call, tmp_path: Path) -> None:
     """The log names the model, so `--model` need not."""
     request = {"model": "claude-sonnet-4-5", "messages": [{"role": "user", "content": "Hello!"}]}

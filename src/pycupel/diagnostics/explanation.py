@@ -249,7 +249,9 @@ def _min_budget(
 
     # A report read from JSON has its own item objects.
     same = next((each for each in candidates if each is item), None)
-    target = same or next((each for each in candidates if each == item), item)
+    target = same or next((each for each in candidates if each == item), None)
+    if target is None:
+        raise InvalidArgumentError(f"items does not contain {shortened(item.content)}", argument="items")
     try:
         return find_min_budget_for(pipeline, candidates, target, _ceiling(candidates, budget), base_budget=budget)
     except NonMonotonicSlicerError:

@@ -14,7 +14,7 @@ from pycupel.diagnostics.events import TraceEvent
 from pycupel.diagnostics.explanation import Explanation, ScoreParts, explain
 from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_iterable, wrong_type
+from pycupel.model.checks import checked_iterable, checked_path, wrong_type
 from pycupel.model.frozen import sealed
 from pycupel.model.version import version_mark
 
@@ -258,10 +258,11 @@ class SelectionReport:
         """
         from pycupel.render.html import render_html  # noqa: PLC0415 - as for to_text
 
+        file_name = None if path is None else checked_path("path", path)
         page = render_html(self, pipeline=pipeline, items=items, other=other, text=text)
-        if path is None:
+        if file_name is None:
             return page
-        with open(path, "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123 - pathlib is slow to import
+        with open(file_name, "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123 - pathlib is slow to import
             file.write(page)
         return None
 

@@ -149,6 +149,12 @@ class SelectionReport:
         """Whether the same items are in and out, with equal scores, reasons and shortfalls.
 
         Unlike `==`, this ignores measured durations, which differ from run to run.
+
+        Args:
+            other: The report to compare with.
+
+        Raises:
+            TypeError: it is not a report.
         """
         checked_report("other", other)
         return (
@@ -201,6 +207,9 @@ class SelectionReport:
             parts: Whether to show the scores of the best items by scorer, too. Only a report that a run returned has
                 them.
             unicode: Whether to show printable characters beyond ASCII, instead of a `?` for each.
+
+        Raises:
+            TypeError: an argument is not a bool.
         """
         # Imported late, because rendering is a higher layer and most runs never need it.
         from pycupel.render.text import render_report  # noqa: PLC0415

@@ -250,6 +250,7 @@ def test_a_wrong_order_is_found(new: str, problem: str) -> None:
     [
         '[test]\nstage = "slicing"\nslicer = "greedy"\n[budget]\ntarget_tokens = 5',
         '[test]\nstage = "placing"\nplacer = "u-shaped"',
+        'sections = ["4.2"]\n[test]\nstage = "placing"\nplacer = "u-shaped"',
         '[test]\nstage = "pipeline"\n[budget]\ntarget_tokens = 5\n[[config.scorers]]\ntype = "recency"',
     ],
 )

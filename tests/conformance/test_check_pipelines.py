@@ -12,6 +12,7 @@ from tests.conformance.right import (
     OVERFLOW,
     PIPELINE,
     PLACING,
+    REFUSED_SCORER,
     SCORING,
     SLICING,
     changed,
@@ -174,6 +175,7 @@ def test_a_pipeline_vector_may_have_its_own_tolerance() -> None:
     [
         (SCORING, "[[expected]]", "[unknown]\nx = 1\n[[expected]]\nunknown = 1"),
         (SCORING, "[[expected]]", "[[unknown]]\nx = 1\n[[expected]]"),
+        (REFUSED_SCORER, "[config]", "[[unknown]]\nx = 1\n[config]"),
         (SLICING, "[expected]", "[expected]\nunknown = 1"),
         (PLACING, "[expected]", "[expected]\nunknown = 1"),
         (PIPELINE, "[config]", "[config]\nunknown = 1"),

@@ -84,6 +84,7 @@ def check_vector(vector: Table) -> None:
     elif "error" in expected:
         _expect_error(stage.run, vector)
     else:
+        _check_items(vector, stage.name)
         outcome = stage.run(vector)
         if "error_message" in expected:
             raise VectorError("error_message needs error, the kind of the error")
@@ -92,16 +93,28 @@ def check_vector(vector: Table) -> None:
 
 def _check_lists(vector: Table, stage: str) -> None:
     """Reject a list that would be ignored."""
-    own, other = ("scored_items", "items") if stage == "slicing" else ("items", "scored_items")
+    own = _items_of(stage)
+    other = "items" if own == "scored_items" else "scored_items"
     if other in vector:
         raise VectorError(f"a {stage} vector has its items in {own}, not in {other}")
-    if own not in vector:
-        # Unknown fields are ignored (CV-02), but here it may be the items that are misspelt.
-        unknown = [name for name, value in vector.items() if is_list(value) and name not in _LISTS]
-        if unknown:
-            raise VectorError(f"a {stage} vector has its items in {own}, but this one has only {', '.join(unknown)}")
     if "expected_output" in vector and (stage != "pipeline" or "error" in section(vector, "expected")):
         raise VectorError("expected_output is for pipeline vectors that expect no error")
+
+
+def _check_items(vector: Table, stage: str) -> None:
+    """Reject a vector whose items are misspelt: ignored like any unknown field (CV-02), they would leave nothing."""
+    own = _items_of(stage)
+    unknown = [name for name, value in vector.items() if name not in _LISTS and _is_list_of_tables(value)]
+    if own not in vector and unknown:
+        raise VectorError(f"a {stage} vector has its items in {own}, but this one has only {', '.join(unknown)}")
+
+
+def _items_of(stage: str) -> str:
+    return "scored_items" if stage == "slicing" else "items"
+
+
+def _is_list_of_tables(value: Any) -> bool:
+    return is_list(value) and any(isinstance(each, dict) for each in value)
 
 
 def _expect_error(action: Callable[[Table], object], vector: Table) -> None:

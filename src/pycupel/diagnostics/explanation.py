@@ -249,7 +249,7 @@ def _min_budget(
 
     # A report read from JSON has its own item objects.
     same = next((each for each in candidates if each is item), None)
-    target = same or next((each for each in candidates if each == item), None)
+    target = same or next((each for each in candidates if each == item or is_version_of(item, each)), None)
     if target is None:
         raise InvalidArgumentError(f"items does not contain {shortened(item.content)}", argument="items")
     try:

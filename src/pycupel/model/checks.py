@@ -145,7 +145,7 @@ def checked_bool(name: str, value: Any) -> bool:
 
 def checked_path(name: str, value: Any) -> str:
     """Check for a path. `open` also takes an int, the number of an open file, such as that of stdout."""
-    path: object = os.fspath(value) if _is_a(value, (str, os.PathLike)) else None
+    path: Any = value.__fspath__() if _is_a(value, os.PathLike) else value
     if not isinstance(path, str):
         raise wrong_type(name, "a path: a str or an os.PathLike", value)
     return path

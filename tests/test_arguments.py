@@ -54,13 +54,16 @@ from pycupel.analytics import (
     quota_utilization,
     sweep_budgets,
 )
+from pycupel.batch import run_batch
 from pycupel.diagnostics import InclusionReason, PipelineStage
-from pycupel.messages import select_messages
+from pycupel.messages import lint_messages, select_messages
 from pycupel.model import QuotaConstraintMode
 from pycupel.policies import preset
 from pycupel.registry import CLOCKS, SCORERS
-from pycupel.replay import read_log
+from pycupel.replay import CacheRates, read_log, replay
+from pycupel.shorten import make_version
 from pycupel.testing.runs import ReportRunner
+from pycupel.tokens import item
 from pycupel.web import Bench, play
 from pycupel.wire import write_items
 
@@ -74,6 +77,7 @@ NUMBERS: Any = [5]
 
 ITEM = ContextItem("a", 1)
 REPORT = Pipeline(RECENCY).dry_run([ITEM], 10)
+LOG = read_log(['{"role": "user", "content": "a"}'])
 
 Build = Callable[[], object]
 
@@ -140,6 +144,10 @@ def nested(wrap: Callable[[Scorer], Scorer]) -> Scorer:
         (lambda: SelectionReport([], [], [], 1, 0), "total_candidates", 1),
         (lambda: SelectionReport([], [], [], 0, 1), "total_tokens_considered", 1),
         (lambda: ContextBudget(50).resized(-1), "max_tokens", -1),
+        (lambda: ContextBudget(50).effective(-1), "pinned_tokens", -1),
+        (lambda: REPORT.why("a", pipeline="rag", items=[]), "items", None),
+        (lambda: replay(LOG, 50, rates=CacheRates(read=-1)), "rates", -1),
+        (lambda: replay(LOG, 50, {"a": WRONG}), "policies", "x"),
         (lambda: nested(ScaledScorer), "inner", None),
         (lambda: nested(lambda scorer: CompositeScorer([(scorer, 1)])), "entries", None),
         (lambda: nested(BoostedScorer), "inner", None),
@@ -226,6 +234,22 @@ def test_a_wrong_value(build: Build, argument: str, value: Any) -> None:
         (lambda: SCORERS.register("q", 3), "entry"),
         (lambda: CLOCKS.register("q", SystemTimeProvider), "entry"),
         (lambda: Pipeline(RecencyScorer), "scorer"),  # type: ignore[arg-type]
+        (lambda: REPORT.to_html(NUMBER), "path"),
+        (lambda: item(NONE), "content"),
+        (lambda: make_version(WRONG, "b", 1, "me"), "item"),
+        (lambda: make_version(ITEM, "b", 1, NONE), "maker"),
+        (lambda: make_version(ITEM, "b", 1, "me", WRONG), "units"),
+        (lambda: replay(LOG, 50, rates=WRONG), "rates"),
+        (lambda: replay(LOG, 50, progress=WRONG), "progress"),
+        (lambda: replay(LOG, 50, NUMBERS), "policies"),
+        (lambda: run_batch(NUMBERS, "rag", "out"), "inputs"),
+        (lambda: run_batch(["log.jsonl"], "rag", NONE), "output"),
+        (lambda: run_batch(["log.jsonl"], "rag", "out", resume=WRONG), "resume"),
+        (lambda: run_batch(["log.jsonl"], "rag", "out", progress=WRONG), "progress"),
+        (lambda: select_messages([{"role": "user", "content": "a"}], 50, pin=WRONG), "pin"),
+        (lambda: select_messages([{"role": "user", "content": "a"}], 50, pin=[WRONG]), "pin"),
+        (lambda: lint_messages([], "openai", system=NUMBER), "system"),
+        (lambda: lint_messages([], "openai", tools=NUMBERS), "tools"),
     ],
 )
 def test_a_wrong_type(build: Build, argument: str) -> None:

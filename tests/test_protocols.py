@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
+from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -137,6 +139,33 @@ def test_plain_objects_make_a_pipeline() -> None:
 def test_every_built_in_strategy_has_the_method(protocol: Any, registry: Any) -> None:
     method = next(name for name in ("score", "slice", "place") if hasattr(protocol, name))
     assert [name for name, cls in registry.items() if not callable(getattr(cls, method, None))] == []
+
+
+@pytest.mark.parametrize(
+    ("registry", "methods"),
+    [
+        (SCORERS, {"score", "score_all", "for_query", "reads", "children"}),
+        (
+            SLICERS,
+            {
+                "slice",
+                "slice_detailed",
+                "quota_constraints",
+                "supports_marginal_items",
+                "supports_min_budget",
+                "engine",
+            },
+        ),
+        (PLACERS, {"place"}),
+    ],
+    ids=["scorers", "slicers", "placers"],
+)
+def test_completion_shows_options_and_what_a_custom_strategy_may_have(registry: Any, methods: set[str]) -> None:
+    """Machinery is private: `slicer.` in an editor lists only what users may call."""
+    for cls in registry.values():
+        shown = {name for name in dir(cls) if not name.startswith("_")}
+        options = {field.name for field in fields(cls)} | inspect.signature(cls).parameters.keys()
+        assert shown - methods - options <= {"key"}, cls
 
 
 def test_a_token_counter_is_any_function_from_text_to_number() -> None:

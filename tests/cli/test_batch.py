@@ -55,7 +55,8 @@ def test_a_log_of_which_every_request_fails(call: Call, tmp_path: Path) -> None:
     message = "every request failed; first error: id r1: DocumentError: a request must have either items or messages"
     assert done.err == f"pycupel: {message}\n"
     log.write_text("", encoding="utf-8")
-    assert call("batch", str(log), "-o", str(tmp_path / "empty"), "--workers", "1").code == 0
+    empty = call("batch", str(log), "-o", str(tmp_path / "empty"), "--workers", "1", "--quiet")
+    assert (empty.code, empty.err) == (0, f"pycupel: warning: no requests in {log}\n")
 
 
 def test_stdin_is_refused_with_a_reason(call: Call, tmp_path: Path) -> None:

@@ -156,6 +156,33 @@ def test_what_is_no_log(call: Call, text: bytes, message: str) -> None:
         assert call(verb, "-", "-b", "10", text=text) == (2, "", f"pycupel: {message}\n")
 
 
+def test_baselines_are_found_in_any_spelling(call: Call, session: str) -> None:
+    assert "Newest_First" in call("replay", session, "-b", "12000", "-p", "Newest_First").out
+    done = call("replay", session, "-b", "12000", "-p", "newest")
+    hint = "Instead of a preset, there are the baselines newest-first and as-logged."
+    assert done.err.splitlines()[1] == f"  {hint}"
+
+
+def test_a_share_of_a_replay_is_one_of_the_models_window(call: Call, tmp_path: Path) -> None:
+    """The log names the model, so `--model` need not."""
+    request = {"model": "claude-sonnet-4-5", "messages": [{"role": "user", "content": "Hello!"}]}
+    one = tmp_path / "one.jsonl"
+    one.write_text(json.dumps(request), encoding="utf-8")
+    options = ("-p", "chat", "-b", "50%")
+    assert "at 100,000 tokens each" in call("replay", str(one), *options).out
+    assert "at 500 tokens each" in call("replay", str(one), *options, "--window", "1000").out
+    other = tmp_path / "other.jsonl"
+    other.write_text(json.dumps({**request, "model": "gpt-4o"}), encoding="utf-8")
+    done = call("replay", str(one), str(other), *options)
+    assert done.err == (
+        "pycupel: the models in the logs have different windows: choose with --window N or --model NAME\n"
+    )
+    assert "at 64,000 tokens each" in call("replay", str(one), str(other), *options, "--model", "gpt-4o").out
+    unnamed = call("replay", "-", "-b", "50%", text=json.dumps({"messages": request["messages"]}))
+    assert unnamed.err == "pycupel: a budget in percent needs --window N or --model NAME\n"
+    assert call("replay", "missing.jsonl", "-b", "half").err.startswith("pycupel: the budget must be a number")
+
+
 def test_replay(call: Call, session: str) -> None:
     done = call("replay", session, session, "-b", "12000", "--counter", "estimator", "-p", "chat")
     assert done.out.startswith("48 calls in 2 conversations, at 12,000 tokens each\n")

@@ -142,6 +142,20 @@ def test_stdin_may_be_closed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     assert capsys.readouterr().err == "pycupel: stdin: is closed\n"
 
 
+def test_stdin_stays_open_for_the_program_that_called(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for text in ('{"role": "user", "content": "a"}', "no JSON", "\0"):
+        for verb in (["trim", "-b", "50"], ["count"], ["replay", "-b", "50"], ["select", "-b", "50"]):
+            stdin = io.TextIOWrapper(io.BytesIO(text.encode()))
+            monkeypatch.setattr("sys.stdin", stdin)
+            main([*verb, "-"])
+            assert stdin.read() == ""
+    stdin.close()
+    assert main(["select", "-", "-b", "5"]) == 2
+    assert capsys.readouterr().err.endswith("pycupel: stdin: is closed\n")
+
+
 def test_stdin_can_be_read_once(call: Call) -> None:
     for verb in (["count"], ["replay", "-b", "10"]):
         done = call(*verb, "-", "-", text='{"role": "user", "content": "a"}')

@@ -288,6 +288,14 @@ def test_trim_exits_3_if_what_must_stay_does_not_fit(call: Call) -> None:
     assert "Raise the budget" in done.err
 
 
+def test_trim_gives_no_hints_at_arguments_that_it_does_not_have(call: Call) -> None:
+    messages = json.loads(call("demo", "messages").out)
+    done = call("trim", "-", "-b", "100", text=json.dumps(messages))
+    assert done.code == 3
+    assert "Raise the budget" in done.err
+    assert "too_large" not in done.err
+
+
 def test_trim_counts_what_stands_beside_the_messages(call: Call) -> None:
     request = {"model": "claude-sonnet-4-5", "system": "word " * 50, "messages": [{"role": "user", "content": "hello"}]}
     for option in ([], ["--model", "claude-haiku-4-5"]):

@@ -248,15 +248,39 @@ def test_a_wrong_order_is_found(new: str, problem: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '[test]\nstage = "scoring"\nscorer = "recency"',
         '[test]\nstage = "slicing"\nslicer = "greedy"\n[budget]\ntarget_tokens = 5',
         '[test]\nstage = "placing"\nplacer = "u-shaped"',
+        'sections = ["4.2"]\n[test]\nstage = "placing"\nplacer = "u-shaped"',
         '[test]\nstage = "pipeline"\n[budget]\ntarget_tokens = 5\n[[config.scorers]]\ntype = "recency"',
     ],
 )
 def test_missing_lists_are_empty(text: str) -> None:
     """CV-04: empty-input vectors have neither items nor expectations."""
     check_vector(tomllib.loads(text))
+
+
+def test_a_scoring_vector_without_items_checks_nothing() -> None:
+    """There is no outcome that could be wrong."""
+    vector = tomllib.loads('[test]\nstage = "scoring"\nscorer = "recency"')
+    assert defect_of(vector) == "a scoring vector without items checks nothing"
+
+
+@pytest.mark.parametrize(
+    ("vector", "own", "expected"),
+    [
+        ('[test]\nstage = "scoring"\nscorer = "recency"', "items", ""),
+        ('[test]\nstage = "slicing"\nslicer = "greedy"', "scored_items", "selected_contents = []"),
+        ('[test]\nstage = "placing"\nplacer = "u-shaped"', "items", "ordered_contents = []"),
+        ('[test]\nstage = "pipeline"\n[[config.scorers]]\ntype = "recency"', "items", ""),
+    ],
+)
+def test_misspelt_items_are_a_defect(vector: str, own: str, expected: str) -> None:
+    """Ignored like any unknown field, they would leave a vector that expects nothing of nothing."""
+    misspelt = f'{vector}\n[budget]\ntarget_tokens = 5\n[[itms]]\ncontent = "a"\ntokens = 1\n[expected]\n{expected}'
+    stage = tomllib.loads(vector)["test"]["stage"]
+    assert defect_of(tomllib.loads(misspelt)) == (
+        f"a {stage} vector has its items in {own}, but this one has only itms"
+    )
 
 
 @pytest.mark.parametrize(

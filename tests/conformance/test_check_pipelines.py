@@ -12,6 +12,7 @@ from tests.conformance.right import (
     OVERFLOW,
     PIPELINE,
     PLACING,
+    REFUSED_SCORER,
     SCORING,
     SLICING,
     changed,
@@ -173,6 +174,8 @@ def test_a_pipeline_vector_may_have_its_own_tolerance() -> None:
     ("vector", "old", "new"),
     [
         (SCORING, "[[expected]]", "[unknown]\nx = 1\n[[expected]]\nunknown = 1"),
+        (SCORING, "[[expected]]", "[[unknown]]\nx = 1\n[[expected]]"),
+        (REFUSED_SCORER, "[config]", "[[unknown]]\nx = 1\n[config]"),
         (SLICING, "[expected]", "[expected]\nunknown = 1"),
         (PLACING, "[expected]", "[expected]\nunknown = 1"),
         (PIPELINE, "[config]", "[config]\nunknown = 1"),

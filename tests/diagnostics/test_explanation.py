@@ -150,6 +150,14 @@ def test_an_item_that_did_not_fit() -> None:
     assert report.why(LARGE).instead == (COPY, BEST)
 
 
+def test_a_pinned_item_of_another_implementation_may_have_negative_tokens() -> None:
+    left_out = ExcludedItem(item("left out", 20), 0.5, BudgetExceeded(20, 10))
+    report = made([(item("pinned", -5), 1.0)], left_out, ContextBudget(10), InclusionReason.PINNED)
+    assert report.why("left out").instead == ()
+    assert "left out" in report.to_text()
+    assert "left out" in report.to_html()
+
+
 def test_ranks_count_what_competed() -> None:
     ranks = {each.content: REPORT.why(each).rank for each in (BEST, LARGE, COPY, FREE, HUGE)}
     assert ranks == {"best": 1, "large": 2, "copy": 3, "free": 4, "huge": 5}
@@ -314,7 +322,7 @@ def test_there_may_be_none() -> None:
 def test_a_stored_report_finds_its_items_by_equality_and_may_have_no_budget() -> None:
     read = loads(SelectionReport, dumps(dataclasses.replace(REPORT, budget=None)))
     assert read.why("large", pipeline=PIPELINE, items=ITEMS).min_budget == 105
-    with pytest.raises(InvalidArgumentError, match="target_item must be an element of items"):
+    with pytest.raises(InvalidArgumentError, match="items does not contain 'large'"):
         read.why("large", pipeline=PIPELINE, items=[BEST])
 
 

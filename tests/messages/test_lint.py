@@ -318,8 +318,21 @@ def test_no_more_than_four_blocks_have_cache_control_for_anthropic(
     messages: list[Message], expected: list[int]
 ) -> None:
     assert found(messages, "anthropic") == [(index, "excess-cache-control") for index in expected]
-    # No message is to blame alone, so none is dropped.
-    assert select_messages(messages, 10_000, provider="anthropic").messages == messages
+    # No message is to blame alone, so none is dropped; a note says it.
+    selection = select_messages(messages, 10_000, provider="anthropic")
+    assert selection.messages == messages
+    note = (
+        "anthropic would reject the request: the history has more than 4 blocks with cache_control. "
+        "Keep cache_control on the last blocks only; system and tools count, too."
+    )
+    assert selection.notes == ((note,) if expected else ())
+
+
+def test_dropped_blocks_with_cache_control_do_not_count() -> None:
+    messages = [{"role": "user", "content": cached(1)}, {"role": "assistant", "content": "a" * 4_000}] * 6
+    selection = select_messages([*messages, USER], 3_000, provider="anthropic")
+    assert len(selection.dropped) > 4
+    assert selection.notes == ()
 
 
 def said(content: Any, role: str = "assistant") -> Message:

@@ -465,7 +465,7 @@ def test_a_generator_will_do() -> None:
         ({"explain": 1}, TypeError, "explain must be a bool"),
         ({"pin": [99]}, InvalidArgumentError, "pin has the index 99, but there are 6 messages"),
         ({"pin": [-1]}, InvalidArgumentError, "pin has the index -1, but there are 6 messages"),
-        ({"pin": [0.0]}, TypeError, "every index in pin must be an int"),
+        ({"pin": [0.0]}, TypeError, r"^pin\[0\] must be an int"),
         ({"pin": 3}, TypeError, "pin must be a function or indices"),
         ({"pin": "user"}, TypeError, "pin must be a function or indices"),
     ],

@@ -321,6 +321,13 @@ def test_the_effective_budget_is_what_the_slicer_may_use(
     assert budget.effective(pinned) == ContextBudget(max_tokens, target_tokens)
 
 
+def test_negative_pinned_tokens_would_enlarge_the_budget() -> None:
+    with pytest.raises(InvalidBudgetError) as caught:
+        ContextBudget(100).effective(-5)
+    assert str(caught.value) == "pinned_tokens must not be negative, but is -5"
+    assert (caught.value.argument, caught.value.value) == ("pinned_tokens", -5)
+
+
 # --- what is reserved
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ from pycupel.model.checks import (
     checked_iterable,
     checked_mapping,
     checked_pairs,
+    checked_path,
     checked_positive,
     checked_str,
     describe,
@@ -309,6 +311,24 @@ def test_a_float_outside_its_bounds_is_refused_with_the_bounds(value: float) -> 
     with pytest.raises(InvalidArgumentError) as caught:
         checked_float("share", value, InvalidArgumentError, low=0.0, high=1.0)
     assert str(caught.value) == f"share must be between 0.0 and 1.0, not {float(value)}"
+
+
+def test_a_float_without_an_upper_bound_is_refused_with_the_lower_one() -> None:
+    with pytest.raises(InvalidArgumentError) as caught:
+        checked_float("k1", -1, InvalidArgumentError, low=0.0)
+    assert str(caught.value) == "k1 must be at least 0.0, not -1.0"
+
+
+@pytest.mark.parametrize("path", ["a/b", Path("a/b")])
+def test_a_path_is_a_str_or_path_like(path: Any) -> None:
+    assert checked_path("path", path) == str(Path("a/b"))
+
+
+@pytest.mark.parametrize("value", [None, True, 1, b"a"])
+def test_the_number_of_an_open_file_is_no_path(value: Any) -> None:
+    """`to_html(True)` would write to stdout and close it."""
+    with pytest.raises(TypeError, match=r"^path must be a path: a str or an os.PathLike, not "):
+        checked_path("path", value)
 
 
 def test_a_refused_float_travels_as_attributes() -> None:

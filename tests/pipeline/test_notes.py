@@ -109,7 +109,7 @@ def test_a_custom_slicer_has_nothing_to_add() -> None:
 @pytest.mark.parametrize("target", [0, 50])
 def test_notes_for_nothing_are_nothing(target: int) -> None:
     quota = QuotaSlice([])
-    assert quota.notes([], [], ContextBudget(target)) == {}
+    assert quota._notes([], [], ContextBudget(target)) == {}
     assert quota.slice([ScoredItem(item("a", 10, 0.9), 0.9)], ContextBudget(0)) == []
 
 

@@ -198,7 +198,7 @@ class Noting(KnapsackSlice):
 
     asked: ClassVar[list[str]]
 
-    def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
+    def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
         self.asked.append("notes")
         return dict.fromkeys(range(len(items)), "my own rule")
 
@@ -263,7 +263,7 @@ def test_notes_of_a_custom_slicer_are_not_gathered_for_stage_detail(noting: Noti
 def test_a_built_in_slicer_is_asked_for_notes_when_events_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are the same at any time, and most reports are read without events."""
     with monkeypatch.context() as patch:
-        patch.setattr(IndexedSlicer, "notes", lambda *_: pytest.fail("asked too early"))
+        patch.setattr(IndexedSlicer, "_notes", lambda *_: pytest.fail("asked too early"))
         report = Pipeline(ReflexiveScorer(), CountQuotaSlice([])).dry_run(ITEMS, BUDGET)
         assert report.included
     assert messages(report)

@@ -226,7 +226,7 @@ def test_a_method_that_only_looks_like_the_shortcut_is_not_used() -> None:
         def place(self, scored_items: Scored, /) -> list[ContextItem]:
             return [item for item, _ in scored_items][::-1]
 
-        def place_indices(self, items: object, scores: object, /) -> list[int]:
+        def _place_indices(self, items: object, scores: object, /) -> list[int]:
             raise AssertionError("not asked")
 
     assert placed(Lookalike(), example_items()) == ["c", "b", "a"]

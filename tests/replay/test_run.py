@@ -198,8 +198,9 @@ def test_wrong_arguments() -> None:
         replay("log.jsonl", 100)  # type: ignore[call-overload]
     with pytest.raises(InvalidArgumentError, match="at least one policy"):
         replay(chat(1), 100, [])
-    with pytest.raises(InvalidArgumentError, match="unknown preset 'chatt'"):
+    with pytest.raises(InvalidArgumentError, match="unknown preset 'chatt'") as caught:
         replay(chat(1), 100, ["chatt"])  # type: ignore[list-item]
+    assert caught.value.__notes__ == ["Instead of a preset, there are the baselines newest-first and as-logged."]
     with pytest.raises(TypeError, match="budget"):
         replay(chat(1), "100", ["chat"])  # type: ignore[call-overload]
 

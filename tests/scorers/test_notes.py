@@ -144,7 +144,7 @@ class Several(WrappingScorer):
     def children(self) -> tuple[Any, ...]:
         return self._children
 
-    def combine(self, columns: list[list[float]]) -> list[float]:
+    def _combine(self, columns: list[list[float]]) -> list[float]:
         return columns[0]
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:

@@ -333,11 +333,11 @@ def test_a_subclass_that_overrides_nothing_selects_like_its_base() -> None:
     assert run(Named(), budget=budget) == run(GreedySlice(), budget=budget) == ITEMS[:2]
 
 
-def test_a_method_called_slice_indices_means_nothing_outside_the_built_in_slicers() -> None:
+def test_a_method_with_the_name_of_an_internal_one_means_nothing_outside_the_built_in_slicers() -> None:
     """Slicers: a custom class may have methods of any other name."""
 
     class Innocent(Custom):
-        def slice_indices(self) -> Iterator[int]:
+        def _slice_indices(self) -> Iterator[int]:
             raise AssertionError("nobody may call this")
 
     assert run(Innocent(lambda items: items[:1])) == ITEMS[:1]

@@ -97,7 +97,7 @@ def test_a_subclass_stays_one_inside_a_quota() -> None:
         __slots__ = ()
 
     strict = Strict(GreedySlice(), 0.5)
-    assert strict.for_kind("message") is strict
+    assert strict._for_kind("message") is strict
     assert QuotaSlice([], strict).slice(scored(0.4, 0.6), BUDGET) == [ContextItem("item 1", 10)]
 
 
@@ -108,7 +108,7 @@ def test_a_custom_inner_slicer_will_do() -> None:
 
     slicer = MinScoreSlice(First(), 0.5)
     assert slicer.slice(scored(0.4, 0.6), BUDGET) == [ContextItem("item 1", 10)]
-    assert slicer.judge_absent(set()) == ()
+    assert slicer._judge_absent(set()) == ()
     assert slicer.supports_min_budget is slicer.supports_marginal_items is True
 
 

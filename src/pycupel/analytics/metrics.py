@@ -15,6 +15,10 @@ def budget_utilization(report: SelectionReport, budget: ContextBudget | int) -> 
     Args:
         report: The report of a selection.
         budget: The budget to compare with, or just a number of tokens.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        InvalidBudgetError: the budget is negative.
     """
     return fraction(checked_report("report", report).included_tokens, ContextBudget.of(budget).max_tokens)
 
@@ -24,6 +28,9 @@ def kind_diversity(report: SelectionReport) -> int:
 
     Args:
         report: The report of a selection.
+
+    Raises:
+        TypeError: it is not a report.
     """
     return len({included.item.kind.key for included in checked_report("report", report).included})
 
@@ -33,6 +40,9 @@ def timestamp_coverage(report: SelectionReport) -> float:
 
     Args:
         report: The report of a selection.
+
+    Raises:
+        TypeError: it is not a report.
     """
     included = checked_report("report", report).included
     return sum(each.item.timestamp is not None for each in included) / len(included) if included else 0.0

@@ -59,6 +59,11 @@ def quota_utilization(
     Returns:
         One record for each quota of the slicer and of the slicers inside it, sorted by kind and mode (Count before
         Percentage), the outer slicer first. Empty if there are no quotas.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        InvalidBudgetError: the budget is negative.
+        InvalidArgumentError: there is no such preset.
     """
     constraints = quota_constraints_of(_slicer(policy))
     limits = ContextBudget.of(budget)

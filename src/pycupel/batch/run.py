@@ -12,7 +12,14 @@ from pycupel.batch.chunks import Chunk, Job, Part, read_chunks
 from pycupel.batch.output import Output
 from pycupel.batch.tally import BatchSummary, Tally
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import checked_iterable, checked_name, checked_positive
+from pycupel.model.checks import (
+    checked_bool,
+    checked_callable,
+    checked_iterable,
+    checked_name,
+    checked_path,
+    checked_positive,
+)
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 
@@ -54,18 +61,25 @@ def run_batch(
         The figures of the whole output.
 
     Raises:
+        TypeError: an argument has the wrong type.
         InvalidArgumentError: there are no inputs, an option is unknown, or the output has files or is another job's.
         DocumentError: a compressed or Parquet file is damaged.
         OSError: a file cannot be read or written.
         MissingExtraError: pyarrow or Dask is needed and not installed.
     """
-    paths = [Path(each) for each in checked_iterable("inputs", "an iterable of paths", inputs)]
+    paths = [
+        Path(checked_path(f"inputs[{i}]", each))
+        for i, each in enumerate(checked_iterable("inputs", "an iterable of paths", inputs))
+    ]
     if not paths:
         raise InvalidArgumentError("inputs must name at least one file", argument="inputs")
     job = Job(
         as_policy(policy), None if compare is None else as_policy(compare, "compare"), all(map(is_parquet, paths))
     )
-    out = Output(Path(output), paths, job)
+    checked_bool("resume", resume)
+    if progress is not None:
+        checked_callable("progress", "a function that takes two numbers", progress)
+    out = Output(Path(checked_path("output", output)), paths, job)
     run = _engine(engine, scheduler, workers)
     done = out.open(resume=resume)
     whole = Tally()

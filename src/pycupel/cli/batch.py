@@ -47,6 +47,8 @@ def run(options: Any, screen: Screen) -> int:
         screen.json(_document(summary))
     else:
         _show(summary, options, screen)
+    if not summary.requests:
+        screen.warn(f"no requests in {', '.join(options.files)}")
     if summary.errors and summary.errors == summary.requests:
         raise InputError(f"every request failed; first error: {summary.first_error}")
     if summary.errors:

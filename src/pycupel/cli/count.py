@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pycupel.cli.exits import FINE
 from pycupel.cli.hints import HISTORY, ITEMS, MESSAGE_KEYS, hint_at
-from pycupel.cli.inputs import Conversation, checked_conversations, conversations_in, open_text
+from pycupel.cli.inputs import Conversation, check_files, checked_conversations, conversations_in, open_text
 from pycupel.cli.jsonstream import read_values
 from pycupel.cli.output import Screen, visible
 from pycupel.cli.parsers import Parser, add_counter, add_json, add_provider
@@ -52,6 +52,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Any, screen: Screen) -> int:
     """Write the tokens of each file, and of all."""
+    check_files(options.files)
     counter = get_counter(options.counter)
     sizes = [(path, _size(path, options, counter)) for path in options.files]
     total = sum(size.tokens for _, size in sizes)

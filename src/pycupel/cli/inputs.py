@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import IO, Any, NamedTuple
@@ -21,6 +21,7 @@ from pycupel.model.names import suggestion
 
 __all__ = [
     "Conversation",
+    "check_files",
     "conversations_in",
     "items_in",
     "name_of",
@@ -40,7 +41,12 @@ _MAX_WARNINGS = 5
 def open_text(path: str) -> Generator[Iterable[str]]:
     """Open the lines of a file, or of stdin for `-`; errors about them name the file."""
     with open_bytes(path) as file:
-        yield io.TextIOWrapper(file, encoding="utf-8-sig")
+        text = io.TextIOWrapper(file, encoding="utf-8-sig")
+        try:
+            yield text
+        finally:
+            # Otherwise the wrapper would close stdin, which belongs to the caller of `main`.
+            text.detach()
 
 
 @contextmanager
@@ -59,7 +65,14 @@ def open_bytes(path: str) -> Generator[IO[bytes]]:
             raise InputError(f"{name}: cannot be decompressed: {error}") from None
         raise
     finally:
-        file.close()
+        if path != _STDIN:
+            file.close()
+
+
+def check_files(paths: Sequence[str]) -> None:
+    """Reject stdin named twice: it can be read once."""
+    if paths.count(_STDIN) > 1:
+        raise InputError("stdin: has been read already; name `-` only once")
 
 
 def name_of(path: str) -> str:
@@ -68,10 +81,9 @@ def name_of(path: str) -> str:
 
 
 def _stdin() -> IO[bytes]:
-    if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] - it is, if it was closed
+    # It is None if it was closed before Python started.
+    if sys.stdin is None or sys.stdin.closed:  # pyright: ignore[reportUnnecessaryComparison]
         raise InputError("stdin: is closed")
-    if sys.stdin.closed:
-        raise InputError("stdin: has been read already; name `-` only once")
     return sys.stdin.buffer
 
 

@@ -14,9 +14,11 @@ from pycupel.cli.inputs import name_of, open_bytes
 from pycupel.cli.jsonstream import read_values
 from pycupel.cli.output import Screen, abridged
 from pycupel.cli.parsers import Parser, add_policy, policy_of
-from pycupel.errors import DocumentError
+from pycupel.errors import DocumentError, InvalidArgumentError
+from pycupel.model.names import find_name
 from pycupel.render._layout import ALARM, QUIET, Row, Span, count, plural
 from pycupel.replay import AS_LOGGED, NEWEST_FIRST, CacheRates, Log, PolicyReplay, read_log
+from pycupel.replay.session import BASELINES, BASELINES_HINT
 
 __all__ = [
     "USUAL",
@@ -73,16 +75,21 @@ def add_policies(parser: Parser) -> None:
 
 def policies_of(names: Sequence[str]) -> dict[str, Any]:
     """Return the policies by label: presets and files, with or without `+shorten`, and the baselines."""
-    return {name: name if name in {AS_LOGGED, NEWEST_FIRST} else _policy(name) for name in names}
+    return {name: find_name(name, BASELINES) or _policy(name) for name in names}
 
 
 def _policy(name: str) -> Any:
     """Return a policy; with `+shorten` after its name, it shortens results before it drops them."""
+    try:
+        policy = policy_of(name.removesuffix(_SHORTENED))
+    except InvalidArgumentError as error:
+        error.add_note(BASELINES_HINT)
+        raise
     if not name.endswith(_SHORTENED):
-        return policy_of(name)
+        return policy
     from pycupel.shorten import KeyLines  # noqa: PLC0415 - most verbs never need it
 
-    return replace(policy_of(name.removesuffix(_SHORTENED)), shorten=KeyLines())
+    return replace(policy, shorten=KeyLines())
 
 
 def add_rates(parser: Parser) -> None:

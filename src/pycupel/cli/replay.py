@@ -6,10 +6,10 @@ from typing import Any
 
 from pycupel.cli import logs
 from pycupel.cli.exits import FINE, InputError, notes_of
-from pycupel.cli.inputs import name_of
+from pycupel.cli.inputs import check_files, name_of
 from pycupel.cli.output import Screen
 from pycupel.cli.pages import add_html, write_page
-from pycupel.cli.parsers import Parser, add_budget, add_counter, add_json, budget_of
+from pycupel.cli.parsers import Parser, add_budget, add_counter, add_json, budget_of, parse_amount
 from pycupel.errors import MessageShapeError
 from pycupel.render._layout import plural
 from pycupel.replay import PolicyReplay, replay
@@ -40,12 +40,19 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Any, screen: Screen) -> int:
     """Write a line for each policy, over all sessions."""
-    budget, policies = budget_of(options), logs.policies_of(options.policy or logs.USUAL)
-    rates = logs.rates_of(options)
+    check_files(options.files)
+    # A share may be of the window of the model in a log, but a mistake need not wait for it.
+    parse_amount(options.budget)
+    policies, rates = logs.policies_of(options.policy or logs.USUAL), logs.rates_of(options)
+    budgets: set[int] = set()
     results: list[PolicyReplay] = []
     sessions = 0
     for path in options.files:
         log = logs.read(path, screen)
+        budgets |= {budget_of(options, history.model) for history in log.histories}
+        if len(budgets) > 1:
+            raise InputError("the models in the logs have different windows: choose with --window N or --model NAME")
+        [budget] = budgets
         sessions += len(log.histories)
         progress = logs.progress_bar(screen)
         try:
@@ -53,6 +60,7 @@ def run(options: Any, screen: Screen) -> int:
         except MessageShapeError as error:
             raise InputError(f"{name_of(path)}: {error}{notes_of(error)}") from None
         results = [before + now for before, now in zip(results, found, strict=True)] if results else [*found]
+    [budget] = budgets
     if options.html is not None:
         from pycupel.cli.log_pages import replay_page  # noqa: PLC0415 - most calls print
 

@@ -18,6 +18,7 @@ from pycupel.cli.parsers import (
     parse_amount,
     policy_of,
 )
+from pycupel.errors import UnitTooLargeError
 from pycupel.messages import select_messages
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]
@@ -44,15 +45,20 @@ def run(options: Any, screen: Screen) -> int:
     beside = conversation.beside
     if options.model is not None:
         beside["model"] = options.model
-    selection = select_messages(
-        conversation.messages,
-        budget_of(options, beside["model"]),
-        provider=options.provider,
-        policy=policy,
-        query=options.query,
-        counter=options.counter,
-        **beside,
-    )
+    try:
+        selection = select_messages(
+            conversation.messages,
+            budget_of(options, beside["model"]),
+            provider=options.provider,
+            policy=policy,
+            query=options.query,
+            counter=options.counter,
+            **beside,
+        )
+    except UnitTooLargeError as error:
+        # The verb has no option for this argument of `select_messages`.
+        error.__notes__ = [note for note in getattr(error, "__notes__", ()) if "too_large=" not in note]
+        raise
     screen.json_lines(conversation.documents(selection.messages))
     for note in selection.notes:
         screen.note(f"note: {note}")

@@ -38,6 +38,9 @@ _ERRORS: Mapping[str, type[errors.CupelError]] = {
     "Cycle": errors.CycleError,
 }
 
+# The lists of a vector.
+_LISTS = ("items", "scored_items", "expected", "expected_output")
+
 # What a vector may state in [expected] about an outcome.
 _OUTCOMES = (
     "selected_contents",
@@ -81,6 +84,7 @@ def check_vector(vector: Table) -> None:
     elif "error" in expected:
         _expect_error(stage.run, vector)
     else:
+        _check_items(vector, stage.name)
         outcome = stage.run(vector)
         if "error_message" in expected:
             raise VectorError("error_message needs error, the kind of the error")
@@ -89,11 +93,28 @@ def check_vector(vector: Table) -> None:
 
 def _check_lists(vector: Table, stage: str) -> None:
     """Reject a list that would be ignored."""
-    own, other = ("scored_items", "items") if stage == "slicing" else ("items", "scored_items")
+    own = _items_of(stage)
+    other = "items" if own == "scored_items" else "scored_items"
     if other in vector:
         raise VectorError(f"a {stage} vector has its items in {own}, not in {other}")
     if "expected_output" in vector and (stage != "pipeline" or "error" in section(vector, "expected")):
         raise VectorError("expected_output is for pipeline vectors that expect no error")
+
+
+def _check_items(vector: Table, stage: str) -> None:
+    """Reject a vector whose items are misspelt: ignored like any unknown field (CV-02), they would leave nothing."""
+    own = _items_of(stage)
+    unknown = [name for name, value in vector.items() if name not in _LISTS and _is_list_of_tables(value)]
+    if own not in vector and unknown:
+        raise VectorError(f"a {stage} vector has its items in {own}, but this one has only {', '.join(unknown)}")
+
+
+def _items_of(stage: str) -> str:
+    return "scored_items" if stage == "slicing" else "items"
+
+
+def _is_list_of_tables(value: Any) -> bool:
+    return is_list(value) and any(isinstance(each, dict) for each in value)
 
 
 def _expect_error(action: Callable[[Table], object], vector: Table) -> None:
@@ -140,6 +161,8 @@ def _run_scorer(vector: Table) -> dict[str, list[tuple[ContextItem, float]]]:
 
 def _compare_scores(vector: Table, scores: dict[str, list[tuple[ContextItem, float]]]) -> None:
     epsilon = epsilon_of(vector)
+    if not tables(vector, "items") and not tables(vector, "expected"):
+        raise VectorError("a scoring vector without items checks nothing")
     for method, remaining in scores.items():
         for entry in tables(vector, "expected"):
             content = require(entry, "content", "an expected score")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from pycupel.diagnostics.reasons import ExclusionReason, InclusionReason
 from pycupel.model import ContextItem, ContextKind
 from pycupel.model.brief import record_repr
 
-__all__ = ["CountRequirementShortfall", "ExcludedItem", "IncludedItem"]
+__all__ = ["CountRequirementShortfall", "ExcludedItem", "IncludedItem", "pinned_tokens"]
 
 
 class IncludedItem(NamedTuple):
@@ -54,3 +55,8 @@ class CountRequirementShortfall(NamedTuple):
 
     def __repr__(self) -> str:
         return record_repr(self)
+
+
+def pinned_tokens(included: Iterable[IncludedItem]) -> int:
+    """Return the tokens of the pinned items; another implementation's report may have negative ones."""
+    return max(0, sum([each.item.tokens for each in included if each.reason == InclusionReason.PINNED]))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pycupel.diagnostics.entries import pinned_tokens
 from pycupel.diagnostics.reasons import (
     BudgetExceeded,
     Deduplicated,
@@ -237,7 +238,7 @@ def _room(report: SelectionReport, entry: IncludedItem | ExcludedItem) -> int:
     """Return the tokens left of the target; without a budget, the number in the reason."""
     if report.budget is None:
         return entry.reason.available_tokens if isinstance(entry.reason, BudgetExceeded) else entry.item.tokens
-    pinned = sum([each.item.tokens for each in report.included if each.reason == InclusionReason.PINNED])
+    pinned = pinned_tokens(report.included)
     return report.budget.effective(pinned).target_tokens + pinned - report.included_tokens
 
 
@@ -248,7 +249,9 @@ def _min_budget(
 
     # A report read from JSON has its own item objects.
     same = next((each for each in candidates if each is item), None)
-    target = same or next((each for each in candidates if each == item), item)
+    target = same or next((each for each in candidates if each == item or is_version_of(item, each)), None)
+    if target is None:
+        raise InvalidArgumentError(f"items does not contain {shortened(item.content)}", argument="items")
     try:
         return find_min_budget_for(pipeline, candidates, target, _ceiling(candidates, budget), base_budget=budget)
     except NonMonotonicSlicerError:

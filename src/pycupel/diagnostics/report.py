@@ -14,7 +14,7 @@ from pycupel.diagnostics.events import TraceEvent
 from pycupel.diagnostics.explanation import Explanation, ScoreParts, explain
 from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_iterable, wrong_type
+from pycupel.model.checks import checked_iterable, checked_path, wrong_type
 from pycupel.model.frozen import sealed
 from pycupel.model.version import version_mark
 
@@ -149,6 +149,12 @@ class SelectionReport:
         """Whether the same items are in and out, with equal scores, reasons and shortfalls.
 
         Unlike `==`, this ignores measured durations, which differ from run to run.
+
+        Args:
+            other: The report to compare with.
+
+        Raises:
+            TypeError: it is not a report.
         """
         checked_report("other", other)
         return (
@@ -201,6 +207,9 @@ class SelectionReport:
             parts: Whether to show the scores of the best items by scorer, too. Only a report that a run returned has
                 them.
             unicode: Whether to show printable characters beyond ASCII, instead of a `?` for each.
+
+        Raises:
+            TypeError: an argument is not a bool.
         """
         # Imported late, because rendering is a higher layer and most runs never need it.
         from pycupel.render.text import render_report  # noqa: PLC0415
@@ -258,10 +267,11 @@ class SelectionReport:
         """
         from pycupel.render.html import render_html  # noqa: PLC0415 - as for to_text
 
+        file_name = None if path is None else checked_path("path", path)
         page = render_html(self, pipeline=pipeline, items=items, other=other, text=text)
-        if path is None:
+        if file_name is None:
             return page
-        with open(path, "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123 - pathlib is slow to import
+        with open(file_name, "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123 - pathlib is slow to import
             file.write(page)
         return None
 

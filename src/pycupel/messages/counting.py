@@ -17,7 +17,7 @@ from pycupel.model.names import name_key
 from pycupel.tokens.counter import Counter
 from pycupel.tokens.counters import CounterLike, get_counter
 
-__all__ = ["Beside", "count_beside", "count_messages", "each_tool", "resolve_counter"]
+__all__ = ["Beside", "checked_beside", "count_beside", "count_messages", "resolve_counter"]
 
 # Plain values with neither text nor fields.
 _PLAIN = (bytes, int, float)
@@ -91,11 +91,8 @@ def count_beside(
     Raises:
         TypeError: the system prompt or a definition is a plain value that cannot be one.
     """
-    if isinstance(system, _PLAIN):
-        raise wrong_type("system", "a text, blocks or a message", system)
     prices = provider.prices
-    listed: Iterable[Any] = () if tools is None else each_tool(checked_list("tools", tools))
-    definitions = [_definition(tool, n) for n, tool in enumerate(listed)]
+    definitions = [_definition(tool, n) for n, tool in enumerate(checked_beside(system, tools))]
     return Beside(
         0 if system is None else _system_tokens(system, ContentReader(count, prices)),
         sum(
@@ -106,7 +103,18 @@ def count_beside(
     )
 
 
-def each_tool(tools: Iterable[Any]) -> Iterator[Any]:
+def checked_beside(system: Any, tools: Any) -> list[Any]:
+    """Check the system prompt and the tools, and return the definitions of the tools."""
+    if isinstance(system, _PLAIN):
+        raise wrong_type("system", "a text, blocks or a message", system)
+    definitions = [] if tools is None else list(_each_tool(checked_list("tools", tools)))
+    for n, tool in enumerate(definitions):
+        if tool is None or isinstance(tool, (str, *_PLAIN)):
+            raise wrong_type(f"tools[{n}]", "a definition", tool)
+    return definitions
+
+
+def _each_tool(tools: Iterable[Any]) -> Iterator[Any]:
     """Iterate over the definitions. One of Gemini's tools may have several."""
     for tool in tools:
         several = filled(tool, "function_declarations", "functionDeclarations")
@@ -125,8 +133,6 @@ def _system_tokens(system: Any, reader: ContentReader) -> int:
 
 def _definition(tool: Any, n: int) -> str:
     """Write a definition as the model reads it."""
-    if tool is None or isinstance(tool, (str, *_PLAIN)):
-        raise wrong_type(f"tools[{n}]", "a definition", tool)
     try:
         return _as_text(tool)
     except Exception as error:

@@ -192,7 +192,8 @@ def _pinned_messages(messages: Sequence[Any], pin: Any) -> list[int]:
         return []
     if callable(pin):
         return [i for i, message in enumerate(messages) if pin(message)]
-    indices = [checked_int("every index in pin", i) for i in checked_iterable("pin", "a function or indices", pin)]
+    listed = checked_iterable("pin", "a function or indices", pin)
+    indices = [checked_int(f"pin[{n}]", i) for n, i in enumerate(listed)]
     for i in indices:
         if not 0 <= i < len(messages):
             raise InvalidArgumentError(

@@ -47,7 +47,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from pycupel.messages.counting import each_tool
+from pycupel.messages.counting import checked_beside
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.fields import field, is_list, text_of
 from pycupel.messages.options import ProviderName, checked_list
@@ -82,6 +82,7 @@ def lint_messages(
         The findings. Those about the system prompt and the tools come first, with the index -1.
 
     Raises:
+        TypeError: an argument has the wrong type.
         InvalidArgumentError: the provider is unknown.
         MessageShapeError: a message has a shape that the provider does not know.
         ProviderAmbiguousError: the provider is "auto" and cannot be determined.
@@ -89,7 +90,7 @@ def lint_messages(
     history = checked_list("messages", messages)
     known = resolve_provider(history, provider, model)
     views = known.read(history)
-    definitions = [] if tools is None else list(each_tool(checked_list("tools", tools)))
+    definitions = checked_beside(system, tools)
     blocks = system if is_list(system) else [system]
     cached = sum(field(each, "cache_control") is not None for each in (*blocks, *definitions))
     beside = MessageView(BESIDE, "system", "", 0, marks=(CACHED,) * cached)

@@ -13,6 +13,7 @@ from pycupel.messages.cuts import START, Replayed, replay
 from pycupel.messages.cutter import Candidates, HistoryCutter
 from pycupel.messages.history import History
 from pycupel.messages.plan import Plan
+from pycupel.messages.providers._base import MessageView, Provider
 from pycupel.messages.reading import Reading
 from pycupel.messages.record import Record
 from pycupel.messages.request import Request
@@ -106,7 +107,13 @@ def _selection(
     kept = sorted([n for i in choice.units for n in history.units[i].indices])
     tokens_of = {hit.index: hit.item.tokens for hit in request.hits}
     document_tokens = sum([tokens_of[i] for i in choice.documents])
-    notes = (*choice.notes, *_broken_notes(history), *_system_notes(history, choice.reasons))
+    views = [history.views[n] for n in kept]
+    notes = (
+        *choice.notes,
+        *_broken_notes(history),
+        *_system_notes(history, choice.reasons),
+        *_request_notes(history.provider, views),
+    )
     shortened = cutter.shortened(kept)
     report = cutter.in_report(choice.report, shortened)
     kind = MessageSelection if report is None else ExplainedSelection
@@ -122,7 +129,7 @@ def _selection(
         budget=plan.budget(replayed.candidates.must_tokens, is_cut=bool(replayed.dropped or replayed.saved)),
         counter=str(count),
         provider=history.provider.name,
-        usage=usage_of(request.budget, request.beside, map(history.views.__getitem__, kept), document_tokens),
+        usage=usage_of(request.budget, request.beside, views, document_tokens),
         notes=notes if previous is request.previous else (*notes, _PREVIOUS_IGNORED),
         cut=_cut(history, replayed, kept),
         shortened=shortened,
@@ -152,6 +159,14 @@ def _system_notes(history: History, dropped: Container[int]) -> Iterator[str]:
             else f"{len(gone)} later system messages were dropped, the last at {last}"
         )
         yield f"{what}; only the newest is always kept, so pin any others you need"
+
+
+def _request_notes(provider: Provider, kept: Sequence[MessageView]) -> Iterator[str]:
+    """Say what the provider rejects although each message is right; nothing is dropped because of it."""
+    for rule in provider.request_rules:
+        finding = next(rule(kept), None)
+        if finding is not None:
+            yield f"{provider.name} would reject the request: {finding.message}. {finding.remedy}"
 
 
 def _dropped(reasons: Iterable[tuple[Sequence[int], ExclusionReason]]) -> tuple[Dropped, ...]:

@@ -98,7 +98,7 @@ class BesideSlice(IndexedSlicer):
         self.units = units
         self.staying = staying
 
-    def slice_indices(
+    def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
         """Return the units that stay, and the documents that fit beside them."""
@@ -116,7 +116,7 @@ class BesideSlice(IndexedSlicer):
                 room -= items[i].tokens
         return outcome._replace(selected=sorted(selected))
 
-    def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
+    def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
         """Return the notes of the inner slicer, or else why small old messages are not kept one by one."""
         inner = {} if self.inner is None else exclusion_notes(self.inner, items, scores, budget)
         return {i: inner.get(i, _CUT_NOTE) for i in range(len(items))}

@@ -10,7 +10,6 @@ from pycupel.errors import InvalidBudgetError, digits
 from pycupel.model.checks import (
     checked_count,
     checked_float,
-    checked_int,
     checked_mapping,
     duplicate_kind,
     quoted,
@@ -133,12 +132,16 @@ class ContextBudget:
 
         Args:
             pinned_tokens: The tokens of the pinned items.
+
+        Raises:
+            TypeError: `pinned_tokens` is not an int.
+            InvalidBudgetError: it is negative.
         """
         margin = self.estimation_safety_margin_percent
         if not (pinned_tokens or self.output_reserve or self.reserved_slots or margin):
             return self
         reserved_tokens = sum(self.reserved_slots.values())
-        pinned = pinned_tokens if type(pinned_tokens) is int else checked_int("pinned_tokens", pinned_tokens)
+        pinned = checked_count("pinned_tokens", pinned_tokens, InvalidBudgetError)
         effective_max = max(0, self.max_tokens - self.output_reserve - pinned - reserved_tokens)
         effective_target = max(0, self.target_tokens - pinned - reserved_tokens)
         effective_target = min(effective_target, effective_max)
@@ -154,6 +157,10 @@ class ContextBudget:
         Args:
             max_tokens: The new size of the window.
             target_tokens: The new target; by default `max_tokens`.
+
+        Raises:
+            TypeError: an argument is not an int.
+            InvalidBudgetError: a number is negative, or the target exceeds the window.
         """
         limit = checked_count("max_tokens", max_tokens, InvalidBudgetError)
         return ContextBudget(

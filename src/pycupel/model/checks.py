@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
@@ -23,6 +24,7 @@ __all__ = [
     "check_inner",
     "checked_aware",
     "checked_bool",
+    "checked_callable",
     "checked_choice",
     "checked_count",
     "checked_float",
@@ -31,6 +33,7 @@ __all__ = [
     "checked_mapping",
     "checked_name",
     "checked_pairs",
+    "checked_path",
     "checked_positive",
     "checked_str",
     "describe",
@@ -44,6 +47,7 @@ __all__ = [
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 _Name = TypeVar("_Name", bound=str)
+_Function = TypeVar("_Function")
 _Error = Callable[..., ValueError]
 _LONGEST_NAME = 200
 
@@ -139,6 +143,21 @@ def checked_bool(name: str, value: Any) -> bool:
     return value
 
 
+def checked_path(name: str, value: Any) -> str:
+    """Check for a path. `open` also takes an int, the number of an open file, such as that of stdout."""
+    path: Any = value.__fspath__() if _is_a(value, os.PathLike) else value
+    if not isinstance(path, str):
+        raise wrong_type(name, "a path: a str or an os.PathLike", value)
+    return path
+
+
+def checked_callable(name: str, expected: str, value: _Function) -> _Function:
+    """Check for a function."""
+    if not callable(value):
+        raise wrong_type(name, expected, value)
+    return value
+
+
 def checked_int(name: str, value: Any) -> int:
     """Check for an integer by `__index__`, which includes numpy's, but not a bool or a float."""
     # DM-02
@@ -173,7 +192,8 @@ def checked_float(name: str, value: Any, error: _Error, *, low: float = -math.in
     if not math.isfinite(number):
         raise error(f"{name} must be finite, not {number}", argument=argument_of(name), value=number)
     if not low <= number <= high:
-        raise error(f"{name} must be between {low} and {high}, not {number}", argument=argument_of(name), value=number)
+        limits = f"at least {low}" if high == math.inf else f"between {low} and {high}"
+        raise error(f"{name} must be {limits}, not {number}", argument=argument_of(name), value=number)
     return number
 
 

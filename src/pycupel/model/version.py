@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
+from pycupel.model.checks import as_float, checked_str, wrong_type
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import ContextItem
 
@@ -37,10 +38,17 @@ def make_version(item: ContextItem, content: str, tokens: int, maker: str, units
         maker: How it was made, as a human-readable name.
         units: How much of the item's unique information the version has, in the shortener's units. Without it, the
             share of the tokens decides.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        InvalidItemError: the content is empty.
     """
+    if not isinstance(cast(Any, item), ContextItem):
+        raise wrong_type("item", "a ContextItem", item)
+    checked_str("maker", maker)
     mark: dict[str, Any] = {"of": _content_key(item.content), "maker": maker}
     if units is not None:
-        mark["units"] = float(units)
+        mark["units"] = as_float("units", units)
     metadata = {**item.metadata, VERSION_KEY: FrozenDict(mark)}
     return replace(item, content=content, tokens=tokens, original_tokens=item.tokens, metadata=metadata)
 

@@ -32,31 +32,31 @@ class IndexedPlacer(ABC):
             All the items in their final order.
         """
         items, scores = split_scored(scored_items)
-        return [items[i] for i in self.place_indices(items, scores)]
+        return [items[i] for i in self._place_indices(items, scores)]
 
     @abstractmethod
-    def place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:
+    def _place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:
         """Return the order as indices of `items`."""
 
     @property
-    def reads_positions(self) -> bool:
+    def _reads_positions(self) -> bool:
         """Whether the order may depend on the order of the input, which `place` does not receive."""
         return False
 
-    def place_positioned(
+    def _place_positioned(
         self,
         items: Sequence[ContextItem],
         scores: Sequence[float],
         positions: Sequence[int],  # noqa: ARG002
         /,
     ) -> list[int]:
-        """Do the same as `place_indices`, given sort keys for the input order, which most placers do not need."""
-        return self.place_indices(items, scores)
+        """Do the same as `_place_indices`, given sort keys for the input order, which most placers do not need."""
+        return self._place_indices(items, scores)
 
 
 def reads_positions(placer: Any) -> bool:
     """Whether a placer needs the input order: a built-in one with that option set."""
-    return _is_indexed(placer.__class__) and placer.reads_positions
+    return _is_indexed(placer.__class__) and placer._reads_positions
 
 
 def place_by_index(
@@ -68,9 +68,9 @@ def place_by_index(
     """
     if _is_indexed(placer.__class__):
         order: list[int] = (
-            placer.place_indices(items, scores)
+            placer._place_indices(items, scores)
             if positions is None
-            else placer.place_positioned(items, scores, positions)
+            else placer._place_positioned(items, scores, positions)
         )
         return order
     returned: Any = placer.place(tuple(map(ScoredItem, items, scores)))
@@ -92,9 +92,9 @@ def place_by_index(
 
 @lru_cache(maxsize=512)
 def _is_indexed(cls: type[object]) -> bool:
-    """Whether to call `place_indices`: not for a subclass that overrides only `place`."""
+    """Whether to call `_place_indices`: not for a subclass that overrides only `place`."""
     for owner in cls.__mro__:
-        if "place_indices" in vars(owner):
+        if "_place_indices" in vars(owner):
             return issubclass(cls, IndexedPlacer)
         if "place" in vars(owner):
             break

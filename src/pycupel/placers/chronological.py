@@ -43,16 +43,16 @@ class ChronologicalPlacer(IndexedPlacer):
 
     __repr__ = brief_repr
 
-    def place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:  # noqa: ARG002
+    def _place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:  # noqa: ARG002
         """Return the order as indices of `items`."""
         return _by_time([item.timestamp for item in items])
 
     @property
-    def reads_positions(self) -> bool:
+    def _reads_positions(self) -> bool:
         """Whether undated items are placed as in the input."""
         return self.undated == "position"
 
-    def place_positioned(
+    def _place_positioned(
         self,
         items: Sequence[ContextItem],
         scores: Sequence[float],  # noqa: ARG002

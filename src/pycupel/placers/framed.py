@@ -66,16 +66,16 @@ class FramedPlacer(IndexedPlacer):
                     f"kind {quoted(kind.value)} cannot be both first and last", argument="last", value=kind
                 )
 
-    def place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:
+    def _place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:
         """Put the first ones, then the rest as the inner placer says, then the last ones."""
         return self._place(items, scores, None)
 
     @property
-    def reads_positions(self) -> bool:
+    def _reads_positions(self) -> bool:
         """Whether the inner placer depends on the order of the input."""
         return reads_positions(self.inner)
 
-    def place_positioned(
+    def _place_positioned(
         self, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int], /
     ) -> list[int]:
         """Do the same, passing the input positions to the inner placer."""

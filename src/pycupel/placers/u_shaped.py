@@ -20,6 +20,6 @@ class UShapedPlacer(Optionless, IndexedPlacer):
 
     __slots__ = ()
 
-    def place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:  # noqa: ARG002
+    def _place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:  # noqa: ARG002
         """Return the order as indices of `items`."""
         return u_shaped(descending(scores))

@@ -17,6 +17,7 @@ from pycupel.diagnostics import (
     PinnedOverride,
     SelectionReport,
 )
+from pycupel.diagnostics.entries import pinned_tokens
 from pycupel.diagnostics.reasons import EXCLUSION_REASONS
 from pycupel.diagnostics.report import score_parts
 from pycupel.model import ContextBudget, ContextItem
@@ -133,12 +134,11 @@ def report_data(
 
 
 def _summary(report: SelectionReport, kinds: Kinds) -> Data:
-    pinned = sum([entry.item.tokens for entry in report.included if entry.reason == InclusionReason.PINNED])
     return {
         "candidates": report.total_candidates,
         "considered": plain(report.total_tokens_considered),
         "budget": None if report.budget is None else budget_data(report.budget),
-        "use": use_data(report.items, pinned, report.budget, kinds),
+        "use": use_data(report.items, pinned_tokens(report.included), report.budget, kinds),
         "notes": [*report.notes],
         "shortfalls": [
             [clipped(kind.value, _LONGEST_NAME), plain(required), plain(found)]

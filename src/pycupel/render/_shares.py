@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pycupel.diagnostics import IncludedItem, InclusionReason, SelectionReport
+from pycupel.diagnostics.entries import pinned_tokens
 from pycupel.model import ContextBudget, ContextKind
 from pycupel.render._layout import ALARM, QUIET, Line, Row, Span, bar, share
 from pycupel.render._page import Page
@@ -71,8 +72,7 @@ def _unused(report: SelectionReport) -> list[_Part]:
     if left < 0:
         # The kinds fill the bar already, so this has a line but no segment.
         return [_Part(Span("(over)", ALARM), "", -left)]
-    pinned = sum(each.item.tokens for each in report.included if each.reason == InclusionReason.PINNED)
-    held = held_tokens(budget, report.included_tokens, pinned)
+    held = held_tokens(budget, report.included_tokens, pinned_tokens(report.included))
     free = _Part(Span("(free)", QUIET), ".", left - held)
     return [_Part(Span("(held)", QUIET), "-", held, note=_holders(budget)), free] if held else [free]
 

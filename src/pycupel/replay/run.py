@@ -10,13 +10,13 @@ from typing import Any, TypeAlias, cast, overload
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.counting import resolve_counter
 from pycupel.model import ContextBudget
-from pycupel.model.checks import checked_iterable, wrong_type
+from pycupel.model.checks import checked_callable, checked_float, checked_iterable, shortened, wrong_type
 from pycupel.model.names import find_name
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 from pycupel.replay.log import History, Log
 from pycupel.replay.outcome import DEFAULT_RATES, CacheRates, PolicyReplay
-from pycupel.replay.session import BASELINES, NEWEST_FIRST, BaselineName, Session, call_indices
+from pycupel.replay.session import BASELINES, BASELINES_HINT, NEWEST_FIRST, BaselineName, Session, call_indices
 from pycupel.tokens.counters import Counter, CounterLike
 
 __all__ = ["counter_for", "replay"]
@@ -77,11 +77,14 @@ def replay(
 
     Raises:
         TypeError: an argument has the wrong type.
-        InvalidArgumentError: there is no such preset, or there are no policies.
+        InvalidArgumentError: there is no such preset, there are no policies, or a rate is negative.
     """
     histories = _histories(log)
     labelled = _labelled(policies)
     ContextBudget.of(budget)
+    _check_rates(rates)
+    if progress is not None:
+        checked_callable("progress", "a function that takes two numbers", progress)
     total = len(labelled) * sum(len(call_indices(history)) for history in histories)
     results = {label: PolicyReplay(label, rates=rates) for label in labelled}
     done = 0
@@ -118,22 +121,39 @@ def _histories(log: Any) -> tuple[History, ...]:
     return log.histories
 
 
+def _check_rates(rates: Any) -> None:
+    if not isinstance(rates, CacheRates):
+        raise wrong_type("rates", "CacheRates", rates)
+    for name, rate in rates._asdict().items():
+        checked_float(f"rates: {name}", rate, InvalidArgumentError, low=0.0)
+
+
 def _labelled(policies: Any) -> dict[str, Policy | BaselineName]:
     """Return the policies by label, and the names of the baselines."""
     listed = checked_iterable("policies", "a mapping or an iterable of policies", policies)
     labelled: dict[str, Policy | BaselineName] = {}
     if isinstance(policies, Mapping):
-        labelled = {label: _known(each) for label, each in cast("Mapping[str, Any]", policies).items()}
+        labelled = {
+            label: _known(each, f"policies[{shortened(label)}]")
+            for label, each in cast("Mapping[str, Any]", policies).items()
+        }
     else:
-        for each in listed:
-            labelled[_unique_label(each, labelled)] = _known(each)
+        for i, each in enumerate(listed):
+            labelled[_unique_label(each, labelled)] = _known(each, f"policies[{i}]")
     if not labelled:
         raise InvalidArgumentError("there must be at least one policy", argument="policies")
     return labelled
 
 
-def _known(policy: Any) -> Policy | BaselineName:
-    return find_name(policy, BASELINES) or as_policy(policy, "policies")
+def _known(policy: Any, name: str) -> Policy | BaselineName:
+    baseline = find_name(policy, BASELINES)
+    if baseline is not None:
+        return baseline
+    try:
+        return as_policy(policy, name)
+    except InvalidArgumentError as error:
+        error.add_note(BASELINES_HINT)
+        raise
 
 
 def _unique_label(policy: Any, taken: Container[str]) -> str:

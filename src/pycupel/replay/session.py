@@ -16,7 +16,7 @@ from pycupel.replay.outcome import PolicyReplay
 from pycupel.replay.parts import Splitter
 from pycupel.replay.shapes import as_name
 
-__all__ = ["AS_LOGGED", "BASELINES", "NEWEST_FIRST", "BaselineName", "Session", "call_indices"]
+__all__ = ["AS_LOGGED", "BASELINES", "BASELINES_HINT", "NEWEST_FIRST", "BaselineName", "Session", "call_indices"]
 
 BaselineName = Literal["newest-first", "as-logged"]
 """The baselines: the usual approach, and what was sent."""
@@ -25,6 +25,9 @@ NEWEST_FIRST: Final = "newest-first"
 """The name of the usual approach: the system prompt, and the newest whole messages that fit."""
 AS_LOGGED: Final = "as-logged"
 """The name of what was sent: all messages since the last compaction, after its summary."""
+
+BASELINES_HINT: Final = f"Instead of a preset, there are the baselines {NEWEST_FIRST} and {AS_LOGGED}."
+"""A note for the error about an unknown preset."""
 
 
 def call_indices(history: History) -> list[int]:

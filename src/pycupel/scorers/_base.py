@@ -1,5 +1,8 @@
 """The common part of the scorers: batch scoring with any scorer, and scorers that wrap others."""
 
+# The functions below call the internal methods of built-in scorers.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
@@ -40,7 +43,7 @@ class WrappingScorer(ABC):
     def children(self) -> tuple[Scorer, ...]:
         """Return the inner scorers."""
 
-    def score_columns(self, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[list[float]]:
+    def _score_columns(self, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[list[float]]:
         """Return the scores of each child, and add those of every scorer inside to `known`, by id."""
         columns: list[list[float]] = []
         for child in self.children:
@@ -51,7 +54,7 @@ class WrappingScorer(ABC):
         return columns
 
     @abstractmethod
-    def combine(self, columns: list[list[float]]) -> list[float]:
+    def _combine(self, columns: list[list[float]]) -> list[float]:
         """Compute the scores from those of each child. A column may be shared, and must not be changed."""
 
 
@@ -81,7 +84,7 @@ def combined(scorer: WrappingScorer, items: Sequence[ContextItem], known: dict[i
 
     Each scorer is called once per run, however often it occurs: `known` has the scores by the scorer's id.
     """
-    return scorer.combine(scorer.score_columns(items, known))
+    return scorer._combine(scorer._score_columns(items, known))
 
 
 def score_once(child: Any, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[float]:

@@ -49,8 +49,8 @@ def bind_query(scorer: Scorer, query: str) -> tuple[Scorer, int]:
 
 
 def bind_stream(scorer: Scorer) -> Scorer:
-    """Prepare every inner scorer that has a method `for_stream()` for items that arrive in batches."""
-    return _Binding("for_stream").bind(scorer)
+    """Prepare every inner scorer that has a method `_for_stream()` for items that arrive in batches."""
+    return _Binding("_for_stream").bind(scorer)
 
 
 class _Binding:
@@ -85,7 +85,7 @@ def _with_children(scorer: WrappingScorer, children: tuple[Scorer, ...]) -> Scor
     new: Any = copy(scorer)
     if isinstance(scorer, CompositeScorer):
         weights = [weight for _, weight in scorer.entries]
-        new._hold(zip(children, weights, strict=True))  # noqa: SLF001
+        new._hold(zip(children, weights, strict=True))
     else:
         object.__setattr__(new, "inner", children[0])
         if isinstance(scorer, BoostedScorer):

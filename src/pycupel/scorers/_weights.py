@@ -13,7 +13,7 @@ __all__ = ["bad_weight", "checked_weight", "weight_items"]
 
 def weight_items(name: str, value: Any) -> list[tuple[Any, Any]]:
     """Return the entries of a mapping to weights, not checked yet."""
-    return list(checked_mapping(name, "a mapping to weights", value).items())
+    return list(checked_mapping(name, "a mapping from names to weights", value).items())
 
 
 def checked_weight(what: str, where: str, value: Any) -> float:

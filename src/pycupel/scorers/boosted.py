@@ -66,6 +66,6 @@ class BoostedScorer(WrappingScorer):
         """Score all items at once; the results equal those of `score` bit for bit."""
         return combined(self, items, {})
 
-    def combine(self, columns: list[list[float]]) -> list[float]:
+    def _combine(self, columns: list[list[float]]) -> list[float]:
         """Multiply the columns."""
         return product(columns)

@@ -73,18 +73,18 @@ class CompositeScorer(WrappingScorer):
         """Score all items at once; the results equal those of `score` bit for bit."""
         if self._batches:
             # No child occurs twice, so no scores have to be remembered.
-            return self.combine([batch(items) for _, batch in self._batches])
+            return self._combine([batch(items) for _, batch in self._batches])
         return combined(self, items, {})
 
-    def score_columns(self, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[list[float]]:
+    def _score_columns(self, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[list[float]]:
         """Return the scores of each child, and add those of every scorer inside to `known`, by id."""
         if known or not self._batches:
-            return WrappingScorer.score_columns(self, items, known)
+            return WrappingScorer._score_columns(self, items, known)
         for scorer, batch in self._batches:
             known[id(scorer)] = batch(items)
         return list(known.values())
 
-    def combine(self, columns: list[list[float]]) -> list[float]:
+    def _combine(self, columns: list[list[float]]) -> list[float]:
         """Average the columns by weight."""
         return weighted_sum(columns, self._normalized)
 

@@ -36,6 +36,10 @@ class Exponential:
 
     Attributes:
         half_life: The time in which the score halves, greater than zero.
+
+    Raises:
+        TypeError: it is not a timedelta.
+        ScorerConfigError: it is not greater than zero.
     """
 
     half_life: timedelta
@@ -56,6 +60,10 @@ class Step:
 
     Attributes:
         windows: Pairs of a maximum age and a score between 0 and 1, in order of age.
+
+    Raises:
+        TypeError: a pair has the wrong types.
+        ScorerConfigError: there are no windows, they are not in order, or a value is out of range.
     """
 
     windows: tuple[tuple[timedelta, float], ...]
@@ -90,6 +98,10 @@ class Window:
 
     Attributes:
         max_age: The length of the window, greater than zero.
+
+    Raises:
+        TypeError: it is not a timedelta.
+        ScorerConfigError: it is not greater than zero.
     """
 
     max_age: timedelta

@@ -104,7 +104,7 @@ class RelevanceScorer:
         """
         return replace(self, query=checked_str("query", query))
 
-    def for_stream(self) -> Self:
+    def _for_stream(self) -> Self:
         """Return the same scorer for items that arrive in batches. It serves one stream, in order.
 
         Each batch is scored by the words of all batches so far, and 1.0 is the best score so far.

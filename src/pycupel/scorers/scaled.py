@@ -60,8 +60,8 @@ class ScaledScorer(WrappingScorer):
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
         """Score all items at once; the results equal those of `score` bit for bit."""
-        return self.combine([score_all(self.inner, items)])
+        return self._combine([score_all(self.inner, items)])
 
-    def combine(self, columns: list[list[float]]) -> list[float]:
+    def _combine(self, columns: list[list[float]]) -> list[float]:
         """Scale the only column."""
         return min_max(columns[0])

@@ -1,5 +1,8 @@
 """The common part of the slicers. Internally, items are indices; what a custom slicer returns is mapped to indices."""
 
+# The functions below call the internal methods of built-in slicers.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
@@ -27,6 +30,7 @@ __all__ = [
     "exclusion_notes",
     "has_notes",
     "index_slice",
+    "judge_absent",
     "restricted",
     "slice_by_index",
 ]
@@ -96,7 +100,7 @@ class IndexedSlicer(ABC):
         if not isinstance(cast(Any, budget), ContextBudget):
             raise wrong_type("budget", "a ContextBudget", budget)
         items, scores = split_scored(scored_items)
-        outcome = self.slice_indices(items, scores, budget)
+        outcome = self._slice_indices(items, scores, budget)
         return SliceOutcome(
             [items[i] for i in outcome.selected],
             outcome.shortfalls,
@@ -104,17 +108,17 @@ class IndexedSlicer(ABC):
         )
 
     @abstractmethod
-    def slice_indices(
+    def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
         """Return the selection as indices of `items`."""
 
-    def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
+    def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
         """Return why items may be left out although there is room, by index. Called only for a report."""
         # ER-05: the reason alone would mislead.
         return {}
 
-    def advice(
+    def _advice(
         self,
         items: Sequence[ContextItem],  # noqa: ARG002 - most slicers have nothing to say
         scores: Sequence[float],  # noqa: ARG002
@@ -124,12 +128,12 @@ class IndexedSlicer(ABC):
         """Return advisory notes about a selection. `is_selected` has a 1 for each item in it."""
         return ()
 
-    def for_kind(self, key: str) -> IndexedSlicer:  # noqa: ARG002 - most slicers have no entries
+    def _for_kind(self, key: str) -> IndexedSlicer:  # noqa: ARG002 - most slicers have no entries
         """Return this slicer with only the entries of one kind, for the partitions of `QuotaSlice`."""
         # CQ-03
         return self
 
-    def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:  # noqa: ARG002
+    def _judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:  # noqa: ARG002
         """Report unmet count requirements for kinds without candidates."""
         return ()
 
@@ -142,8 +146,8 @@ def slice_by_index(
     The items that a custom slicer returns are looked up by identity, each occurrence once (SL-02, SL-03).
     """
     method = _method(slicer.__class__)
-    if method == "slice_indices":
-        picked: IndexSlice = slicer.slice_indices(items, scores, budget)
+    if method == "_slice_indices":
+        picked: IndexSlice = slicer._slice_indices(items, scores, budget)
         return picked
     scored = tuple(map(ScoredItem, items, scores))
     detailed = method == "slice_detailed"
@@ -176,14 +180,14 @@ def check_nesting(slicer: object) -> None:
 
 def has_notes(slicer: Slicer) -> bool:
     """Whether a slicer may have notes about excluded items."""
-    return isinstance(slicer, IndexedSlicer) and slicer.__class__.notes is not IndexedSlicer.notes
+    return isinstance(slicer, IndexedSlicer) and slicer.__class__._notes is not IndexedSlicer._notes
 
 
 def exclusion_notes(
     slicer: Slicer, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget
 ) -> dict[int, str]:
     """Return why a slicer may leave out items although there is room, by index; empty for a custom slicer."""
-    return slicer.notes(items, scores, budget) if isinstance(slicer, IndexedSlicer) else {}
+    return slicer._notes(items, scores, budget) if isinstance(slicer, IndexedSlicer) else {}
 
 
 def advice_of(
@@ -194,20 +198,25 @@ def advice_of(
     is_selected: Sequence[int],
 ) -> Iterable[str]:
     """Return advisory notes about a selection; none for a custom slicer."""
-    return slicer.advice(items, scores, budget, is_selected) if isinstance(slicer, IndexedSlicer) else ()
+    return slicer._advice(items, scores, budget, is_selected) if isinstance(slicer, IndexedSlicer) else ()
 
 
 def restricted(inner: Slicer, key: str) -> Slicer:
     """Return an inner slicer with only the entries of one kind, if it has entries."""
-    return inner.for_kind(key) if isinstance(inner, IndexedSlicer) else inner
+    return inner._for_kind(key) if isinstance(inner, IndexedSlicer) else inner
+
+
+def judge_absent(inner: Slicer, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
+    """Report unmet count requirements of an inner slicer for kinds without candidates."""
+    return inner._judge_absent(present) if isinstance(inner, IndexedSlicer) else ()
 
 
 @lru_cache(maxsize=512)
 def _method(cls: type[object]) -> str:
     """Return the method to call: the most detailed one that the most derived class defines."""
     for owner in cls.__mro__:
-        for name in ("slice_indices", "slice_detailed", "slice"):
-            if name in vars(owner) and (name != "slice_indices" or issubclass(cls, IndexedSlicer)):
+        for name in ("_slice_indices", "slice_detailed", "slice"):
+            if name in vars(owner) and (name != "_slice_indices" or issubclass(cls, IndexedSlicer)):
                 return name
     return "slice"
 

@@ -20,7 +20,7 @@ from pycupel.model import (
     ScarcityBehavior,
 )
 from pycupel.protocols import Slicer
-from pycupel.slicers._base import IndexedSlicer, IndexSlice, advice_of, delegate, exclusion_notes
+from pycupel.slicers._base import IndexedSlicer, IndexSlice, advice_of, delegate, exclusion_notes, judge_absent
 from pycupel.slicers._entries import partition_by_kind
 from pycupel.slicers._versions import VersionSlice
 from pycupel.slicers.constraints import quota_constraints_of
@@ -52,7 +52,7 @@ class CountingSlicer(IndexedSlicer):
 
     entries: tuple[CountQuotaEntry, ...]
     scarcity: ScarcityBehavior
-    by_key: dict[str, CountQuotaEntry]
+    _by_key: dict[str, CountQuotaEntry]
 
     @property
     @abstractmethod
@@ -60,7 +60,7 @@ class CountingSlicer(IndexedSlicer):
         """The slicer that selects the rest."""
 
     @abstractmethod
-    def cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
+    def _cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
         """Order the selected indices as caps are applied: the first ones stay."""
 
     def quota_constraints(self) -> tuple[QuotaConstraint, ...]:
@@ -69,7 +69,7 @@ class CountingSlicer(IndexedSlicer):
         own = [QuotaConstraint(entry.kind, mode, entry.require_count, entry.cap_count) for entry in self.entries]
         return (*own, *quota_constraints_of(self.engine))
 
-    def slice_indices(
+    def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
         """Return the selection as indices of `items`."""
@@ -88,20 +88,20 @@ class CountingSlicer(IndexedSlicer):
             inner = delegate(self.engine, [items[i] for i in residual], [scores[i] for i in residual], left)
             inner = inner.at(residual)
         taken = set(committed.selected)
-        walk = self.cap_walk([i for i in inner.selected if i not in taken], scores)
+        walk = self._cap_walk([i for i in inner.selected if i not in taken], scores)
         kept, capped = self._enforce_caps(walk, items, committed.counts)
         capped += inner.cap_excluded
         selected = committed.selected + kept
         versions = {i: inner.versions[i] for i in selected if i in inner.versions}
         return IndexSlice(selected, (*shortfalls, *inner.shortfalls), tuple(capped), versions, inner.notes)
 
-    def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
+    def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
         """Return the notes of the inner slicer."""
         residual, left = _residual(self._commit(items, scores).selected, items, budget)
         notes = exclusion_notes(self.engine, [items[i] for i in residual], [scores[i] for i in residual], left)
         return {residual[i]: note for i, note in notes.items()}
 
-    def advice(
+    def _advice(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, is_selected: Sequence[int]
     ) -> Iterable[str]:
         """Return the notes of the inner slicer about the items that the requirements left to it."""
@@ -109,24 +109,23 @@ class CountingSlicer(IndexedSlicer):
         residual, left = _residual(self._commit(items, scores).selected, items, budget)
         given, rated = [items[i] for i in residual], [scores[i] for i in residual]
         # If a cap or a requirement may have changed the selection, the inner slicer's notes would be wrong.
-        is_capped = any(counts[key] >= entry.cap_count for key, entry in self.by_key.items())
+        is_capped = any(counts[key] >= entry.cap_count for key, entry in self._by_key.items())
         if is_capped or {item.kind.key for item in given} != {item.kind.key for item in items}:
             return ()
         return advice_of(self.engine, given, rated, left, [is_selected[i] for i in residual])
 
-    def for_kind(self, key: str) -> IndexedSlicer:
+    def _for_kind(self, key: str) -> IndexedSlicer:
         """Return this slicer with only the entries of one kind, by folded name."""
-        return self.with_entries([self.by_key[key]] if key in self.by_key else [], key)
+        return self._with_entries([self._by_key[key]] if key in self._by_key else [], key)
 
     @abstractmethod
-    def with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:
+    def _with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:
         """Return this slicer with fewer entries. A subclass, whose constructor may differ, is returned as it is."""
 
-    def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
+    def _judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
         """Report unmet count requirements for kinds without candidates."""
         absent = [entry for entry in self._requirements() if entry.kind.key not in present]
-        inner = self.engine.judge_absent(present) if isinstance(self.engine, IndexedSlicer) else ()
-        return (*(self._scarce(entry, 0) for entry in absent), *inner)
+        return (*(self._scarce(entry, 0) for entry in absent), *judge_absent(self.engine, present))
 
     def _requirements(self) -> list[CountQuotaEntry]:
         return [entry for entry in self.entries if entry.require_count > 0]
@@ -161,7 +160,7 @@ class CountingSlicer(IndexedSlicer):
         for i in walk:
             key = items[i].kind.key
             count = counts.get(key, 0)
-            entry = self.by_key.get(key)
+            entry = self._by_key.get(key)
             if entry is not None and count >= entry.cap_count:
                 capped.append((i, CountCapExceeded(entry.kind.value, entry.cap_count, count)))
             else:

@@ -48,7 +48,7 @@ class VersionSlice(IndexedSlicer):
         """Store the versions of items, by the id of the item."""
         self.by_id = by_id
 
-    def slice_indices(
+    def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
         """Return the selection as indices of `items`."""

@@ -51,7 +51,7 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
     scarcity: ScarcityBehavior
     """What to do when a kind has fewer candidates than required."""
 
-    by_key: dict[str, CountQuotaEntry] = field(init=False, repr=False, compare=False)
+    _by_key: dict[str, CountQuotaEntry] = field(init=False, repr=False, compare=False)
     """The entries by folded kind."""
 
     __repr__ = brief_repr
@@ -64,7 +64,7 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
     ) -> None:
         by_key = checked_entries(entries, CountQuotaEntry)
         object.__setattr__(self, "entries", tuple(by_key.values()))
-        object.__setattr__(self, "by_key", by_key)
+        object.__setattr__(self, "_by_key", by_key)
         if not isinstance(cast(Any, knapsack), KnapsackSlice):
             raise wrong_type("knapsack", "a KnapsackSlice", knapsack)
         object.__setattr__(self, "knapsack", knapsack)
@@ -75,13 +75,13 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
         """Return the knapsack."""
         return self.knapsack
 
-    def cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
+    def _cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
         """Sort by score, descending."""
         # The sort is stable on the knapsack's own order, descending by index, so of equal scores the later comes first
         # (CK-02).
         return descending(scores, selected)
 
-    def with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:  # noqa: ARG002
+    def _with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:  # noqa: ARG002
         """Return this slicer with fewer entries."""
         if type(self) is not CountConstrainedKnapsackSlice:
             return self

@@ -61,7 +61,7 @@ class CountQuotaSlice(CountingSlicer):
     those with the most score per token), with `"score"` those with the highest scores.
     """
 
-    by_key: dict[str, CountQuotaEntry] = field(init=False, repr=False, compare=False)
+    _by_key: dict[str, CountQuotaEntry] = field(init=False, repr=False, compare=False)
     """The entries by folded kind."""
 
     __repr__ = brief_repr
@@ -76,7 +76,7 @@ class CountQuotaSlice(CountingSlicer):
     ) -> None:
         by_key = checked_entries(entries, CountQuotaEntry)
         object.__setattr__(self, "entries", tuple(by_key.values()))
-        object.__setattr__(self, "by_key", by_key)
+        object.__setattr__(self, "_by_key", by_key)
         if isinstance(inner, KnapsackSlice):
             raise SlicerConfigError(
                 "CountQuotaSlice does not support KnapsackSlice as its inner slicer. "
@@ -95,11 +95,11 @@ class CountQuotaSlice(CountingSlicer):
         """Return the inner slicer."""
         return self.inner
 
-    def cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
+    def _cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
         """Sort as `cap_order` says."""
         return descending(scores, selected) if self.cap_order == "score" else selected
 
-    def with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:
+    def _with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:
         """Return this slicer with fewer entries."""
         if type(self) is not CountQuotaSlice:
             return self

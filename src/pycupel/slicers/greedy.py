@@ -48,7 +48,7 @@ class GreedySlice(IndexedSlicer):
 
     __repr__ = brief_repr
 
-    def slice_indices(
+    def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
         """Return the selection as indices of `items`."""

@@ -73,7 +73,7 @@ class KnapsackSlice(IndexedSlicer):
         object.__setattr__(self, "max_states", checked_positive("max_states", self.max_states, SlicerConfigError))
         checked_bool("fill_free", self.fill_free)
 
-    def slice_indices(
+    def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
         """Return the selection as indices of `items`."""
@@ -97,7 +97,7 @@ class KnapsackSlice(IndexedSlicer):
             selected = selected + fill((i for i in candidates if i not in taken), tokens, remaining)
         return index_slice((selected, (), (), NO_VERSIONS, ()))
 
-    def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
+    def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
         """Note scores that round to zero, and tokens that are rounded up."""
         worthless = f"a score below {1 / _UNITS:g} is worth nothing to a knapsack"
         rounded = f"tokens are rounded up to buckets of {self.bucket_size}"
@@ -108,7 +108,7 @@ class KnapsackSlice(IndexedSlicer):
             if value == 0 or (self.bucket_size > 1 and items[i].tokens > 0)
         }
 
-    def advice(
+    def _advice(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, is_selected: Sequence[int]
     ) -> Iterator[str]:
         """Note why nothing was selected, although something fits."""

@@ -19,6 +19,7 @@ from pycupel.slicers._base import (
     check_nesting,
     delegate,
     exclusion_notes,
+    judge_absent,
     restricted,
 )
 from pycupel.slicers.constraints import quota_constraints_of
@@ -70,7 +71,7 @@ class MinScoreSlice(IndexedSlicer):
         """Return the quotas of the inner slicer."""
         return quota_constraints_of(self.inner)
 
-    def slice_indices(
+    def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
         """Let the inner slicer select among the items that score high enough."""
@@ -80,13 +81,13 @@ class MinScoreSlice(IndexedSlicer):
         low = [(i, ScoredTooLow(scores[i], self.min_score)) for i in range(len(items)) if i not in keeps]
         return outcome._replace(cap_excluded=(*outcome.cap_excluded, *low))
 
-    def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
+    def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
         """The notes of the inner slicer about the items that it was given."""
         kept = self._kept(scores)
         notes = exclusion_notes(self.inner, [items[i] for i in kept], [scores[i] for i in kept], budget)
         return {kept[i]: note for i, note in notes.items()}
 
-    def advice(
+    def _advice(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, is_selected: Sequence[int]
     ) -> Iterable[str]:
         """The notes of the inner slicer about the items that it was given."""
@@ -94,13 +95,13 @@ class MinScoreSlice(IndexedSlicer):
         given, rated = [items[i] for i in kept], [scores[i] for i in kept]
         return advice_of(self.inner, given, rated, budget, [is_selected[i] for i in kept])
 
-    def for_kind(self, key: str) -> IndexedSlicer:
+    def _for_kind(self, key: str) -> IndexedSlicer:
         """Return this slicer with only the inner slicer's entries of one kind."""
         return replace(self, inner=restricted(self.inner, key)) if type(self) is MinScoreSlice else self
 
-    def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
+    def _judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
         """Report the inner slicer's requirements for kinds without candidates."""
-        return self.inner.judge_absent(present) if isinstance(self.inner, IndexedSlicer) else ()
+        return judge_absent(self.inner, present)
 
     def _kept(self, scores: Sequence[float]) -> list[int]:
         return [i for i, score in enumerate(scores) if score >= self.min_score]

@@ -16,7 +16,15 @@ from pycupel.model.checks import checked_bool, shortened
 from pycupel.model.frozen import sealed
 from pycupel.model.percent import percent_of
 from pycupel.protocols import Slicer, checked_slicer
-from pycupel.slicers._base import IndexedSlicer, IndexSlice, check_nesting, delegate, exclusion_notes, restricted
+from pycupel.slicers._base import (
+    IndexedSlicer,
+    IndexSlice,
+    check_nesting,
+    delegate,
+    exclusion_notes,
+    judge_absent,
+    restricted,
+)
 from pycupel.slicers._entries import checked_entries, partition_by_kind
 from pycupel.slicers.constraints import quota_constraints_of
 from pycupel.slicers.greedy import GreedySlice
@@ -107,7 +115,7 @@ class QuotaSlice(IndexedSlicer):
         own = [QuotaConstraint(entry.kind, mode, entry.require, entry.cap) for entry in self.entries]
         return (*own, *quota_constraints_of(self.inner))
 
-    def slice_indices(
+    def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
         """Return the selection as indices of `items`."""
@@ -120,7 +128,7 @@ class QuotaSlice(IndexedSlicer):
         shortfalls = [shortfall for outcome in outcomes.values() for shortfall in outcome.shortfalls]
         return IndexSlice(
             [i for outcome in outcomes.values() for i in outcome.selected],
-            (*shortfalls, *self.judge_absent(shares)),
+            (*shortfalls, *self._judge_absent(shares)),
             tuple(capped for outcome in outcomes.values() for capped in outcome.cap_excluded),
             {i: version for outcome in outcomes.values() for i, version in outcome.versions.items()},
             tuple(dict.fromkeys(note for outcome in outcomes.values() for note in outcome.notes)),
@@ -188,7 +196,7 @@ class QuotaSlice(IndexedSlicer):
                 outcomes[key] = self._slice_share(key, larger, items, scores)
                 rest += used[key] - outcomes[key].tokens(items)
 
-    def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
+    def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
         """Note the share of the item's kind, and add the notes of the inner slicer."""
         if not items or budget.target_tokens <= 0:
             return {}
@@ -207,7 +215,7 @@ class QuotaSlice(IndexedSlicer):
                 notes[i] = f"{text}; {inner[position]}" if position in inner else text
         return notes
 
-    def advice(
+    def _advice(
         self,
         items: Sequence[ContextItem],
         scores: Sequence[float],  # noqa: ARG002 - shares do not depend on them
@@ -258,14 +266,14 @@ class QuotaSlice(IndexedSlicer):
                 "use QuotaSlice(..., redistribute=True)"
             )
 
-    def for_kind(self, key: str) -> IndexedSlicer:
+    def _for_kind(self, key: str) -> IndexedSlicer:
         """Return this slicer with only the entries of one kind, by folded name."""
         inner = restricted(self.inner, key)
         return self if inner is self.inner or type(self) is not QuotaSlice else replace(self, inner=inner)
 
-    def judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
+    def _judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
         """Report unmet count requirements for kinds without candidates."""
-        return self.inner.judge_absent(present) if isinstance(self.inner, IndexedSlicer) else ()
+        return judge_absent(self.inner, present)
 
 
 def _check_percentages(slicer: object) -> None:

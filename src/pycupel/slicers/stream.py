@@ -57,7 +57,7 @@ class StreamSlice(IndexedSlicer):
         object.__setattr__(self, "batch_size", checked_positive("batch_size", self.batch_size, SlicerConfigError))
         checked_bool("replace", self.replace)
 
-    def slice_indices(
+    def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
         """Return the selection as indices of `items`."""
@@ -70,7 +70,7 @@ class StreamSlice(IndexedSlicer):
             return IndexSlice(_compete(batches, ranked, tokens, budget.target_tokens))
         return IndexSlice(_fill_up(batches, tokens, budget.target_tokens))
 
-    def notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
+    def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
         """Note items without tokens, which are left out only if the stream ended before them."""
         if self.replace or budget.target_tokens <= 0:
             return {}

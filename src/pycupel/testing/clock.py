@@ -37,7 +37,14 @@ class FixedTimeProvider:
         return self.instant
 
     def advance(self, by: timedelta) -> FixedTimeProvider:
-        """Return a new clock, fixed at a later time; this one does not change."""
+        """Return a new clock, fixed at a later time; this one does not change.
+
+        Args:
+            by: How much later.
+
+        Raises:
+            TypeError: it is not a timedelta.
+        """
         if not isinstance(cast(Any, by), timedelta):
             raise wrong_type("by", "a timedelta", by)
         return FixedTimeProvider(self.instant + by)

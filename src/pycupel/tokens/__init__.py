@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from pycupel.lazy import load_when_used
 from pycupel.model import ContextItem, ContextKind, ContextSource
+from pycupel.model.checks import checked_str
 from pycupel.tokens.counters import Counter, CounterLike, get_counter, reported_tokens
 from pycupel.tokens.windows import window_of
 
@@ -63,5 +64,10 @@ def item(content: str, *, counter: CounterLike = "auto", **fields: Unpack[_ItemF
         content: The text.
         counter: Counts the tokens; anything that `get_counter` takes.
         fields: The other fields of the item, such as `kind` or `priority`.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        InvalidArgumentError: there is no such counter.
+        InvalidItemError: a field is invalid, such as an empty content.
     """
-    return ContextItem(content, get_counter(counter)(content), **fields)
+    return ContextItem(content, get_counter(counter)(checked_str("content", content)), **fields)

@@ -302,11 +302,11 @@ class Pipeline(Policy):
         scores = score_items(scoreable, scorer, trace.columns)
         trace.scored(classified, scores)
         pinned_contents = {item.content for item in classified.pinned} if self.dedupe_against_pinned else ()
-        unique = deduplicate_items(scoreable, scores, enabled=self.deduplication, taken=pinned_contents)
-        trace.deduplicated(classified, scores, unique.dropped)
-        order = sort_items(scores, unique.kept)
-        ranked, ranked_scores = list(map(scoreable.__getitem__, order)), list(map(scores.__getitem__, order))
-        return Ranking(classified, ranked, ranked_scores, scores, order, unique.dropped, trace)
+        kept, duplicates = deduplicate_items(scoreable, scores, enabled=self.deduplication, taken=pinned_contents)
+        trace.deduplicated(classified, scores, duplicates)
+        order = sort_items(scores, kept)
+        ranked, ranked_scores = [scoreable[i] for i in order], [scores[i] for i in order]
+        return Ranking(classified, ranked, ranked_scores, scores, order, duplicates, trace)
 
     def _select_untimed(self, items: list[ContextItem], budget: ContextBudget, query: str | None) -> Selection:
         ranking = self._rank(classify_items(items), self._sources(query).scorer, UNTRACED)
@@ -321,8 +321,8 @@ class Pipeline(Policy):
         chosen, versions = sliced.selected, sliced.versions
         placement = place_items(
             classified.pinned,
-            [versions.get(i, items[i]) for i in chosen] if versions else list(map(items.__getitem__, chosen)),
-            list(map(scores.__getitem__, chosen)),
+            [versions.get(i, items[i]) for i in chosen] if versions else [items[i] for i in chosen],
+            [scores[i] for i in chosen],
             budget,
             self.overflow_strategy,
             self.placer,

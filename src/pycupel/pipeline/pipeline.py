@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Callable, Iterable
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import lru_cache
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from pycupel.diagnostics import CollectorLike, OverflowEvent, SelectionReport
@@ -318,11 +319,11 @@ class Pipeline(Policy):
         slicer = self.slicer if self.shorten is None else self._version_slicer(ranking, budget)
         sliced = slice_items(items, scores, budget, classified.pinned_tokens, slicer, deduplicated=self.deduplication)
         trace.sliced(ranking, sliced)
-        chosen, versions = sliced.selected, sliced.versions
+        chosen, is_selected, versions = sliced.selected, sliced.is_selected, sliced.versions
         placement = place_items(
             classified.pinned,
-            [versions.get(i, items[i]) for i in chosen] if versions else [items[i] for i in chosen],
-            [scores[i] for i in chosen],
+            [versions.get(i, items[i]) for i in chosen] if versions else list(compress(items, is_selected)),
+            list(compress(scores, is_selected)),
             budget,
             self.overflow_strategy,
             self.placer,

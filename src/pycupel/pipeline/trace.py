@@ -133,12 +133,13 @@ UNTRACED = Trace()
 class TimedTrace(Trace):
     """Measures the stages and collects the notes of custom scorers and slicers: enough for a report."""
 
-    __slots__ = ("_mark", "columns", "laps", "scorer_notes", "slice_notes", "sources", "traits", "with_items")
+    __slots__ = ("_mark", "columns", "laps", "scorer_notes", "slice_notes", "sources", "traits")
 
-    def __init__(self, sources: NoteSources, ranked: Trace = UNTRACED, *, with_items: bool = True) -> None:
+    with_items = True
+
+    def __init__(self, sources: NoteSources, ranked: Trace = UNTRACED) -> None:
         """Start the clock, or continue from the ranking's trace."""
         self.sources = sources
-        self.with_items = with_items
         self.laps: list[tuple[float, int]] = [*ranked.laps[:3]]  # pyright: ignore[reportIncompatibleVariableOverride]
         self.columns: dict[int, list[float]] | None = {}
         self.traits: ScorerTraits | None = None

@@ -61,7 +61,7 @@ def classify_items(items: Iterable[ContextItem], first: int = 0) -> Classified:
 
 def check_pinned_budget(pinned_tokens: int, budget: ContextBudget) -> None:
     """Check that the pinned items, which cannot be dropped, fit into the window without the output reserve (EB-03)."""
-    if pinned_tokens > budget.available_tokens:
+    if pinned_tokens and pinned_tokens > budget.available_tokens:
         raise PinnedExceedsBudgetError(pinned_tokens, budget.available_tokens)
 
 

@@ -258,7 +258,9 @@ class Pipeline(Policy):
             raise wrong_type("ranking", "a Ranking, which Pipeline.rank returns", ranking)
         limits = ContextBudget.of(budget)
         check_pinned_budget(ranking.classified.pinned_tokens, limits)
-        return self._select(ranking, limits, TimedTrace(self._note_sources, ranking.trace))
+        trace = TimedTrace(self._note_sources)
+        trace.continue_from(ranking.trace)
+        return self._select(ranking, limits, trace)
 
     def _stream(self, budget: ContextBudget | int, query: str | None, collector: CollectorLike | None) -> Stream:
         from pycupel.pipeline.stream import Stream, streaming_sources  # noqa: PLC0415 - see above

@@ -137,15 +137,20 @@ class TimedTrace(Trace):
 
     with_items = True
 
-    def __init__(self, sources: NoteSources, ranked: Trace = UNTRACED) -> None:
-        """Start the clock, or continue from the ranking's trace."""
+    def __init__(self, sources: NoteSources) -> None:
+        """Start the clock."""
         self.sources = sources
-        self.laps: list[tuple[float, int]] = [*ranked.laps[:3]]  # pyright: ignore[reportIncompatibleVariableOverride]
+        self.laps: list[tuple[float, int]] = []  # pyright: ignore[reportIncompatibleVariableOverride]
         self.columns: dict[int, list[float]] | None = {}
         self.traits: ScorerTraits | None = None
-        self.scorer_notes: tuple[str, ...] | None = None if ranked is UNTRACED else ranked.scorer_notes
+        self.scorer_notes: tuple[str, ...] | None = None
         self.slice_notes: Sequence[str] | None = None
         self._mark = perf_counter()
+
+    def continue_from(self, ranked: Trace) -> None:
+        """Take over what the trace of a ranking recorded; the clock goes on."""
+        self.laps += ranked.laps[:3]
+        self.scorer_notes = None if ranked is UNTRACED else ranked.scorer_notes
 
     def classified(self, classified: Classified) -> None:
         """Record the duration."""

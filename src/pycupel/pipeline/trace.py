@@ -149,7 +149,7 @@ class TimedTrace(Trace):
 
     def continue_from(self, ranked: Trace) -> None:
         """Take over what the trace of a ranking recorded; the clock goes on."""
-        self.laps += ranked.laps[:3]
+        self.laps.extend(ranked.laps[:3])
         self.scorer_notes = None if ranked is UNTRACED else ranked.scorer_notes
 
     def classified(self, classified: Classified) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pickle
+import weakref
 from copy import deepcopy
 from datetime import date
 from types import SimpleNamespace
@@ -233,6 +235,33 @@ def test_it_is_ignored_with_a_note_if_something_is_different(change: str) -> Non
     assert IGNORED not in alone.notes
     assert second.stable_prefix_tokens == 0
     assert_same(second, alone)
+
+
+class Custom:
+    """A scorer that is recognised by its address."""
+
+    def score(self, item: ContextItem, all_items: Any, /) -> float:
+        return len(item.content) / 1_000
+
+
+def test_no_other_scorer_gets_the_address_of_the_previous_one() -> None:
+    history = small_talk(60)
+    scorer = Custom()
+    is_alive = weakref.ref(scorer)
+    first = select(history, 1_000, policy=Policy(scorer))
+    del scorer
+    same = is_alive()
+    assert same is not None
+    assert select(history, 1_000, policy=Policy(same), previous=first).notes == ()
+
+
+def test_an_address_does_not_identify_a_scorer_of_a_stored_selection() -> None:
+    history = small_talk(60)
+    policy = Policy(Custom())
+    first = select(history, 1_000, policy=policy)
+    assert select(history, 1_000, policy=policy, previous=pickle.loads(pickle.dumps(first))).notes == (IGNORED,)
+    first = select(history, 1_000)
+    assert select(history, 1_000, previous=pickle.loads(pickle.dumps(first))).notes == ()
 
 
 def test_a_message_that_was_edited_in_place_is_noticed() -> None:

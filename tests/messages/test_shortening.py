@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -16,13 +17,15 @@ from pycupel.messages import (
     count_messages,
     lint_messages,
     select_messages,
+    shortening,
     to_items,
 )
 from pycupel.messages.result import ExplainedSelection
 from pycupel.model.version import version_mark
 from pycupel.policies import preset
 from pycupel.protocols import ShortenContext
-from pycupel.shorten import make_version
+from pycupel.shorten import key_lines, make_version
+from pycupel.shorten._units import units_of
 from pycupel.wire import dumps, loads
 
 PROVIDERS = ("openai", "responses", "anthropic", "gemini", "mistral")
@@ -80,6 +83,22 @@ def quarter(text: str) -> int:
 
 def select(messages: list[Any], budget: int, provider: str, **options: Any) -> MessageSelection:
     return select_messages(messages, budget, provider=provider, counter=quarter, **options)  # type: ignore[call-overload, no-any-return]
+
+
+def test_a_line_is_analysed_once_although_it_is_there_at_several_cuts(monkeypatch: pytest.MonkeyPatch) -> None:
+    messages = history("openai", 20)
+    expected = select(messages, 2_000, "openai", shorten="results")
+    analysed: Counter[str] = Counter()
+
+    def counted(text: str) -> dict[str, float]:
+        analysed[text] += 1
+        return units_of(text)
+
+    monkeypatch.setattr(key_lines, "units_of", counted)
+    monkeypatch.setattr(shortening, "units_of", counted)
+    assert select(messages, 2_000, "openai", shorten="results") == expected
+    assert expected.shortened
+    assert set(analysed.values()) == {1}
 
 
 @pytest.mark.unmeasured

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.model.version import is_version_of, stated_units
 from pycupel.protocols import ShortenContext
 from pycupel.shorten import KeyLines
+from pycupel.shorten._units import units_of
 
 NOTE = re.compile(r" ?\[\+[\d,]+ (?:lines?|characters)\] ?\n?")
 
@@ -43,6 +45,26 @@ def test_what_is_left_out_is_counted() -> None:
     text = f"{filler(9)}def parse_header(raw_bytes): pass\n{filler(12)}"
     (version,) = shortened(item(text), shares=(0.04,))
     assert version == "[+9 lines]\ndef parse_header(raw_bytes): pass\n[+12 lines]\n"
+
+
+class Text(str):
+    """A string with its own idea of lines."""
+
+    __slots__ = ()
+
+    def splitlines(self, keepends: bool = False) -> list[str]:
+        return [Text(line) for line in super().splitlines(keepends)]
+
+    def __hash__(self) -> int:
+        raise TypeError("no hash")
+
+
+def test_strings_of_other_classes_are_split_like_any_other() -> None:
+    text = f"{filler(9)}def parse_header(raw_bytes): pass\n{filler(12)}"
+    other = item(Text(text))
+    context = ShortenContext([other])
+    context.memo[units_of] = lru_cache(units_of)
+    assert [version.content for version in KeyLines((0.3,)).shorten(other, context)] == shortened(item(text))
 
 
 def test_versions_are_shorter_and_say_what_they_are() -> None:

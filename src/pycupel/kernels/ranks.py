@@ -17,9 +17,10 @@ def rank_shares(values: Sequence[Any]) -> list[float]:
     This sorts once instead of comparing all pairs. The quotients are those of the literal algorithm, so they are equal
     bit for bit.
     """
-    shares = [0.0] * len(values)
+    count = len(values)
+    shares = [0.0] * count
     try:
-        order = sorted(range(len(values)), key=values.__getitem__)
+        order = sorted(range(count), key=values.__getitem__)
     except TypeError:
         # None does not compare: some values are unknown.
         order = sorted((i for i, value in enumerate(values) if value is not None), key=values.__getitem__)

@@ -22,15 +22,25 @@ class Reading:
         count: The counter of their tokens.
         fingerprint: The fingerprint of the messages.
         views: The messages.
+        strategies: The scorer, the slicer and the shortener of the selection. The repr of custom ones may be their
+            address, by which the next selection recognises them; while they are held, no other object has it.
     """
 
-    __slots__ = ("count", "fingerprint", "provider", "views")
+    __slots__ = ("count", "fingerprint", "provider", "strategies", "views")
 
-    def __init__(self, provider: Provider, count: Counter, fingerprint: str, views: list[MessageView]) -> None:
+    def __init__(
+        self,
+        provider: Provider,
+        count: Counter,
+        fingerprint: str,
+        views: list[MessageView],
+        strategies: tuple[object, ...],
+    ) -> None:
         self.provider = provider
         self.count = count
         self.fingerprint = fingerprint
         self.views = views
+        self.strategies = strategies
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A counter may not be picklable, so the reading becomes None.

@@ -11,6 +11,9 @@ from pycupel.messages.result import Checkpoint, MessageSelection
 
 __all__ = ["Record"]
 
+# In the repr of an object whose class does not define one.
+_ADDRESS = " at 0x"
+
 
 class Record:
     """Recognises an earlier selection from the start of a history, with the same arguments."""
@@ -34,6 +37,9 @@ class Record:
 
     def continues(self, previous: MessageSelection) -> bool:
         """Whether the selection was made from the start of this history, with the same arguments."""
+        if previous.reading is None and any(_ADDRESS in fact for fact in self._facts if isinstance(fact, str)):
+            # The selection was stored, so another object may have got the address of its strategy.
+            return False
         end = previous.history_length
         return end <= self._count and previous.fingerprint == self._fingerprint(end)
 

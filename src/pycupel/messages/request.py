@@ -40,6 +40,7 @@ class Request:
         explain: Whether to make a report.
         too_large: What to do with a unit that is larger than the budget.
         shortening: How to shorten results; None if they are not shortened.
+        strategies: The scorer, the slicer and the shortener.
         count: Counts the tokens of a text.
         beside: The tokens of what is sent beside the messages.
         fingerprints: The fingerprints of the messages.
@@ -82,6 +83,7 @@ class Request:
         usual = "drop" if shortener is None else "shorten"
         self.too_large = usual if too_large is None else checked_name("too_large", too_large, get_args(TooLarge))
         self.shortening = _shortening(shortener, keep, exclude, to_fit=self.too_large == "shorten")
+        self.strategies = (self.policy.scorer, self.policy.slicer, shortener)
         if previous is not None and not isinstance(previous, MessageSelection):
             raise wrong_type("previous", "a MessageSelection", previous)
         self.previous = previous

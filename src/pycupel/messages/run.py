@@ -136,7 +136,13 @@ def _selection(
         fingerprint=record.fingerprint,
         checkpoints=record.checkpoints(replayed) if plan.is_stable else (),
         source=source,
-        reading=Reading(history.provider, count, request.fingerprints.of_first(len(source)), request.history.views),
+        reading=Reading(
+            history.provider,
+            count,
+            request.fingerprints.of_first(len(source)),
+            request.history.views,
+            request.strategies,
+        ),
     )
 
 

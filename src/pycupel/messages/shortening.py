@@ -6,8 +6,9 @@ information as possible stays. A shortened result stays as it is; a later cut ma
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from pycupel.diagnostics import BudgetExceeded, ExclusionReason
@@ -29,10 +30,14 @@ from pycupel.messages.slicing import fill, without_lone_questions
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.protocols import ShortenContext, Shortener, Slicer
 from pycupel.shorten import HeadAndTail
+from pycupel.shorten._units import units_of
 from pycupel.slicers._base import slice_by_index
 from pycupel.slicers._versions import value_of
 
 __all__ = ["ShorteningCutter"]
+
+# About the lines of a window of a million tokens.
+_REMEMBERED_LINES = 2**16
 
 
 class _Choice(NamedTuple):
@@ -45,6 +50,11 @@ class _Choice(NamedTuple):
 
 class ShorteningCutter(ShortenedHistory):
     """Cuts a history like `HistoryCutter`, and shortens results first."""
+
+    @cached_property
+    def _units_of(self) -> Callable[[str], Mapping[str, float]]:
+        """Find the units of a line; most lines are there at several cuts."""
+        return lru_cache(_REMEMBERED_LINES)(units_of)
 
     def make_fit(self, must: Collection[int], end: int, /) -> None:
         """Shorten the results that must stay until they fit and leave room to grow."""
@@ -188,6 +198,7 @@ class ShorteningCutter(ShortenedHistory):
             items += [spoken[i]] if i in spoken else []
             items += [item for _, item in own.get(i, ())]
         context = ShortenContext(items, [text_of(i) for i in staying], self._count)
+        context.memo[units_of] = self._units_of
         shortener = self._options.shortener
         return {
             i: ladder_of(sizes[i], own.get(i, ()), spoken.get(i), shortener, context, self._count, more) for i in units

@@ -125,7 +125,9 @@ class ContextBudget:
     def selection_limit(self) -> int:
         """The target, or `available_tokens` if that is less. A larger selection overflows."""
         target, available = self.target_tokens, self.max_tokens - self.output_reserve
-        return min(available, target)
+        if target > available:
+            return available
+        return target
 
     def effective(self, pinned_tokens: int = 0) -> ContextBudget:
         """The budget of the slicer, without pinned items, output reserve, reserved slots and safety margin.

@@ -13,9 +13,6 @@ from pycupel.model.checks import checked_iterable, wrong_type
 __all__ = ["Classified", "check_pinned_budget", "classify_items"]
 
 
-_ITEMS_ONLY = {ContextItem}
-
-
 class Classified(NamedTuple):
     """The result of the Classify stage: three partitions, each in input order."""
 
@@ -44,13 +41,17 @@ def classify_items(items: Iterable[ContextItem], first: int = 0) -> Classified:
     `first` is the index of the first item, for an error.
     """
     candidates: list[Any] = items if isinstance(items, list) else _materialised(items)
-    if not set(map(type, candidates)) <= _ITEMS_ONLY:
-        i, wrong = next((i, item) for i, item in enumerate(candidates) if type(item) is not ContextItem)
-        raise wrong_type(f"items[{first + i}]", "a ContextItem", wrong)
-    scoreable = [item for item in candidates if not item.pinned and item.tokens >= 0]
+    scoreable = [item for item in candidates if type(item) is ContextItem and not item.pinned and item.tokens >= 0]
     if len(scoreable) == len(candidates):
         return _classified(([], tuple(scoreable), [], 0, []))
-    others = [(i, item) for i, item in enumerate(candidates) if item.pinned or item.tokens < 0]
+    others = [
+        (i, item)
+        for i, item in enumerate(candidates)
+        if type(item) is not ContextItem or item.pinned or item.tokens < 0
+    ]
+    for i, item in others:
+        if type(item) is not ContextItem:
+            raise wrong_type(f"items[{first + i}]", "a ContextItem", item)
     pinned = [item for _, item in others if item.tokens >= 0]
     invalid = [item for _, item in others if item.tokens < 0]
     # The items before it that are neither pinned nor invalid are scoreable.
@@ -60,7 +61,7 @@ def classify_items(items: Iterable[ContextItem], first: int = 0) -> Classified:
 
 def check_pinned_budget(pinned_tokens: int, budget: ContextBudget) -> None:
     """Check that the pinned items, which cannot be dropped, fit into the window without the output reserve (EB-03)."""
-    if pinned_tokens > budget.available_tokens:
+    if pinned_tokens and pinned_tokens > budget.available_tokens:
         raise PinnedExceedsBudgetError(pinned_tokens, budget.available_tokens)
 
 

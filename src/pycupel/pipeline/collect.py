@@ -78,11 +78,13 @@ class DeferredTrace(TimedTrace):
 
     __slots__ = ("_budget", "_collector")
 
+    with_items = False
+
     def __init__(self, sources: NoteSources, budget: ContextBudget, collector: DiagnosticTraceCollector) -> None:
         self._budget = budget
         self._collector = collector
         collector.on_pipeline_started(budget)
-        super().__init__(sources, with_items=False)
+        super().__init__(sources)
 
     def completed(self, selection: Selection) -> None:
         """Hand over the report."""
@@ -109,23 +111,24 @@ class CollectorTrace(TimedTrace):
         "_snapshots",
         "_with_excluded",
         "_with_snapshots",
+        "with_items",
     )
 
     def __init__(self, sources: NoteSources, budget: ContextBudget, collector: Any) -> None:
         self._budget = budget
         self._collector = collector
         self._idle = {hook for hook in _HOOKS if _is_idle(collector, hook)}
-        with_items = self._overrides("record_item_event") and (
+        self.with_items = self._overrides("record_item_event") and (
             getattr(collector, "detail_level", TraceDetailLevel.ITEM) >= TraceDetailLevel.ITEM
         )
         self._with_snapshots = self._overrides("on_pipeline_completed") or self._overrides("on_pipeline_failed")
-        self._with_excluded = with_items or self._with_snapshots or self._overrides("record_excluded")
+        self._with_excluded = self.with_items or self._with_snapshots or self._overrides("record_excluded")
         self._events: list[TraceEvent] = []
         self._excluded: list[Sequence[ExcludedItem]] = []
         self._included: tuple[IncludedItem, ...] | None = None
         self._snapshots: list[StageTraceSnapshot] = []
         self._notify("on_pipeline_started", budget)
-        super().__init__(sources, with_items=with_items)
+        super().__init__(sources)
 
     def classified(self, classified: Classified) -> None:
         """Report the candidates and what was excluded."""

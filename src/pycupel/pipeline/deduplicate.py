@@ -3,50 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
-from pycupel.kernels.records import maker
 from pycupel.model import ContextItem
 
-__all__ = ["Deduplicated", "beats", "deduplicate_items"]
-
-
-class Deduplicated(NamedTuple):
-    """Indices in the scored list, both ascending."""
-
-    kept: Sequence[int]
-    dropped: list[int]
-
-
-_deduplicated = maker(Deduplicated)
+__all__ = ["beats", "deduplicate_items"]
 
 
 def deduplicate_items(
     items: Sequence[ContextItem], scores: Sequence[float], *, enabled: bool, taken: Collection[str] = ()
-) -> Deduplicated:
-    """Find the items with equal contents, compared character by character.
+) -> tuple[Sequence[int], list[int]]:
+    """Find the items with equal contents, compared character by character: return which stay, and which do not.
 
-    The highest score stays, or the first of equal scores. Items whose content is in `taken` never stay.
+    The highest score stays, or the first of equal scores. Items whose content is in `taken` never stay. Items are
+    indices, both times ascending.
     """
     everything = range(len(items))
     if not enabled:
-        return _deduplicated((everything, []))
+        return everything, []
     best: dict[str, int] = {}
-    losers: set[int] = set()
+    dropped: list[int] = []
     best_so_far = best.setdefault
     for i, item in enumerate(items):
         winner = best_so_far(item.content, i)
         if winner is not i:
             if beats(scores[i], scores[winner]):
                 best[item.content] = i
-                losers.add(winner)
+                dropped.append(winner)
             else:
-                losers.add(i)
+                dropped.append(i)
     if taken:
-        losers.update(i for i, item in enumerate(items) if item.content in taken)
-    if not losers:
-        return _deduplicated((everything, []))
-    return _deduplicated(([i for i in everything if i not in losers], sorted(losers)))
+        dropped += [best.pop(content) for content in best.keys() & taken]
+    return (sorted(best.values()), sorted(dropped)) if dropped else (everything, [])
 
 
 def beats(challenger: float, holder: float) -> bool:

@@ -75,16 +75,18 @@ def excluded_by_slice(ranking: Ranking, sliced: Sliced, budget: ContextBudget, a
     """List what the slicer left out, in sorted order. `available` is what the selection leaves of the target."""
     items, scores = ranking.items, ranking.scores
     pinned_tokens, capped = ranking.classified.pinned_tokens, sliced.cap_excluded
-    out = _excluded_indices(sliced)
+    excluded: list[ExcludedItem] = []
     if not (pinned_tokens or capped):
-        return [_excluded_item((items[i], scores[i], _exceeded((items[i].tokens, available)))) for i in out]
+        for i in _excluded_indices(sliced):
+            item = items[i]
+            excluded.append(_excluded_item((item, scores[i], _exceeded((item.tokens, available)))))
+        return excluded
     target = whole_target = sliced.effective.target_tokens
     displaced: ExclusionReason | None = None
     if pinned_tokens:
         whole_target = budget.effective().target_tokens
         displaced = PinnedOverride(ranking.classified.pinned[0].content)
-    excluded: list[ExcludedItem] = []
-    for i in out:
+    for i in _excluded_indices(sliced):
         tokens = items[i].tokens
         # A cap takes precedence (ER-03).
         reason = capped.get(i)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Callable, Iterable
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import lru_cache
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from pycupel.diagnostics import CollectorLike, OverflowEvent, SelectionReport
@@ -257,7 +258,9 @@ class Pipeline(Policy):
             raise wrong_type("ranking", "a Ranking, which Pipeline.rank returns", ranking)
         limits = ContextBudget.of(budget)
         check_pinned_budget(ranking.classified.pinned_tokens, limits)
-        return self._select(ranking, limits, TimedTrace(self._note_sources, ranking.trace))
+        trace = TimedTrace(self._note_sources)
+        trace.continue_from(ranking.trace)
+        return self._select(ranking, limits, trace)
 
     def _stream(self, budget: ContextBudget | int, query: str | None, collector: CollectorLike | None) -> Stream:
         from pycupel.pipeline.stream import Stream, streaming_sources  # noqa: PLC0415 - see above
@@ -302,11 +305,11 @@ class Pipeline(Policy):
         scores = score_items(scoreable, scorer, trace.columns)
         trace.scored(classified, scores)
         pinned_contents = {item.content for item in classified.pinned} if self.dedupe_against_pinned else ()
-        unique = deduplicate_items(scoreable, scores, enabled=self.deduplication, taken=pinned_contents)
-        trace.deduplicated(classified, scores, unique.dropped)
-        order = sort_items(scores, unique.kept)
-        ranked, ranked_scores = list(map(scoreable.__getitem__, order)), list(map(scores.__getitem__, order))
-        return Ranking(classified, ranked, ranked_scores, scores, order, unique.dropped, trace)
+        kept, duplicates = deduplicate_items(scoreable, scores, enabled=self.deduplication, taken=pinned_contents)
+        trace.deduplicated(classified, scores, duplicates)
+        order = sort_items(scores, kept)
+        ranked, ranked_scores = [scoreable[i] for i in order], [scores[i] for i in order]
+        return Ranking(classified, ranked, ranked_scores, scores, order, duplicates, trace)
 
     def _select_untimed(self, items: list[ContextItem], budget: ContextBudget, query: str | None) -> Selection:
         ranking = self._rank(classify_items(items), self._sources(query).scorer, UNTRACED)
@@ -318,11 +321,11 @@ class Pipeline(Policy):
         slicer = self.slicer if self.shorten is None else self._version_slicer(ranking, budget)
         sliced = slice_items(items, scores, budget, classified.pinned_tokens, slicer, deduplicated=self.deduplication)
         trace.sliced(ranking, sliced)
-        chosen, versions = sliced.selected, sliced.versions
+        chosen, is_selected, versions = sliced.selected, sliced.is_selected, sliced.versions
         placement = place_items(
             classified.pinned,
-            [versions.get(i, items[i]) for i in chosen] if versions else list(map(items.__getitem__, chosen)),
-            list(map(scores.__getitem__, chosen)),
+            [versions.get(i, items[i]) for i in chosen] if versions else list(compress(items, is_selected)),
+            list(compress(scores, is_selected)),
             budget,
             self.overflow_strategy,
             self.placer,

@@ -78,17 +78,20 @@ class Selection:
     @property
     def items(self) -> list[ContextItem]:
         """The selected items, in the order in which the model should see them. A new list each time."""
-        return list(map(self.placement.items.__getitem__, self.placement.order))
+        items = self.placement.items
+        return [items[i] for i in self.placement.order]
 
     @property
     def scores(self) -> list[float]:
         """The scores of `items`, in the same order; 1.0 for a pinned item."""
-        return list(map(self.placement.scores.__getitem__, self.placement.order))
+        scores = self.placement.scores
+        return [scores[i] for i in self.placement.order]
 
     @property
     def total_tokens(self) -> int:
         """The tokens of the selected items."""
-        return sum(map(self.placement.tokens.__getitem__, self.placement.order))
+        tokens = self.placement.tokens
+        return sum([tokens[i] for i in self.placement.order])
 
     @property
     def shortened(self) -> tuple[Shortened, ...]:

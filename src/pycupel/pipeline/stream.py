@@ -168,10 +168,11 @@ class Stream:
 
     def _deduplicate(self, scoreable: Sequence[ContextItem], scores: Sequence[float]) -> list[Rank]:
         """Return the ranks of the items that duplicate no pinned, selected, or better item of the batch."""
-        unique = deduplicate_items(scoreable, scores, enabled=self._policy.deduplication, taken=self._pinned_contents)
+        kept, duplicates = deduplicate_items(
+            scoreable, scores, enabled=self._policy.deduplication, taken=self._pinned_contents
+        )
         candidates: list[Rank] = []
-        duplicates = list(unique.dropped)
-        for i in unique.kept:
+        for i in kept:
             holder = self._holders.get(scoreable[i].content)
             if holder is not None:
                 if not (self._slicer.replace and beats(scores[i], self._scores[holder[2]])):

@@ -133,18 +133,24 @@ UNTRACED = Trace()
 class TimedTrace(Trace):
     """Measures the stages and collects the notes of custom scorers and slicers: enough for a report."""
 
-    __slots__ = ("_mark", "columns", "laps", "scorer_notes", "slice_notes", "sources", "traits", "with_items")
+    __slots__ = ("_mark", "columns", "laps", "scorer_notes", "slice_notes", "sources", "traits")
 
-    def __init__(self, sources: NoteSources, ranked: Trace = UNTRACED, *, with_items: bool = True) -> None:
-        """Start the clock, or continue from the ranking's trace."""
+    with_items = True
+
+    def __init__(self, sources: NoteSources) -> None:
+        """Start the clock."""
         self.sources = sources
-        self.with_items = with_items
-        self.laps: list[tuple[float, int]] = [*ranked.laps[:3]]  # pyright: ignore[reportIncompatibleVariableOverride]
+        self.laps: list[tuple[float, int]] = []  # pyright: ignore[reportIncompatibleVariableOverride]
         self.columns: dict[int, list[float]] | None = {}
         self.traits: ScorerTraits | None = None
-        self.scorer_notes: tuple[str, ...] | None = None if ranked is UNTRACED else ranked.scorer_notes
+        self.scorer_notes: tuple[str, ...] | None = None
         self.slice_notes: Sequence[str] | None = None
         self._mark = perf_counter()
+
+    def continue_from(self, ranked: Trace) -> None:
+        """Take over what the trace of a ranking recorded; the clock goes on."""
+        self.laps.extend(ranked.laps[:3])
+        self.scorer_notes = None if ranked is UNTRACED else ranked.scorer_notes
 
     def classified(self, classified: Classified) -> None:
         """Record the duration."""

@@ -35,7 +35,8 @@ def pieces_of(text: str) -> list[Piece]:
     """Split a text into pieces; binary content has none. Joined, they are the text."""
     if is_binary(text):
         return []
-    texts = [part for line in text.splitlines(keepends=True) for part in _parts(line)]
+    # A subclass of str may split into anything.
+    texts = [part for line in str.splitlines(text, keepends=True) for part in _parts(line)]
     return list(map(Piece, texts, _needs(texts)))
 
 

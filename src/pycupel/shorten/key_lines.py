@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem
@@ -18,6 +19,8 @@ __all__ = ["KeyLines"]
 # The cost of a line in addition to its characters: its part of the note about left-out lines.
 _GAP = 8
 _MAX_NEEDED = 16
+
+_FindUnits: TypeAlias = Callable[[str], Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -85,20 +88,24 @@ def _analysis(context: ShortenContext) -> dict[int, tuple[Sequence[Piece], Seque
     made: dict[int, tuple[Sequence[Piece], Sequence[float]]] | None = context.memo.get(_analysis)
     if made is None:
         made = context.memo[_analysis] = {}
+        # A caller with one context after another may remember the units of texts that occur in several.
+        find_units: _FindUnits = context.memo.get(units_of, units_of)
         seen: set[str] = set()
         for text in context.kept_texts:
-            seen.update(units_of(text))
+            seen.update(find_units(text))
         for i in _newest_first(context.items):
             item = context.items[i]
             if id(item) not in made:
                 pieces = pieces_of(item.content)
-                made[id(item)] = pieces, _credited(pieces, seen)
+                made[id(item)] = pieces, _credited(pieces, seen, find_units)
     return made
 
 
-def _credited(pieces: Sequence[Piece], seen: set[str]) -> list[float]:
+def _credited(pieces: Sequence[Piece], seen: set[str], find_units: _FindUnits) -> list[float]:
     """Count the units of each piece. A repeated unit counts for the piece with the most units for its length."""
-    new_units = [{unit: worth for unit, worth in units_of(piece.text).items() if unit not in seen} for piece in pieces]
+    new_units = [
+        {unit: worth for unit, worth in find_units(piece.text).items() if unit not in seen} for piece in pieces
+    ]
     density = [sum(units.values()) / (len(piece.text) + _GAP) for units, piece in zip(new_units, pieces, strict=True)]
     credited = [0.0] * len(pieces)
     for i in sorted(range(len(pieces)), key=lambda i: -density[i]):

@@ -58,14 +58,14 @@ from pycupel.batch import run_batch
 from pycupel.diagnostics import InclusionReason, PipelineStage
 from pycupel.messages import lint_messages, select_messages
 from pycupel.model import QuotaConstraintMode
-from pycupel.policies import preset
+from pycupel.policies import load_policy, preset, save_policy
 from pycupel.registry import CLOCKS, SCORERS
 from pycupel.replay import CacheRates, read_log, replay
-from pycupel.shorten import make_version
+from pycupel.shorten import ToolCall, make_version, superseded
 from pycupel.testing.runs import ReportRunner
-from pycupel.tokens import item
+from pycupel.tokens import Counter, item
 from pycupel.web import Bench, play
-from pycupel.wire import write_items
+from pycupel.wire import dumps, write_items
 
 RECENCY = RecencyScorer()
 CLOCK = SystemTimeProvider()
@@ -148,6 +148,7 @@ def nested(wrap: Callable[[Scorer], Scorer]) -> Scorer:
         (lambda: REPORT.why("a", pipeline="rag", items=[]), "items", None),
         (lambda: replay(LOG, 50, rates=CacheRates(read=-1)), "rates", -1),
         (lambda: replay(LOG, 50, {"a": WRONG}), "policies", "x"),
+        (lambda: dumps(ITEM, indent=-1), "indent", -1),
         (lambda: nested(ScaledScorer), "inner", None),
         (lambda: nested(lambda scorer: CompositeScorer([(scorer, 1)])), "entries", None),
         (lambda: nested(BoostedScorer), "inner", None),
@@ -250,6 +251,18 @@ def test_a_wrong_value(build: Build, argument: str, value: Any) -> None:
         (lambda: select_messages([{"role": "user", "content": "a"}], 50, pin=[WRONG]), "pin"),
         (lambda: lint_messages([], "openai", system=NUMBER), "system"),
         (lambda: lint_messages([], "openai", tools=NUMBERS), "tools"),
+        (lambda: select_messages([{"role": "user", "content": "a"}], 50, exclude=NUMBERS), "exclude"),
+        (lambda: select_messages([{"role": "user", "content": "a"}], 50, counter=Window), "counter"),  # type: ignore[arg-type]
+        (lambda: Pipeline(RECENCY).run(NUMBERS, 50), "items"),
+        (lambda: Pipeline(RECENCY).run_stream_sync(NUMBERS, 50), "source"),
+        (lambda: load_policy(NONE), "path"),
+        (lambda: save_policy("rag", NUMBER), "path"),
+        (lambda: dumps(ITEM, indent=WRONG), "indent"),
+        (lambda: Counter(NONE, "x"), "function"),
+        (lambda: Counter(len, "len", batch=WRONG), "batch"),
+        (lambda: superseded(NUMBER), "calls"),
+        (lambda: superseded(NUMBERS), "calls"),
+        (lambda: superseded([ToolCall(NONE, {})]), "calls"),
     ],
 )
 def test_a_wrong_type(build: Build, argument: str) -> None:

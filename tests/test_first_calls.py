@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -54,6 +55,21 @@ def test_the_specification_clamps_hints() -> None:
     """What the presets of the .NET implementation do, and why ours do not: 3.1 and 27.4 are the same to them."""
     items = [ContextItem(f"hint {hint}", 10, kind="Document", future_relevance_hint=hint) for hint in (3.1, 27.4)]
     assert select(items, 10, policies.preset("rag", upstream=True)).items == [items[0]]
+
+
+@pytest.mark.parametrize(
+    ("candidate", "hint"),
+    [
+        ({"role": "user", "content": "a"}, "For chat messages, use pycupel.messages.select_messages."),
+        ({"content": "a", "tokens": 1}, "pycupel.wire.from_dict(ContextItem, data) makes an item from a dict."),
+        ("a", "pycupel.tokens.item(text) makes an item from a text, and counts its tokens."),
+        (5, None),
+    ],
+)
+def test_something_other_than_an_item_gets_a_hint(candidate: Any, hint: str | None) -> None:
+    with pytest.raises(TypeError, match=r"^items\[0\] must be a ContextItem, not ") as caught:
+        select([candidate], 50)
+    assert getattr(caught.value, "__notes__", []) == ([] if hint is None else [hint])
 
 
 README = [

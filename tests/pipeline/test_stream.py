@@ -362,5 +362,5 @@ def test_wrong_sources() -> None:
         asyncio.run(pipeline.run_stream([], 10))
     with pytest.raises(TypeError, match="source must be an iterable of ContextItem"):
         pipeline.run_stream_sync(broken(), 10)
-    with pytest.raises(TypeError, match=r"items\[2\] must be a ContextItem"):
+    with pytest.raises(TypeError, match=r"^source\[2\] must be a ContextItem"):
         pipeline.run_stream_sync([hinted("a", 1, 1.0), hinted("b", 1, 1.0), "text"], 10)

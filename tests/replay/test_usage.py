@@ -75,7 +75,7 @@ def test_reprs_are_short() -> None:
     log = read_log(map(json.dumps, transcript()))
     usage = context_usage(log, counter=words)
     history = "<History: 48 messages for anthropic, 24 calls>"
-    assert repr(log) == "<Log: 1 histories, 0 skipped lines>"
+    assert repr(log) == "<Log: 1 history, 0 skipped lines>"
     assert repr(log.histories) == f"({history},)"
     assert repr(usage) == f"<ContextUsage: {usage.total} tokens at call 24 of {history}>"
     assert max(len(repr(part)) for part in usage.largest) < 600

@@ -124,12 +124,13 @@ class Request:
 
 def _shortening(shortener: Any, keep: Any, exclude: Any, *, to_fit: bool) -> Shortening | None:
     newest = checked_count("keep", keep, InvalidArgumentError)
-    names = frozenset(checked_str("exclude", each) for each in checked_iterable("exclude", "names of tools", exclude))
+    names = enumerate(checked_iterable("exclude", "names of tools", exclude))
+    excluded = frozenset(checked_str(f"exclude[{i}]", each) for i, each in names)
     if shortener is None and not to_fit:
         return None
     from pycupel.messages.shortened import shortening_of  # noqa: PLC0415 - a quarter of what there is to import
 
-    return shortening_of(shortener, newest, names, to_fit=to_fit)
+    return shortening_of(shortener, newest, excluded, to_fit=to_fit)
 
 
 def _refuse_broken(history: History) -> None:

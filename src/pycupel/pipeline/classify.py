@@ -35,10 +35,10 @@ class Classified(NamedTuple):
 _classified = maker(Classified)
 
 
-def classify_items(items: Iterable[ContextItem], first: int = 0) -> Classified:
+def classify_items(items: Iterable[ContextItem], *, name: str = "items", first: int = 0) -> Classified:
     """Separate the items. A negative token count is invalid, pinned or not. This does not depend on the budget.
 
-    `first` is the index of the first item, for an error.
+    `name` and `first` are for errors: the caller's argument, and the index of the first item in it.
     """
     candidates: list[Any] = items if isinstance(items, list) else _materialised(items)
     scoreable = [item for item in candidates if type(item) is ContextItem and not item.pinned and item.tokens >= 0]
@@ -51,7 +51,7 @@ def classify_items(items: Iterable[ContextItem], first: int = 0) -> Classified:
     ]
     for i, item in others:
         if type(item) is not ContextItem:
-            raise wrong_type(f"items[{first + i}]", "a ContextItem", item)
+            raise _not_an_item(f"{name}[{first + i}]", item)
     pinned = [item for _, item in others if item.tokens >= 0]
     invalid = [item for _, item in others if item.tokens < 0]
     # The items before it that are neither pinned nor invalid are scoreable.
@@ -63,6 +63,20 @@ def check_pinned_budget(pinned_tokens: int, budget: ContextBudget) -> None:
     """Check that the pinned items, which cannot be dropped, fit into the window without the output reserve (EB-03)."""
     if pinned_tokens and pinned_tokens > budget.available_tokens:
         raise PinnedExceedsBudgetError(pinned_tokens, budget.available_tokens)
+
+
+def _not_an_item(name: str, value: object) -> TypeError:
+    error = wrong_type(name, "a ContextItem", value)
+    if type(value) is str:
+        error.add_note("pycupel.tokens.item(text) makes an item from a text, and counts its tokens.")
+    elif type(value) is dict:
+        is_message = "role" in value
+        error.add_note(
+            "For chat messages, use pycupel.messages.select_messages."
+            if is_message
+            else "pycupel.wire.from_dict(ContextItem, data) makes an item from a dict."
+        )
+    return error
 
 
 def _materialised(items: Any) -> list[Any]:

@@ -41,11 +41,21 @@ __all__ = ["Pipeline", "select_untimed"]
 class Pipeline(Policy):
     """Selects and orders context items: a scorer ranks, a slicer drops, a placer positions.
 
-    It takes the arguments of a `Policy`: `Pipeline(scorer, slicer, placer, deduplication=..., overflow_strategy=...,
-    dedupe_against_pinned=..., shorten=..., name=..., description=...)`. All but the scorer have defaults. A pipeline is
-    immutable and keeps no state between runs, so threads may share it.
+    A pipeline is a `Policy` that can run. It is immutable and keeps no state between runs, so threads may share it.
 
     Attributes:
+        scorer: Ranks the items.
+        slicer: Decides which items are selected, by their scores, tokens and the budget.
+        placer: Orders the selection.
+        deduplication: Whether only the best of several items with the same content is kept. Pinned items are not
+            compared, unless `dedupe_against_pinned` is set.
+        overflow_strategy: What happens if pinned and selected items together exceed the target: raise, drop the
+            lowest scores, or accept.
+        dedupe_against_pinned: Whether an item is dropped if a pinned one has the same content.
+        shorten: Makes shorter versions of the items, for the selection to choose from; None to select only whole
+            items. It replaces `GreedySlice` or `KnapsackSlice`, also inside quotas.
+        name: A display name.
+        description: What the policy is for.
         on_overflow: Called with an `OverflowEvent` after a run that exceeds the budget; only for
             `OverflowStrategy.PROCEED`.
 
@@ -57,7 +67,8 @@ class Pipeline(Policy):
     _: KW_ONLY
     # Inherited; mypy reads the type of such a field from the class itself.
     overflow_strategy: OverflowField = cast("OverflowField", OverflowStrategy.THROW)  # noqa: RUF009 - a constant
-    """What to do if the selection is larger than `target_tokens`."""
+    """What happens if pinned and selected items together exceed the target: raise, drop the lowest scores, or accept.
+    """
 
     on_overflow: Callable[[OverflowEvent], object] | None = None
     """Called with an `OverflowEvent` after a run that exceeds the budget; only for `OverflowStrategy.PROCEED`."""

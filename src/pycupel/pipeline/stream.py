@@ -122,7 +122,7 @@ class Stream:
         return self._budget.effective(self._pinned_tokens).target_tokens
 
     def _classify(self, batch: list[Any]) -> Classified:
-        classified = classify_items(batch, self._pulled)
+        classified = classify_items(batch, name="source", first=self._pulled)
         self._pulled += len(batch)
         # Checked before they are added, because the error carries what was selected so far, which must fit.
         check_pinned_budget(self._pinned_tokens + classified.pinned_tokens, self._budget)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pycupel.codecs.jsontext import TOO_DEEP, check_depth
 from pycupel.errors import DocumentError, InvalidArgumentError
-from pycupel.model.checks import checked_name, checked_str, quoted
+from pycupel.model.checks import checked_name, checked_path, checked_str, quoted
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName
 from pycupel.policies.document import combine_mistakes, policy_from_dict, policy_to_dict
@@ -25,12 +25,13 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
         path: The file. The suffix determines the format: .json, .toml, .yaml or .yml.
 
     Raises:
+        TypeError: `path` is not a path.
         DocumentError: the file does not contain a valid policy. The text names the file; `errors` lists all mistakes.
         InvalidArgumentError: the suffix is not supported.
         OSError: the file cannot be read.
         MissingExtraError: the format is YAML, and PyYAML is not installed.
     """
-    file = Path(path)
+    file = Path(checked_path("path", path))
     file_format = _format_of(file)
     with file.open("rb") as stream:
         # One byte over the limit is enough to tell that the file is too large.
@@ -53,12 +54,13 @@ def save_policy(policy: Policy | PresetName, path: str | os.PathLike[str]) -> No
         path: The file. The suffix determines the format: .json, .toml, .yaml or .yml.
 
     Raises:
+        TypeError: an argument has the wrong type.
         DocumentError: a part of the policy cannot be written, for example because it is not registered.
         InvalidArgumentError: the suffix is not supported, or there is no such preset.
         MissingExtraError: the format is YAML, and PyYAML is not installed.
         OSError: the file cannot be written.
     """
-    file = Path(path)
+    file = Path(checked_path("path", path))
     file.write_text(dump_policy(policy, _format_of(file)), encoding="utf-8")
 
 

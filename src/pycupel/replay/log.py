@@ -144,7 +144,11 @@ class Log:
     """The number of lines that are not a JSON object, such as half-written ones, or nested too deeply."""
 
     def __repr__(self) -> str:
-        return f"<Log: {len(self.histories)} histories, {self.skipped_lines} skipped lines>"
+        histories, lines = len(self.histories), self.skipped_lines
+        return (
+            f"<Log: {histories} {'history' if histories == 1 else 'histories'}, "
+            f"{lines} skipped {'line' if lines == 1 else 'lines'}>"
+        )
 
     @classmethod
     def of(cls, histories: Iterable[History], skipped_lines: int) -> Log:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
+from pycupel.model.checks import checked_iterable, checked_str, wrong_type
 from pycupel.model.names import name_key
 
 __all__ = ["ToolCall", "main_argument", "superseded", "superseded_by"]
@@ -38,8 +39,16 @@ def superseded(calls: Sequence[ToolCall]) -> list[bool]:
 
     Args:
         calls: The calls, oldest first.
+
+    Raises:
+        TypeError: `calls` has something other than a `ToolCall`.
     """
-    return [later is not None for later in superseded_by(calls)]
+    known: list[ToolCall] = []
+    for i, call in enumerate(checked_iterable("calls", "an iterable of ToolCall", calls)):
+        if not isinstance(call, ToolCall):
+            raise wrong_type(f"calls[{i}]", "a ToolCall", call)
+        known.append(ToolCall(checked_str(f"calls[{i}].name", call.name), call.arguments))
+    return [later is not None for later in superseded_by(known)]
 
 
 def superseded_by(calls: Sequence[ToolCall]) -> list[int | None]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import checked_int, checked_positive
+from pycupel.model.checks import checked_callable, checked_int, checked_positive
 from pycupel.model.frozen import sealed
 
 __all__ = ["Counter"]
@@ -28,6 +28,9 @@ class Counter:
         exact: Whether the count is the model's own.
         margin_percent: How much of a budget to leave free, because the count may be too low.
         batch: A function that counts many texts at once, or None.
+
+    Raises:
+        TypeError: `function` or `batch` is not a function.
     """
 
     function: Callable[[str], int]
@@ -47,6 +50,11 @@ class Counter:
 
     batch: Callable[[list[str]], list[int]] | None = field(default=None, repr=False)
     """A function that counts many texts at once, or None."""
+
+    def __post_init__(self) -> None:
+        checked_callable("function", "a function from str to int", self.function)
+        if self.batch is not None:
+            checked_callable("batch", "a function from a list of str to a list of int", self.batch)
 
     def __call__(self, text: str, /) -> int:
         """Count the tokens of a text.

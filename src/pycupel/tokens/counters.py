@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import as_float, describe, quoted, wrong_type
+from pycupel.model.checks import as_float, checked_callable, describe, quoted, refuse_class
 from pycupel.model.names import name_key, suggestion
 from pycupel.tokens.counter import Counter
 
@@ -31,6 +31,7 @@ def get_counter(counter: CounterLike = "auto") -> Counter:
         `name` and `exact` say which.
 
     Raises:
+        TypeError: it is neither a name nor a function.
         InvalidArgumentError: there is no such encoding or model.
         MissingExtraError: an encoding or one of OpenAI's models was asked for, and nothing that knows it is installed.
     """
@@ -38,8 +39,8 @@ def get_counter(counter: CounterLike = "auto") -> Counter:
         return counter
     if isinstance(counter, str):
         return _named(counter)
-    if not callable(counter):  # pyright: ignore[reportUnnecessaryComparison]
-        raise wrong_type("counter", "a function from str to int, or a name", counter)
+    refuse_class("counter", counter)
+    checked_callable("counter", "a function from str to int, or a name", counter)
     name = getattr(counter, "__qualname__", type(counter).__qualname__)
     margin = as_float("margin_percent", getattr(counter, "margin_percent", 0.0))
     return Counter(counter, name, margin_percent=margin, batch=getattr(counter, "count_batch", None))

@@ -7,9 +7,9 @@ from typing import Any, Protocol, TypeVar
 
 from pycupel.codecs.base import Codec, Context
 from pycupel.codecs.jsontext import format_json, parse_json
-from pycupel.errors import DocumentError
+from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.model import ContextItem
-from pycupel.model.checks import checked_iterable, wrong_type
+from pycupel.model.checks import checked_count, checked_iterable, wrong_type
 from pycupel.wire.items import ITEM
 
 __all__ = ["dumps", "from_dict", "loads", "read_items", "to_dict", "write_items"]
@@ -65,10 +65,12 @@ def dumps(value: object, *, indent: int | None = None, allow_nan: bool = False) 
         allow_nan: Write NaN and infinities, which are not JSON, instead of rejecting them.
 
     Raises:
-        TypeError: there is no wire format for the type of the value.
+        TypeError: there is no wire format for the type of the value, or the indent is not an int.
+        InvalidArgumentError: the indent is negative.
         DocumentError: a part cannot be written; `path` says where.
     """
-    return format_json(to_dict(value, allow_nan=allow_nan), indent)
+    spaces = None if indent is None else checked_count("indent", indent, InvalidArgumentError)
+    return format_json(to_dict(value, allow_nan=allow_nan), spaces)
 
 
 def loads(cls: type[_Value], text: str | bytes, *, strict: bool = False, allow_nan: bool = False) -> _Value:

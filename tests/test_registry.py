@@ -11,6 +11,7 @@ from pycupel import placers, registry, scorers, slicers
 from pycupel.errors import InvalidArgumentError
 from pycupel.model.names import suggestion
 from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SLICERS, Registry
+from pycupel.shorten import Stub
 from tests import registries
 from tests.strategies import HOUR, NOW, FixedClock
 
@@ -90,6 +91,12 @@ def test_every_strategy_has_exactly_one_name(names: Any, package: Any, suffix: s
 @pytest.mark.parametrize(("name", "cls"), [("exponential", pycupel.Exponential), ("step", pycupel.Step)])
 def test_curves_by_name(name: str, cls: type[Any]) -> None:
     assert CURVES[name] is cls
+
+
+def test_a_class_of_a_higher_layer_is_imported_when_it_is_used() -> None:
+    shorteners = Registry("shortener", {"stub": "pycupel.shorten:Stub"}, lambda name, entry: None)
+    assert shorteners["stub"] is Stub
+    assert shorteners["stub"] is Stub
 
 
 def test_there_is_one_clock() -> None:

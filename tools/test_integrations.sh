@@ -26,19 +26,32 @@ set_up() {
     fi
     echo "setting up $environment"
     [ -x "$environment/bin/python" ] || "$python" -m venv "$environment"
-    with_patience "$environment/bin/python" -m pip install -qq --disable-pip-version-check --retries 8 \
+    # Python compiles what is imported; most of these packages never is.
+    with_patience "$environment/bin/python" -m pip install -qq --disable-pip-version-check --retries 8 --no-compile \
         --requirement "$requirements" --editable '.[test]'
     "$environment/bin/python" -m pip check
     echo "$wanted" >"$environment/.installed"
 }
 
-for name in a b; do
+run_tests() {
+    name=$1
     echo "== adapters-$name"
-    set_up ".venv-adapters-$name" "tools/adapters-$name.txt"
     ".venv-adapters-$name/bin/python" -m coverage run --rcfile=/dev/null --branch --include="$hooks" \
         --data-file=".coverage.adapters-$name" -m pytest -q -p no:cacheprovider \
         tests/integrations/test_missing_libraries.py tests/integrations_env/test_*.py "tests/integrations_env/$name"
-done
+}
+
+# The first environment is tested while the second is set up and tested; what the tests print comes one after the other.
+set_up .venv-adapters-a tools/adapters-a.txt
+output=$(mktemp)
+run_tests a >"$output" 2>&1 &
+tests_of_a=$!
+trap 'kill "$tests_of_a" 2>/dev/null || true; rm -f "$output"' EXIT
+set_up .venv-adapters-b tools/adapters-b.txt
+run_tests b && failed=0 || failed=$?
+wait "$tests_of_a" || failed=$?
+cat "$output"
+[ "$failed" -eq 0 ] || exit "$failed"
 
 echo "== the hooks' coverage"
 coverage() {

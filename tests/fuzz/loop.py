@@ -45,5 +45,5 @@ def run_for_minutes(targets: Iterable[tuple[str, Callable[[int, float], int]]], 
             checked = 0
             while time.monotonic() < end:
                 # A few at a time, because inputs are drawn to the last, even if there is no time left to check them.
-                checked += target(200, end)
+                checked += target(50, end)
             print(f"{name}: {checked} inputs; everything held", flush=True)  # noqa: T201 - a command

@@ -40,8 +40,8 @@ def must_stay(messages: Sequence[Message], provider: ProviderName, unit: UnitNam
 def budgets(
     draw: st.DrawFn, messages: Sequence[Message], provider: ProviderName, unit: UnitName
 ) -> ContextBudget | int:
-    needed = must_stay(messages, provider, unit)
-    size = sum(item.tokens for item in to_items(messages, provider, counter=len))
+    items = to_items(messages, provider, unit=unit, counter=len)
+    needed, size = sum(item.tokens for item in items if item.pinned), sum(item.tokens for item in items)
     window = max(0, needed + int(draw(SHARES) * (size - needed)) + draw(st.integers(0, 9)))
     if draw(EITHER):
         return window

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.browser.launch import launched, missing
-from tests.browser.pages import Opened
+from tests.browser.pages import Opened, Tabs
 
 # `test_setup.py` says why they are left out, once.
 collect_ignore_glob = ["test_[!s]*.py"] if missing() else []
 
 
 @pytest.fixture(scope="package")
-def browser() -> Iterator[Any]:
+def tabs() -> Iterator[Tabs]:
     """Closed before the tests of other folders: playwright keeps an event loop running, and they run their own."""
     with launched() as chromium:
-        yield chromium
+        yield Tabs(chromium)
 
 
 @pytest.fixture
-def opened(browser: Any, tmp_path: Path) -> Iterator[Opened]:
-    """Opens pages, and checks at the end that none has complained or asked the network for anything."""
-    pages = Opened(browser, tmp_path)
-    yield pages
-    pages.close()
-    assert pages.complaints == []
-    assert pages.requests == []
+def opened(tabs: Tabs, tmp_path: Path) -> Iterator[Opened]:
+    """Opens a page, and checks at the end that it has not complained or asked the network for anything."""
+    page = Opened(tabs, tmp_path)
+    yield page
+    page.close()
+    assert page.complaints == []
+    assert page.requests == []

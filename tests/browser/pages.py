@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from pycupel import (
 )
 from tests.browser.launch import AXE
 
-__all__ = ["BUDGET", "PIPELINE", "Opened", "make_items", "make_report", "rows_of", "serious"]
+__all__ = ["BUDGET", "PIPELINE", "Opened", "Tabs", "make_items", "make_report", "rows_of", "serious"]
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 BUDGET = ContextBudget(1_500, 1_000, output_reserve=200)
@@ -49,34 +50,57 @@ def make_report(items: list[ContextItem]) -> SelectionReport:
     return PIPELINE.dry_run(items, BUDGET)
 
 
-class Opened:
-    """Opens pages in a browser, each in a context of its own."""
+class Tabs:
+    """The tabs of a browser, one for each set of options. Opening one takes longer than most tests need it."""
 
-    def __init__(self, browser: Any, folder: Path) -> None:
+    def __init__(self, browser: Any) -> None:
+        self._browser = browser
+        self._tabs: dict[str, Any] = {}
+
+    @property
+    def version(self) -> str:
+        """The browser's."""
+        version: str = self._browser.version
+        return version
+
+    def tab(self, options: dict[str, Any]) -> Any:
+        key = json.dumps(options, sort_keys=True)
+        if key not in self._tabs:
+            context = self._browser.new_context(**options)
+            context.set_default_timeout(20_000)
+            self._tabs[key] = context.new_page()
+        return self._tabs[key]
+
+
+class Opened:
+    """The page that a test has opened, in a tab that other tests use before and after it: pages store nothing."""
+
+    def __init__(self, tabs: Tabs, folder: Path) -> None:
         self.complaints: list[str] = []
         self.requests: list[str] = []
-        self._browser, self._folder = browser, folder
-        self._contexts: list[Any] = []
+        self._tabs, self._path = tabs, folder / "page.html"
+        self._tab: Any = None
 
     def page(self, text: str, **options: Any) -> Any:
         """A file with this text, opened."""
-        path = self._folder / f"page-{len(self._contexts)}.html"
-        path.write_text(text, encoding="utf-8")
-        return self.address(path.as_uri(), **options)
+        self._path.write_text(text, encoding="utf-8")
+        return self.address(self._path.as_uri(), **options)
 
     def address(self, address: str, **options: Any) -> Any:
         """An address, opened; whatever else the page asks for is noted."""
-        context = self._browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
-        context.set_default_timeout(20_000)
-        self._contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("dialog", self._refuse)
-        page.on("console", lambda line: self.complaints.append(line.text) if line.type != "log" else None)
-        page.on("request", lambda request: self._note(request.url, address))
-        page.goto(address)
-        page.wait_for_selector("html[data-ready]")
-        return page
+        assert self._tab is None, "a test opens one page"
+        self._tab = tab = self._tabs.tab({"viewport": {"width": 1280, "height": 900}, **options})
+        self._listeners = {
+            "pageerror": lambda error: self.complaints.append(str(error)),
+            "dialog": self._refuse,
+            "console": lambda line: self.complaints.append(line.text) if line.type != "log" else None,
+            "request": lambda request: self._note(request.url, address),
+        }
+        for event, listener in self._listeners.items():
+            tab.on(event, listener)
+        tab.goto(address)
+        tab.wait_for_selector("html[data-ready]")
+        return tab
 
     def _refuse(self, dialog: Any) -> None:
         self.complaints.append(dialog.message)
@@ -87,8 +111,12 @@ class Opened:
             self.requests.append(url)
 
     def close(self) -> None:
-        for context in self._contexts:
-            context.close()
+        """Leave the tab as if it were new, with nothing under the pointer."""
+        if self._tab is not None:
+            self._tab.mouse.move(0, 0)
+            self._tab.goto("about:blank")
+            for event, listener in self._listeners.items():
+                self._tab.remove_listener(event, listener)
 
 
 def rows_of(page: Any) -> dict[int, str]:

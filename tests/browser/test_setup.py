@@ -11,5 +11,5 @@ def test_the_browser_is_set_up(request: pytest.FixtureRequest) -> None:
     lacking = missing()
     if lacking:
         pytest.skip(f"all tests in a browser are left out: {lacking} not found; `make setup-browser` installs it")
-    browser = request.getfixturevalue("browser")
-    assert int(browser.version.partition(".")[0]) >= 123, "the page needs light-dark()"
+    tabs = request.getfixturevalue("tabs")
+    assert int(tabs.version.partition(".")[0]) >= 123, "the page needs light-dark()"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pycupel import ContextItem
 from pycupel.scorers import ReflexiveScorer, RelevanceScorer
@@ -42,6 +42,7 @@ def candidates(draw: st.DrawFn) -> list[ContextItem]:
     return distinct + draw(st.lists(st.sampled_from(distinct), max_size=3))
 
 
+@settings(deadline=None)
 @given(
     items=candidates(),
     query=TEXTS,
@@ -60,6 +61,7 @@ def test_the_batch_is_the_pseudocode(items: list[ContextItem], query: str, **opt
     assert max(scores) in {0.0, 1.0}
 
 
+@settings(deadline=None)
 @given(items=candidates())
 def test_rescaled_hints_keep_their_order(items: list[ContextItem]) -> None:
     """Larger is never below smaller, and the batch is the pseudocode."""

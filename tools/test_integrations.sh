@@ -26,8 +26,7 @@ set_up() {
     fi
     echo "setting up $environment"
     [ -x "$environment/bin/python" ] || "$python" -m venv "$environment"
-    # Python compiles what is imported; most of these packages never is.
-    with_patience "$environment/bin/python" -m pip install -qq --disable-pip-version-check --retries 8 --no-compile \
+    with_patience "$environment/bin/python" -m pip install -qq --disable-pip-version-check --retries 8 \
         --requirement "$requirements" --editable '.[test]'
     "$environment/bin/python" -m pip check
     echo "$wanted" >"$environment/.installed"

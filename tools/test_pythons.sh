@@ -25,8 +25,7 @@ for version in "$@"; do
     environment=".venv-$version"
     echo "== Python $version"
     [ -x "$environment/bin/python" ] || "$python" -m venv "$environment"
-    # Python compiles what is imported; most of these packages never is.
-    "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[test]'
+    "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --editable '.[test]'
     "$environment/bin/python" -m pytest -q -n 2 --dist worksteal -p no:cacheprovider
     "$environment/bin/python" -m pycupel.conformance vectors
 done

@@ -8,7 +8,7 @@ PYTHONS := 3.11 3.12 3.13
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-browser demo test test-pythons test-integrations test-engines fuzz format format-check lint types layers bench quality conformance \
+.PHONY: help setup setup-browser demo test test-browser test-pythons test-integrations test-engines fuzz format format-check lint types layers bench quality conformance \
 	wheel-smoke clean
 
 help: ## show this help
@@ -29,7 +29,7 @@ $(VENV)/.dev: $(VENV)/.core
 
 setup: $(VENV)/.dev ## set up .venv with everything for development
 
-setup-browser: setup ## install Chromium, playwright and axe, which the tests of pages need
+setup-browser: setup ## install Chromium, playwright and axe, to look at pages
 	@sh tools/setup_browser.sh $(BIN)/python
 
 demo: $(VENV)/.core ## select context for a bundled agent session, and say why
@@ -38,6 +38,9 @@ demo: $(VENV)/.core ## select context for a bundled agent session, and say why
 test: setup ## run all tests with coverage, the documentation's examples and the project's own vectors
 	@$(BIN)/python -m pytest -n 2 --dist worksteal --cov
 	@$(BIN)/python -m pycupel.conformance vectors
+
+test-browser: setup-browser ## run the tests of pages in Chromium
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/browser
 
 test-pythons: ## run all tests on Python 3.11, 3.12 and 3.13
 	@sh tools/test_pythons.sh $(PYTHONS)

@@ -24,7 +24,6 @@ UNMEASURED = (
     "tests/fuzz/",
     "tests/test_determinism.py",
     "tests/test_worst_cases.py",
-    "tests/browser/",
     "tests/property/",
     "tests/docs/",
 )

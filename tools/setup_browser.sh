@@ -5,20 +5,30 @@ set -eu
 
 python=$1
 
-if ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null && [ -z "${CHROMIUM:-}" ]; then
-    command -v apt-get >/dev/null || { echo "install Chromium and put it on the PATH, or name it in CHROMIUM"; exit 1; }
+has() {
+    command -v "$1" >/dev/null
+}
+
+install_chromium() {
+    has apt-get || { echo "install Chromium and put it on the PATH, or name it in CHROMIUM"; exit 1; }
     root=
     if [ "$(id -u)" -ne 0 ]; then
-        command -v sudo >/dev/null || { echo "installing Chromium needs root: apt-get install chromium"; exit 1; }
+        has sudo || { echo "installing Chromium needs root: apt-get install chromium"; exit 1; }
         root=sudo
     fi
     log=$(mktemp)
     trap 'rm -f "$log"' EXIT
     echo "installing Chromium"
+    install="$root env DEBIAN_FRONTEND=noninteractive apt-get install --quiet --yes --no-install-recommends"
     {
         $root apt-get update --quiet
-        $root env DEBIAN_FRONTEND=noninteractive apt-get install --quiet --yes --no-install-recommends chromium
+        # Chromium without its windows is enough, and faster. Not every distribution has it.
+        $install chromium-headless-shell || $install chromium
     } >"$log" 2>&1 || { tail -n 20 "$log"; exit 1; }
+}
+
+if [ -z "${CHROMIUM:-}" ] && ! has chromium-headless-shell && ! has chromium && ! has chromium-browser; then
+    install_chromium
 fi
 
 echo "installing playwright"

@@ -1,4 +1,4 @@
-"""A browser for the tests here, which are left out as a whole where there is none. They install nothing."""
+"""A browser for the tests here, which `make test-browser` runs. They install nothing."""
 
 from __future__ import annotations
 
@@ -7,17 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.launch import launched, missing
+from tests.browser.launch import launched
 from tests.browser.pages import Opened, Tabs
-
-# `test_setup.py` says why they are left out, once.
-collect_ignore_glob = ["test_[!s]*.py"] if missing() else []
 
 
 @pytest.fixture(scope="package")
 def tabs() -> Iterator[Tabs]:
-    """Closed before the tests of other folders: playwright keeps an event loop running, and they run their own."""
     with launched() as chromium:
+        assert int(chromium.version.partition(".")[0]) >= 123, "the page needs light-dark()"
         yield Tabs(chromium)
 
 

@@ -57,12 +57,6 @@ class Tabs:
         self._browser = browser
         self._tabs: dict[str, Any] = {}
 
-    @property
-    def version(self) -> str:
-        """The browser's."""
-        version: str = self._browser.version
-        return version
-
     def tab(self, options: dict[str, Any]) -> Any:
         key = json.dumps(options, sort_keys=True)
         if key not in self._tabs:
@@ -130,7 +124,7 @@ def rows_of(page: Any) -> dict[int, str]:
 def serious(page: Any) -> list[str]:
     """What axe finds, at its two highest levels."""
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("async () => (await axe.run()).violations")
+    found = page.evaluate("async () => (await axe.run({ resultTypes: ['violations'] })).violations")
     return [
         f"{each['id']}: {node['html'][:200]} {node['failureSummary']}"
         for each in found

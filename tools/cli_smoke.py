@@ -11,8 +11,8 @@ sys.path.insert(0, str(ROOT))
 
 from tests.cli.console import Shell, steps_of, text_of
 
-installed = Path(sys.argv[1]).resolve()
-assert (installed / "pycupel").is_file(), installed
+installed = Path(sys.argv[1], "pycupel").resolve()
+assert installed.is_file(), installed
 files = sorted((ROOT / "tests" / "cli" / "golden").glob("*.txt"))
 assert files
 for file in files:

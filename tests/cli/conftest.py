@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from tests.cli.calls import Call
-from tests.cli.console import Shell
+from tests.cli.console import ROOT, Shell, write_program
+from tests.cli.preloaded import running_server, write_client
 
 
 @pytest.fixture
@@ -17,4 +21,25 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:
-    return Shell(tmp_path)
+    """A shell whose `pycupel` is that of this tree."""
+    program = tmp_path / "bin" / "pycupel"
+    program.parent.mkdir()
+    write_program(program, f'env PYTHONPATH="{ROOT}/src" "{sys.executable}" -m pycupel')
+    return Shell(tmp_path, program)
+
+
+@pytest.fixture(scope="session")
+def preloaded() -> Iterator[Path]:
+    # A socket's address has at most some 100 characters, which pytest's own folders may exceed.
+    with TemporaryDirectory(prefix="pycupel-") as directory:
+        program, address = Path(directory, "bin", "pycupel"), Path(directory, "server")
+        program.parent.mkdir()
+        write_client(program, address)
+        with running_server(address):
+            yield program
+
+
+@pytest.fixture
+def quick_shell(tmp_path: Path, preloaded: Path) -> Shell:
+    """A shell whose `pycupel` starts at once, for the tests with hundreds of commands."""
+    return Shell(tmp_path, preloaded)

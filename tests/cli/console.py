@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,26 +32,26 @@ def text_of(steps: Sequence[Step]) -> str:
     return "\n".join(f"$ {step.command}\n{step.output}".rstrip() + "\n" for step in steps)
 
 
-class Shell:
-    """Runs command lines in a directory, with a `pycupel` on the path: an installed one, or that of this tree."""
+def write_program(path: Path, command: str) -> None:
+    """Write a program that runs a command with its own arguments."""
+    path.write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
+    path.chmod(0o755)
 
-    def __init__(self, directory: Path, installed: Path | None = None) -> None:
-        programs = directory / "bin" if installed is None else installed
-        if installed is None:
-            programs.mkdir()
-            program = programs / "pycupel"
-            program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pycupel "$@"\n', encoding="utf-8")
-            program.chmod(0o755)
+
+class Shell:
+    """Runs command lines in a new directory, with a `pycupel` on the path."""
+
+    def __init__(self, directory: Path, pycupel: Path) -> None:
+        self.pycupel = pycupel
         self.directory = directory / "work"
         self.directory.mkdir()
         unwanted = {"NO_COLOR", "COLUMNS", "PYTHONPATH", "PYTHONIOENCODING"}
         kept = {name: value for name, value in os.environ.items() if name not in unwanted}
         self.environment = {
             **kept,
-            "PATH": f"{programs}:{os.environ['PATH']}",
+            "PATH": f"{pycupel.parent}:{os.environ['PATH']}",
             "PYTHONUTF8": "1",
             "COLUMNS": "80",
-            **({"PYTHONPATH": f"{ROOT / 'src'}"} if installed is None else {}),
         }
 
     def run(self, command: str, *, text: str = "") -> subprocess.CompletedProcess[str]:

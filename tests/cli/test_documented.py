@@ -25,18 +25,18 @@ PAGES = [
 
 
 @pytest.mark.parametrize("name", VERBS)
-def test_the_example_of_a_verb_works_when_it_is_pasted(name: str, shell: Shell) -> None:
+def test_the_example_of_a_verb_works_when_it_is_pasted(name: str, quick_shell: Shell) -> None:
     verb = load_verb(name)
     example = verb.EXAMPLE.strip()
     shown = verb_parser(name, VERBS[name], verb).format_help().split("example:\n")[1]
     assert [line.strip() for line in shown.splitlines()] == example.splitlines()
     # The playground opens a browser and runs until Ctrl-C, which this browser sends.
-    browser = shell.directory.parent / "browser"
+    browser = quick_shell.directory.parent / "browser"
     browser.write_text("#!/bin/sh\nkill -INT $PPID\n", encoding="utf-8")
     browser.chmod(0o755)
     for line in example.splitlines():
         until = f"BROWSER={browser} timeout --foreground 60 " if line.startswith("pycupel play ") else ""
-        done = shell.run(until + line)
+        done = quick_shell.run(until + line)
         assert done.returncode == (1 if name == "diff" else 0), done.stderr
         assert "Traceback" not in done.stderr
 
@@ -46,11 +46,11 @@ def test_the_pages_are_there() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_command_of_a_page_prints_what_the_page_says(page: Path, shell: Shell) -> None:
+def test_every_command_of_a_page_prints_what_the_page_says(page: Path, quick_shell: Shell) -> None:
     text = page.read_text(encoding="utf-8")
 
     def run(block: re.Match[str]) -> str:
-        printed = [shell.step(step.command) for step in steps_of(block[1])]
+        printed = [quick_shell.step(step.command) for step in steps_of(block[1])]
         return f"```console\n{text_of(printed)}```\n"
 
     actual = BLOCK.sub(run, text)

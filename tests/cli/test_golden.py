@@ -22,10 +22,10 @@ def test_every_verb_has_a_file() -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_every_command_prints_what_the_file_says(file: Path, shell: Shell) -> None:
+def test_every_command_prints_what_the_file_says(file: Path, quick_shell: Shell) -> None:
     expected = steps_of(file.read_text(encoding="utf-8"))
     assert expected
-    actual = [shell.step(step.command) for step in expected]
+    actual = [quick_shell.step(step.command) for step in expected]
     if os.environ.get("UPDATE_GOLDEN"):
         file.write_text(text_of(actual), encoding="utf-8")
         return

@@ -226,7 +226,7 @@ class TestPlay:
     def test_it_serves_until_ctrl_c(self, shell: Shell) -> None:
         (shell.directory / "items.jsonl").write_text(ITEMS, encoding="utf-8")
         process = subprocess.Popen(
-            [shell.directory.parent / "bin" / "pycupel", "play", "items.jsonl", "-b", "30", "--no-browser"],
+            [shell.pycupel, "play", "items.jsonl", "-b", "30", "--no-browser"],
             cwd=shell.directory, env=shell.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert process.stdout is not None

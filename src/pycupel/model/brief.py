@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import fields
 from enum import StrEnum
-from inspect import signature
+from functools import cache
+from inspect import Parameter, signature
 from typing import Any
 
 from pycupel.errors import digits
@@ -46,15 +47,17 @@ def _few(value: Any) -> str:
 
 def brief_repr(self: object) -> str:
     """Show the call that builds a dataclass, without options at their defaults."""
-    value: Any = self
-    parameters = signature(type(self)).parameters
-    options = {field.name: getattr(value, field.name) for field in fields(value) if field.repr}
-    given = (
-        f"{name}={shown(_plain(option))}"
-        for name, option in options.items()
-        if name not in parameters or option != parameters[name].default
-    )
+    options = [(name, getattr(self, name), default) for name, default in _defaults(type(self)).items()]
+    given = [f"{name}={shown(_plain(option))}" for name, option, default in options if option != default]
     return f"{type(self).__name__}({', '.join(given)})"
+
+
+@cache
+def _defaults(kind: type[Any]) -> dict[str, Any]:
+    """Return the fields that a repr shows, each with the default of its parameter; `Parameter.empty` if it has none."""
+    parameters = signature(kind).parameters
+    names = [field.name for field in fields(kind) if field.repr]
+    return {name: parameters[name].default if name in parameters else Parameter.empty for name in names}
 
 
 def _plain(option: Any) -> Any:

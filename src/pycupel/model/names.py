@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import lru_cache
 from typing import Self, TypeVar
 
 __all__ = ["NamedEnum", "find_name", "fold", "name_key", "suggestion"]
@@ -30,12 +31,16 @@ def name_key(name: str) -> str:
     return fold(name).replace("-", "").replace("_", "")
 
 
+# Known names are few and short.
+_known_key = lru_cache(maxsize=1_000)(name_key)
+
+
 def find_name(value: object, known: Iterable[_Name]) -> _Name | None:
     """Return the known name that a value spells, or None."""
     if not isinstance(value, str):
         return None
     key = name_key(value)
-    return next((name for name in known if name_key(name) == key), None)
+    return next((name for name in known if _known_key(name) == key), None)
 
 
 class NamedEnum(StrEnum):

@@ -34,11 +34,12 @@ def units_of(text: str) -> dict[str, float]:
         name = word.strip(_EDGES)
         if len(name) > _LONGEST:
             continue
-        if _IDENTIFIER.search(word):
-            units[name] = 1.0
-        else:
+        # Most words are plain, and asking for that is cheaper than a search.
+        if (word.isalpha() and word[1:].islower()) or not _IDENTIFIER.search(word):
             # The same word in a sentence is not the key or identifier.
             units[f" {name}"] = _ORDINARY
+        else:
+            units[name] = 1.0
         if number:
             units[f"{name} {number}"] = _ORDINARY
     if _ERROR.search(text) or _HEADING.match(text):

@@ -24,6 +24,7 @@ UNMEASURED = (
     "tests/fuzz/",
     "tests/test_determinism.py",
     "tests/test_worst_cases.py",
+    "tests/test_hostile_objects.py",
     "tests/property/",
     "tests/docs/",
 )

@@ -383,6 +383,7 @@ def nested(levels: int, wrap: Callable[[Any], Any], core: Any) -> Any:
     return core
 
 
+@pytest.mark.unmeasured
 def test_scorers_may_be_nested_as_deeply_as_the_library_allows() -> None:
     """PY-08: 100 levels."""
     deepest: Any = nested(99, lambda inner: {"type": "scaled", "innerScorer": inner}, RECENCY)

@@ -12,6 +12,7 @@ import pytest
 
 from pycupel import ContextItem, MetadataKeyScorer
 from pycupel.errors import ScorerConfigError
+from tests.hostile import Raising
 
 
 def score_of(metadata: dict[str, Any], key: str = "cupel:priority", value: str = "high", boost: float = 1.5) -> float:
@@ -37,6 +38,13 @@ def score_of(metadata: dict[str, Any], key: str = "cupel:priority", value: str =
 def test_values_are_compared_as_strings(raw: Any, value: str, score: float) -> None:
     """MK-02: a string as it is, None never, anything else by its str()."""
     assert score_of({"key": raw}, key="key", value=value) == score
+
+
+def test_a_value_that_cannot_be_a_string_matches_nothing() -> None:
+    scorer = MetadataKeyScorer("key", "str", 2.0)
+    item = ContextItem("a", 1, metadata={"key": Raising()})
+    assert scorer.score(item, [item]) == 1.0
+    assert scorer.score_all([item]) == [1.0]
 
 
 @pytest.mark.parametrize("boost", [5e-324, 1e308, 3, Fraction(5, 2), Decimal("1.25")])

@@ -17,6 +17,7 @@ load = cache(mistral.load)
 load_the_same = cache(splintr.load)
 
 
+@pytest.mark.unmeasured
 def test_it_counts_exactly() -> None:
     count, counted_by = load("tekken")
     assert count("Hello, world!") == 4

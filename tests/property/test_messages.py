@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
-from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -74,10 +74,10 @@ def test_every_message_is_in_exactly_one_unit_and_nothing_is_changed(
     provider: ProviderName, data: st.DataObject, broken: bool
 ) -> None:
     messages = data.draw(histories(provider, broken=broken))
-    before = deepcopy(messages)
+    before = json.dumps(messages)
     units = units_of(messages, provider)
     lint_messages(messages, provider)
-    assert messages == before
+    assert json.dumps(messages) == before
     assert sorted(index for unit in units for index in unit.indices) == list(range(len(messages)))
     assert [unit.indices[0] for unit in units] == sorted(unit.indices[0] for unit in units)
     assert all(list(unit.indices) == sorted(unit.indices) for unit in units)

@@ -7,6 +7,7 @@ by its length, because no provider counts it that way.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pycupel.messages.fields import as_json, attribute, field, is_filled, is_list, is_mapping, rewritten, text_of
@@ -81,6 +82,7 @@ _IMAGES = frozenset({"image", "image_url", "input_image", "computer_screenshot",
 TEXTS = frozenset({"text", "input_text", "output_text"})
 _INLINE = ("inline_data", "file_data", "inlineData", "fileData")
 _AUDIO = frozenset({"audio", "input_audio"})
+_PRICED = _IMAGES | _AUDIO | {"redacted_thinking"}
 _FILES = frozenset({"file", "input_file", "document", "document_url", "container_upload"})
 
 # Parts and fields that are not the speaker's text.
@@ -154,22 +156,23 @@ class ContentReader:
         if isinstance(node, str):
             texts.append(node)
             return 0
-        if is_list(node):
+        is_dict = node.__class__ is dict
+        if not is_dict and is_list(node):
             return sum([self._walk(each, texts) for each in node])
-        kind = field(node, "type")
+        kind = node.get("type") if is_dict else field(node, "type")
         kind = kind if isinstance(kind, str) else None
-        if kind in TEXTS and node.__class__ is dict and len(node) == 2 and node.get("text").__class__ is str:
+        if kind in TEXTS and is_dict and len(node) == 2 and node.get("text").__class__ is str:
             # Most parts are plain texts.
             texts.append(node["text"])
             return 0
         if kind in _FILES:
             return self._file(node, texts)
         start, inside = len(texts), len(self._spans)
-        price = self._price(node, kind)
+        price = self._price(node, kind) if kind is None or kind in _PRICED else None
         price = self._fields(node, texts) if price is None else price
         if kind in _CALL_TYPES:
             price += self.prices.call
-        share = _share_of(node, kind)
+        share = _share_of_untyped(node) if kind is None else _share_of(kind)
         if share is not None:
             self._spans[inside:] = [(share, start, len(texts), price)]
         return price
@@ -179,7 +182,11 @@ class ContentReader:
         is_rewritten = self.prices.escapes and field(node, "tool_call_id")
         total = self._escapes(members.get("content")) if is_rewritten else 0
         for name in sorted(filter(_RANKS.__contains__, members), key=_RANKS.__getitem__):
-            if members[name] is None:
+            value = members[name]
+            if value is None:
+                continue
+            if name == "content" and isinstance(value, str):
+                texts.append(value)
                 continue
             start = len(texts)
             price = self._field(name, members, texts)
@@ -266,10 +273,14 @@ def _json(value: Any, key: str) -> str:
         raise ContentError(f"cannot be written as JSON: {describe(value)}", key) from error
 
 
-def _share_of(node: Any, kind: str | None) -> str | None:
-    """Return the kind of a part that is not its speaker's text. Gemini's thoughts are texts with a mark."""
-    if kind is None:
-        return THINKING if field(node, "thought") is True else None
+def _share_of_untyped(node: Any) -> str | None:
+    """Gemini's parts have no type, and its thoughts are texts with a mark."""
+    return THINKING if field(node, "thought") is True else None
+
+
+@lru_cache(maxsize=128)
+def _share_of(kind: str) -> str | None:
+    """Return the share of a part that is not its speaker's text."""
     if kind in _THOUGHTS:
         return THINKING
     if kind.endswith("tool_result"):

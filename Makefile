@@ -6,6 +6,8 @@ SHARED_VECTORS := ../shared/conformance
 PYTHONS := 3.11 3.12 3.13
 # Tests start hundreds of processes, which would compile the whole package anew: keep the bytecode, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE :=
+# Nor write each dot of the tests on its own.
+export PYTHONUNBUFFERED :=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-browser demo test test-browser test-pythons test-integrations test-engines fuzz format format-check lint types layers bench quality conformance \
@@ -39,7 +41,6 @@ test: setup ## run all tests with coverage, the documentation's examples and the
 	@# pytest-cov would make the report twice.
 	@$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report= --cov-fail-under=0
 	@$(BIN)/coverage report
-	@$(BIN)/python -m pycupel.conformance vectors
 
 test-browser: setup-browser ## run the tests of pages in Chromium
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/browser

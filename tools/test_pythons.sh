@@ -27,5 +27,4 @@ for version in "$@"; do
     [ -x "$environment/bin/python" ] || "$python" -m venv "$environment"
     "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --editable '.[test]'
     "$environment/bin/python" -m pytest -q -n 2 --dist worksteal -p no:cacheprovider
-    "$environment/bin/python" -m pycupel.conformance vectors
 done

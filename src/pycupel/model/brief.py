@@ -47,9 +47,10 @@ def _few(value: Any) -> str:
 
 def brief_repr(self: object) -> str:
     """Show the call that builds a dataclass, without options at their defaults."""
-    options = [(name, getattr(self, name), default) for name, default in _defaults(type(self)).items()]
+    kind: Any = type(self)
+    options = [(name, getattr(self, name), default) for name, default in _defaults(kind).items()]
     given = [f"{name}={shown(_plain(option))}" for name, option, default in options if option != default]
-    return f"{type(self).__name__}({', '.join(given)})"
+    return f"{kind.__name__}({', '.join(given)})"
 
 
 @cache

@@ -39,7 +39,7 @@ demo: $(VENV)/.core ## select context for a bundled agent session, and say why
 
 test: setup ## run all tests with coverage, the documentation's examples and the project's own vectors
 	@# pytest-cov would make the report twice.
-	@$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report= --cov-fail-under=0
+	@sh tools/run_tests.sh $(BIN)/python --cov --cov-report= --cov-fail-under=0
 	@$(BIN)/coverage report
 
 test-browser: setup-browser ## run the tests of pages in Chromium

@@ -26,5 +26,5 @@ for version in "$@"; do
     echo "== Python $version"
     [ -x "$environment/bin/python" ] || "$python" -m venv "$environment"
     "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --editable '.[test]'
-    "$environment/bin/python" -m pytest -q -n 2 --dist worksteal -p no:cacheprovider
+    sh tools/run_tests.sh "$environment/bin/python" -q -p no:cacheprovider
 done

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Run all tests in two processes, with about half of the work each: those that take many examples, and the others, whose
+# coverage may be measured. Workers of pytest-xdist would all collect every test, and report each to one more process.
+# Usage: run_tests.sh .venv/bin/python [options of pytest for the others]
+set -eu
+
+python=$1
+shift
+examples="tests/property tests/fuzz tests/messages/test_real_histories.py tests/test_determinism.py"
+
+output=$(mktemp)
+# shellcheck disable=SC2086 - several paths
+"$python" -m pytest -q -p no:cacheprovider $examples >"$output" 2>&1 &
+with_examples=$!
+trap 'kill "$with_examples" 2>/dev/null || true; rm -f "$output"' EXIT
+for path in $examples; do
+    set -- "$@" "--ignore=$path"
+done
+"$python" -m pytest "$@" && failed=0 || failed=$?
+wait "$with_examples" || failed=$?
+echo "tests with many examples:"
+cat "$output"
+exit "$failed"

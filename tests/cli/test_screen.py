@@ -224,7 +224,7 @@ def test_an_interrupt_is_no_traceback(shell: Shell) -> None:
 def test_an_interrupted_batch_is_no_traceback_of_its_workers(shell: Shell) -> None:
     """As in a terminal, where Ctrl-C goes to all processes."""
     requests = shell.run("pycupel demo requests").stdout
-    (shell.directory / "requests.jsonl").write_text(requests * 200, encoding="utf-8")
+    (shell.directory / "requests.jsonl").write_text(requests * 2_000, encoding="utf-8")
     process = subprocess.Popen(
         [sys.executable, "-m", "pycupel", "batch", "requests.jsonl", "-o", "out", "--workers", "2"],
         cwd=shell.directory,

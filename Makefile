@@ -37,7 +37,7 @@ setup-browser: setup ## install Chromium, playwright and axe, to look at pages
 demo: $(VENV)/.core ## select context for a bundled agent session, and say why
 	@$(BIN)/python examples/demo.py
 
-test: setup ## run all tests with coverage, the documentation's examples and the project's own vectors
+test: setup ## run the tests with coverage, the documentation's examples and the project's own vectors
 	@# pytest-cov would make the report twice.
 	@sh tools/run_tests.sh $(BIN)/python --cov --cov-report= --cov-fail-under=0
 	@$(BIN)/coverage report
@@ -45,7 +45,7 @@ test: setup ## run all tests with coverage, the documentation's examples and the
 test-browser: setup-browser ## run the tests of pages in Chromium
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/browser
 
-test-pythons: ## run all tests on Python 3.11, 3.12 and 3.13
+test-pythons: ## run the tests on Python 3.11, 3.12 and 3.13
 	@sh tools/test_pythons.sh $(PYTHONS)
 
 test-integrations: ## run the hooks against the real libraries, in environments of their own

@@ -13,6 +13,8 @@ output=$(mktemp)
 "$python" -m pytest -q -p no:cacheprovider $examples >"$output" 2>&1 &
 with_examples=$!
 trap 'kill "$with_examples" 2>/dev/null || true; rm -f "$output"' EXIT
+# Processes in the background do not hear of Ctrl-C.
+trap 'exit 130' INT TERM
 for path in $examples; do
     set -- "$@" "--ignore=$path"
 done

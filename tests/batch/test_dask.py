@@ -10,16 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from distributed import LocalCluster
 
 from pycupel.batch import chunks, run_batch
 from tests.batch.requests import content_of, write_log
 
-
-def local_cluster() -> Any:
-    # Importing it takes as long as hundreds of tests, and every worker of pytest would.
-    from distributed import LocalCluster  # noqa: PLC0415
-
-    return LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1")  # type: ignore[no-untyped-call]
+CLUSTER: Any = LocalCluster
 
 
 @pytest.fixture
@@ -38,7 +34,7 @@ def test_a_cluster_of_its_own(log: Path, tmp_path: Path) -> None:
 def test_a_worker_killed_in_the_middle(log: Path, tmp_path: Path) -> None:
     """Issue: a worker killed in the middle of a Dask job gives the exact same output, on a given cluster."""
     run_batch([log], "rag", tmp_path / "local", workers=1)
-    with local_cluster() as cluster:
+    with CLUSTER(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1") as cluster:
         victim = next(iter(cluster.workers.values())).process.pid
         out = tmp_path / "dask"
 

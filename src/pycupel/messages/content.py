@@ -7,7 +7,6 @@ by its length, because no provider counts it that way.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pycupel.messages.fields import as_json, attribute, field, is_filled, is_list, is_mapping, rewritten, text_of
@@ -172,7 +171,7 @@ class ContentReader:
         price = self._fields(node, texts) if price is None else price
         if kind in _CALL_TYPES:
             price += self.prices.call
-        share = _share_of_untyped(node) if kind is None else _share_of(kind)
+        share = _share_of(node, kind)
         if share is not None:
             self._spans[inside:] = [(share, start, len(texts), price)]
         return price
@@ -186,6 +185,7 @@ class ContentReader:
             if value is None:
                 continue
             if name == "content" and isinstance(value, str):
+                # Most contents are plain texts.
                 texts.append(value)
                 continue
             start = len(texts)
@@ -273,14 +273,10 @@ def _json(value: Any, key: str) -> str:
         raise ContentError(f"cannot be written as JSON: {describe(value)}", key) from error
 
 
-def _share_of_untyped(node: Any) -> str | None:
-    """Gemini's parts have no type, and its thoughts are texts with a mark."""
-    return THINKING if field(node, "thought") is True else None
-
-
-@lru_cache(maxsize=128)
-def _share_of(kind: str) -> str | None:
-    """Return the share of a part that is not its speaker's text."""
+def _share_of(node: Any, kind: str | None) -> str | None:
+    """Return the kind of a part that is not its speaker's text. Gemini's thoughts are texts with a mark."""
+    if kind is None:
+        return THINKING if field(node, "thought") is True else None
     if kind in _THOUGHTS:
         return THINKING
     if kind.endswith("tool_result"):

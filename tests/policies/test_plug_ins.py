@@ -472,7 +472,7 @@ def test_a_parameter_with_a_name_of_the_format_is_refused() -> None:
                 "slicerType": "nothing",
                 "quotas": [{"kind": "Note", "maxPercent": 1}],
             },
-            "quotas: inner must ",
+            "slicerType: must ",
         ),
         (PLACERS, {"scorers": [{"type": "recency"}], "placerType": "nothing"}, "placer: must "),
     ],

@@ -25,6 +25,7 @@ __all__ = [
     "Schema",
     "adapted",
     "as_object",
+    "constructor_error",
     "describe_value",
     "key_step",
     "must_be",
@@ -104,7 +105,7 @@ def adapted(
         except DocumentError:
             raise
         except (CupelError, TypeError) as error:
-            raise DocumentError(str(error)) from error
+            raise constructor_error(error) from error
 
     def adapt_and_write(value: Any, context: Context) -> Any:
         return codec.write(write(value), context)
@@ -122,6 +123,15 @@ class BuildError(DocumentError):
     def __init__(self, cause: Exception) -> None:
         super().__init__("cannot be built")
         self.cause = cause
+
+
+def constructor_error(error: Exception, path: str = "") -> DocumentError:
+    """Convert the error of a constructor to a mistake in the document; `path` is the field of its `argument`."""
+    text = str(error)
+    rest = text.removeprefix(str(getattr(error, "argument", "")))
+    # The path names the field already.
+    is_named = path and rest.startswith((": ", " must "))
+    return DocumentError(rest.lstrip(": ") if is_named else text, path=path)
 
 
 def key_step(key: object) -> str:

@@ -6,7 +6,17 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final
 
-from pycupel.codecs.base import BuildError, Codec, Context, Schema, as_object, key_step, must_be, raise_mistakes
+from pycupel.codecs.base import (
+    BuildError,
+    Codec,
+    Context,
+    Schema,
+    as_object,
+    constructor_error,
+    key_step,
+    must_be,
+    raise_mistakes,
+)
 from pycupel.errors import CupelError, DocumentError
 from pycupel.model.checks import shortened
 from pycupel.model.names import suggestion
@@ -109,7 +119,7 @@ class Record(Codec):
         except (DocumentError, RecursionError):
             raise
         except (CupelError, TypeError, ValueError) as error:
-            raise self._constructor_error(error, data) from error
+            raise constructor_error(error, self._field_of(error, data)) from error
         except Exception as error:
             raise BuildError(error) from error
         except SystemExit as error:
@@ -154,16 +164,13 @@ class Record(Codec):
             if problem:
                 context.note(DocumentError(problem), key_step(key), mistakes)
 
-    def _constructor_error(self, error: Exception, data: Mapping[Any, Any]) -> DocumentError:
-        """Convert an error of the constructor, with the path of the field that its `argument` names."""
-        text, argument = str(error), getattr(error, "argument", None)
+    def _field_of(self, error: Exception, data: Mapping[Any, Any]) -> str:
+        """Return the name of the field that an error of the constructor is about, as it is spelled in the document."""
+        argument = getattr(error, "argument", None)
         for field in self.fields:
             if field.attribute == argument:
-                name = next((each for each in field.spellings if data.get(each) is not None), field.name)
-                # The path already names the field.
-                is_named = text.startswith(f"{argument} must ")
-                return DocumentError(text.removeprefix(f"{argument} ") if is_named else text, path=name)
-        return DocumentError(text)
+                return next((each for each in field.spellings if data.get(each) is not None), field.name)
+        return ""
 
     def _write(self, value: Any, context: Context) -> dict[str, Any]:
         if not isinstance(value, self._type):

@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from pycupel.codecs.base import BuildError, Context, Schema, adapted
+from pycupel.codecs.base import BuildError, Context, Schema, adapted, constructor_error
 from pycupel.codecs.records import Field, Record, snake
 from pycupel.codecs.values import FLAG, TEXT, choice
 from pycupel.errors import CupelError, DocumentError
@@ -63,7 +63,8 @@ def _build_policy(
         try:
             slicer = QuotaSlice(quotas, GreedySlice() if slicer is None else slicer)
         except (CupelError, TypeError) as error:
-            raise DocumentError(str(error), path="quotas") from error
+            is_inner = getattr(error, "argument", None) == "inner"
+            raise constructor_error(error, "slicerType" if is_inner else "quotas") from error
     if slicer is not None:
         fields["slicer"] = slicer
     if placer_type is not None:

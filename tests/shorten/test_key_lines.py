@@ -127,6 +127,32 @@ def test_error_messages_headings_and_numbers_count() -> None:
     assert "## Notes\n" in version
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ERROR payment gateway timeout",
+        "2026-05-01T00:05:01Z ERROR payment gateway timeout",
+        "[ERROR] payment gateway timeout",
+        "CRITICAL payment gateway timeout",
+        "FAILED tests/test_pay.py::test_card - assert 3 == 4",
+        "error[E0308]: mismatched types",
+        'level=error msg="payment gateway timeout"',
+        '{"severity": "critical", "text": "payment gateway timeout"}',
+    ],
+)
+def test_a_line_marked_as_an_error_outweighs_the_requests_around_it(line: str) -> None:
+    requests = [f"GET /api/orders/{i * 7919} 200 {i % 90}ms\n" for i in range(100)]
+    text = "".join([*requests[:50], f"{line}\n", *requests[50:]])
+    (version,) = shortened(item(text), shares=(0.05,))
+    assert f"{line}\n" in version
+
+
+def test_a_line_that_only_mentions_an_error_is_an_ordinary_line() -> None:
+    text = f"{filler(9)}the error was not logged, and nothing failed\n{filler(9)}the_setting: 12\n{filler(9)}"
+    (version,) = shortened(item(text), shares=(0.03,))
+    assert "the error" not in version
+
+
 def test_a_table_keeps_its_header() -> None:
     rows = "".join(f"| thing number {i} | plain |\n" for i in range(30))
     text = f"{filler(4)}| name | state |\n|---|---|\n{rows}| the_setting: | src/app/config.py |\n{filler(9)}"

@@ -18,7 +18,7 @@ from pycupel.codecs.base import (
     raise_mistakes,
 )
 from pycupel.errors import CupelError, DocumentError
-from pycupel.model.checks import shortened
+from pycupel.model.checks import quoted, shortened
 from pycupel.model.names import suggestion
 
 __all__ = ["OPTIONAL", "REQUIRED", "Field", "Record", "camel", "snake"]
@@ -139,7 +139,7 @@ class Record(Codec):
                 problem = "" if given is None else f"is given twice: also as {other}"
                 name, given = other, alternative
             elif given is None and field.default is REQUIRED:
-                problem = "is missing"
+                problem = f"is missing{self._misspelt(name, data, context)}"
             if problem:
                 context.note(DocumentError(problem), field.name, mistakes)
                 arguments[field.attribute] = None
@@ -149,6 +149,13 @@ class Record(Codec):
             mistakes += self._check(arguments)
         raise_mistakes(mistakes)
         return arguments
+
+    def _misspelt(self, name: str, data: Mapping[Any, Any], context: Context) -> str:
+        """Return a hint if an unknown key is probably a misspelling of a missing field."""
+        # With `suggest`, the key has a mistake of its own.
+        unknown = () if context.suggest else [key for key in data if isinstance(key, str) and key not in self._known]
+        meant = next((key for key in unknown if suggestion(key, [name])), None)
+        return "" if meant is None else f"; {quoted(meant)} is unknown: did you mean {name!r}?"
 
     def _check_names(self, data: Mapping[Any, Any], context: Context, mistakes: list[DocumentError]) -> None:
         for key, value in data.items():

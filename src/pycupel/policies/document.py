@@ -86,6 +86,9 @@ def _conflicts(fields: Mapping[str, Any]) -> Iterator[DocumentError]:
         yield DocumentError(text, path="quotas")
 
 
+# Where `slicerType` names the slicer, its options look as if they belonged beside it.
+_MISPLACED = dict.fromkeys(SLICER.related_keys, "is an option of a slicer; set it in an object, slicer")
+
 _SCORERS = adapted(built_in.WEIGHTED_SCORERS, read=_scorer_of, write=_entries_of)
 _SHORTEN = name_or_object(SHORTENER, "shorten")
 
@@ -107,6 +110,7 @@ _POLICY = Record(
         Field("overflowStrategy", choice(OverflowStrategy), None),
         Field("shorten", _SHORTEN, None, "the shortener, which offers shorter versions of items: a name or an object"),
     ],
+    related_keys=_MISPLACED,
     check=_conflicts,
 )
 

@@ -49,7 +49,7 @@ class VectorResult:
 
 
 @sealed
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SuiteResult:
     """The results of all vectors in a directory."""
 
@@ -94,6 +94,10 @@ class SuiteResult:
         if not complete["required"]:
             return "not conformant"
         return "Cupel Fully Conformant" if complete.get("optional") and not self.required_only else "Cupel Conformant"
+
+    def __repr__(self) -> str:
+        total = len(self.results)
+        return f"<SuiteResult: {total - len(self.failures)} of {total} vectors passed>"
 
 
 def run_suite(directory: str | Path, *, suite: str | None = None) -> SuiteResult:

@@ -67,3 +67,7 @@ else:
     }
     __all__ = public_names(_NAMES)  # noqa: PLE0605 - by the table
     __getattr__ = load_when_used(__name__, _NAMES)
+
+    def __dir__() -> list[str]:
+        """List the public names, loaded or not."""
+        return __all__

@@ -231,7 +231,7 @@ class BudgetOverflowError(CupelError):
     """The tokens of pinned and selected items together."""
 
     target_tokens: int
-    """The limit: the target, or what the output reserve leaves of the window if that is less."""
+    """The limit: the target, or `max_tokens - output_reserve` if that is less."""
 
     def __init__(self, merged_tokens: int, target_tokens: int) -> None:
         super().__init__(merged_tokens, target_tokens)
@@ -253,7 +253,7 @@ class TableTooLargeError(CupelError):
     Attributes:
         candidates: The number of items to choose from.
         capacity: The budget in buckets.
-        cells: The table cells or live states needed.
+        cells: How much of the exceeded limit is needed: table cells or live states.
         limit: The option that was exceeded, `"max_cells"` or `"max_states"`.
         allowed: The value of that option.
     """
@@ -265,7 +265,7 @@ class TableTooLargeError(CupelError):
     """The budget in buckets."""
 
     cells: int
-    """How much is needed of the exceeded limit: table cells or live states."""
+    """How much of the exceeded limit is needed: table cells or live states."""
 
     limit: str
     """The option that was exceeded, `"max_cells"` or `"max_states"`."""

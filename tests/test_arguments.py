@@ -55,6 +55,7 @@ from pycupel.analytics import (
     sweep_budgets,
 )
 from pycupel.batch import run_batch
+from pycupel.conformance import run_suite
 from pycupel.diagnostics import InclusionReason, PipelineStage
 from pycupel.messages import lint_messages, select_messages
 from pycupel.model import QuotaConstraintMode
@@ -233,6 +234,10 @@ def test_a_wrong_value(build: Build, argument: str, value: Any) -> None:
         (lambda: policy_sensitivity([], 50, {"a": "rag", "b": NONE}), "variants"),
         (lambda: policy_sensitivity([], 50, {"a": "rag", NONE: "rag"}), "variants"),
         (lambda: SCORERS.register("q", 3), "entry"),
+        (lambda: SCORERS.canonical_name(NUMBER), "name"),
+        (lambda: SCORERS.get_imported(NUMBER), "name"),
+        (lambda: run_suite(NUMBER), "directory"),
+        (lambda: ContextBudget(50).effective(NONE), "pinned_tokens"),
         (lambda: CLOCKS.register("q", SystemTimeProvider), "entry"),
         (lambda: Pipeline(RecencyScorer), "scorer"),  # type: ignore[arg-type]
         (lambda: REPORT.to_html(NUMBER), "path"),

@@ -14,6 +14,7 @@ import sys
 from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -237,6 +238,11 @@ def test_a_name_is_looked_up_once() -> None:
 def test_dir_lists_the_public_names_and_modules_before_they_are_loaded() -> None:
     listed = isolated("import pycupel\nresult = dir(pycupel)")
     assert listed == sorted({*PACKAGE.__all__, *pycupel._MODULES.split()})
+
+
+@pytest.mark.parametrize("package", [pycupel.scorers, pycupel.slicers], ids=lambda package: package.__name__)
+def test_dir_lists_all_strategies_loaded_or_not(package: ModuleType) -> None:
+    assert dir(package) == sorted(package.__all__)
 
 
 # --- about itself

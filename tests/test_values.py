@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import dataclasses
 import datetime as dt
+import gc
 import pickle
+import weakref
 from typing import Any
 
 import pytest
@@ -25,6 +27,7 @@ from pycupel import (
     KnapsackSlice,
     MetadataKeyScorer,
     MetadataTrustScorer,
+    Pipeline,
     QuotaEntry,
     QuotaSlice,
     RecencyScorer,
@@ -32,6 +35,7 @@ from pycupel import (
     Step,
     SystemTimeProvider,
     TagScorer,
+    UShapedPlacer,
     Window,
 )
 from pycupel.model import ScarcityBehavior
@@ -163,3 +167,18 @@ class Halves(QuotaSlice):
 def test_the_repr_of_a_subclass_shows_options_that_its_constructor_does_not_take() -> None:
     entries = "(QuotaEntry(kind='a', require=50.0),)"
     assert repr(Halves()) == f"Halves(entries={entries}, inner=GreedySlice(), redistribute=False)"
+
+
+def test_classes_that_a_program_makes_without_end_are_not_kept() -> None:
+    """What is known about a class is remembered, but of a limited number of classes."""
+
+    def select_with_new_classes() -> list[weakref.ref[type]]:
+        classes = [type("Mine", (base,), {}) for base in (RecencyScorer, GreedySlice, UShapedPlacer)]
+        pipeline = Pipeline(*(cls() for cls in classes))
+        assert "slicer=Mine()" in repr(pipeline)
+        pipeline.dry_run(ITEMS, 100)
+        return [weakref.ref(cls) for cls in classes]
+
+    first, *_ = [select_with_new_classes() for _ in range(600)]
+    gc.collect()
+    assert [cls() for cls in first] == [None, None, None]

@@ -11,7 +11,7 @@ It implements the Cupel specification. See `docs/` for guides.
 
 from __future__ import annotations
 
-from pycupel.lazy import load_when_used
+from pycupel.lazy import load_when_used, public_names
 
 TYPE_CHECKING = False
 
@@ -136,9 +136,7 @@ if TYPE_CHECKING:
         StreamSlice as StreamSlice,
     )
 else:
-    __all__ = sorted(  # noqa: PLE0605 - by the table
-        [*" ".join(_NAMES.values()).split(), "__version__"], key=lambda name: (name[0].islower(), name)
-    )
+    __all__ = public_names(_NAMES, "__version__")  # noqa: PLE0605 - by the table
     __getattr__ = load_when_used(__name__, _NAMES, _MODULES)
 
     def __dir__() -> list[str]:

@@ -56,22 +56,24 @@ __all__ = [
 ]
 
 
+# The most characters of a name, key or id in a text.
+LONGEST_NAME = 200
+_LONGEST_NUMBER = 10**200
+
+
 def digits(number: int) -> str:
     """Format a number; if it has more than 200 digits, say only how many, like `<401 digits>`.
 
     Python does not print thousands of digits.
     """
     size = abs(number)
-    if size < _LONGEST:
+    if size < _LONGEST_NUMBER:
         return str(number)
     # Slightly less than log10(2).
     count = (size.bit_length() - 1) * 30_102_999 // 100_000_000
     while 10**count <= size:
         count += 1
     return f"{'-' if number < 0 else ''}<{count} digits>"
-
-
-_LONGEST = 10**200
 
 
 def plain(name: str) -> str:
@@ -81,15 +83,12 @@ def plain(name: str) -> str:
 
 def cut(name: str) -> str:
     """Cut a name, key or id after 200 characters."""
-    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
+    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..."
 
 
 def escaped(text: str) -> str:
     """Escape control characters, so that the text is one line."""
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-
-
-_LONGEST_NAME = 200
 
 
 class CupelError(Exception):
@@ -113,12 +112,7 @@ class CupelError(Exception):
 
 
 class _InvalidValueError(CupelError, ValueError):
-    """An argument has an invalid value.
-
-    Attributes:
-        argument: The name of the parameter, as in the call; None if no single argument is to blame.
-        value: The invalid value, where there is one.
-    """
+    """An argument has an invalid value. The hint becomes a note, which tracebacks show."""
 
     argument: str | None
     """The name of the parameter, as in the call; None if no single argument is to blame."""
@@ -137,39 +131,19 @@ class _InvalidValueError(CupelError, ValueError):
 
 
 class InvalidArgumentError(_InvalidValueError):
-    """An argument of a function has an invalid value.
-
-    Attributes:
-        argument: The name of the parameter, as in the call; None if no single argument is to blame.
-        value: The invalid value, where there is one.
-    """
+    """An argument of a function, named by `argument`, has an invalid `value`."""
 
 
 class InvalidItemError(_InvalidValueError):
-    """A `ContextItem`, `ContextKind` or `ContextSource` cannot be built.
-
-    Attributes:
-        argument: The name of the parameter, as in the call; None if no single argument is to blame.
-        value: The invalid value, where there is one.
-    """
+    """A `ContextItem`, `ContextKind` or `ContextSource` cannot be built: `argument` has an invalid `value`."""
 
 
 class InvalidBudgetError(_InvalidValueError):
-    """A `ContextBudget` cannot be built.
-
-    Attributes:
-        argument: The name of the parameter, as in the call; None if no single argument is to blame.
-        value: The invalid value, where there is one.
-    """
+    """A `ContextBudget` cannot be built: `argument` has an invalid `value`."""
 
 
 class ScorerConfigError(_InvalidValueError):
-    """A scorer cannot be built from its arguments, or violates its contract.
-
-    Attributes:
-        argument: The name of the parameter, as in the call; None if no single argument is to blame.
-        value: The invalid value, where there is one.
-    """
+    """A scorer cannot be built, because `argument` has an invalid `value`; or it violates its contract."""
 
 
 class CycleError(ScorerConfigError):
@@ -177,21 +151,11 @@ class CycleError(ScorerConfigError):
 
 
 class SlicerConfigError(_InvalidValueError):
-    """A slicer or a quota entry cannot be built from its arguments.
-
-    Attributes:
-        argument: The name of the parameter, as in the call; None if no single argument is to blame.
-        value: The invalid value, where there is one.
-    """
+    """A slicer or a quota entry cannot be built: `argument` has an invalid `value`."""
 
 
 class PipelineConfigError(_InvalidValueError):
-    """The parts of a pipeline or policy are incompatible.
-
-    Attributes:
-        argument: The name of the parameter, as in the call; None if no single argument is to blame.
-        value: The invalid value, where there is one.
-    """
+    """The parts of a pipeline or policy are incompatible; `argument` names one of them."""
 
 
 class DocumentError(_InvalidValueError):
@@ -267,7 +231,7 @@ class BudgetOverflowError(CupelError):
     """The tokens of pinned and selected items together."""
 
     target_tokens: int
-    """The limit: the target, or what the output reserve leaves of the window if that is less."""
+    """The limit: the target, or `max_tokens - output_reserve` if that is less."""
 
     def __init__(self, merged_tokens: int, target_tokens: int) -> None:
         super().__init__(merged_tokens, target_tokens)
@@ -289,7 +253,7 @@ class TableTooLargeError(CupelError):
     Attributes:
         candidates: The number of items to choose from.
         capacity: The budget in buckets.
-        cells: The table cells or live states needed.
+        cells: How much of the exceeded limit is needed: table cells or live states.
         limit: The option that was exceeded, `"max_cells"` or `"max_states"`.
         allowed: The value of that option.
     """
@@ -301,7 +265,7 @@ class TableTooLargeError(CupelError):
     """The budget in buckets."""
 
     cells: int
-    """How much is needed of the exceeded limit: table cells or live states."""
+    """How much of the exceeded limit is needed: table cells or live states."""
 
     limit: str
     """The option that was exceeded, `"max_cells"` or `"max_states"`."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-__all__ = ["load_when_used"]
+__all__ = ["load_when_used", "public_names"]
 
 
 def load_when_used(package: str, names: Mapping[str, str], modules: str = "") -> Callable[[str], Any]:
@@ -42,3 +42,8 @@ def load_when_used(package: str, names: Mapping[str, str], modules: str = "") ->
         return value
 
     return load
+
+
+def public_names(names: Mapping[str, str], *others: str) -> list[str]:
+    """Make the `__all__` of a package from the same table: classes first, then functions."""
+    return sorted([*" ".join(names.values()).split(), *others], key=lambda name: (not name[0].isupper(), name))

@@ -125,15 +125,30 @@ class Registry(Mapping[str, Any]):
         return len({*self._plug_ins(), *self._entries})
 
     def canonical_name(self, name: str) -> str | None:
-        """Return the registered spelling of a name, or None if there is no such name. Loads no plug-in."""
-        key = name_key(name)
+        """Return the registered spelling of a name, or None if there is no such name. Loads no plug-in.
+
+        Args:
+            name: The name, in any spelling.
+
+        Raises:
+            TypeError: it is not a str.
+        """
+        key = name_key(checked_str("name", name))
         if key in self._entries:
             return self._names[key]
         return self._plug_ins()[key][0].name if key in self._plug_ins() else None
 
     def get_imported(self, name: str) -> Any:
-        """Return the entry of a name, or None if a plug-in would have to be imported for it."""
-        key = name_key(name)
+        """Return the entry of a name, or None if a plug-in would have to be imported for it.
+
+        Args:
+            name: The name, in any spelling.
+
+        Raises:
+            TypeError: it is not a str.
+            KeyError: there is no such name.
+        """
+        key = name_key(checked_str("name", name))
         if key in self._entries or _is_imported(self._plug_ins()[key][0].module):
             return self[name]
         return None

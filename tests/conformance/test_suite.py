@@ -56,6 +56,10 @@ def test_a_vector_passed_if_it_has_no_problem() -> None:
     assert not VectorResult(Path("x.toml"), "required", "name", "problem").passed
 
 
+def test_the_results_of_a_suite_have_a_short_representation() -> None:
+    assert repr(suite(required=[True] * 100 + [False])) == "<SuiteResult: 100 of 101 vectors passed>"
+
+
 @pytest.mark.parametrize(
     ("outcome", "level"),
     [

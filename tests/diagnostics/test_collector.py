@@ -519,6 +519,41 @@ def test_a_plain_collector_makes_nothing_before_it_is_asked(monkeypatch: pytest.
     assert collector.build_report() is report
 
 
+class StageCounter(TraceCollector):
+    """Needs neither items nor reports."""
+
+    def __init__(self) -> None:
+        self.stages: list[str] = []
+
+    def record_stage_event(self, event: TraceEvent, /) -> None:
+        self.stages.append(event.stage)
+
+
+class ReportKeeper:
+    """Has one method, and no base class."""
+
+    reports: tuple[SelectionReport, ...] = ()
+
+    def on_pipeline_completed(self, report: SelectionReport, *_: object) -> None:
+        self.reports = (report,)
+
+
+def test_a_collector_of_stages_makes_nothing_about_items(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_included_item", "_excluded_item", "_exceeded"):
+        monkeypatch.setattr(f"pycupel.pipeline.explain.{name}", lambda *_: pytest.fail("made in vain"))
+    collector = StageCounter()
+    PIPELINE.run(ITEMS, BUDGET, collector=collector)
+    assert collector.stages == STAGES
+
+
+def test_a_collector_without_item_events_gets_a_report_without_them() -> None:
+    collector = ReportKeeper()
+    PIPELINE.run(ITEMS, BUDGET, collector=collector)
+    [report] = collector.reports
+    assert [(event.stage, event.message) for event in report.events] == [(stage, None) for stage in STAGES]
+    assert report.same_selection(PIPELINE.dry_run(ITEMS, BUDGET))
+
+
 def test_events_that_were_recorded_later_are_in_the_report() -> None:
     """A collector is open to events of one's own."""
     collector = DiagnosticTraceCollector()

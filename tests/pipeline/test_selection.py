@@ -134,6 +134,13 @@ def test_selections_and_rankings_are_compared_by_identity_and_have_a_short_repre
     assert isinstance(ranking, Ranking)
 
 
+def test_the_results_of_stages_have_a_short_representation() -> None:
+    selection = select()
+    assert repr(selection.ranking.classified) == "<Classified: 6 scoreable, 1 pinned, 1 invalid>"
+    assert repr(selection.sliced) == "<Sliced: 3 of 5 items>"
+    assert repr(selection.placement) == "<Placement: 4 items>"
+
+
 def test_selections_and_rankings_cannot_be_changed() -> None:
     """A report is read later, from what the ranking holds."""
     ranking: Any = PIPELINE.rank(ITEMS)

@@ -11,14 +11,9 @@ from importlib import import_module
 
 import pytest
 
-PACKAGES = (
-    "pycupel",
-    *(
-        f"pycupel.{name}"
-        for name in ("analytics", "batch", "conformance", "diagnostics", "errors", "messages", "policies", "protocols")
-    ),
-    *(f"pycupel.{name}" for name in ("registry", "replay", "shorten", "testing", "tokens")),
-)
+import pycupel
+
+PACKAGES = ("pycupel", *(f"pycupel.{name}" for name in pycupel._MODULES.split()))
 
 _DESCRIBED = re.compile(r"^    (\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
 
@@ -82,8 +77,9 @@ def described_attributes(cls: type) -> list[str]:
 
 @pytest.mark.parametrize("cls", [each for each in public_classes() if described_attributes(each)], ids=repr)
 def test_every_attribute_that_a_class_describes_has_a_docstring_of_its_own(cls: type) -> None:
-    """Errors, for example, are no records, but have data."""
+    """Errors, for example, are no records, but have data. Both say the same."""
     declared = inherited_docstrings(cls)
     own = [name for name in described_attributes(cls) if not isinstance(getattr(cls, name, None), property)]
+    described = dict(_DESCRIBED.findall(inspect.getdoc(cls) or ""))
     if cls.__module__ != "pycupel.testing":
-        assert [name for name in own if not declared.get(name)] == []
+        assert [name for name in own if (declared.get(name) or "").split() != described[name].split()] == []

@@ -147,7 +147,12 @@ def find_min_budget_for(
 
     if checked_bool("exhaustive", exhaustive):
         return _smallest_size(is_selected, target_item.tokens, ceiling, len(candidates))
-    low, high = target_item.tokens, ceiling
+    return _bisected_size(is_selected, target_item.tokens, ceiling)
+
+
+def _bisected_size(is_selected: Callable[[int], bool], smallest: int, ceiling: int) -> int | None:
+    """Return a size that selects the target, found as if every larger size did, too."""
+    low, high = smallest, ceiling
     while high - low > 1:
         middle = low + (high - low) // 2
         if is_selected(middle):
@@ -155,7 +160,7 @@ def find_min_budget_for(
         else:
             low = middle
     # If the lower bound never moved, it has not been tried yet (BS-03).
-    if low == target_item.tokens and is_selected(low):
+    if low == smallest and is_selected(low):
         return low
     return high if is_selected(high) else None
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from pycupel.conformance.check import check_vector
 from pycupel.conformance.load import read_vector, section
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import checked_str
+from pycupel.model.checks import checked_path, checked_str
 from pycupel.model.frozen import sealed
 
 __all__ = ["SPECIFICATION", "SuiteResult", "VectorResult", "run_suite"]
@@ -49,7 +49,7 @@ class VectorResult:
 
 
 @sealed
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SuiteResult:
     """The results of all vectors in a directory."""
 
@@ -95,6 +95,10 @@ class SuiteResult:
             return "not conformant"
         return "Cupel Fully Conformant" if complete.get("optional") and not self.required_only else "Cupel Conformant"
 
+    def __repr__(self) -> str:
+        total = len(self.results)
+        return f"<SuiteResult: {total - len(self.failures)} of {total} vectors passed>"
+
 
 def run_suite(directory: str | Path, *, suite: str | None = None) -> SuiteResult:
     """Run every `*.toml` below a directory, in the order of their paths.
@@ -109,12 +113,13 @@ def run_suite(directory: str | Path, *, suite: str | None = None) -> SuiteResult
         The result of each vector, and the conformance level that they prove.
 
     Raises:
+        TypeError: an argument has the wrong type.
         FileNotFoundError: there is no such directory.
         InvalidArgumentError: the suite's name is empty.
     """
     if suite is not None and not checked_str("suite", suite).strip():
         raise InvalidArgumentError("suite must not be empty", argument="suite", value=suite)
-    root = Path(directory).resolve()
+    root = Path(checked_path("directory", directory)).resolve()
     if not root.is_dir():
         raise FileNotFoundError(f"no such directory: {directory}")
     results = tuple(_run(path, root) for path in sorted(root.rglob("*.toml")))

@@ -91,7 +91,7 @@ class CupelMessageSelector:
         self._selector = HistorySelector(budget, options)
 
     def to_dict(self) -> dict[str, Any]:
-        """The component as Haystack saves it."""
+        """Return the component as Haystack saves it."""
         return default_to_dict(self, **self._init_parameters)
 
     @component.output_types(messages=list[ChatMessage])
@@ -118,7 +118,7 @@ class CupelChatGenerator:
         self._selector = HistorySelector(budget, options)
 
     def to_dict(self) -> dict[str, Any]:
-        """The component as Haystack saves it."""
+        """Return the component as Haystack saves it."""
         inner = component_to_dict(self.chat_generator, "chat_generator")
         return default_to_dict(self, chat_generator=inner, **self._init_parameters)
 
@@ -136,13 +136,13 @@ class CupelChatGenerator:
 
     @component.output_types(replies=list[ChatMessage])
     def run(self, messages: list[ChatMessage], tools: Any = None, **options: Any) -> dict[str, Any]:
-        """What the generator answers to the trimmed messages."""
+        """Return the generator's replies to the trimmed messages, as `replies`."""
         result: dict[str, Any] = self.chat_generator.run(**self._arguments(messages, tools, options))
         return result
 
     @component.output_types(replies=list[ChatMessage])
     async def run_async(self, messages: list[ChatMessage], tools: Any = None, **options: Any) -> dict[str, Any]:
-        """What the generator answers to the trimmed messages."""
+        """Return the generator's replies to the trimmed messages, as `replies`."""
         result: dict[str, Any] = await self.chat_generator.run_async(**self._arguments(messages, tools, options))
         return result
 

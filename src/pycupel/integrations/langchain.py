@@ -58,13 +58,13 @@ class CupelMiddleware(AgentMiddleware):
         self._selector = HistorySelector(budget, options)
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]) -> Any:
-        """Calls the model with the trimmed messages."""
+        """Call the model with the trimmed messages."""
         return handler(self._selected(request))
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[Any]]
     ) -> Any:
-        """Calls the model with the trimmed messages."""
+        """Call the model with the trimmed messages."""
         return await handler(self._selected(request))
 
     def _selected(self, request: ModelRequest[Any]) -> ModelRequest[Any]:

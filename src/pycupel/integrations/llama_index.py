@@ -75,13 +75,13 @@ class CupelMemory(BaseChatStoreMemory):
     _selector: HistorySelector = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
-        """Checks the options."""
+        """Check the options."""
         super().model_post_init(context)
         self._selector = HistorySelector(self.budget, self.options)
 
     @classmethod
     def class_name(cls) -> str:
-        """The name under which LlamaIndex saves it."""
+        """Return the name under which LlamaIndex saves it."""
         return "CupelMemory"
 
     @classmethod
@@ -101,11 +101,11 @@ class CupelMemory(BaseChatStoreMemory):
         return memory
 
     def get(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:  # noqa: A002, ARG002
-        """The messages to send."""
+        """Return the messages to send."""
         return self._selected(self.get_all())
 
     async def aget(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:  # noqa: A002, ARG002
-        """The messages to send."""
+        """Return the messages to send."""
         return self._selected(await self.aget_all())
 
     def _selected(self, messages: list[ChatMessage]) -> list[ChatMessage]:
@@ -187,13 +187,13 @@ class CupelPostprocessor(BaseNodePostprocessor):
     """Called with each result, which has its report."""
 
     def model_post_init(self, context: Any, /) -> None:  # noqa: ARG002
-        """Checks the options."""
+        """Check the options."""
         # Fail here if an option is wrong, not in the first query.
         select_documents((), self.budget, self.policy, self.counter)
 
     @classmethod
     def class_name(cls) -> str:
-        """The name under which LlamaIndex saves it."""
+        """Return the name under which LlamaIndex saves it."""
         return "CupelPostprocessor"
 
     def _postprocess_nodes(

@@ -114,6 +114,15 @@ class CupelOtelTraceCollector(TraceCollector):
 
     __slots__ = ("_tracer", "tracer_name", "tracer_provider", "verbosity")
 
+    verbosity: CupelVerbosity
+    """How much is recorded."""
+
+    tracer_provider: TracerProvider | None
+    """The provider of the tracer; None for the global one."""
+
+    tracer_name: str
+    """The name of the instrumentation scope."""
+
     def __init__(
         self,
         verbosity: CupelVerbosity | Literal["StageOnly", "StageAndExclusions", "Full"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from enum import StrEnum
-from functools import cache
+from functools import lru_cache
 from inspect import Parameter, signature
 from typing import Any
 
@@ -53,7 +53,7 @@ def brief_repr(self: object) -> str:
     return f"{kind.__name__}({', '.join(given)})"
 
 
-@cache
+@lru_cache(maxsize=512)
 def _defaults(kind: type[Any]) -> dict[str, Any]:
     """Return the fields that a repr shows, each with the default of its parameter; `Parameter.empty` if it has none."""
     parameters = signature(kind).parameters

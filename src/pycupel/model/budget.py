@@ -140,7 +140,7 @@ class ContextBudget:
             InvalidBudgetError: it is negative.
         """
         margin = self.estimation_safety_margin_percent
-        if not (pinned_tokens or self.output_reserve or self.reserved_slots or margin):
+        if pinned_tokens == 0 and not (self.output_reserve or self.reserved_slots or margin):
             return self
         reserved_tokens = sum(self.reserved_slots.values())
         pinned = checked_count("pinned_tokens", pinned_tokens, InvalidBudgetError)

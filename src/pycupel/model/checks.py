@@ -14,7 +14,7 @@ from enum import StrEnum
 from operator import index
 from typing import Any, TypeVar
 
-from pycupel.errors import InvalidArgumentError, digits, escaped, plain
+from pycupel.errors import LONGEST_NAME, InvalidArgumentError, digits, escaped, plain
 from pycupel.model.names import find_name, suggestion
 
 __all__ = [
@@ -49,7 +49,6 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 _Name = TypeVar("_Name", bound=str)
 _Function = TypeVar("_Function")
 _Error = Callable[..., ValueError]
-_LONGEST_NAME = 200
 
 MAX_NESTING = 100
 """How many strategies may be nested in each other."""
@@ -66,7 +65,7 @@ def shortened(value: object, limit: int = 60) -> str:
 
 def quoted(name: str) -> str:
     """Quote a name, key or id for an error message: cut after 200 characters, control characters escaped."""
-    return repr(name) if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]!r}..."
+    return repr(name) if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]!r}..."
 
 
 def describe(value: object) -> str:

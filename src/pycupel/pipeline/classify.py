@@ -31,6 +31,9 @@ class Classified(NamedTuple):
     pinned_after: list[int]
     """For each pinned item, how many scoreable ones come before it in the input."""
 
+    def __repr__(self) -> str:
+        return f"<Classified: {len(self.scoreable)} scoreable, {len(self.pinned)} pinned, {len(self.invalid)} invalid>"
+
 
 _classified = maker(Classified)
 

@@ -38,6 +38,9 @@ class Placement(NamedTuple):
     overflow: OverflowEvent | None
     """The overflow that was accepted, if there was one."""
 
+    def __repr__(self) -> str:
+        return f"<Placement: {len(self.order)} items>"
+
 
 _placement = maker(Placement)
 

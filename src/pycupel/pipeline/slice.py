@@ -41,6 +41,9 @@ class Sliced(NamedTuple):
     notes: tuple[str, ...] = ()
     """Advisory notes of the slicer."""
 
+    def __repr__(self) -> str:
+        return f"<Sliced: {len(self.selected)} of {len(self.is_selected)} items>"
+
 
 _sliced = maker(Sliced)
 

@@ -35,23 +35,18 @@ class IndexedPlacer(ABC):
         return [items[i] for i in self._place_indices(items, scores)]
 
     @abstractmethod
-    def _place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:
-        """Return the order as indices of `items`."""
+    def _place_indices(
+        self, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int] | None = None, /
+    ) -> list[int]:
+        """Return the order as indices of `items`.
+
+        `positions` are numbers that sort the items as in the input, for a placer that reads them.
+        """
 
     @property
     def _reads_positions(self) -> bool:
         """Whether the order may depend on the order of the input, which `place` does not receive."""
         return False
-
-    def _place_positioned(
-        self,
-        items: Sequence[ContextItem],
-        scores: Sequence[float],
-        positions: Sequence[int],  # noqa: ARG002
-        /,
-    ) -> list[int]:
-        """Do the same as `_place_indices`, given sort keys for the input order, which most placers do not need."""
-        return self._place_indices(items, scores)
 
 
 def reads_positions(placer: Any) -> bool:
@@ -67,11 +62,7 @@ def place_by_index(
     A custom placer must return all the objects that it was given, in any order (SL-04).
     """
     if _is_indexed(placer.__class__):
-        order: list[int] = (
-            placer._place_indices(items, scores)
-            if positions is None
-            else placer._place_positioned(items, scores, positions)
-        )
+        order: list[int] = placer._place_indices(items, scores, positions)
         return order
     returned: Any = placer.place(tuple(map(ScoredItem, items, scores)))
     try:

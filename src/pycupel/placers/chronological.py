@@ -43,25 +43,23 @@ class ChronologicalPlacer(IndexedPlacer):
 
     __repr__ = brief_repr
 
-    def _place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:  # noqa: ARG002
-        """Return the order as indices of `items`."""
-        return _by_time([item.timestamp for item in items])
-
     @property
     def _reads_positions(self) -> bool:
         """Whether undated items are placed as in the input."""
         return self.undated == "position"
 
-    def _place_positioned(
+    def _place_indices(
         self,
         items: Sequence[ContextItem],
-        scores: Sequence[float],  # noqa: ARG002
-        positions: Sequence[int],
+        scores: Sequence[float],  # noqa: ARG002 - only time counts
+        positions: Sequence[int] | None = None,
         /,
     ) -> list[int]:
-        """Return the order of the input, unless an item has a timestamp."""
+        """Return the order as indices of `items`: by time or, if no item has a timestamp, by position."""
         stamps = [item.timestamp for item in items]
-        return _by_time(stamps) if any(stamps) else sorted(range(len(items)), key=positions.__getitem__)
+        if positions is None or any(stamps):
+            return _by_time(stamps)
+        return sorted(range(len(items)), key=positions.__getitem__)
 
 
 def _by_time(stamps: list[Any]) -> list[int]:

@@ -66,24 +66,15 @@ class FramedPlacer(IndexedPlacer):
                     f"kind {quoted(kind.value)} cannot be both first and last", argument="last", value=kind
                 )
 
-    def _place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:
-        """Put the first ones, then the rest as the inner placer says, then the last ones."""
-        return self._place(items, scores, None)
-
     @property
     def _reads_positions(self) -> bool:
         """Whether the inner placer depends on the order of the input."""
         return reads_positions(self.inner)
 
-    def _place_positioned(
-        self, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int], /
+    def _place_indices(
+        self, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int] | None = None, /
     ) -> list[int]:
-        """Do the same, passing the input positions to the inner placer."""
-        return self._place(items, scores, positions)
-
-    def _place(
-        self, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int] | None
-    ) -> list[int]:
+        """Put the first ones, then the rest as the inner placer says, then the last ones."""
         first, others = _picked(self._picks_first, items, range(len(items)))
         last, rest = _picked(self._picks_last, items, others)
         if len(rest) == len(items):

@@ -20,6 +20,12 @@ class UShapedPlacer(Optionless, IndexedPlacer):
 
     __slots__ = ()
 
-    def _place_indices(self, items: Sequence[ContextItem], scores: Sequence[float], /) -> list[int]:  # noqa: ARG002
+    def _place_indices(
+        self,
+        items: Sequence[ContextItem],  # noqa: ARG002 - only scores count
+        scores: Sequence[float],
+        positions: Sequence[int] | None = None,  # noqa: ARG002
+        /,
+    ) -> list[int]:
         """Return the order as indices of `items`."""
         return u_shaped(descending(scores))

@@ -24,65 +24,50 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pycupel.lazy import load_when_used
+from pycupel.lazy import load_when_used, public_names
 
 if TYPE_CHECKING:
-    from pycupel.scorers.boosted import BoostedScorer
-    from pycupel.scorers.composite import CompositeScorer
-    from pycupel.scorers.decay import DecayScorer, Exponential, Step, SystemTimeProvider, Window
-    from pycupel.scorers.frequency import FrequencyScorer
-    from pycupel.scorers.kind import KindScorer
-    from pycupel.scorers.metadata_key import MetadataKeyScorer
-    from pycupel.scorers.metadata_trust import MetadataTrustScorer
-    from pycupel.scorers.priority import PriorityScorer
-    from pycupel.scorers.recency import RecencyScorer
-    from pycupel.scorers.reflexive import ReflexiveScorer, rescale_hints
-    from pycupel.scorers.relevance import RelevanceScorer, clear_caches
-    from pycupel.scorers.scaled import ScaledScorer
-    from pycupel.scorers.similarity import SimilarityScorer
-    from pycupel.scorers.tag import TagScorer
+    from pycupel.scorers.boosted import BoostedScorer as BoostedScorer
+    from pycupel.scorers.composite import CompositeScorer as CompositeScorer
+    from pycupel.scorers.decay import (
+        DecayScorer as DecayScorer,
+        Exponential as Exponential,
+        Step as Step,
+        SystemTimeProvider as SystemTimeProvider,
+        Window as Window,
+    )
+    from pycupel.scorers.frequency import FrequencyScorer as FrequencyScorer
+    from pycupel.scorers.kind import KindScorer as KindScorer
+    from pycupel.scorers.metadata_key import MetadataKeyScorer as MetadataKeyScorer
+    from pycupel.scorers.metadata_trust import MetadataTrustScorer as MetadataTrustScorer
+    from pycupel.scorers.priority import PriorityScorer as PriorityScorer
+    from pycupel.scorers.recency import RecencyScorer as RecencyScorer
+    from pycupel.scorers.reflexive import ReflexiveScorer as ReflexiveScorer, rescale_hints as rescale_hints
+    from pycupel.scorers.relevance import RelevanceScorer as RelevanceScorer, clear_caches as clear_caches
+    from pycupel.scorers.scaled import ScaledScorer as ScaledScorer
+    from pycupel.scorers.similarity import SimilarityScorer as SimilarityScorer
+    from pycupel.scorers.tag import TagScorer as TagScorer
 else:
     # Imported on first use, because a program needs only a few of them.
-    __getattr__ = load_when_used(
-        __name__,
-        {
-            ".boosted": "BoostedScorer",
-            ".composite": "CompositeScorer",
-            ".decay": "DecayScorer Exponential Step SystemTimeProvider Window",
-            ".frequency": "FrequencyScorer",
-            ".kind": "KindScorer",
-            ".metadata_key": "MetadataKeyScorer",
-            ".metadata_trust": "MetadataTrustScorer",
-            ".priority": "PriorityScorer",
-            ".recency": "RecencyScorer",
-            ".reflexive": "ReflexiveScorer rescale_hints",
-            ".relevance": "RelevanceScorer clear_caches",
-            ".scaled": "ScaledScorer",
-            ".similarity": "SimilarityScorer",
-            ".tag": "TagScorer",
-        },
-    )
+    _NAMES = {
+        ".boosted": "BoostedScorer",
+        ".composite": "CompositeScorer",
+        ".decay": "DecayScorer Exponential Step SystemTimeProvider Window",
+        ".frequency": "FrequencyScorer",
+        ".kind": "KindScorer",
+        ".metadata_key": "MetadataKeyScorer",
+        ".metadata_trust": "MetadataTrustScorer",
+        ".priority": "PriorityScorer",
+        ".recency": "RecencyScorer",
+        ".reflexive": "ReflexiveScorer rescale_hints",
+        ".relevance": "RelevanceScorer clear_caches",
+        ".scaled": "ScaledScorer",
+        ".similarity": "SimilarityScorer",
+        ".tag": "TagScorer",
+    }
+    __all__ = public_names(_NAMES)  # noqa: PLE0605 - by the table
+    __getattr__ = load_when_used(__name__, _NAMES)
 
-
-__all__ = [
-    "BoostedScorer",
-    "CompositeScorer",
-    "DecayScorer",
-    "Exponential",
-    "FrequencyScorer",
-    "KindScorer",
-    "MetadataKeyScorer",
-    "MetadataTrustScorer",
-    "PriorityScorer",
-    "RecencyScorer",
-    "ReflexiveScorer",
-    "RelevanceScorer",
-    "ScaledScorer",
-    "SimilarityScorer",
-    "Step",
-    "SystemTimeProvider",
-    "TagScorer",
-    "Window",
-    "clear_caches",
-    "rescale_hints",
-]
+    def __dir__() -> list[str]:
+        """List the public names, loaded or not."""
+        return __all__

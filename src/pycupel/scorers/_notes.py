@@ -18,16 +18,7 @@ _RESCALE = 'use ReflexiveScorer(rescale="auto"), or rescale_hints(items)'
 
 
 class ScorerTraits(NamedTuple):
-    """The properties of a scorer and those inside it that notes depend on.
-
-    Attributes:
-        shares: The innermost scorers with a share of the weight, except those that lack a question.
-        fields: The field that each of them reads, if any.
-        awaits_query: Whether a scorer takes a question, but has none.
-        has_query: Whether a scorer in `shares` has a question.
-        clamps: Whether a scorer clamps hints outside its range.
-        is_conversational: Whether a scorer reads the order of the items as that of a conversation.
-    """
+    """The properties of a scorer and those inside it that notes depend on."""
 
     shares: Shares
     """The innermost scorers with a share of the weight, except those that lack a question."""

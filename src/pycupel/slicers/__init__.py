@@ -15,38 +15,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pycupel.lazy import load_when_used
+from pycupel.lazy import load_when_used, public_names
 
 if TYPE_CHECKING:
-    from pycupel.slicers.count_constrained_knapsack import CountConstrainedKnapsackSlice
-    from pycupel.slicers.count_quota import CountQuotaSlice
-    from pycupel.slicers.greedy import GreedySlice
-    from pycupel.slicers.knapsack import KnapsackSlice
-    from pycupel.slicers.min_score import MinScoreSlice
-    from pycupel.slicers.quota import QuotaSlice
-    from pycupel.slicers.stream import StreamSlice
+    from pycupel.slicers.count_constrained_knapsack import (
+        CountConstrainedKnapsackSlice as CountConstrainedKnapsackSlice,
+    )
+    from pycupel.slicers.count_quota import CountQuotaSlice as CountQuotaSlice
+    from pycupel.slicers.greedy import GreedySlice as GreedySlice
+    from pycupel.slicers.knapsack import KnapsackSlice as KnapsackSlice
+    from pycupel.slicers.min_score import MinScoreSlice as MinScoreSlice
+    from pycupel.slicers.quota import QuotaSlice as QuotaSlice
+    from pycupel.slicers.stream import StreamSlice as StreamSlice
 else:
     # Imported on first use, because a program needs only a few of them.
-    __getattr__ = load_when_used(
-        __name__,
-        {
-            ".count_constrained_knapsack": "CountConstrainedKnapsackSlice",
-            ".count_quota": "CountQuotaSlice",
-            ".greedy": "GreedySlice",
-            ".knapsack": "KnapsackSlice",
-            ".min_score": "MinScoreSlice",
-            ".quota": "QuotaSlice",
-            ".stream": "StreamSlice",
-        },
-    )
+    _NAMES = {
+        ".count_constrained_knapsack": "CountConstrainedKnapsackSlice",
+        ".count_quota": "CountQuotaSlice",
+        ".greedy": "GreedySlice",
+        ".knapsack": "KnapsackSlice",
+        ".min_score": "MinScoreSlice",
+        ".quota": "QuotaSlice",
+        ".stream": "StreamSlice",
+    }
+    __all__ = public_names(_NAMES)  # noqa: PLE0605 - by the table
+    __getattr__ = load_when_used(__name__, _NAMES)
 
-
-__all__ = [
-    "CountConstrainedKnapsackSlice",
-    "CountQuotaSlice",
-    "GreedySlice",
-    "KnapsackSlice",
-    "MinScoreSlice",
-    "QuotaSlice",
-    "StreamSlice",
-]
+    def __dir__() -> list[str]:
+        """List the public names, loaded or not."""
+        return __all__

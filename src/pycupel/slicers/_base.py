@@ -96,7 +96,7 @@ class IndexedSlicer(ABC):
         return self.slice_detailed(scored_items, budget).selected
 
     def slice_detailed(self, scored_items: Sequence[ScoredItem], budget: ContextBudget, /) -> SliceOutcome:
-        """Select items like `slice`, and report unmet requirements and what caps removed."""
+        """Select as `slice` does, from the same arguments, and report unmet requirements and what caps removed."""
         if not isinstance(cast(Any, budget), ContextBudget):
             raise wrong_type("budget", "a ContextBudget", budget)
         items, scores = split_scored(scored_items)

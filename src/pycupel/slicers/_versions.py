@@ -114,15 +114,10 @@ def with_versions(slicer: Any, versions: VersionSlice) -> Any:
     cls: type[Any] = slicer.__class__
     if cls in (GreedySlice, KnapsackSlice):
         return versions
-    if cls is QuotaSlice:
-        return QuotaSlice(slicer.entries, with_versions(slicer.inner, versions), redistribute=slicer.redistribute)
-    if cls is CountQuotaSlice:
-        inner = with_versions(slicer.inner, versions)
-        return CountQuotaSlice(slicer.entries, inner, slicer.scarcity, cap_order=slicer.cap_order)
+    if cls in (QuotaSlice, CountQuotaSlice, MinScoreSlice):
+        return replace(slicer, inner=with_versions(slicer.inner, versions))
     if cls is CountConstrainedKnapsackSlice:
         return CountQuotaSlice(slicer.entries, versions, slicer.scarcity, cap_order="score")
-    if cls is MinScoreSlice:
-        return replace(slicer, inner=with_versions(slicer.inner, versions))
     raise PipelineConfigError(
         f"shorten works only with GreedySlice or KnapsackSlice (also nested), not with {cls.__name__}",
         argument="shorten",

@@ -23,7 +23,7 @@ class SelectionReportAssertionError(AssertionError):
     __module__ = "pycupel.testing"
 
     assertion: str
-    """The specification's name of the assertion, such as `IncludeItemWithKind`."""
+    """The assertion's name in the specification, such as `IncludeItemWithKind`."""
 
     expected: object
     """What the test expects: a kind, a count, or positions, depending on the assertion."""

@@ -2,7 +2,8 @@
 
 | module | what it is |
 |---|---|
-| `parsers` | the options that verbs share, and the help |
+| `parsers` | parsing, the help, and suggestions for mistakes |
+| `options` | the options that verbs share |
 | `inputs` | reading: items and histories, JSON arrays or lines, with errors that name line, record and field |
 | `hints` | what a file seems to contain, and the verb that reads it |
 | `jsonstream` | the values of a JSON text, one at a time |

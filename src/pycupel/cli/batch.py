@@ -7,8 +7,9 @@ from typing import Any
 
 from pycupel.batch import BatchSummary, run_batch
 from pycupel.cli.exits import FINE, InputError
+from pycupel.cli.options import add_json, add_policy, policy_of
 from pycupel.cli.output import Screen, abridged, visible
-from pycupel.cli.parsers import Parser, add_json, add_policy, policy_of
+from pycupel.cli.parsers import Parser
 from pycupel.render._layout import ALARM, Row, Span, count, plural
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]

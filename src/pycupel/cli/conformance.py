@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pycupel.cli.exits import FINDINGS, FINE, InputError
+from pycupel.cli.options import add_json
 from pycupel.cli.output import Screen
-from pycupel.cli.parsers import Parser, add_json
+from pycupel.cli.parsers import Parser
 from pycupel.conformance import SuiteResult, run_suite
 from pycupel.conformance.__main__ import print_results
 

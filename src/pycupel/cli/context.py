@@ -11,9 +11,10 @@ from typing import Any
 from pycupel.cli import logs
 from pycupel.cli.exits import FINE, InputError
 from pycupel.cli.inputs import name_of
+from pycupel.cli.options import add_budget, add_counter, add_json, budget_of
 from pycupel.cli.output import Screen, abridged, visible
 from pycupel.cli.pages import add_html, write_page
-from pycupel.cli.parsers import Parser, add_budget, add_counter, add_json, budget_of
+from pycupel.cli.parsers import Parser
 from pycupel.messages import Finding
 from pycupel.render._layout import ALARM, HEADING, QUIET, Line, Row, Span, Table, count, paragraph, plural, share
 from pycupel.replay import (

@@ -9,8 +9,9 @@ from pycupel.cli.exits import FINE
 from pycupel.cli.hints import HISTORY, ITEMS, MESSAGE_KEYS, hint_at
 from pycupel.cli.inputs import Conversation, check_files, checked_conversations, conversations_in, open_text
 from pycupel.cli.jsonstream import read_values
+from pycupel.cli.options import add_counter, add_json, add_provider
 from pycupel.cli.output import Screen, visible
-from pycupel.cli.parsers import Parser, add_counter, add_json, add_provider
+from pycupel.cli.parsers import Parser
 from pycupel.errors import DocumentError
 from pycupel.render._layout import Row, Span, plural
 from pycupel.tokens import Counter, get_counter

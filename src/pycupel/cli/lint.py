@@ -7,8 +7,9 @@ from typing import Any
 
 from pycupel.cli.exits import FINDINGS, FINE
 from pycupel.cli.inputs import Conversation, read_conversations
+from pycupel.cli.options import add_json, add_provider
 from pycupel.cli.output import Screen, visible
-from pycupel.cli.parsers import Parser, add_json, add_provider
+from pycupel.cli.parsers import Parser
 from pycupel.errors import MessageShapeError
 from pycupel.messages import Finding, lint_messages
 from pycupel.render._layout import ALARM, QUIET, Line, Span, paragraph, plural

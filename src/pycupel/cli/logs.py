@@ -12,8 +12,9 @@ from pycupel.cli.exits import InputError
 from pycupel.cli.hints import HISTORY, TRANSCRIPT, hint_at
 from pycupel.cli.inputs import name_of, open_bytes
 from pycupel.cli.jsonstream import read_values
+from pycupel.cli.options import add_policy, policy_of
 from pycupel.cli.output import Screen, abridged
-from pycupel.cli.parsers import Parser, add_policy, policy_of
+from pycupel.cli.parsers import Parser
 from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.model.names import find_name
 from pycupel.render._layout import ALARM, QUIET, Row, Span, count, plural

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pycupel.cli.exits import FINE, report
+from pycupel.cli.options import add_json, policy_of
 from pycupel.cli.output import Screen, visible
-from pycupel.cli.parsers import Parser, add_json, policy_of
+from pycupel.cli.parsers import Parser
 from pycupel.errors import CupelError
 from pycupel.policies import dump_policy, load_policy, policy_json_schema, save_policy
 from pycupel.policies.presets import PRESETS

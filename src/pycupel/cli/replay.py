@@ -7,9 +7,10 @@ from typing import Any
 from pycupel.cli import logs
 from pycupel.cli.exits import FINE, InputError, notes_of
 from pycupel.cli.inputs import check_files, name_of
+from pycupel.cli.options import add_budget, add_counter, add_json, budget_of, parse_amount
 from pycupel.cli.output import Screen
 from pycupel.cli.pages import add_html, write_page
-from pycupel.cli.parsers import Parser, add_budget, add_counter, add_json, budget_of, parse_amount
+from pycupel.cli.parsers import Parser
 from pycupel.errors import MessageShapeError
 from pycupel.render._layout import plural
 from pycupel.replay import PolicyReplay, replay

@@ -6,8 +6,9 @@ from typing import Any
 
 from pycupel.cli.exits import FINE
 from pycupel.cli.inputs import read_items
+from pycupel.cli.options import add_selection, budget_of, policy_of
 from pycupel.cli.output import Screen
-from pycupel.cli.parsers import Parser, add_selection, budget_of, policy_of
+from pycupel.cli.parsers import Parser
 from pycupel.codecs.base import Context
 from pycupel.selecting import select
 from pycupel.wire.items import ITEM

@@ -6,9 +6,7 @@ from typing import Any
 
 from pycupel.cli.exits import FINE
 from pycupel.cli.inputs import one_conversation
-from pycupel.cli.output import Screen
-from pycupel.cli.parsers import (
-    Parser,
+from pycupel.cli.options import (
     add_budget,
     add_counter,
     add_policy,
@@ -18,6 +16,8 @@ from pycupel.cli.parsers import (
     parse_amount,
     policy_of,
 )
+from pycupel.cli.output import Screen
+from pycupel.cli.parsers import Parser
 from pycupel.errors import UnitTooLargeError
 from pycupel.messages import select_messages
 

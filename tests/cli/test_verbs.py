@@ -376,7 +376,7 @@ def test_count_says_if_a_text_looks_like_something_else(call: Call) -> None:
     counted = "pycupel: counted by estimator (pycupel 1), an estimate\n"
     done = call("count", "-", "--counter", "estimator", text=text)
     assert done.err == (
-        "pycupel: -: counted as a text\n  This looks like an agent's transcript, which `pycupel context` reads.\n"
+        "pycupel: stdin: counted as a text\n  This looks like an agent's transcript, which `pycupel context` reads.\n"
         f"{counted}"
     )
     assert call("count", "-", "--as", "text", "--counter", "estimator", text=text).err == counted
@@ -435,6 +435,16 @@ def test_count_can_be_told_what_a_file_is(call: Call) -> None:
 def test_count_says_what_is_wrong_with_messages(call: Call) -> None:
     done = call("count", "-", "--as", "messages", "--provider", "opnai", text='[{"role": "user", "content": "hello"}]')
     assert (done.code, "did you mean 'openai'?" in done.err) == (2, True)
+
+
+def test_an_error_about_a_message_names_the_file(call: Call, items: str, tmp_path: Path) -> None:
+    """Issue: with several files, `count` did not say which one; `trim` and `lint` in a loop did not, either."""
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text('[{"type": "reasoning", "encrypted_content": 5}]', encoding="utf-8")
+    for arguments in (["count", items, str(wrong)], ["trim", str(wrong), "-b", "9"], ["lint", str(wrong)]):
+        done = call(*arguments)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith(f"pycupel: {wrong}: messages[0], ")
 
 
 def test_count_adds_up(call: Call, items: str, tmp_path: Path) -> None:

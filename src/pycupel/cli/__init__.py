@@ -4,7 +4,8 @@
 |---|---|
 | `parsers` | parsing, the help, and suggestions for mistakes |
 | `options` | the options that verbs share |
-| `inputs` | reading: items and histories, JSON arrays or lines, with errors that name line, record and field |
+| `inputs` | opening files and stdin, with errors that name the file |
+| `items`, `conversations` | reading items and chat histories, with errors that name line, record and field |
 | `hints` | what a file seems to contain, and the verb that reads it |
 | `jsonstream` | the values of a JSON text, one at a time |
 | `output` | writing: tables, bars and JSON, for a terminal or a pipe |

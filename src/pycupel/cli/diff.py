@@ -6,7 +6,7 @@ from typing import Any
 
 from pycupel.analytics import PolicySensitivityReport, policy_sensitivity
 from pycupel.cli.exits import FINDINGS, FINE, InputError
-from pycupel.cli.inputs import read_shown_items
+from pycupel.cli.items import read_shown_items
 from pycupel.cli.options import add_json, add_selection, bound, budget_of, policy_of
 from pycupel.cli.output import Screen
 from pycupel.cli.pages import add_html, write_page

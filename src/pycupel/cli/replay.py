@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from pycupel.cli import logs
-from pycupel.cli.exits import FINE, InputError, notes_of
-from pycupel.cli.inputs import check_files, name_of
+from pycupel.cli.exits import FINE, InputError
+from pycupel.cli.inputs import check_files, naming
 from pycupel.cli.options import add_budget, add_counter, add_json, budget_of, parse_amount
 from pycupel.cli.output import Screen
 from pycupel.cli.pages import add_html, write_page
 from pycupel.cli.parsers import Parser
-from pycupel.errors import MessageShapeError
 from pycupel.render._layout import plural
 from pycupel.replay import PolicyReplay, replay
 
@@ -56,10 +55,8 @@ def run(options: Any, screen: Screen) -> int:
         [budget] = budgets
         sessions += len(log.histories)
         progress = logs.progress_bar(screen)
-        try:
+        with naming(path):
             found = replay(log, budget, policies, counter=options.counter, rates=rates, progress=progress)
-        except MessageShapeError as error:
-            raise InputError(f"{name_of(path)}: {error}{notes_of(error)}") from None
         results = [before + now for before, now in zip(results, found, strict=True)] if results else [*found]
     [budget] = budgets
     if options.html is not None:

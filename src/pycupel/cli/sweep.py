@@ -7,7 +7,7 @@ from typing import Any
 
 from pycupel.analytics import BudgetPoint, sweep_budgets
 from pycupel.cli.exits import FINE, InputError
-from pycupel.cli.inputs import read_items
+from pycupel.cli.items import read_items
 from pycupel.cli.options import add_json, add_selection, percent_or_tokens, policy_of
 from pycupel.cli.output import Screen
 from pycupel.cli.parsers import Parser

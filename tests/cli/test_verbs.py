@@ -9,6 +9,7 @@ from runpy import run_module
 import pytest
 
 from pycupel.cli import VERBS
+from pycupel.cli.parsers import load_verb, verb_parser
 from pycupel.messages import count_messages
 from tests.cli.calls import Call
 
@@ -77,6 +78,16 @@ def test_no_verb_is_wrong_and_shows_the_help(call: Call) -> None:
             "unrecognized arguments: --jsn\n  pycupel policy show --help lists its arguments",
         ),
         (
+            ["policy", "list", "--jsn"],
+            "unrecognized arguments: --jsn; did you mean '--json'?\n  pycupel policy list --help lists its arguments",
+        ),
+        (
+            ["count", "x", "--couter", "estimator", "y"],
+            "unrecognized arguments: --couter; did you mean '--counter'?\n  pycupel count --help lists its arguments",
+        ),
+        (["select", "x", "y", "-b", "1"], "unrecognized arguments: y\n  pycupel select --help lists its arguments"),
+        (["--quiet", "select", "x"], "options come after the verb: pycupel select --quiet ..."),
+        (
             ["policy", "lst"],
             (
                 "argument ACTION: unknown value 'lst'; choose from list, show, check, schema, convert; "
@@ -95,6 +106,29 @@ def test_no_verb_is_wrong_and_shows_the_help(call: Call) -> None:
 )
 def test_mistakes_get_a_suggestion(call: Call, arguments: list[str], message: str) -> None:
     assert call(*arguments) == (2, "", f"pycupel: {message}\n")
+
+
+def test_a_quiet_action(call: Call) -> None:
+    """Issue: --quiet was unknown after an action of `policy`."""
+    listed = call("policy", "list")
+    for arguments in (["--quiet", "list"], ["list", "--quiet"], ["--quiet", "list", "--quiet"]):
+        assert call("policy", *arguments) == listed
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["count", "a", "--counter", "estimator", "b"],
+        ["replay", "a", "-b", "1000", "b"],
+        ["batch", "a", "-o", "out", "b"],
+        ["policy", "check", "a", "--quiet", "b"],
+    ],
+    ids=" ".join,
+)
+def test_files_may_be_on_both_sides_of_an_option(arguments: list[str]) -> None:
+    """Issue: `pycupel replay a -b 1000 b` did not know `b`."""
+    name, *rest = arguments
+    assert verb_parser(name, VERBS[name], load_verb(name)).parse_args(rest).files == ["a", "b"]
 
 
 # --- options

@@ -59,10 +59,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(given: list[str]) -> int:
-    from pycupel.cli.parsers import load_verb, main_parser, verb_parser  # noqa: PLC0415 - after `guarded` is in place
+    from pycupel.cli.parsers import load_verb, run_without_verb, verb_parser  # noqa: PLC0415 - inside `guarded`
 
     if not given or given[0] not in VERBS:
-        return main_parser(VERBS).respond(given)
+        return run_without_verb(given, VERBS)
     name, *rest = given
     verb = load_verb(name)
     options = verb_parser(name, VERBS[name], verb).parse_args(rest)

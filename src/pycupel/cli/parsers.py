@@ -13,7 +13,7 @@ from pycupel import __version__
 from pycupel.cli.exits import WRONG, InputError
 from pycupel.cli.width import screen_width
 
-__all__ = ["Parser", "Verb", "load_verb", "main_parser", "verb_parser"]
+__all__ = ["Parser", "Verb", "add_quiet", "as_sentence", "load_verb", "run_without_verb", "verb_parser"]
 
 
 class Verb(Protocol):
@@ -47,18 +47,25 @@ class Parser(argparse.ArgumentParser):
         self._given: Sequence[str] = ()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Parse as argparse does, and remember the arguments."""
+        """Parse as argparse does, but take `files` on both sides of an option, and reject what is left over.
+
+        Otherwise, what an action of a verb does not know would be an error of the verb, without the suggestion.
+        """
         self._given = args or ()
-        return super().parse_known_args(args, namespace)
+        options, rest = super().parse_known_args(args, namespace)
+        if "files" in options and not any(each.startswith("-") and each != "-" for each in rest):
+            options.files += rest
+            rest = []
+        if rest:
+            self.error(f"unrecognized arguments: {' '.join(rest)}")
+        return options, rest
 
     def error(self, message: str) -> NoReturn:
         """Raise the message as an error, with a hint at the help."""
         misspelt = [each for each in map(_option, self._given) if each and each not in self._option_string_actions]
-        if misspelt and message.startswith("the following arguments are required"):
-            # A misspelt argument may be the missing one.
-            message = f"unrecognized arguments: {' '.join(misspelt)}"
-        if misspelt and message.startswith(f"unrecognized arguments: {misspelt[0]}"):
-            message += _near(misspelt[0], self._option_string_actions)
+        # A misspelt option may be the missing one, and what follows it may be its value.
+        if misspelt and message.startswith(("the following arguments are required", "unrecognized arguments")):
+            message = f"unrecognized arguments: {' '.join(misspelt)}{_near(misspelt[0], self._option_string_actions)}"
         raise InputError(f"{message}\n  {self.prog} --help lists its arguments")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -87,35 +94,26 @@ def _option(argument: str) -> str:
     return found[0] if found else ""
 
 
-class _MainParser(Parser):
-    def __init__(self, verbs: Mapping[str, str]) -> None:
-        listed = "\n".join(f"  {name:12} {summary}" for name, summary in verbs.items())
-        super().__init__(
-            prog="pycupel",
-            usage="pycupel VERB ...",
-            description="Decide what goes into the context window, and know why.",
-            epilog=f"verbs:\n{listed}\n\n`pycupel VERB --help` explains a verb. Start with: pycupel demo",
-        )
-        self._verbs = verbs
-        self.add_argument("verb", nargs="?", help=argparse.SUPPRESS)
-        self.add_argument("--version", action="version", version=f"pycupel {__version__}")
-
-    def respond(self, given: list[str]) -> int:
-        """Handle a command line without a verb."""
-        if not given:
-            self.print_help(sys.stderr)
-            return WRONG
-        options, _ = self.parse_known_args(given)
-        if options.verb is None:
-            self.error(f"unrecognized arguments: {given[0]}")
-        raise InputError(
-            f"unknown verb {options.verb!r}{_near(options.verb, self._verbs)}\n  pycupel --help lists them"
-        )
-
-
-def main_parser(verbs: Mapping[str, str]) -> _MainParser:
-    """Make the parser for a command line without a verb: the help, the version, or a mistake."""
-    return _MainParser(verbs)
+def run_without_verb(given: Sequence[str], verbs: Mapping[str, str]) -> int:
+    """Handle a command line that does not begin with a verb: show the help or the version, or say what is wrong."""
+    listed = "\n".join(f"  {name:12} {summary}" for name, summary in verbs.items())
+    parser = Parser(
+        prog="pycupel",
+        usage="pycupel VERB ...",
+        description="Decide what goes into the context window, and know why.",
+        epilog=f"verbs:\n{listed}\n\n`pycupel VERB --help` explains a verb. Start with: pycupel demo",
+    )
+    parser.add_argument("--version", action="version", version=f"pycupel {__version__}")
+    if not given:
+        parser.print_help(sys.stderr)
+        return WRONG
+    first, *rest = given
+    if first.startswith("-"):
+        verb = next((each for each in rest if each in verbs), None)
+        if verb is not None and first not in {"-h", "--help", "--version"}:
+            raise InputError(f"options come after the verb: pycupel {verb} {first} ...")
+        parser.parse_args([first])
+    raise InputError(f"unknown verb {first!r}{_near(first, verbs)}\n  pycupel --help lists them")
 
 
 def load_verb(name: str) -> Verb:
@@ -127,10 +125,22 @@ def load_verb(name: str) -> Verb:
 
 def verb_parser(name: str, summary: str, verb: Verb) -> Parser:
     """Make the parser of a verb."""
-    parser = Parser(prog=f"pycupel {name}", description=f"{summary[0].upper()}{summary[1:]}.", epilog=_example(verb))
+    parser = Parser(prog=f"pycupel {name}", description=as_sentence(summary), epilog=_example(verb))
     verb.add_arguments(parser)
-    parser.add_argument("--quiet", action="store_true", help="no notes and no summary on stderr")
+    add_quiet(parser)
+    parser.set_defaults(quiet=False)
     return parser
+
+
+def add_quiet(parser: Parser) -> None:
+    """Add `--quiet`. It has no default, so that an action of a verb does not undo what the verb was given."""
+    text = "no notes and no summary on stderr"
+    parser.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help=text)
+
+
+def as_sentence(summary: str) -> str:
+    """Make a sentence of what a verb does."""
+    return f"{summary[0].upper()}{summary[1:]}."
 
 
 def _example(verb: Verb) -> str:

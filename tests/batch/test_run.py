@@ -12,6 +12,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +61,7 @@ def test_the_output_does_not_depend_on_the_number_of_workers(log: Path, tmp_path
     """Issue: rows do not depend on the number of workers, and a re-run is byte-identical; the pool is spawned."""
     one = run_batch([log], "rag", tmp_path / "one", workers=1, compare="chat")
     two = run_batch([log], "rag", tmp_path / "two", workers=2, compare="chat")
+    assert not active_children(), "all workers have ended"
     assert content_of(tmp_path / "one") == content_of(tmp_path / "two")
     assert one == two
 
@@ -90,6 +93,23 @@ def test_an_interrupt_does_not_wait_for_the_input() -> None:
 
     assert [*local.run_local(slow(), Job(Policy(ReflexiveScorer()), None, to_parquet=False), workers=2)] == []
     assert held == [False]
+
+
+def test_an_interrupted_pool_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the normal path it is, so that no worker is left when the batch returns."""
+    ended: list[bool] = []
+    monkeypatch.setattr(ProcessPoolExecutor, "shutdown", lambda _, wait=True, **__: ended.append(wait))
+
+    def chunks_of(error: type[BaseException] | None) -> Iterator[Chunk]:
+        yield from ()
+        if error is not None:
+            raise error
+
+    job = Job(Policy(ReflexiveScorer()), None, to_parquet=False)
+    assert [*local.run_local(chunks_of(None), job, 2)] == []
+    with pytest.raises(KeyboardInterrupt):
+        [*local.run_local(chunks_of(KeyboardInterrupt), job, 2)]
+    assert ended == [True, False]
 
 
 def test_a_poisoned_request_is_one_error_row(tmp_path: Path) -> None:
@@ -447,6 +467,8 @@ def test_wrong_arguments(log: Path, tmp_path: Path) -> None:
     refused("engine must be one of local, dask, not 'spark'", log, engine="spark")
     refused("scheduler is for the engine dask only", log, engine="Local", scheduler="tcp://127.0.0.1:1")
     refused("workers must be greater than 0", log, workers=0)
+    refused("workers must be at most 1,000, but is 1001", log, workers=1_001)
+    refused("workers must be at most 1,000, but is <5001 digits>", log, workers=10**5000)
     refused("scheduler is for the engine dask only", log, scheduler="tcp://127.0.0.1:1")
     one: Any
     for one in (str(log), log):

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, cast
 
 from pycupel import __version__
 from pycupel.codecs.jsontext import parse_json
-from pycupel.errors import DocumentError, InvalidArgumentError
+from pycupel.errors import DocumentError, InvalidArgumentError, digits
 from pycupel.model.checks import checked_count, wrong_type
 from pycupel.web.bench import Bench
 
@@ -185,7 +185,7 @@ class Playground(ThreadingHTTPServer):
         number = checked_count("port", port, InvalidArgumentError)
         if number > _LAST_PORT:
             raise InvalidArgumentError(
-                f"port must be at most {_LAST_PORT}, but is {number}", argument="port", value=port
+                f"port must be at most {_LAST_PORT}, but is {digits(number)}", argument="port", value=port
             )
         self.bench, self.limits = bench, limits
         self.token = secrets.token_urlsafe(24)

@@ -125,6 +125,8 @@ def test_other_ends(capsys: pytest.CaptureFixture[str]) -> None:
     assert exits.guarded(ending(SystemExit()), None) == 0
     assert exits.guarded(ending(OSError("no luck")), None) == 2
     assert capsys.readouterr().err == "pycupel: no luck\n"
+    assert exits.guarded(ending(FileNotFoundError(2, "No such file or directory", "")), None) == 2
+    assert capsys.readouterr().err == "pycupel: '': no such file or directory\n"
     assert exits.guarded(ending(OSError(28, "No space left on device")), None) == 2
     assert capsys.readouterr().err == "pycupel: no space left on device\n"
 
@@ -188,6 +190,17 @@ def test_a_closed_pipe_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("os.open", lambda *_: 0)
         assert exits.guarded(ending(BrokenPipeError()), None) == 0
         assert redirected == [null.fileno()]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full")  # noqa: PTH110
+def test_a_stderr_that_nobody_can_read_does_not_change_the_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Issue: an error ended with 1 and a traceback, and `lint` with findings with 0."""
+    history = '[{"role": "user", "content": "a"}, {"role": "tool", "tool_call_id": "x", "content": "42"}]'
+    for arguments, code in ((["selct"], 2), (["lint", "-", "--json"], 1)):
+        with open("/dev/full", "w", encoding="utf-8", buffering=1) as full:  # noqa: PTH123
+            monkeypatch.setattr("sys.stderr", full)
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(history.encode())))
+            assert main(arguments) == code
 
 
 def test_streams_that_are_no_files_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+from pycupel.cli.exits import write_message
 from pycupel.cli.width import screen_width
 from pycupel.model.frozen import sealed
 
@@ -50,12 +51,12 @@ class Screen:
 
     def warn(self, text: str) -> None:
         """Write a warning to stderr, even if quiet."""
-        self.err.write(f"pycupel: warning: {visible(text)}\n")
+        write_message(self.err, f"pycupel: warning: {visible(text)}\n")
 
     def note(self, text: str) -> None:
         """Write a note to stderr, unless quiet."""
         if not self.quiet:
-            self.err.write(f"pycupel: {visible(text)}\n")
+            write_message(self.err, f"pycupel: {visible(text)}\n")
 
     def text(self, text: str) -> None:
         """Write a text to stdout, as it is."""

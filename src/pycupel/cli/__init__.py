@@ -11,6 +11,7 @@
 | `output` | writing: tables, bars and JSON, for a terminal or a pipe |
 | `exits` | exit codes, and errors as messages |
 | `logs` | common parts of the verbs about logged sessions |
+| `context_text` | the sections that `context` prints |
 | `sample` | the session that `demo` writes |
 | `width` | how wide the screen is |
 | `pages`, `log_pages` | what `--html` writes |

@@ -1,7 +1,8 @@
-"""Common parts of the verbs about logged sessions: reading, a progress bar, and the table of policies."""
+"""Common parts of the verbs about logged sessions: reading, labels, a progress bar, and the table of policies."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -13,30 +14,35 @@ from pycupel.cli.hints import HISTORY, TRANSCRIPT, hint_at
 from pycupel.cli.inputs import name_of, open_bytes
 from pycupel.cli.jsonstream import read_values
 from pycupel.cli.options import add_policy, policy_of
-from pycupel.cli.output import Screen, abridged
+from pycupel.cli.output import Screen, abridged, visible
 from pycupel.cli.parsers import Parser
 from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.model.names import find_name
 from pycupel.render._layout import ALARM, QUIET, Row, Span, count, plural
-from pycupel.replay import AS_LOGGED, NEWEST_FIRST, CacheRates, Log, PolicyReplay, read_log
+from pycupel.replay import AS_LOGGED, NEWEST_FIRST, CacheRates, Log, Part, PolicyReplay, read_log
 from pycupel.replay.session import BASELINES, BASELINES_HINT
+from pycupel.replay.shapes import as_dict
 
 __all__ = [
     "USUAL",
     "add_policies",
     "add_rates",
     "document",
+    "label_of",
+    "legend",
     "policies_of",
-    "policy_rows",
     "progress_bar",
     "rates_of",
     "read",
+    "write_policies",
 ]
 
 _SHORTENED = "+shorten"
 USUAL = (AS_LOGGED, NEWEST_FIRST, "chat", f"chat{_SHORTENED}")
 """The policies to compare by default."""
 
+# The arguments that best describe a call.
+_MAIN_ARGUMENTS = ("file_path", "path", "command", "cmd", "pattern", "query", "url", "prompt")
 _COLUMNS = ("<policy", ">tokens sent", ">reused", ">cost", ">cuts", ">refused", ">lost")
 
 
@@ -121,9 +127,23 @@ def progress_bar(screen: Screen) -> Callable[[int, int], None]:
     return show
 
 
-def policy_rows(results: Sequence[PolicyReplay], screen: Screen) -> None:
-    """Write a line for each policy."""
+def write_policies(results: Sequence[PolicyReplay], screen: Screen) -> None:
+    """Write a table with a line for each policy, and explain its columns."""
     screen.table(_COLUMNS, [_row(result) for result in results])
+    screen.text("")
+    screen.terms(legend(results))
+
+
+def legend(results: Sequence[PolicyReplay]) -> dict[str, str]:
+    """Explain the columns of a table of policies."""
+    rates, needed = results[0].rates, results[0].needed
+    return {
+        "reused": "share of tokens in the prefix shared with the previous call",
+        "cost": f"in tokens at the usual price: {rates.read:g} if reused, {rates.write:g} otherwise",
+        "refused": "calls that the provider would have rejected, or that could not be sent",
+        "lost": f"share of the {needed:,} names, paths and commands needed later that the model did not get; "
+        "at a refused call, all of them are lost",
+    }
 
 
 def _row(result: PolicyReplay) -> Row:
@@ -156,3 +176,27 @@ def document(result: PolicyReplay) -> Mapping[str, Any]:
         "neededLater": result.needed,
         "keptShare": round(result.kept_share, 4),
     }
+
+
+def label_of(part: Part) -> str:
+    """Describe a part: for a call or a result, the tool and its main argument."""
+    if not part.tool:
+        return visible(f"{part.kind}: {part.text}")
+    asked = part.call.removeprefix(part.tool).strip()
+    arguments = _arguments(asked)
+    main = [str(arguments[name]) for name in _MAIN_ARGUMENTS if arguments.get(name)]
+    asked = _shortened_path(main[0]) if main else asked
+    return visible(f"{'call of ' if part.is_call else ''}{part.tool}: {asked}")
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    try:
+        return as_dict(json.loads(text))
+    except ValueError:
+        return {}
+
+
+def _shortened_path(text: str) -> str:
+    """Cut a long path at its start."""
+    is_long_path = len(text) > 50 and " " not in text and text.count("/") > 3
+    return f".../{'/'.join(text.split('/')[-3:])}" if is_long_path else text

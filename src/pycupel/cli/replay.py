@@ -18,14 +18,6 @@ __all__ = ["EXAMPLE", "add_arguments", "run"]
 
 EXAMPLE = "pycupel demo transcript | pycupel replay - -b 12000 -p newest-first -p chat"
 
-_LEGEND = {
-    "reused": "share of tokens in the prefix shared with the previous call",
-    "cost": "in tokens at the usual price: {read:g} if reused, {write:g} otherwise",
-    "refused": "calls that the provider would have rejected, or that could not be sent",
-    "lost": "share of the {needed:,} names, paths and commands needed later that the model did not get; "
-    "at a refused call, all of them are lost",
-}
-
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
@@ -69,8 +61,5 @@ def run(options: Any, screen: Screen) -> int:
         return FINE
     calls, conversations = plural(results[0].calls, "call"), plural(sessions, "conversation")
     screen.heading(f"{calls} in {conversations}, at {plural(budget, 'token')} each")
-    logs.policy_rows(results, screen)
-    screen.text("")
-    values = {**rates._asdict(), "needed": results[0].needed}
-    screen.terms({column: text.format(**values) for column, text in _LEGEND.items()})
+    logs.write_policies(results, screen)
     return FINE

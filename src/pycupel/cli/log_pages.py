@@ -10,10 +10,10 @@ from pycupel.messages import Finding
 from pycupel.render._layout import plural, share
 from pycupel.render.html import render_panels
 from pycupel.render.panels import Bar, Bars, Figure, Figures, Growth, Life, Mark, Notes, Panel, Rows
-from pycupel.replay import ContextUsage, History, PolicyReplay
+from pycupel.replay import ContextUsage, PolicyReplay
 from pycupel.replay.parts import SUMMARY, SYSTEM, TOOLS, Part, Splitter
-from pycupel.replay.session import call_indices
-from pycupel.replay.usage import NOT_IN_FILE
+from pycupel.replay.session import call_indices, prompt_start
+from pycupel.replay.window import NOT_IN_FILE
 
 __all__ = ["context_page", "replay_page"]
 
@@ -135,7 +135,7 @@ def _lives(usage: ContextUsage, calls: Sequence[int]) -> list[Life]:
     """Return every part of the prompts, in prompt order."""
     history, last = usage.history, len(calls) - 1
     splitter = Splitter(history.resolved_provider, usage.counter)
-    starts = [_start(history, index) for index in calls]
+    starts = [prompt_start(history, index)[0] for index in calls]
     lives = [Life("what the file does not show", NOT_IN_FILE, 0, last, usage.not_in_file)] if usage.not_in_file else []
     tools = sum(row.tokens for row in usage.rows if row.kind == TOOLS)
     if tools:
@@ -152,11 +152,6 @@ def _lives(usage: ContextUsage, calls: Sequence[int]) -> list[Life]:
         if first <= end:
             lives.append(_life(part, first, end))
     return lives
-
-
-def _start(history: History, index: int) -> int:
-    """Return where the prompt of a call starts: at the last compaction."""
-    return max((each.index for each in history.compactions if each.index <= index), default=0)
 
 
 def _life(part: Part, first: int, last: int) -> Life:

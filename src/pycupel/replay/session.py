@@ -13,10 +13,19 @@ from pycupel.pipeline import Policy
 from pycupel.replay.log import History
 from pycupel.replay.needed import Needed, needed_of
 from pycupel.replay.outcome import PolicyReplay
-from pycupel.replay.parts import Splitter
+from pycupel.replay.parts import Splitter, tokens_by_message
 from pycupel.replay.shapes import as_name
 
-__all__ = ["AS_LOGGED", "BASELINES", "BASELINES_HINT", "NEWEST_FIRST", "BaselineName", "Session", "call_indices"]
+__all__ = [
+    "AS_LOGGED",
+    "BASELINES",
+    "BASELINES_HINT",
+    "NEWEST_FIRST",
+    "BaselineName",
+    "Session",
+    "call_indices",
+    "prompt_start",
+]
 
 BaselineName = Literal["newest-first", "as-logged"]
 """The baselines: the usual approach, and what was sent."""
@@ -36,6 +45,12 @@ def call_indices(history: History) -> list[int]:
         return [call.index for call in history.calls if call.index]
     replies = [*map(_is_reply, history.messages), True]
     return [index for index in range(1, len(replies)) if replies[index] and not replies[index - 1]]
+
+
+def prompt_start(history: History, index: int) -> tuple[int, str]:
+    """Find where the prompt of a call started: at the last compaction before it, after its summary."""
+    passed = [each for each in history.compactions if each.index <= index]
+    return (passed[-1].index, passed[-1].summary) if passed else (0, "")
 
 
 def _is_reply(message: Mapping[str, Any]) -> bool:
@@ -61,9 +76,7 @@ class Session:
         splitter = Splitter(self._provider, count)
         parts = splitter.parts(history.messages)
         self._needed: Needed = needed_of(len(history.messages), parts)
-        self._tokens = [0] * len(history.messages)
-        for part in parts:
-            self._tokens[part.message] += part.tokens
+        self._tokens = tokens_by_message(history.messages, parts)
         self._limit = ContextBudget.of(budget).available_tokens
 
     def run(self, label: str, policy: Policy | BaselineName) -> Iterator[PolicyReplay]:

@@ -123,9 +123,8 @@ class _Handler(BaseHTTPRequestHandler):
         if len(hosts) != 1 or hosts[0] not in self._playground.hosts:
             raise _Refused(HTTPStatus.FORBIDDEN, "The Host is not the address of this playground.")
         origins = {f"http://{host}" for host in self._playground.hosts}
-        if not origins.issuperset(self.headers.get_all("Origin", [])):
-            raise _Refused(HTTPStatus.FORBIDDEN, "Only the playground's own page may send requests.")
-        if self.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"}:
+        site = self.headers.get("Sec-Fetch-Site", "none")
+        if not origins.issuperset(self.headers.get_all("Origin", [])) or site not in {"none", "same-origin"}:
             raise _Refused(HTTPStatus.FORBIDDEN, "Only the playground's own page may send requests.")
         token, _, name = self.path.removeprefix("/").partition("/")
         if not secrets.compare_digest(token.encode("utf-8", "replace"), self._playground.token.encode()):

@@ -122,9 +122,18 @@ def test_a_poisoned_request_is_one_error_row(tmp_path: Path) -> None:
     rows = rows_in(tmp_path / "out")
     broken = [row for row in rows if row["error"] is not None]
     assert (len(rows), summary.requests, summary.errors, len(broken)) == (11, 11, 2, 2)
-    assert broken[0]["error"].startswith("DocumentError: log.jsonl, line 4: is not JSON")
+    assert broken[0]["error"] == "DocumentError: log.jsonl, line 4: is not JSON: Expecting value at column 21"
     assert broken[1]["id"] == "big"
     assert summary.first_error == broken[0]["error"]
+
+
+def test_a_request_without_an_id_is_named_by_its_line(tmp_path: Path) -> None:
+    """Issue: the first error did not say where it was, and the slowest request was called None."""
+    log = tmp_path / "log.jsonl"
+    log.write_text('\n{"items": [], "budget": 5}\n{"items": [], "budget": -1}\n', encoding="utf-8")
+    summary = run_batch([log], "rag", tmp_path / "out", workers=1)
+    assert [name for name, _ in summary.slowest] == ["log.jsonl, line 2"]
+    assert summary.first_error == "log.jsonl, line 3: InvalidBudgetError: budget must not be negative, but is -1"
 
 
 def test_what_is_nested_too_deeply_is_one_error_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 from pycupel.batch import BatchSummary, run_batch
 from pycupel.cli.exits import FINE, InputError
+from pycupel.cli.hints import HISTORY, REQUESTS, hint_in
+from pycupel.cli.inputs import open_bytes
 from pycupel.cli.options import add_json, add_policy, policy_of
 from pycupel.cli.output import Screen, abridged, visible
 from pycupel.cli.parsers import Parser
@@ -51,7 +53,9 @@ def run(options: Any, screen: Screen) -> int:
     if not summary.requests:
         screen.warn(f"no requests in {', '.join(options.files)}")
     if summary.errors and summary.errors == summary.requests:
-        raise InputError(f"every request failed; first error: {summary.first_error}")
+        with open_bytes(options.files[0]) as file:
+            hint = hint_in(file.readline(), REQUESTS, HISTORY)
+        raise InputError(f"every request failed; first error: {summary.first_error}{hint}")
     if summary.errors:
         screen.note(f"first error: {summary.first_error}")
     return FINE

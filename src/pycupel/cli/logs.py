@@ -10,13 +10,12 @@ from math import inf
 from typing import Any
 
 from pycupel.cli.exits import InputError
-from pycupel.cli.hints import HISTORY, TRANSCRIPT, hint_at
+from pycupel.cli.hints import HISTORY, TRANSCRIPT, hint_in
 from pycupel.cli.inputs import name_of, open_bytes
-from pycupel.cli.jsonstream import read_values
 from pycupel.cli.options import add_policy, policy_of
 from pycupel.cli.output import Screen, abridged, visible
 from pycupel.cli.parsers import Parser
-from pycupel.errors import DocumentError, InvalidArgumentError
+from pycupel.errors import InvalidArgumentError
 from pycupel.model.names import find_name
 from pycupel.render._layout import ALARM, QUIET, Row, Span, count, plural
 from pycupel.replay import AS_LOGGED, NEWEST_FIRST, CacheRates, Log, Part, PolicyReplay, read_log
@@ -59,19 +58,11 @@ def read(path: str, screen: Screen) -> Log:
     which = "that is not a JSON object" if log.skipped_lines == 1 else "that are not JSON objects"
     skipped = f"skipped {plural(log.skipped_lines, 'line')} {which}"
     if not log.histories:
-        raise InputError(f"{name}: no conversation found{f'; {skipped}' if log.skipped_lines else ''}{_hint(first)}")
+        hint = hint_in(first, TRANSCRIPT, HISTORY)
+        raise InputError(f"{name}: no conversation found{f'; {skipped}' if log.skipped_lines else ''}{hint}")
     if log.skipped_lines:
         screen.warn(f"{name}: {skipped}")
     return log
-
-
-def _hint(line: bytes) -> str:
-    """What the file seems to hold instead, by its first line."""
-    try:
-        [*values] = read_values([line.decode()])
-    except (DocumentError, UnicodeDecodeError):
-        return ""
-    return hint_at(values[0].value, TRANSCRIPT, HISTORY) if values else ""
 
 
 def add_policies(parser: Parser) -> None:

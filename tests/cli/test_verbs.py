@@ -35,6 +35,12 @@ def test_help_lists_every_verb(call: Call) -> None:
     assert all(f"  {name} " in done.out and summary in done.out for name, summary in VERBS.items())
 
 
+@pytest.mark.parametrize("name", VERBS)
+def test_the_help_of_a_verb_fits_the_screen(call: Call, name: str) -> None:
+    """Its example does, too."""
+    assert max(map(len, call(name, "--help").out.splitlines())) <= 80
+
+
 def test_the_package_is_the_same_program(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("sys.argv", ["pycupel", "--version"])
     with pytest.raises(SystemExit, match="0"):

@@ -38,7 +38,7 @@ class _Size(NamedTuple):
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help="the files; - for stdin")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="texts, items or messages; - for stdin")
     parser.add_argument(
         "--as",
         dest="kind",

@@ -12,7 +12,7 @@ from typing import Any
 from pycupel.cli.exits import InputError
 from pycupel.cli.hints import HISTORY, TRANSCRIPT, hint_in
 from pycupel.cli.inputs import name_of, open_bytes
-from pycupel.cli.options import add_policy, policy_of
+from pycupel.cli.options import add_several_policies, policy_of
 from pycupel.cli.output import Screen, abridged, visible
 from pycupel.cli.parsers import Parser
 from pycupel.errors import InvalidArgumentError
@@ -67,8 +67,8 @@ def read(path: str, screen: Screen) -> Log:
 
 def add_policies(parser: Parser) -> None:
     """Add `--policy`, once for each policy to compare."""
-    more = f", with `{_SHORTENED}` to shorten old results; repeat it; default: {', '.join(USUAL)}"
-    add_policy(parser, many=True, more=more)
+    more = f", with `{_SHORTENED}` to shorten old results; may be repeated; default: {', '.join(USUAL)}"
+    add_several_policies(parser, more)
 
 
 def policies_of(names: Sequence[str]) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def _policy(name: str) -> Any:
 def add_rates(parser: Parser) -> None:
     """Add `--cache-read` and `--cache-write`."""
     usual = CacheRates()
-    for name, rate, token in (("read", usual.read, "a cached token"), ("write", usual.write, "any other")):
+    for name, rate, token in (("read", usual.read, "a cached token"), ("write", usual.write, "any other token")):
         text = f"price of {token}; default: {rate}"
         parser.add_argument(f"--cache-{name}", type=float, default=rate, metavar="RATE", help=text)
 

@@ -17,6 +17,7 @@ __all__ = [
     "add_provider",
     "add_query",
     "add_selection",
+    "add_several_policies",
     "bound",
     "budget_of",
     "parse_amount",
@@ -24,6 +25,7 @@ __all__ = [
     "policy_of",
 ]
 
+_POLICY = "a preset (`pycupel policy list`) or a policy file"
 _POLICY_FILE = re.compile(r"\.(json|toml|ya?ml)$", re.IGNORECASE)
 
 
@@ -31,7 +33,10 @@ def add_selection(parser: Parser, *, budget: str = "", needs_budget: bool = True
     """Add what selects from items: `FILE`, `--budget`, `--policy` or several of them, and `--query`."""
     _add_items(parser)
     add_budget(parser, required=needs_budget, text=budget)
-    add_policy(parser, many=policies)
+    if policies:
+        add_several_policies(parser, "; give at least two")
+    else:
+        add_policy(parser)
     add_query(parser)
 
 
@@ -54,13 +59,14 @@ def add_budget(parser: Parser, *, required: bool = True, text: str = "") -> None
     parser.add_argument("--model", metavar="NAME", help="the model whose window to use")
 
 
-def add_policy(parser: Parser, *, many: bool = False, more: str = "; repeat it") -> None:
+def add_policy(parser: Parser) -> None:
     """Add `--policy`."""
-    text = "a preset (`pycupel policy list`) or a policy file"
-    if many:
-        parser.add_argument("-p", "--policy", action="append", metavar="NAME|FILE", help=f"{text}{more}")
-    else:
-        parser.add_argument("-p", "--policy", default="chat", metavar="NAME|FILE", help=f"{text}; default: chat")
+    parser.add_argument("-p", "--policy", default="chat", metavar="NAME|FILE", help=f"{_POLICY}; default: chat")
+
+
+def add_several_policies(parser: Parser, more: str) -> None:
+    """Add `--policy`, which may be given several times; the help ends with `more`."""
+    parser.add_argument("-p", "--policy", action="append", metavar="NAME|FILE", help=f"{_POLICY}{more}")
 
 
 def add_query(parser: Parser) -> None:

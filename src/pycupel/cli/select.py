@@ -15,7 +15,7 @@ from pycupel.wire.items import ITEM
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]
 
-EXAMPLE = "pycupel demo items | pycupel select - -b 2000 -p debugging -q 'why do payments fail?'"
+EXAMPLE = "pycupel demo items | pycupel select - -b 2000 -q 'why do payments fail?'"
 
 
 def add_arguments(parser: Parser) -> None:

@@ -15,7 +15,7 @@ from pycupel.render._layout import QUIET, Row, Span, count, number, share
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]
 
-EXAMPLE = "pycupel demo items | pycupel sweep - -b 1000:6000:1000 -q 'why do payments fail?'"
+EXAMPLE = "pycupel demo items | pycupel sweep - -b 1000:6000:1000"
 
 _MAX_BUDGETS = 1_000
 

@@ -111,7 +111,7 @@ def test_rate_and_remaining_time_are_those_of_this_run(monkeypatch: pytest.Monke
     bar = batch._ProgressBar(screen)
     for done, share in ((5_000, 0.0), (5_000, 0.5), (5_100, 0.6), (5_100, 0.7), (5_200, 0.8)):
         bar.show(done, share)
-    bar.clear()
+    screen.progress("")
     shown = [line.strip() for line in screen.err.getvalue().split("\r")]  # type: ignore[attr-defined]
     assert shown[1:] == [
         "5,000 requests",

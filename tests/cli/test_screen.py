@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -94,15 +95,24 @@ def test_what_a_terminal_might_interpret_is_shown(text: str, shown: str) -> None
 
 def test_the_progress_bar_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
     err = Terminal()
-    show = logs.progress_bar(Screen(io.StringIO(), err))
-    show(1, 2)
-    assert err.getvalue() == f"\rreplaying 1 of 2 calls {'#' * 15}"
-    show(2, 2)
+    with logs.progress_bar(Screen(io.StringIO(), err)) as show:
+        show(1, 2)
+        assert err.getvalue().rstrip(" ") == f"\rreplaying 1 of 2 calls {'#' * 15}"
     assert err.getvalue().endswith(" \r")
     for screen in (Screen(io.StringIO(), io.StringIO()), Screen(io.StringIO(), err, quiet=True)):
         before = err.getvalue()
-        logs.progress_bar(screen)(1, 2)
+        with logs.progress_bar(screen) as show:
+            show(1, 2)
         assert err.getvalue() == before
+
+
+def test_an_error_does_not_follow_the_progress_bar_on_its_line() -> None:
+    """Nor is the bar longer than a line, which could not be replaced."""
+    err = Terminal()
+    with suppress(ZeroDivisionError), logs.progress_bar(Screen(io.StringIO(), err, width=40)) as show:
+        show(1, 1)
+        raise ZeroDivisionError
+    assert [len(line) for line in err.getvalue().split("\r")] == [0, 39, 39, 0]
 
 
 # --- ends

@@ -76,15 +76,14 @@ def _select_all(options: Any, screen: Screen) -> BatchSummary:
             progress=bar.show,
         )
     finally:
-        bar.clear()
+        screen.progress("")
 
 
 class _ProgressBar:
-    """Shows the progress of the whole job, and the speed and remaining time of this run, if stderr is a terminal."""
+    """Shows the progress of the whole job, and the speed and remaining time of this run."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
-        self._is_shown = screen.err.isatty() and not screen.quiet
         self._start = perf_counter()
         # Of the whole job.
         self._done, self._share = 0, 0.0
@@ -106,16 +105,7 @@ class _ProgressBar:
             seconds = now - self._start
             remaining = (1 - share) * seconds / self._worked_off
             line += f" {self._selected / seconds:,.0f}/s, {remaining:,.0f} s left"
-        self._write(f"{line:{self._screen.width - 1}}")
-
-    def clear(self) -> None:
-        """Clear the line."""
-        self._write(f"{'':{self._screen.width - 1}}\r")
-
-    def _write(self, line: str) -> None:
-        if self._is_shown:
-            self._screen.err.write(f"\r{line}")
-            self._screen.err.flush()
+        self._screen.progress(line)
 
 
 def _show(summary: BatchSummary, options: Any, screen: Screen) -> None:

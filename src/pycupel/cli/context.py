@@ -48,7 +48,8 @@ def run(options: Any, screen: Screen) -> int:
     room = budget - usage.not_in_file
     results: Sequence[PolicyReplay] = ()
     if room > 0:
-        results = replay(usage.history, room, policies, counter=usage.counter, progress=logs.progress_bar(screen))
+        with logs.progress_bar(screen) as progress:
+            results = replay(usage.history, room, policies, counter=usage.counter, progress=progress)
     findings = _relevant_findings(usage)
     if options.html is not None:
         from pycupel.cli.log_pages import context_page  # noqa: PLC0415 - most calls print

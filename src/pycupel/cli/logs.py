@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from math import inf
@@ -105,17 +106,17 @@ def rates_of(options: Any) -> CacheRates:
     return CacheRates(options.cache_read, options.cache_write)
 
 
-def progress_bar(screen: Screen) -> Callable[[int, int], None]:
-    """Return a function that shows the progress of a replay, if the output is a terminal."""
-    if screen.quiet or not screen.err.isatty():
-        return lambda _done, _total: None
+@contextmanager
+def progress_bar(screen: Screen) -> Generator[Callable[[int, int], None]]:
+    """Show the progress of a replay during the block, by calls of a function."""
 
     def show(done: int, total: int) -> None:
-        line = f"replaying {done:,} of {total:,} calls {screen.bar(done / total, 30)}"
-        screen.err.write(f"\r{line}" if done < total else f"\r{' ' * len(line)}\r")
-        screen.err.flush()
+        screen.progress(f"replaying {done:,} of {total:,} calls {screen.bar(done / total, 30)}")
 
-    return show
+    try:
+        yield show
+    finally:
+        screen.progress("")
 
 
 def write_policies(results: Sequence[PolicyReplay], screen: Screen) -> None:

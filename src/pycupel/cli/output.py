@@ -58,6 +58,13 @@ class Screen:
         if not self.quiet:
             write_message(self.err, f"pycupel: {visible(text)}\n")
 
+    def progress(self, line: str) -> None:
+        """Write a line in place of the last one to stderr, if that is a terminal; an empty line clears it."""
+        if self.err.isatty() and not self.quiet:
+            room = self.width - 1
+            self.err.write(f"\r{line[:room]:{room}}" if line else f"\r{'':{room}}\r")
+            self.err.flush()
+
     def text(self, text: str) -> None:
         """Write a text to stdout, as it is."""
         self.out.write(f"{text}\n")

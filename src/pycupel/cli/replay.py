@@ -46,8 +46,7 @@ def run(options: Any, screen: Screen) -> int:
             raise InputError("the models in the logs have different windows: choose with --window N or --model NAME")
         [budget] = budgets
         sessions += len(log.histories)
-        progress = logs.progress_bar(screen)
-        with naming(path):
+        with naming(path), logs.progress_bar(screen) as progress:
             found = replay(log, budget, policies, counter=options.counter, rates=rates, progress=progress)
         results = [before + now for before, now in zip(results, found, strict=True)] if results else [*found]
     [budget] = budgets

@@ -73,6 +73,8 @@ class Session:
     def __init__(self, history: History, budget: ContextBudget | int, count: Any) -> None:
         self._history, self._budget, self._count = history, budget, count
         self._provider = history.resolved_provider
+        # The index of each message, by its identity.
+        self._indices = {id(message): n for n, message in enumerate(history.messages)}
         splitter = Splitter(self._provider, count)
         parts = splitter.parts(history.messages)
         self._needed: Needed = needed_of(len(history.messages), parts)
@@ -106,9 +108,8 @@ class Session:
 
     def _lost(self, needed: set[str], messages: Sequence[Any]) -> set[str]:
         lost = needed
-        by_identity = {id(message): n for n, message in enumerate(self._history.messages)}
         for message in messages:
-            n = by_identity.get(id(message))
+            n = self._indices.get(id(message))
             lost = lost - (self._needed.held[n] if n is not None else self._held_by(message))
             if not lost:
                 break

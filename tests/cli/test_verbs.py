@@ -481,7 +481,13 @@ def test_an_error_about_a_message_names_the_file(call: Call, items: str, tmp_pat
     """Issue: with several files, `count` did not say which one; `trim` and `lint` in a loop did not, either."""
     wrong = tmp_path / "wrong.json"
     wrong.write_text('[{"type": "reasoning", "encrypted_content": 5}]', encoding="utf-8")
-    for arguments in (["count", items, str(wrong)], ["trim", str(wrong), "-b", "9"], ["lint", str(wrong)]):
+    calls = [
+        ["count", items, str(wrong)],
+        ["trim", str(wrong), "-b", "9"],
+        ["lint", str(wrong)],
+        ["context", str(wrong)],
+    ]
+    for arguments in calls:
         done = call(*arguments)
         assert (done.code, done.out) == (2, "")
         assert done.err.startswith(f"pycupel: {wrong}: messages[0], ")

@@ -10,8 +10,8 @@ from typing import Any
 from pycupel.cli import logs
 from pycupel.cli.context_text import usage_lines
 from pycupel.cli.exits import FINE, InputError
-from pycupel.cli.inputs import name_of
-from pycupel.cli.options import add_budget, add_counter, add_json, budget_of
+from pycupel.cli.inputs import name_of, naming
+from pycupel.cli.options import add_budget, add_counter, add_json, budget_of, parse_amount
 from pycupel.cli.output import Screen
 from pycupel.cli.pages import add_html, write_page
 from pycupel.cli.parsers import Parser
@@ -40,16 +40,17 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Any, screen: Screen) -> int:
     """Write the usage, or a page of it."""
-    log = logs.read(options.file, screen)
-    usage = context_usage(_chosen(log, options), counter=options.counter)
-    budget = usage.total // 2 if options.budget is None else budget_of(options, usage.history.model)
+    # A mistake need not wait for a long log.
     policies = logs.policies_of(options.policy or logs.USUAL)
-    # The budget also has to hold what is not in the file.
-    room = budget - usage.not_in_file
-    results: Sequence[PolicyReplay] = ()
-    if room > 0:
-        with logs.progress_bar(screen) as progress:
-            results = replay(usage.history, room, policies, counter=usage.counter, progress=progress)
+    if options.budget is not None:
+        parse_amount(options.budget)
+    log = logs.read(options.file, screen)
+    with naming(options.file), logs.progress_bar(screen) as progress:
+        usage = context_usage(_chosen(log, options), counter=options.counter)
+        budget = usage.total // 2 if options.budget is None else budget_of(options, usage.history.model)
+        # The budget also has to hold what is not in the file.
+        room = budget - usage.not_in_file
+        results = replay(usage.history, room, policies, counter=usage.counter, progress=progress) if room > 0 else ()
     findings = _relevant_findings(usage)
     if options.html is not None:
         from pycupel.cli.log_pages import context_page  # noqa: PLC0415 - most calls print

@@ -12,6 +12,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +61,7 @@ def test_the_output_does_not_depend_on_the_number_of_workers(log: Path, tmp_path
     """Issue: rows do not depend on the number of workers, and a re-run is byte-identical; the pool is spawned."""
     one = run_batch([log], "rag", tmp_path / "one", workers=1, compare="chat")
     two = run_batch([log], "rag", tmp_path / "two", workers=2, compare="chat")
+    assert not active_children(), "all workers have ended"
     assert content_of(tmp_path / "one") == content_of(tmp_path / "two")
     assert one == two
 
@@ -92,6 +95,23 @@ def test_an_interrupt_does_not_wait_for_the_input() -> None:
     assert held == [False]
 
 
+def test_an_interrupted_pool_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the normal path it is, so that no worker is left when the batch returns."""
+    ended: list[bool] = []
+    monkeypatch.setattr(ProcessPoolExecutor, "shutdown", lambda _, wait=True, **__: ended.append(wait))
+
+    def chunks_of(error: type[BaseException] | None) -> Iterator[Chunk]:
+        yield from ()
+        if error is not None:
+            raise error
+
+    job = Job(Policy(ReflexiveScorer()), None, to_parquet=False)
+    assert [*local.run_local(chunks_of(None), job, 2)] == []
+    with pytest.raises(KeyboardInterrupt):
+        [*local.run_local(chunks_of(KeyboardInterrupt), job, 2)]
+    assert ended == [True, False]
+
+
 def test_a_poisoned_request_is_one_error_row(tmp_path: Path) -> None:
     """Issue: a poisoned request is one error row, with the line where it is; blank lines are skipped."""
     log = tmp_path / "log.jsonl"
@@ -102,9 +122,18 @@ def test_a_poisoned_request_is_one_error_row(tmp_path: Path) -> None:
     rows = rows_in(tmp_path / "out")
     broken = [row for row in rows if row["error"] is not None]
     assert (len(rows), summary.requests, summary.errors, len(broken)) == (11, 11, 2, 2)
-    assert broken[0]["error"].startswith("DocumentError: log.jsonl, line 4: is not JSON")
+    assert broken[0]["error"] == "DocumentError: log.jsonl, line 4: is not JSON: Expecting value at column 21"
     assert broken[1]["id"] == "big"
     assert summary.first_error == broken[0]["error"]
+
+
+def test_a_request_without_an_id_is_named_by_its_line(tmp_path: Path) -> None:
+    """Issue: the first error did not say where it was, and the slowest request was called None."""
+    log = tmp_path / "log.jsonl"
+    log.write_text('\n{"items": [], "budget": 5}\n{"items": [], "budget": -1}\n', encoding="utf-8")
+    summary = run_batch([log], "rag", tmp_path / "out", workers=1)
+    assert [name for name, _ in summary.slowest] == ["log.jsonl, line 2"]
+    assert summary.first_error == "log.jsonl, line 3: InvalidBudgetError: budget must not be negative, but is -1"
 
 
 def test_what_is_nested_too_deeply_is_one_error_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -447,6 +476,8 @@ def test_wrong_arguments(log: Path, tmp_path: Path) -> None:
     refused("engine must be one of local, dask, not 'spark'", log, engine="spark")
     refused("scheduler is for the engine dask only", log, engine="Local", scheduler="tcp://127.0.0.1:1")
     refused("workers must be greater than 0", log, workers=0)
+    refused("workers must be at most 1,000, but is 1001", log, workers=1_001)
+    refused("workers must be at most 1,000, but is <5001 digits>", log, workers=10**5000)
     refused("scheduler is for the engine dask only", log, scheduler="tcp://127.0.0.1:1")
     one: Any
     for one in (str(log), log):

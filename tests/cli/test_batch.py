@@ -59,6 +59,28 @@ def test_a_log_of_which_every_request_fails(call: Call, tmp_path: Path) -> None:
     assert (empty.code, empty.err) == (0, f"pycupel: warning: no requests in {log}\n")
 
 
+@pytest.mark.parametrize(
+    ("line", "hints"),
+    [
+        (b'{"content": "a", "tokens": 1}', ["  These look like items, which `pycupel select` reads."]),
+        (
+            b'{"type": "user", "message": {}}',
+            ["  This looks like an agent's transcript, which `pycupel context` reads."],
+        ),
+        (b'{"items": []}', []),
+        (b'{"messages": []}', []),
+        (b"\xff", []),
+    ],
+)
+def test_a_file_of_another_verb_gets_a_hint(call: Call, tmp_path: Path, line: bytes, hints: list[str]) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(line)
+    done = call("batch", str(log), "-o", str(tmp_path / "out"), "--workers", "1", "--quiet")
+    message, *more = done.err.splitlines()
+    assert (done.code, more) == (2, hints)
+    assert message.startswith("pycupel: every request failed; first error: ")
+
+
 def test_stdin_is_refused_with_a_reason(call: Call, tmp_path: Path) -> None:
     done = call("batch", "-", "-o", str(tmp_path / "out"))
     assert (done.code, done.out) == (2, "")
@@ -89,7 +111,7 @@ def test_rate_and_remaining_time_are_those_of_this_run(monkeypatch: pytest.Monke
     bar = batch._ProgressBar(screen)
     for done, share in ((5_000, 0.0), (5_000, 0.5), (5_100, 0.6), (5_100, 0.7), (5_200, 0.8)):
         bar.show(done, share)
-    bar.clear()
+    screen.progress("")
     shown = [line.strip() for line in screen.err.getvalue().split("\r")]  # type: ignore[attr-defined]
     assert shown[1:] == [
         "5,000 requests",

@@ -51,6 +51,12 @@ def test_the_screen_fits_the_width_there_is(
     assert max(map(len, out.splitlines())) <= int(width)
 
 
+def test_a_section_that_is_missing_leaves_no_gap(call: Call) -> None:
+    """A session with one call has not grown."""
+    out = call("context", "-", text='{"role": "user", "content": "Hello."}').out
+    assert "provider would reject\n\nINSTEAD, at " in out
+
+
 @pytest.mark.parametrize("provider", REQUESTS)
 def test_context_of_a_request(call: Call, provider: str) -> None:
     text = json.dumps(REQUESTS[provider], indent=1)

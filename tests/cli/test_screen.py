@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -94,15 +95,24 @@ def test_what_a_terminal_might_interpret_is_shown(text: str, shown: str) -> None
 
 def test_the_progress_bar_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
     err = Terminal()
-    show = logs.progress_bar(Screen(io.StringIO(), err))
-    show(1, 2)
-    assert err.getvalue() == f"\rreplaying 1 of 2 calls {'#' * 15}"
-    show(2, 2)
+    with logs.progress_bar(Screen(io.StringIO(), err)) as show:
+        show(1, 2)
+        assert err.getvalue().rstrip(" ") == f"\rreplaying 1 of 2 calls {'#' * 15}"
     assert err.getvalue().endswith(" \r")
     for screen in (Screen(io.StringIO(), io.StringIO()), Screen(io.StringIO(), err, quiet=True)):
         before = err.getvalue()
-        logs.progress_bar(screen)(1, 2)
+        with logs.progress_bar(screen) as show:
+            show(1, 2)
         assert err.getvalue() == before
+
+
+def test_an_error_does_not_follow_the_progress_bar_on_its_line() -> None:
+    """Nor is the bar longer than a line, which could not be replaced."""
+    err = Terminal()
+    with suppress(ZeroDivisionError), logs.progress_bar(Screen(io.StringIO(), err, width=40)) as show:
+        show(1, 1)
+        raise ZeroDivisionError
+    assert [len(line) for line in err.getvalue().split("\r")] == [0, 39, 39, 0]
 
 
 # --- ends
@@ -125,6 +135,8 @@ def test_other_ends(capsys: pytest.CaptureFixture[str]) -> None:
     assert exits.guarded(ending(SystemExit()), None) == 0
     assert exits.guarded(ending(OSError("no luck")), None) == 2
     assert capsys.readouterr().err == "pycupel: no luck\n"
+    assert exits.guarded(ending(FileNotFoundError(2, "No such file or directory", "")), None) == 2
+    assert capsys.readouterr().err == "pycupel: '': no such file or directory\n"
     assert exits.guarded(ending(OSError(28, "No space left on device")), None) == 2
     assert capsys.readouterr().err == "pycupel: no space left on device\n"
 
@@ -188,6 +200,17 @@ def test_a_closed_pipe_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("os.open", lambda *_: 0)
         assert exits.guarded(ending(BrokenPipeError()), None) == 0
         assert redirected == [null.fileno()]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full")  # noqa: PTH110
+def test_a_stderr_that_nobody_can_read_does_not_change_the_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Issue: an error ended with 1 and a traceback, and `lint` with findings with 0."""
+    history = '[{"role": "user", "content": "a"}, {"role": "tool", "tool_call_id": "x", "content": "42"}]'
+    for arguments, code in ((["selct"], 2), (["lint", "-", "--json"], 1)):
+        with open("/dev/full", "w", encoding="utf-8", buffering=1) as full:  # noqa: PTH123
+            monkeypatch.setattr("sys.stderr", full)
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(history.encode())))
+            assert main(arguments) == code
 
 
 def test_streams_that_are_no_files_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from runpy import run_module
 import pytest
 
 from pycupel.cli import VERBS
+from pycupel.cli.parsers import load_verb, verb_parser
 from pycupel.messages import count_messages
 from tests.cli.calls import Call
 
@@ -32,6 +33,12 @@ def test_help_lists_every_verb(call: Call) -> None:
     done = call("--help")
     assert done.code == 0
     assert all(f"  {name} " in done.out and summary in done.out for name, summary in VERBS.items())
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_the_help_of_a_verb_fits_the_screen(call: Call, name: str) -> None:
+    """Its example does, too."""
+    assert max(map(len, call(name, "--help").out.splitlines())) <= 80
 
 
 def test_the_package_is_the_same_program(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,6 +84,16 @@ def test_no_verb_is_wrong_and_shows_the_help(call: Call) -> None:
             "unrecognized arguments: --jsn\n  pycupel policy show --help lists its arguments",
         ),
         (
+            ["policy", "list", "--jsn"],
+            "unrecognized arguments: --jsn; did you mean '--json'?\n  pycupel policy list --help lists its arguments",
+        ),
+        (
+            ["count", "x", "--couter", "estimator", "y"],
+            "unrecognized arguments: --couter; did you mean '--counter'?\n  pycupel count --help lists its arguments",
+        ),
+        (["select", "x", "y", "-b", "1"], "unrecognized arguments: y\n  pycupel select --help lists its arguments"),
+        (["--quiet", "select", "x"], "options come after the verb: pycupel select --quiet ..."),
+        (
             ["policy", "lst"],
             (
                 "argument ACTION: unknown value 'lst'; choose from list, show, check, schema, convert; "
@@ -95,6 +112,29 @@ def test_no_verb_is_wrong_and_shows_the_help(call: Call) -> None:
 )
 def test_mistakes_get_a_suggestion(call: Call, arguments: list[str], message: str) -> None:
     assert call(*arguments) == (2, "", f"pycupel: {message}\n")
+
+
+def test_a_quiet_action(call: Call) -> None:
+    """Issue: --quiet was unknown after an action of `policy`."""
+    listed = call("policy", "list")
+    for arguments in (["--quiet", "list"], ["list", "--quiet"], ["--quiet", "list", "--quiet"]):
+        assert call("policy", *arguments) == listed
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["count", "a", "--counter", "estimator", "b"],
+        ["replay", "a", "-b", "1000", "b"],
+        ["batch", "a", "-o", "out", "b"],
+        ["policy", "check", "a", "--quiet", "b"],
+    ],
+    ids=" ".join,
+)
+def test_files_may_be_on_both_sides_of_an_option(arguments: list[str]) -> None:
+    """Issue: `pycupel replay a -b 1000 b` did not know `b`."""
+    name, *rest = arguments
+    assert verb_parser(name, VERBS[name], load_verb(name)).parse_args(rest).files == ["a", "b"]
 
 
 # --- options
@@ -376,7 +416,7 @@ def test_count_says_if_a_text_looks_like_something_else(call: Call) -> None:
     counted = "pycupel: counted by estimator (pycupel 1), an estimate\n"
     done = call("count", "-", "--counter", "estimator", text=text)
     assert done.err == (
-        "pycupel: -: counted as a text\n  This looks like an agent's transcript, which `pycupel context` reads.\n"
+        "pycupel: stdin: counted as a text\n  This looks like an agent's transcript, which `pycupel context` reads.\n"
         f"{counted}"
     )
     assert call("count", "-", "--as", "text", "--counter", "estimator", text=text).err == counted
@@ -437,6 +477,22 @@ def test_count_says_what_is_wrong_with_messages(call: Call) -> None:
     assert (done.code, "did you mean 'openai'?" in done.err) == (2, True)
 
 
+def test_an_error_about_a_message_names_the_file(call: Call, items: str, tmp_path: Path) -> None:
+    """Issue: with several files, `count` did not say which one; `trim` and `lint` in a loop did not, either."""
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text('[{"type": "reasoning", "encrypted_content": 5}]', encoding="utf-8")
+    calls = [
+        ["count", items, str(wrong)],
+        ["trim", str(wrong), "-b", "9"],
+        ["lint", str(wrong)],
+        ["context", str(wrong)],
+    ]
+    for arguments in calls:
+        done = call(*arguments)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith(f"pycupel: {wrong}: messages[0], ")
+
+
 def test_count_adds_up(call: Call, items: str, tmp_path: Path) -> None:
     done = call("count", items, items.replace("items.jsonl", ".") + "/items.jsonl", "--counter", "o200k_base")
     assert done.out.splitlines()[-1].split() == ["22", "total"] or "total" in done.out.splitlines()[-1]
@@ -494,6 +550,8 @@ def test_conformance(call: Call, tmp_path: Path) -> None:
         missing = call("conformance", str(tmp_path / "x"), *more)
         assert (missing.code, missing.err) == (2, f"pycupel: no such directory: {tmp_path / 'x'}\n")
         (tmp_path / "empty").mkdir(exist_ok=True)
+        file = call("conformance", str(tmp_path / "a.toml"), *more)
+        assert (file.code, "a.toml is a file; name the directory" in file.err) == (2, True)
         empty = call("conformance", str(tmp_path / "empty"), *more)
         assert empty.code == 1
         assert empty.err == f"pycupel: warning: no vectors (*.toml) found in {tmp_path / 'empty'}\n"

@@ -49,6 +49,7 @@ from pycupel.diagnostics import (
 )
 from pycupel.errors import InvalidArgumentError
 from pycupel.render import render_report, render_summary, text as text_module
+from pycupel.render._layout import columns
 
 ESCAPE = re.compile("\x1b\\[[0-9]+m")
 
@@ -185,6 +186,15 @@ def test_the_report_renders_itself() -> None:
     assert "café" in make_report([included("café", 1)]).to_text(unicode=True)
     assert EXAMPLE.to_text(color=True) == render_report(EXAMPLE, color=True) != EXAMPLE_TEXT
     assert str(EXAMPLE) == f"{EXAMPLE}" == EXAMPLE_SUMMARY
+
+
+@pytest.mark.parametrize("unicode", [False, True])
+def test_columns_are_aligned_beside_wide_and_combining_characters(*, unicode: bool) -> None:
+    """Issue: characters were counted, but a wide one takes two columns, and a combining mark none."""
+    kinds = ("Document", "\u6587\u66f8", "cafe\u0301")
+    report = make_report([included("the item", 7, kind=kind) for kind in kinds])
+    rows = section(report.to_text(unicode=unicode), "SELECTED")
+    assert len({columns(row.partition("the item")[0]) for row in rows[1:]}) == 1
 
 
 def test_the_repr_is_one_line() -> None:

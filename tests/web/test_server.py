@@ -262,7 +262,7 @@ class TestErrors:
         with pytest.raises(OSError, match=f"in use: 'port {server.server_port}'"):
             Playground(Bench(ITEMS), server.server_port)
 
-    @pytest.mark.parametrize("port", [-1, 65_536])
+    @pytest.mark.parametrize("port", [-1, 65_536, pytest.param(10**5000, id="beyond printing")])
     def test_a_port_that_does_not_exist(self, port: int) -> None:
         with pytest.raises(InvalidArgumentError, match="port must"):
             Playground(Bench(ITEMS), port)

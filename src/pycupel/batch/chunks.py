@@ -145,10 +145,10 @@ def _rows(chunk: Chunk, job: Job, tally: Tally) -> Iterator[dict[str, Any]]:
     selector = RequestSelector(job.policy)
     other = None if job.other is None else RequestSelector(job.other)
     clock = perf_counter
-    for request in _requests(chunk):
+    for place, request in _requests(chunk):
         start = clock()
         row = _row(selector, request)
-        tally.add_row(row, clock() - start)
+        tally.add_row(row, clock() - start, place)
         if other is not None:
             tally.add_difference(row, _row(other, request), _labels(request))
         yield row
@@ -160,23 +160,23 @@ def _row(selector: RequestSelector, request: Any) -> dict[str, Any]:
     return selector.row(request)
 
 
-def _requests(chunk: Chunk) -> Iterator[Any]:
-    """Return the requests, and errors for lines that are not JSON."""
+def _requests(chunk: Chunk) -> Iterator[tuple[str, Any]]:
+    """Return the requests, each after the place where it is, and errors for lines that are not JSON."""
     if chunk.is_arrow:
-        yield from arrow.requests_in(chunk.payload)
+        for number, request in enumerate(arrow.requests_in(chunk.payload), chunk.first):
+            yield f"{chunk.source}, row {number}", request
         return
     loads = fastest_loads()
     may_be_long = loads is not json.loads and _has_long_number(chunk.payload)
     for number, line in enumerate(BytesIO(chunk.payload), chunk.first):
         if line.isspace():
             continue
+        place = f"{chunk.source}, line {number}"
         try:
-            yield json.loads(line) if may_be_long and _has_long_number(line) else loads(line)
+            request = json.loads(line) if may_be_long and _has_long_number(line) else loads(line)
         except (ValueError, RecursionError):
-            try:
-                yield _read_again(line)
-            except DocumentError as error:
-                yield DocumentError(str(error), path=f"{chunk.source}, line {number}")
+            request = _read_again(line, place)
+        yield place, request
 
 
 def _has_long_number(text: bytes) -> bool:
@@ -187,12 +187,16 @@ def _has_long_number(text: bytes) -> bool:
     return _FOUR_DIGITS in text[::4].translate(_TO_ZEROS) and _LONG_NUMBER in text.translate(_TO_ZEROS)
 
 
-def _read_again(line: bytes) -> Any:
-    """Read with the standard library, which accepts more than orjson and says what is wrong."""
+def _read_again(line: bytes, place: str) -> Any:
+    """Read with the standard library, which accepts more than orjson; if it does not, return the error."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
-        return parse_json(line)
+        try:
+            # With its end, the error of a truncated line would be on the next one.
+            return parse_json(line.rstrip())
+        except DocumentError as error:
+            return DocumentError(str(error), path=place)
 
 
 @cache

@@ -13,15 +13,19 @@ from multiprocessing import get_context
 
 from pycupel.batch.chunks import Chunk, Job, Part, process
 
-__all__ = ["available_workers", "run_local"]
+__all__ = ["MAX_WORKERS", "available_workers", "run_local"]
+
+MAX_WORKERS = 61 if sys.platform == "win32" else 1_000
+"""The maximum number of processes. Windows cannot wait for more; elsewhere, more would only fill the memory."""
 
 
 def available_workers() -> int:
-    """Return how many processors this process may use."""
+    """Return how many processors this process may use, at most `MAX_WORKERS`."""
     try:
-        return len(os.sched_getaffinity(0))
+        processors = len(os.sched_getaffinity(0))
     except AttributeError:  # pragma: no cover - not on Linux
-        return os.cpu_count() or 1
+        processors = os.cpu_count() or 1
+    return min(processors, MAX_WORKERS)
 
 
 def run_local(chunks: Iterable[Chunk], job: Job, workers: int) -> Iterator[Part]:
@@ -30,22 +34,29 @@ def run_local(chunks: Iterable[Chunk], job: Job, workers: int) -> Iterator[Part]
         for chunk in chunks:
             yield process(chunk, job)
         return
-    remaining = iter(chunks)
     # Spawned processes inherit nothing, so they behave the same everywhere and are safe beside threads.
-    with ProcessPoolExecutor(workers, get_context("spawn"), _end_on_interrupt) as pool:
-        running: set[Future[Part]] = set()
-        try:
-            while True:
-                for chunk in islice(remaining, 2 * workers - len(running)):
-                    with _interrupts_held():
-                        running.add(pool.submit(process, chunk, job))
-                if not running:
-                    return
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield future.result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), _end_on_interrupt)
+    try:
+        yield from _run_in(pool, iter(chunks), job, 2 * workers)
+    except BaseException:
+        # Such as Ctrl-C: do not wait for what the workers are still doing.
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
+
+
+def _run_in(pool: ProcessPoolExecutor, chunks: Iterator[Chunk], job: Job, most: int) -> Iterator[Part]:
+    """Yield the parts as they are completed, with this many chunks in the pool."""
+    running: set[Future[Part]] = set()
+    while True:
+        for chunk in islice(chunks, most - len(running)):
+            with _interrupts_held():
+                running.add(pool.submit(process, chunk, job))
+        if not running:
+            return
+        done, running = wait(running, return_when=FIRST_COMPLETED)
+        for future in done:
+            yield future.result()
 
 
 # Ctrl-C in a terminal goes to the workers, too. Each would print a traceback, though this process says what happened.

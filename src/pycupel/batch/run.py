@@ -11,7 +11,7 @@ from pycupel.batch.arrow import is_parquet
 from pycupel.batch.chunks import Chunk, Job, Part, read_chunks
 from pycupel.batch.output import Output
 from pycupel.batch.tally import BatchSummary, Tally
-from pycupel.errors import InvalidArgumentError
+from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model.checks import (
     checked_bool,
     checked_callable,
@@ -50,7 +50,8 @@ def run_batch(
         policy: A policy, a pipeline, or the name of a preset.
         output: The output directory; it is created. Its parts are Parquet files if all inputs are, else JSON lines.
         engine: "local" for processes on this machine, "dask" for a Dask cluster.
-        workers: The number of processes; by default one per processor. With 1, everything runs in this process.
+        workers: The number of processes, at most 1,000; by default one per processor. With 1, everything runs in this
+            process.
         scheduler: The address of a Dask scheduler; by default, a cluster is started on this machine.
         resume: Whether to continue an interrupted job, without repeating a request.
         compare: A second policy; the summary says what it would select differently.
@@ -138,9 +139,13 @@ class _Remaining:
 def _engine(name: str, scheduler: str | None, workers: int | None) -> Callable[[Iterable[Chunk], Job], Iterator[Part]]:
     """Return the engine of that name, ready to run."""
     chosen = checked_name("engine", name, ("local", "dask"), InvalidArgumentError)
-    from pycupel.batch.local import available_workers, run_local  # noqa: PLC0415 - processes are loaded when needed
+    from pycupel.batch.local import MAX_WORKERS, available_workers, run_local  # noqa: PLC0415 - loads `multiprocessing`
 
     count = available_workers() if workers is None else checked_positive("workers", workers, InvalidArgumentError)
+    if count > MAX_WORKERS:
+        raise InvalidArgumentError(
+            f"workers must be at most {MAX_WORKERS:,}, but is {digits(count)}", argument="workers", value=count
+        )
     if chosen == "local":
         if scheduler is not None:
             raise InvalidArgumentError("scheduler is for the engine dask only", argument="scheduler")

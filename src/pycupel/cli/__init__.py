@@ -2,13 +2,16 @@
 
 | module | what it is |
 |---|---|
-| `parsers` | the options that verbs share, and the help |
-| `inputs` | reading: items and histories, JSON arrays or lines, with errors that name line, record and field |
+| `parsers` | parsing, the help, and suggestions for mistakes |
+| `options` | the options that verbs share |
+| `inputs` | opening files and stdin, with errors that name the file |
+| `items`, `conversations` | reading items and chat histories, with errors that name line, record and field |
 | `hints` | what a file seems to contain, and the verb that reads it |
 | `jsonstream` | the values of a JSON text, one at a time |
 | `output` | writing: tables, bars and JSON, for a terminal or a pipe |
 | `exits` | exit codes, and errors as messages |
 | `logs` | common parts of the verbs about logged sessions |
+| `context_text` | the sections that `context` prints |
 | `sample` | the session that `demo` writes |
 | `width` | how wide the screen is |
 | `pages`, `log_pages` | what `--html` writes |
@@ -57,10 +60,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(given: list[str]) -> int:
-    from pycupel.cli.parsers import load_verb, main_parser, verb_parser  # noqa: PLC0415 - after `guarded` is in place
+    from pycupel.cli.parsers import load_verb, run_without_verb, verb_parser  # noqa: PLC0415 - inside `guarded`
 
     if not given or given[0] not in VERBS:
-        return main_parser(VERBS).respond(given)
+        return run_without_verb(given, VERBS)
     name, *rest = given
     verb = load_verb(name)
     options = verb_parser(name, VERBS[name], verb).parse_args(rest)

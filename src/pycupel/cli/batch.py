@@ -7,8 +7,11 @@ from typing import Any
 
 from pycupel.batch import BatchSummary, run_batch
 from pycupel.cli.exits import FINE, InputError
+from pycupel.cli.hints import HISTORY, REQUESTS, hint_in
+from pycupel.cli.inputs import open_bytes
+from pycupel.cli.options import add_json, add_policy, policy_of
 from pycupel.cli.output import Screen, abridged, visible
-from pycupel.cli.parsers import Parser, add_json, add_policy, policy_of
+from pycupel.cli.parsers import Parser
 from pycupel.render._layout import ALARM, Row, Span, count, plural
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]
@@ -50,7 +53,9 @@ def run(options: Any, screen: Screen) -> int:
     if not summary.requests:
         screen.warn(f"no requests in {', '.join(options.files)}")
     if summary.errors and summary.errors == summary.requests:
-        raise InputError(f"every request failed; first error: {summary.first_error}")
+        with open_bytes(options.files[0]) as file:
+            hint = hint_in(file.readline(), REQUESTS, HISTORY)
+        raise InputError(f"every request failed; first error: {summary.first_error}{hint}")
     if summary.errors:
         screen.note(f"first error: {summary.first_error}")
     return FINE
@@ -71,15 +76,14 @@ def _select_all(options: Any, screen: Screen) -> BatchSummary:
             progress=bar.show,
         )
     finally:
-        bar.clear()
+        screen.progress("")
 
 
 class _ProgressBar:
-    """Shows the progress of the whole job, and the speed and remaining time of this run, if stderr is a terminal."""
+    """Shows the progress of the whole job, and the speed and remaining time of this run."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
-        self._is_shown = screen.err.isatty() and not screen.quiet
         self._start = perf_counter()
         # Of the whole job.
         self._done, self._share = 0, 0.0
@@ -101,16 +105,7 @@ class _ProgressBar:
             seconds = now - self._start
             remaining = (1 - share) * seconds / self._worked_off
             line += f" {self._selected / seconds:,.0f}/s, {remaining:,.0f} s left"
-        self._write(f"{line:{self._screen.width - 1}}")
-
-    def clear(self) -> None:
-        """Clear the line."""
-        self._write(f"{'':{self._screen.width - 1}}\r")
-
-    def _write(self, line: str) -> None:
-        if self._is_shown:
-            self._screen.err.write(f"\r{line}")
-            self._screen.err.flush()
+        self._screen.progress(line)
 
 
 def _show(summary: BatchSummary, options: Any, screen: Screen) -> None:

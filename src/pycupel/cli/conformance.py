@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from pycupel.cli.exits import FINDINGS, FINE, InputError
+from pycupel.cli.options import add_json
 from pycupel.cli.output import Screen
-from pycupel.cli.parsers import Parser, add_json
+from pycupel.cli.parsers import Parser
 from pycupel.conformance import SuiteResult, run_suite
 from pycupel.conformance.__main__ import print_results
 
@@ -29,6 +31,8 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Any, screen: Screen) -> int:
     """Run the vectors, and write the results."""
+    if Path(options.directory).is_file():
+        raise InputError(f"{options.directory} is a file; name the directory that it is in")
     try:
         suite = run_suite(options.directory, suite=options.suite)
     except FileNotFoundError as error:

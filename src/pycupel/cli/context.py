@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from pycupel.cli import logs
+from pycupel.cli.context_text import usage_lines
 from pycupel.cli.exits import FINE, InputError
-from pycupel.cli.inputs import name_of
-from pycupel.cli.output import Screen, abridged, visible
+from pycupel.cli.inputs import name_of, naming
+from pycupel.cli.options import add_budget, add_counter, add_json, budget_of, parse_amount
+from pycupel.cli.output import Screen
 from pycupel.cli.pages import add_html, write_page
-from pycupel.cli.parsers import Parser, add_budget, add_counter, add_json, budget_of
+from pycupel.cli.parsers import Parser
 from pycupel.messages import Finding
-from pycupel.render._layout import ALARM, HEADING, QUIET, Line, Row, Span, Table, count, paragraph, plural, share
-from pycupel.replay import (
-    ContextUsage,
-    History,
-    Log,
-    Part,
-    PolicyReplay,
-    WindowShare,
-    context_usage,
-    replay,
-)
-from pycupel.replay.shapes import as_dict
+from pycupel.render._layout import HEADING, paragraph
+from pycupel.replay import ContextUsage, History, Log, PolicyReplay, context_usage, replay
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]
 
@@ -34,10 +25,6 @@ EXAMPLE = """
 pycupel demo transcript > session.jsonl
 pycupel context session.jsonl
 """
-
-_MAX_TOOLS, _MAX_FINDINGS = 8, 5
-# The arguments that best describe a call.
-_MAIN_ARGUMENTS = ("file_path", "path", "command", "cmd", "pattern", "query", "url", "prompt")
 
 
 def add_arguments(parser: Parser) -> None:
@@ -53,33 +40,29 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Any, screen: Screen) -> int:
     """Write the usage, or a page of it."""
-    log = logs.read(options.file, screen)
-    usage = context_usage(_chosen(log, options), counter=options.counter)
-    budget = usage.total // 2 if options.budget is None else budget_of(options, usage.history.model)
-    # The budget also has to hold what is not in the file.
-    room = budget - usage.not_in_file
+    # A mistake need not wait for a long log.
     policies = logs.policies_of(options.policy or logs.USUAL)
-    results = (
-        replay(usage.history, room, policies, counter=usage.counter, progress=logs.progress_bar(screen))
-        if room > 0
-        else ()
-    )
+    if options.budget is not None:
+        parse_amount(options.budget)
+    log = logs.read(options.file, screen)
+    with naming(options.file), logs.progress_bar(screen) as progress:
+        usage = context_usage(_chosen(log, options), counter=options.counter)
+        budget = usage.total // 2 if options.budget is None else budget_of(options, usage.history.model)
+        # The budget also has to hold what is not in the file.
+        room = budget - usage.not_in_file
+        results = replay(usage.history, room, policies, counter=usage.counter, progress=progress) if room > 0 else ()
+    findings = _relevant_findings(usage)
     if options.html is not None:
         from pycupel.cli.log_pages import context_page  # noqa: PLC0415 - most calls print
 
         # A page may be shared, and a path may reveal more than the name of the file.
         name = Path(name_of(options.file)).name
-        write_page(options.html, context_page(name, usage, _relevant_findings(usage), budget, results, _label), screen)
+        write_page(options.html, context_page(name, usage, findings, budget, results), screen)
     if options.json:
         screen.json(_document(usage, budget, results))
     elif options.html is None:
-        screen.lines(_headline(options.file, log, usage, screen))
-        screen.lines(_window(usage, screen))
-        screen.lines(_largest(usage, screen))
-        screen.lines(_waste(usage, screen))
-        screen.lines(_findings(usage, screen))
-        screen.lines(_growth(usage, screen))
-        _instead(usage, budget, results, screen)
+        screen.lines(usage_lines(options.file, log, usage, findings, screen))
+        _write_policies(usage, budget, results, screen)
     return FINE
 
 
@@ -92,179 +75,22 @@ def _chosen(log: Log, options: Any) -> Log | History:
     return log.histories[number - 1]
 
 
-def _headline(path: str, log: Log, usage: ContextUsage, screen: Screen) -> list[Line]:
-    history = usage.history
-    model = f"{history.model}, " if history.model else ""
-    facts = f"{model}{plural(len(usage.growth), 'call')}, {plural(len(history.messages), 'message')}"
-    lines = paragraph(visible(f"{name_of(path)}: {facts}"), screen.width, code=HEADING)
-    number = next(n for n, each in enumerate(log.histories, 1) if each is history)
-    if len(log.histories) > 1:
-        others = f"conversation {number} of {len(log.histories)}; --conversation N shows another"
-        lines += paragraph(others, screen.width)
-    place = f", call {usage.call}" if usage.call else ""
-    counter = usage.counter.name
-    who = f"by the provider, its parts by {counter}" if usage.counted_by else f"by {counter}"
-    lines += paragraph(f"largest prompt: {plural(usage.total, 'token')}{place}", screen.width)
-    return [*lines, *paragraph(f"counted {who}", screen.width), []]
-
-
-# --- sections
-
-
-def _window(usage: ContextUsage, screen: Screen) -> list[Line]:
-    rows: list[Row] = []
-    by_kind: dict[str, list[WindowShare]] = {}
-    for row in usage.rows:
-        by_kind.setdefault(row.kind, []).append(row)
-    for kind, shares in by_kind.items():
-        rows.append(_share_row(kind, shares, usage, screen, HEADING))
-        if shares[0].tool:
-            named = shares[:_MAX_TOOLS]
-            rows += [_share_row(f"  {abridged(each.tool)}", [each], usage, screen, "") for each in named]
-            if len(shares) > _MAX_TOOLS:
-                rest = shares[_MAX_TOOLS:]
-                rows.append(_share_row(f"  {len(rest)} other tools", rest, usage, screen, QUIET))
-    table = Table(("<what", ">parts", ">tokens", ">share", "<"), rows, screen.width)
-    return [[Span("WHERE THE WINDOW GOES", HEADING)], *table.titles(), *table.lines(rows), []]
-
-
-def _share_row(label: str, shares: list[WindowShare], usage: ContextUsage, screen: Screen, code: str) -> Row:
-    tokens, parts = sum(each.tokens for each in shares), sum(each.parts for each in shares)
-    bar = screen.bar(tokens / max(1, usage.total), max(10, screen.width - 62))
-    color = "36" if code == HEADING else QUIET
-    return Row(
-        (
-            Span(label, code),
-            Span(count(parts) if parts else "", QUIET),
-            Span(count(tokens)),
-            Span(share(tokens, usage.total)),
-            Span(bar, color),
-        )
-    )
-
-
-def _largest(usage: ContextUsage, screen: Screen) -> list[Line]:
-    rows = [
-        Row((Span(count(part.tokens)), Span(share(part.tokens, usage.total)), Span(_place(part))), _label(part))
-        for part in usage.largest
-    ]
-    table = Table((">tokens", ">share", ">message"), rows, screen.width)
-    return [[Span("THE LARGEST PARTS", HEADING)], *table.titles("what"), *table.lines(rows), []]
-
-
-def _place(part: Part) -> str:
-    return count(part.message) if part.message >= 0 else "-"
-
-
-def _label(part: Part) -> str:
-    """Describe a part: for a call or a result, the tool and its main argument."""
-    if not part.tool:
-        return visible(f"{part.kind}: {part.text}")
-    asked = part.call.removeprefix(part.tool).strip()
-    arguments = _arguments(asked)
-    main = [str(arguments[name]) for name in _MAIN_ARGUMENTS if arguments.get(name)]
-    asked = _shortened_path(main[0]) if main else asked
-    return visible(f"{'call of ' if part.is_call else ''}{part.tool}: {asked}")
-
-
-def _arguments(text: str) -> dict[str, Any]:
-    try:
-        return as_dict(json.loads(text))
-    except ValueError:
-        return {}
-
-
-def _shortened_path(text: str) -> str:
-    """Cut a long path at its start."""
-    is_long_path = len(text) > 50 and " " not in text and text.count("/") > 3
-    return f".../{'/'.join(text.split('/')[-3:])}" if is_long_path else text
-
-
-def _waste(usage: ContextUsage, screen: Screen) -> list[Line]:
-    wasted = {
-        "results of calls that were repeated later": usage.superseded,
-        "other parts whose text is repeated later": usage.repeated,
-    }
-    rows = [
-        Row((Span(count(waste.tokens)), Span(share(waste.tokens, usage.total)), Span(count(waste.parts))), what)
-        for what, waste in wasted.items()
-        if waste.parts
-    ]
-    heading: Line = [Span("REDUNDANT" if rows else "REDUNDANT: nothing", HEADING)]
-    if not rows:
-        return [heading, []]
-    table = Table((">tokens", ">share", ">parts"), rows, screen.width)
-    return [heading, *table.titles("what"), *table.lines(rows), []]
-
-
 def _relevant_findings(usage: ContextUsage) -> list[Finding]:
     """Return the findings, without warnings about the last message: a log may end anywhere."""
     last = len(usage.history.messages) - 1
     return [each for each in usage.findings if each.severity == "error" or each.index < last]
 
 
-def _findings(usage: ContextUsage, screen: Screen) -> list[Line]:
-    found = _relevant_findings(usage)
-    if not found:
-        return [[Span("LINT: nothing that the provider would reject", HEADING)], []]
-    rows = [
-        Row((Span(count(each.index)), Span(each.severity, ALARM), Span(each.rule)), visible(each.message))
-        for each in found[:_MAX_FINDINGS]
-    ]
-    table = Table((">message", "<", "<rule"), rows, screen.width)
-    return [[Span(f"LINT: {plural(len(found), 'finding')}", HEADING)], *table.titles("what"), *table.lines(rows), []]
-
-
-def _growth(usage: ContextUsage, screen: Screen) -> list[Line]:
-    growth = usage.growth
-    if len(growth) < 2:
-        return []
-    marks = [each.compacted for each in growth]
-    compacted = f", {plural(sum(marks), 'compaction')} (C)" if any(marks) else ""
-    heading = f"GROWTH, in tokens for each prompt: {plural(len(growth), 'call')}{compacted}"
-    return [[Span(heading, HEADING)], *_chart([each.tokens for each in growth], marks, screen), []]
-
-
-def _chart(values: list[int], marks: list[bool], screen: Screen) -> Iterator[Line]:
-    """Draw a column chart of the calls: several calls per column, or several columns per call."""
-    room = screen.width - 14
-    width = max(1, min(3, room // len(values)))
-    step = -(-len(values) * width // room)
-    groups = [slice(n, n + step) for n in range(0, len(values), step)]
-    tops = [max(values[group]) for group in groups]
-    height, top = 6, max(tops)
-    for level in range(height, 0, -1):
-        label = count(top * level // height) if level in {height, height // 2} else ""
-        blocks = "".join(screen.column(each / max(1, top) * height - (level - 1)) * width for each in tops)
-        yield [Span(f"  {label:>9} "), Span(blocks, "36")]
-    axis = "".join("C" + " " * (width - 1) if any(marks[group]) else " " * width for group in groups)
-    yield [Span(f"  {'call':>9} "), Span(_axis(axis, len(values)), QUIET)]
-
-
-def _axis(marks: str, calls: int) -> str:
-    """Label the first and the last call, where no mark is in the way."""
-    last = str(calls)
-    line = marks if marks.startswith("C") else "1" + marks[1:]
-    return line if "C" in line[-len(last) :] or len(line) < len(last) + 2 else line[: -len(last)] + last
-
-
-def _instead(usage: ContextUsage, budget: int, results: tuple[PolicyReplay, ...], screen: Screen) -> None:
+def _write_policies(usage: ContextUsage, budget: int, results: Sequence[PolicyReplay], screen: Screen) -> None:
     hidden = f", of which {usage.not_in_file:,} are not in the file" if usage.not_in_file else ""
     screen.lines(paragraph(f"INSTEAD, at {budget:,} tokens for each prompt{hidden}", screen.width, code=HEADING))
-    if not results:
+    if results:
+        logs.write_policies(results, screen)
+    else:
         screen.text("  The part that is not in the file exceeds this budget: pass a larger --budget.")
-        return
-    logs.policy_rows(results, screen)
-    needed = results[0].needed
-    legend = (
-        "refused: calls that the provider would have rejected, or that could not be sent. "
-        f"lost: of {needed:,} identifiers, paths and commands that the agent needed later and only results held; "
-        "at a refused call, all of them are lost."
-    )
-    screen.lines(paragraph(legend, screen.width, indent="  "))
 
 
-def _document(usage: ContextUsage, budget: int, results: tuple[PolicyReplay, ...]) -> dict[str, Any]:
+def _document(usage: ContextUsage, budget: int, results: Sequence[PolicyReplay]) -> dict[str, Any]:
     return {
         "model": usage.history.model,
         "calls": len(usage.growth),

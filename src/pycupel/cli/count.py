@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 from typing import Any, NamedTuple
 
+from pycupel.cli.conversations import Conversation, conversations_in
 from pycupel.cli.exits import FINE
 from pycupel.cli.hints import HISTORY, ITEMS, MESSAGE_KEYS, hint_at
-from pycupel.cli.inputs import Conversation, check_files, checked_conversations, conversations_in, open_text
+from pycupel.cli.inputs import check_files, name_of, open_text
 from pycupel.cli.jsonstream import read_values
+from pycupel.cli.options import add_counter, add_json, add_provider
 from pycupel.cli.output import Screen, visible
-from pycupel.cli.parsers import Parser, add_counter, add_json, add_provider
+from pycupel.cli.parsers import Parser
 from pycupel.errors import DocumentError
 from pycupel.render._layout import Row, Span, plural
 from pycupel.tokens import Counter, get_counter
@@ -36,7 +38,7 @@ class _Size(NamedTuple):
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help="the files; - for stdin")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="texts, items or messages; - for stdin")
     parser.add_argument(
         "--as",
         dest="kind",
@@ -62,13 +64,13 @@ def run(options: Any, screen: Screen) -> int:
         files = [{"file": path, "what": size.what, "tokens": size.tokens} for path, size in sizes]
         screen.json({"counter": names, "exact": is_exact, "files": files, "total": total})
         return FINE
-    rows = [Row((Span(f"{size.tokens:,}"), Span(size.what)), visible(path)) for path, size in sizes]
+    rows = [Row((Span(f"{size.tokens:,}"), Span(size.what)), visible(name_of(path))) for path, size in sizes]
     if len(rows) > 1:
         rows.append(Row((Span(f"{total:,}"), Span("total"))))
     screen.table((">tokens", "<what"), rows, text="file")
     for path, size in sizes:
         if size.hint:
-            screen.note(f"{path}: counted as a text{size.hint}")
+            screen.note(f"{name_of(path)}: counted as a text{size.hint}")
     screen.note(f"counted by {names}{'' if is_exact else ', an estimate'}")
     return FINE
 
@@ -83,7 +85,7 @@ def _size(path: str, options: Any, counter: Counter) -> _Size:
         if kind == "items":
             contents = [_content(number, row) for number, row in enumerate(_rows(text), 1)]
             return _Size(plural(len(contents), "item"), sum(map(counter, contents)), [counter])
-        found = checked_conversations(conversations_in(io.StringIO(text)))
+        found = conversations_in(io.StringIO(text))
         return _messages_size(found, options.provider, options.counter)
 
 

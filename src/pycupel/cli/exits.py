@@ -6,7 +6,7 @@ import io
 import os
 import sys
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TextIO, TypeVar
 
 __all__ = [
     "FINDINGS",
@@ -18,6 +18,7 @@ __all__ = [
     "guarded",
     "notes_of",
     "report",
+    "write_message",
 ]
 
 FINE, FINDINGS, WRONG, TOO_LARGE, INTERRUPTED = 0, 1, 2, 3, 130
@@ -37,8 +38,8 @@ def guarded(run: Callable[[_Argument], int], argument: _Argument) -> int:
         code = _finished(run, argument)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reading process has closed the pipe. Python would print an error when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reading process has closed the pipe.
+        _discard(sys.stdout)
         return FINE
     except KeyboardInterrupt:
         end_line_of_interrupt()
@@ -70,8 +71,21 @@ def report(error: Exception) -> int:
     from pycupel.cli.output import visible  # noqa: PLC0415 - only after something went wrong
 
     code, message = outcome
-    sys.stderr.write(f"pycupel: {visible(message)}\n")
+    write_message(sys.stderr, f"pycupel: {visible(message)}\n")
     return code
+
+
+def write_message(stderr: TextIO, message: str) -> None:
+    """Write a message to stderr. If that is closed or full, what matters is the output and the exit code."""
+    try:
+        stderr.write(message)
+    except OSError:
+        _discard(stderr)
+
+
+def _discard(stream: TextIO) -> None:
+    """Let a stream lead nowhere. Otherwise Python would print an error when it flushes the stream at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _prepare_streams() -> None:
@@ -89,7 +103,8 @@ def _outcome_of(error: Exception) -> tuple[int, str] | None:
     if isinstance(error, InputError):
         return WRONG, str(error)
     if isinstance(error, OSError):
-        where = "" if error.filename is None else f"{error.filename}: "
+        # Without quotes, the empty name of an unset variable would not be seen.
+        where = "" if error.filename is None else f"{error.filename or repr('')}: "
         return WRONG, f"{where}{error.strerror.lower()}" if error.strerror else str(error)
     from pycupel import errors  # noqa: PLC0415 - only after something went wrong
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from pycupel.cli.exits import FINE
-from pycupel.cli.inputs import read_shown_items
+from pycupel.cli.items import read_shown_items
+from pycupel.cli.options import add_json, add_selection, bound, budget_of, policy_of
 from pycupel.cli.output import Screen
 from pycupel.cli.pages import add_html, write_page
-from pycupel.cli.parsers import Parser, add_json, add_selection, bound, budget_of, policy_of
+from pycupel.cli.parsers import Parser
 from pycupel.diagnostics import SelectionReport
 from pycupel.diagnostics.report import with_fields
 from pycupel.model import ContextItem

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["HISTORY", "ITEMS", "MESSAGE_KEYS", "TRANSCRIPT", "hint_at"]
+from pycupel.cli.jsonstream import read_values
+from pycupel.errors import DocumentError
+
+__all__ = ["HISTORY", "ITEMS", "MESSAGE_KEYS", "REQUESTS", "TRANSCRIPT", "hint_at", "hint_in"]
 
 MESSAGE_KEYS = ("messages", "contents", "input")
 """Where requests have their messages, by the names of OpenAI and Anthropic, Gemini, and Responses."""
 
 HISTORY = "This looks like a chat history, which `pycupel trim` reads."
 ITEMS = "These look like items, which `pycupel select` reads."
-_REQUESTS = "These look like requests with items, which `pycupel batch` reads."
+REQUESTS = "These look like requests with items, which `pycupel batch` reads."
 TRANSCRIPT = "This looks like an agent's transcript, which `pycupel context` reads."
 
 
@@ -21,11 +24,20 @@ def hint_at(record: Any, *expected: str) -> str:
     return f"\n  {found}" if found and found not in expected else ""
 
 
+def hint_in(line: bytes, *expected: str) -> str:
+    """Return a second line for an error about a file, by its first line."""
+    try:
+        record = next(read_values([line.decode()]), None)
+    except (DocumentError, UnicodeDecodeError):
+        return ""
+    return hint_at(record.value, *expected) if record else ""
+
+
 def _hint_for(record: dict[str, Any]) -> str:
     if isinstance(record.get("message"), dict) or isinstance(record.get("payload"), dict):
         return TRANSCRIPT
     if isinstance(record.get("items"), list):
-        return _REQUESTS
+        return REQUESTS
     if "role" in record or any(isinstance(record.get(key), list) for key in MESSAGE_KEYS):
         return HISTORY
     return ITEMS if isinstance(record.get("content"), str) and "type" not in record else ""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from pycupel.cli.conversations import Conversation, read_conversations
 from pycupel.cli.exits import FINDINGS, FINE
-from pycupel.cli.inputs import Conversation, read_conversations
+from pycupel.cli.inputs import naming
+from pycupel.cli.options import add_json, add_provider
 from pycupel.cli.output import Screen, visible
-from pycupel.cli.parsers import Parser, add_json, add_provider
+from pycupel.cli.parsers import Parser
 from pycupel.errors import MessageShapeError
 from pycupel.messages import Finding, lint_messages
 from pycupel.render._layout import ALARM, QUIET, Line, Span, paragraph, plural
@@ -29,12 +31,13 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Any, screen: Screen) -> int:
     """Write the findings, and return 1 if there are any."""
     conversations = read_conversations(options.file)
-    found = [
-        (conversation.number, finding)
-        for conversation in conversations
-        for finding in _findings(conversation, options.provider, alone=len(conversations) == 1)
-        if finding.severity == "error" or not options.errors_only
-    ]
+    with naming(options.file):
+        found = [
+            (conversation.number, finding)
+            for conversation in conversations
+            for finding in _findings(conversation, options.provider, alone=len(conversations) == 1)
+            if finding.severity == "error" or not options.errors_only
+        ]
     if options.json:
         screen.json([{"record": number, **asdict(finding)} for number, finding in found])
     else:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from pycupel.cli.logs import label_of, legend
 from pycupel.messages import Finding
 from pycupel.render._layout import plural, share
 from pycupel.render.html import render_panels
 from pycupel.render.panels import Bar, Bars, Figure, Figures, Growth, Life, Mark, Notes, Panel, Rows
-from pycupel.replay import ContextUsage, History, PolicyReplay
+from pycupel.replay import ContextUsage, PolicyReplay
 from pycupel.replay.parts import SUMMARY, SYSTEM, TOOLS, Part, Splitter
-from pycupel.replay.session import call_indices
-from pycupel.replay.usage import NOT_IN_FILE
+from pycupel.replay.session import call_indices, prompt_start
+from pycupel.replay.window import NOT_IN_FILE
 
 __all__ = ["context_page", "replay_page"]
 
@@ -39,7 +40,6 @@ def context_page(
     findings: Sequence[Finding],
     budget: int,
     results: Sequence[PolicyReplay],
-    label_of: Callable[[Part], str],
 ) -> str:
     """Make a page of where the window of a session goes.
 
@@ -49,12 +49,11 @@ def context_page(
         findings: What the provider would reject.
         budget: The budget at which the policies were compared.
         results: What they would have sent.
-        label_of: Describes a part.
     """
     panels: list[Panel] = [
         _figures(usage),
         _window(usage),
-        *_growth(usage, label_of),
+        *_growth(usage),
         Rows(
             "The largest parts",
             ("What", "Message", "Tokens", "Share"),
@@ -101,12 +100,12 @@ def _window(usage: ContextUsage) -> Bars:
     return Bars("The largest prompt, by its parts", bars)
 
 
-def _growth(usage: ContextUsage, label_of: Callable[[Part], str]) -> list[Panel]:
+def _growth(usage: ContextUsage) -> list[Panel]:
     """Chart the prompts from call to call, with the size and lifetime of each part."""
     calls = call_indices(usage.history)
     if len(calls) < 2:
         return []
-    lives = _lives(usage, calls, label_of)
+    lives = _lives(usage, calls)
     kept = sorted(lives, key=lambda life: life.size, reverse=True)[:_MAX_LIVES]
     thin = len(lives) - len(kept)
     shown = {id(life) for life in kept}
@@ -132,35 +131,30 @@ def _growth(usage: ContextUsage, label_of: Callable[[Part], str]) -> list[Panel]
     return [picture, Rows("The life of each part", columns, sent, "The largest totals first.")]
 
 
-def _lives(usage: ContextUsage, calls: Sequence[int], label_of: Callable[[Part], str]) -> list[Life]:
+def _lives(usage: ContextUsage, calls: Sequence[int]) -> list[Life]:
     """Return every part of the prompts, in prompt order."""
     history, last = usage.history, len(calls) - 1
     splitter = Splitter(history.resolved_provider, usage.counter)
-    starts = [_start(history, index) for index in calls]
+    starts = [prompt_start(history, index)[0] for index in calls]
     lives = [Life("what the file does not show", NOT_IN_FILE, 0, last, usage.not_in_file)] if usage.not_in_file else []
     tools = sum(row.tokens for row in usage.rows if row.kind == TOOLS)
     if tools:
         lives.append(Life("the definitions of the tools", TOOLS, 0, last, tools))
     if history.system:
-        lives.append(_life(splitter.text(SYSTEM, history.system), 0, last, label_of))
+        lives.append(_life(splitter.text(SYSTEM, history.system), 0, last))
     for compaction in history.compactions:
         alive = [n for n, start in enumerate(starts) if start == compaction.index]
         if alive:
-            lives.append(_life(splitter.text(SUMMARY, compaction.summary), alive[0], alive[-1], label_of))
+            lives.append(_life(splitter.text(SUMMARY, compaction.summary), alive[0], alive[-1]))
     for part in splitter.parts(history.messages):
         first = bisect_right(calls, part.message)
         end = bisect_right(starts, part.message) - 1
         if first <= end:
-            lives.append(_life(part, first, end, label_of))
+            lives.append(_life(part, first, end))
     return lives
 
 
-def _start(history: History, index: int) -> int:
-    """Return where the prompt of a call starts: at the last compaction."""
-    return max((each.index for each in history.compactions if each.index <= index), default=0)
-
-
-def _life(part: Part, first: int, last: int, label_of: Callable[[Part], str]) -> Life:
+def _life(part: Part, first: int, last: int) -> Life:
     return Life(label_of(part)[:_LONGEST_LABEL], part.kind, first, last, part.tokens)
 
 
@@ -183,10 +177,5 @@ def _policies(title: str, results: Sequence[PolicyReplay]) -> Rows:
         )
         for each in results
     ]
-    rates = results[0].rates
-    note = (
-        f"Reused: share of tokens in the prefix shared with the previous call. Cost: in tokens at the usual price, "
-        f"{rates.read:g} for a reused token, {rates.write:g} for others. Refused: by the provider, or never sent. "
-        f"Lost: of what the agent needed later, {results[0].needed:,} in all; at a refused call, all of it."
-    )
+    note = " ".join(f"{column.capitalize()}: {text}." for column, text in legend(results).items())
     return Rows(title, _POLICY_COLUMNS, rows, note)

@@ -1,41 +1,48 @@
-"""Common parts of the verbs about logged sessions: reading, a progress bar, and the table of policies."""
+"""Common parts of the verbs about logged sessions: reading, labels, a progress bar, and the table of policies."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from math import inf
 from typing import Any
 
 from pycupel.cli.exits import InputError
-from pycupel.cli.hints import HISTORY, TRANSCRIPT, hint_at
+from pycupel.cli.hints import HISTORY, TRANSCRIPT, hint_in
 from pycupel.cli.inputs import name_of, open_bytes
-from pycupel.cli.jsonstream import read_values
-from pycupel.cli.output import Screen, abridged
-from pycupel.cli.parsers import Parser, add_policy, policy_of
-from pycupel.errors import DocumentError, InvalidArgumentError
+from pycupel.cli.options import add_several_policies, policy_of
+from pycupel.cli.output import Screen, abridged, visible
+from pycupel.cli.parsers import Parser
+from pycupel.errors import InvalidArgumentError
 from pycupel.model.names import find_name
 from pycupel.render._layout import ALARM, QUIET, Row, Span, count, plural
-from pycupel.replay import AS_LOGGED, NEWEST_FIRST, CacheRates, Log, PolicyReplay, read_log
+from pycupel.replay import AS_LOGGED, NEWEST_FIRST, CacheRates, Log, Part, PolicyReplay, read_log
 from pycupel.replay.session import BASELINES, BASELINES_HINT
+from pycupel.replay.shapes import as_dict
 
 __all__ = [
     "USUAL",
     "add_policies",
     "add_rates",
     "document",
+    "label_of",
+    "legend",
     "policies_of",
-    "policy_rows",
     "progress_bar",
     "rates_of",
     "read",
+    "write_policies",
 ]
 
 _SHORTENED = "+shorten"
 USUAL = (AS_LOGGED, NEWEST_FIRST, "chat", f"chat{_SHORTENED}")
 """The policies to compare by default."""
 
+# The arguments that best describe a call.
+_MAIN_ARGUMENTS = ("file_path", "path", "command", "cmd", "pattern", "query", "url", "prompt")
 _COLUMNS = ("<policy", ">tokens sent", ">reused", ">cost", ">cuts", ">refused", ">lost")
 
 
@@ -52,25 +59,17 @@ def read(path: str, screen: Screen) -> Log:
     which = "that is not a JSON object" if log.skipped_lines == 1 else "that are not JSON objects"
     skipped = f"skipped {plural(log.skipped_lines, 'line')} {which}"
     if not log.histories:
-        raise InputError(f"{name}: no conversation found{f'; {skipped}' if log.skipped_lines else ''}{_hint(first)}")
+        hint = hint_in(first, TRANSCRIPT, HISTORY)
+        raise InputError(f"{name}: no conversation found{f'; {skipped}' if log.skipped_lines else ''}{hint}")
     if log.skipped_lines:
         screen.warn(f"{name}: {skipped}")
     return log
 
 
-def _hint(line: bytes) -> str:
-    """What the file seems to hold instead, by its first line."""
-    try:
-        [*values] = read_values([line.decode()])
-    except (DocumentError, UnicodeDecodeError):
-        return ""
-    return hint_at(values[0].value, TRANSCRIPT, HISTORY) if values else ""
-
-
 def add_policies(parser: Parser) -> None:
     """Add `--policy`, once for each policy to compare."""
-    more = f", with `{_SHORTENED}` to shorten old results; repeat it; default: {', '.join(USUAL)}"
-    add_policy(parser, many=True, more=more)
+    more = f", with `{_SHORTENED}` to shorten old results; may be repeated; default: {', '.join(USUAL)}"
+    add_several_policies(parser, more)
 
 
 def policies_of(names: Sequence[str]) -> dict[str, Any]:
@@ -95,7 +94,7 @@ def _policy(name: str) -> Any:
 def add_rates(parser: Parser) -> None:
     """Add `--cache-read` and `--cache-write`."""
     usual = CacheRates()
-    for name, rate, token in (("read", usual.read, "a cached token"), ("write", usual.write, "any other")):
+    for name, rate, token in (("read", usual.read, "a cached token"), ("write", usual.write, "any other token")):
         text = f"price of {token}; default: {rate}"
         parser.add_argument(f"--cache-{name}", type=float, default=rate, metavar="RATE", help=text)
 
@@ -107,22 +106,36 @@ def rates_of(options: Any) -> CacheRates:
     return CacheRates(options.cache_read, options.cache_write)
 
 
-def progress_bar(screen: Screen) -> Callable[[int, int], None]:
-    """Return a function that shows the progress of a replay, if the output is a terminal."""
-    if screen.quiet or not screen.err.isatty():
-        return lambda _done, _total: None
+@contextmanager
+def progress_bar(screen: Screen) -> Generator[Callable[[int, int], None]]:
+    """Show the progress of a replay during the block, by calls of a function."""
 
     def show(done: int, total: int) -> None:
-        line = f"replaying {done:,} of {total:,} calls {screen.bar(done / total, 30)}"
-        screen.err.write(f"\r{line}" if done < total else f"\r{' ' * len(line)}\r")
-        screen.err.flush()
+        screen.progress(f"replaying {done:,} of {total:,} calls {screen.bar(done / total, 30)}")
 
-    return show
+    try:
+        yield show
+    finally:
+        screen.progress("")
 
 
-def policy_rows(results: Sequence[PolicyReplay], screen: Screen) -> None:
-    """Write a line for each policy."""
+def write_policies(results: Sequence[PolicyReplay], screen: Screen) -> None:
+    """Write a table with a line for each policy, and explain its columns."""
     screen.table(_COLUMNS, [_row(result) for result in results])
+    screen.text("")
+    screen.terms(legend(results))
+
+
+def legend(results: Sequence[PolicyReplay]) -> dict[str, str]:
+    """Explain the columns of a table of policies."""
+    rates, needed = results[0].rates, results[0].needed
+    return {
+        "reused": "share of tokens in the prefix shared with the previous call",
+        "cost": f"in tokens at the usual price: {rates.read:g} if reused, {rates.write:g} otherwise",
+        "refused": "calls that the provider would have rejected, or that could not be sent",
+        "lost": f"share of the {needed:,} names, paths and commands needed later that the model did not get; "
+        "at a refused call, all of them are lost",
+    }
 
 
 def _row(result: PolicyReplay) -> Row:
@@ -155,3 +168,27 @@ def document(result: PolicyReplay) -> Mapping[str, Any]:
         "neededLater": result.needed,
         "keptShare": round(result.kept_share, 4),
     }
+
+
+def label_of(part: Part) -> str:
+    """Describe a part: for a call or a result, the tool and its main argument."""
+    if not part.tool:
+        return visible(f"{part.kind}: {part.text}")
+    asked = part.call.removeprefix(part.tool).strip()
+    arguments = _arguments(asked)
+    main = [str(arguments[name]) for name in _MAIN_ARGUMENTS if arguments.get(name)]
+    asked = _shortened_path(main[0]) if main else asked
+    return visible(f"{'call of ' if part.is_call else ''}{part.tool}: {asked}")
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    try:
+        return as_dict(json.loads(text))
+    except ValueError:
+        return {}
+
+
+def _shortened_path(text: str) -> str:
+    """Cut a long path at its start."""
+    is_long_path = len(text) > 50 and " " not in text and text.count("/") > 3
+    return f".../{'/'.join(text.split('/')[-3:])}" if is_long_path else text

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+from pycupel.cli.exits import write_message
 from pycupel.cli.width import screen_width
 from pycupel.model.frozen import sealed
 
@@ -50,12 +51,19 @@ class Screen:
 
     def warn(self, text: str) -> None:
         """Write a warning to stderr, even if quiet."""
-        self.err.write(f"pycupel: warning: {visible(text)}\n")
+        write_message(self.err, f"pycupel: warning: {visible(text)}\n")
 
     def note(self, text: str) -> None:
         """Write a note to stderr, unless quiet."""
         if not self.quiet:
-            self.err.write(f"pycupel: {visible(text)}\n")
+            write_message(self.err, f"pycupel: {visible(text)}\n")
+
+    def progress(self, line: str) -> None:
+        """Write a line in place of the last one to stderr, if that is a terminal; an empty line clears it."""
+        if self.err.isatty() and not self.quiet:
+            room = self.width - 1
+            self.err.write(f"\r{line[:room]:{room}}" if line else f"\r{'':{room}}\r")
+            self.err.flush()
 
     def text(self, text: str) -> None:
         """Write a text to stdout, as it is."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pycupel.cli.exits import FINE, report
+from pycupel.cli.options import add_json, policy_of
 from pycupel.cli.output import Screen, visible
-from pycupel.cli.parsers import Parser, add_json, policy_of
+from pycupel.cli.parsers import Parser, add_quiet, as_sentence
 from pycupel.errors import CupelError
 from pycupel.policies import dump_policy, load_policy, policy_json_schema, save_policy
 from pycupel.policies.presets import PRESETS
@@ -24,17 +25,22 @@ pycupel policy check rag.json rag.toml
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
-    listing = actions.add_parser("list", help="list the presets")
-    add_json(listing)
-    show = actions.add_parser("show", help="print a preset or a file in the canonical form")
-    show.add_argument("policy", metavar="NAME|FILE")
-    show.add_argument("--format", choices=("json", "toml", "yaml"), default="json")
-    check = actions.add_parser("check", help="find the mistakes in policy files")
-    check.add_argument("files", nargs="+", metavar="FILE")
-    actions.add_parser("schema", help="print the JSON Schema of policy files")
-    convert = actions.add_parser("convert", help="write a policy to another file; its suffix is its format")
-    convert.add_argument("source", metavar="NAME|FILE")
-    convert.add_argument("target", metavar="FILE")
+
+    def add_action(name: str, summary: str) -> Parser:
+        action = actions.add_parser(name, help=summary, description=as_sentence(summary))
+        add_quiet(action)
+        return action
+
+    add_json(add_action("list", "list the presets"))
+    show = add_action("show", "print a preset or a file in the canonical form")
+    show.add_argument("policy", metavar="NAME|FILE", help="a preset or a policy file")
+    show.add_argument("--format", choices=("json", "toml", "yaml"), default="json", help="default: json")
+    check = add_action("check", "find the mistakes in policy files")
+    check.add_argument("files", nargs="+", metavar="FILE", help="policy files: JSON, TOML or YAML")
+    add_action("schema", "print the JSON Schema of policy files")
+    convert = add_action("convert", "write a policy to another file; its suffix is its format")
+    convert.add_argument("source", metavar="NAME|FILE", help="a preset or a policy file")
+    convert.add_argument("target", metavar="FILE", help="the file to write: .json, .toml, .yaml or .yml")
 
 
 def run(options: Any, screen: Screen) -> int:

@@ -5,26 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from pycupel.cli import logs
-from pycupel.cli.exits import FINE, InputError, notes_of
-from pycupel.cli.inputs import check_files, name_of
+from pycupel.cli.exits import FINE, InputError
+from pycupel.cli.inputs import check_files, naming
+from pycupel.cli.options import add_budget, add_counter, add_json, budget_of, parse_amount
 from pycupel.cli.output import Screen
 from pycupel.cli.pages import add_html, write_page
-from pycupel.cli.parsers import Parser, add_budget, add_counter, add_json, budget_of, parse_amount
-from pycupel.errors import MessageShapeError
+from pycupel.cli.parsers import Parser
 from pycupel.render._layout import plural
 from pycupel.replay import PolicyReplay, replay
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]
 
 EXAMPLE = "pycupel demo transcript | pycupel replay - -b 12000 -p newest-first -p chat"
-
-_LEGEND = {
-    "reused": "share of tokens in the prefix shared with the previous call",
-    "cost": "in tokens at the usual price: {read:g} if reused, {write:g} otherwise",
-    "refused": "calls that the provider would have rejected, or that could not be sent",
-    "lost": "share of the {needed:,} names, paths and commands needed later that the model did not get; "
-    "at a refused call, all of them are lost",
-}
 
 
 def add_arguments(parser: Parser) -> None:
@@ -54,11 +46,8 @@ def run(options: Any, screen: Screen) -> int:
             raise InputError("the models in the logs have different windows: choose with --window N or --model NAME")
         [budget] = budgets
         sessions += len(log.histories)
-        progress = logs.progress_bar(screen)
-        try:
+        with naming(path), logs.progress_bar(screen) as progress:
             found = replay(log, budget, policies, counter=options.counter, rates=rates, progress=progress)
-        except MessageShapeError as error:
-            raise InputError(f"{name_of(path)}: {error}{notes_of(error)}") from None
         results = [before + now for before, now in zip(results, found, strict=True)] if results else [*found]
     [budget] = budgets
     if options.html is not None:
@@ -71,8 +60,5 @@ def run(options: Any, screen: Screen) -> int:
         return FINE
     calls, conversations = plural(results[0].calls, "call"), plural(sessions, "conversation")
     screen.heading(f"{calls} in {conversations}, at {plural(budget, 'token')} each")
-    logs.policy_rows(results, screen)
-    screen.text("")
-    values = {**rates._asdict(), "needed": results[0].needed}
-    screen.terms({column: text.format(**values) for column, text in _LEGEND.items()})
+    logs.write_policies(results, screen)
     return FINE

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pycupel.cli.exits import FINE
-from pycupel.cli.inputs import one_conversation
-from pycupel.cli.output import Screen
-from pycupel.cli.parsers import (
-    Parser,
+from pycupel.cli.conversations import Conversation, read_conversations
+from pycupel.cli.exits import FINE, InputError
+from pycupel.cli.inputs import name_of, naming
+from pycupel.cli.options import (
     add_budget,
     add_counter,
     add_policy,
@@ -18,8 +17,10 @@ from pycupel.cli.parsers import (
     parse_amount,
     policy_of,
 )
+from pycupel.cli.output import Screen
+from pycupel.cli.parsers import Parser
 from pycupel.errors import UnitTooLargeError
-from pycupel.messages import select_messages
+from pycupel.messages import MessageSelection, select_messages
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]
 
@@ -41,12 +42,27 @@ def run(options: Any, screen: Screen) -> int:
     # A share may be of the window of the model in the file, but a mistake need not wait for it.
     parse_amount(options.budget)
     policy = policy_of(options.policy)
-    conversation = one_conversation(options.file, "trim")
+    conversation, *others = read_conversations(options.file)
+    if others:
+        raise InputError(f"{name_of(options.file)}: has {len(others) + 1:,} requests, but trim takes one")
+    with naming(options.file):
+        selection = _trimmed(conversation, policy, options)
+    screen.json_lines(conversation.documents(selection.messages))
+    for note in selection.notes:
+        screen.note(f"note: {note}")
+    screen.note(
+        f"{len(selection.messages):,} of {len(conversation.messages):,} messages, {selection.total_tokens:,} tokens "
+        f"for {selection.provider}, counted by {selection.counter}"
+    )
+    return FINE
+
+
+def _trimmed(conversation: Conversation, policy: Any, options: Any) -> MessageSelection:
     beside = conversation.beside
     if options.model is not None:
         beside["model"] = options.model
     try:
-        selection = select_messages(
+        selection: MessageSelection = select_messages(
             conversation.messages,
             budget_of(options, beside["model"]),
             provider=options.provider,
@@ -59,11 +75,4 @@ def run(options: Any, screen: Screen) -> int:
         # The verb has no option for this argument of `select_messages`.
         error.__notes__ = [note for note in getattr(error, "__notes__", ()) if "too_large=" not in note]
         raise
-    screen.json_lines(conversation.documents(selection.messages))
-    for note in selection.notes:
-        screen.note(f"note: {note}")
-    screen.note(
-        f"{len(selection.messages):,} of {len(conversation.messages):,} messages, {selection.total_tokens:,} tokens "
-        f"for {selection.provider}, counted by {selection.counter}"
-    )
-    return FINE
+    return selection

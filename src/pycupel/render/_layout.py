@@ -49,10 +49,12 @@ _UNSAFE = re.compile("[^ -~]")
 
 
 class Span(NamedTuple):
-    """A text with one style."""
+    """A text with one style, padded to a width: on the right, or on the left if it is aligned to the right (`>`)."""
 
     text: str
     code: str = ""
+    width: int = 0
+    side: str = "<"
 
 
 Line: TypeAlias = Sequence[Span]
@@ -116,6 +118,11 @@ def columns(text: str) -> int:
     return len(text) if text.isascii() else sum(map(_columns, text))
 
 
+def _room(text: str) -> int:
+    """Return how many columns a text may take: a `?` in place of each character may take more than the text itself."""
+    return max(len(text), columns(text))
+
+
 def _columns(character: str) -> int:
     return 0 if combining(character) else 1 + (east_asian_width(character) in "WF")
 
@@ -143,7 +150,7 @@ def bar(segments: Iterable[tuple[int, Span]], width: int) -> Line:
     whole = sum(sizes) or 1
     borders = [(2 * end * width + whole) // (2 * whole) for end in accumulate(sizes, initial=0)]
     filled = [
-        Span(text * (end - start), code) for (text, code), (start, end) in zip(spans, pairwise(borders), strict=True)
+        Span(span.text * (end - start), span.code) for span, (start, end) in zip(spans, pairwise(borders), strict=True)
     ]
     return [Span(f"{_GAP}["), *filled, Span(" " * (width - borders[-1]) + "]")]
 
@@ -156,7 +163,7 @@ class Table:
         self._sides = [column[:1] for column in columns]
         self._titles = Row([Span(column[1:], QUIET) for column in columns])
         cells = [row.cells for row in (self._titles, *rows)]
-        self._widths = [max(len(cell.text) for cell in column) for column in zip(*cells, strict=True)]
+        self._widths = [max(_room(cell.text) for cell in column) for column in zip(*cells, strict=True)]
         self._indent, self._below = indent, indent + _GAP * 2
         self._breaks, used = self._fill(width)
         self._room = width - used - len(_GAP)
@@ -191,7 +198,7 @@ class Table:
 
     def _columns(self, row: Row) -> list[list[Span]]:
         columns = zip(row.cells, self._sides, self._widths, strict=True)
-        cells = [Span(f"{_GAP}{text:{side}{wide}}", code) for (text, code), side, wide in columns]
+        cells = [Span(_GAP + cell.text, cell.code, len(_GAP) + wide, side) for cell, side, wide in columns]
         parts = pairwise([*self._breaks, len(cells)])
         return [[Span(self._below if start else self._indent), *cells[start:end]] for start, end in parts]
 
@@ -199,8 +206,8 @@ class Table:
 def finish(lines: Iterable[Line], width: int, *, color: bool, unicode: bool = False) -> str:
     """Join the lines: no line longer than the width, colours only if `color`, ASCII unless `unicode`."""
     safe = _printable if unicode else _ascii
-    # Do this before fitting: a combining mark takes no column, but the `?` for it takes one.
-    shown = ([Span(safe(text), code) for text, code in line] for line in lines)
+    # Do this before padding and fitting: a combining mark takes no column, but the `?` for it takes one.
+    shown = ([_padded(span, safe(span.text)) for span in line] for line in lines)
     return "\n".join("".join(_painted(span, color=color) for span in _fitted(line, width)) for line in shown)
 
 
@@ -210,6 +217,11 @@ def _ascii(text: str) -> str:
 
 def _printable(text: str) -> str:
     return text if text.isprintable() else "".join(each if each.isprintable() else "?" for each in text)
+
+
+def _padded(span: Span, text: str) -> Span:
+    padding = " " * (span.width - columns(text))
+    return Span(padding + text if span.side == ">" else text + padding, span.code)
 
 
 def _fitted(line: Line, width: int) -> list[Span]:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from pycupel.diagnostics import ExcludedItem, IncludedItem, InclusionReason, SelectionReport
+from pycupel.diagnostics.report import checked_report
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_bool, wrong_type
+from pycupel.model.checks import checked_bool
 from pycupel.model.version import version_mark
 from pycupel.render._layout import (
     HEADING,
@@ -62,7 +62,7 @@ def render_report(
     Raises:
         InvalidArgumentError: the width is less than 40, or the limit is negative.
     """
-    page = Page.of(_checked(report), width, limit)
+    page = Page.of(checked_report("report", report), width, limit)
     checked_bool("color", color)
     checked_bool("unicode", unicode)
     sections = [
@@ -80,7 +80,7 @@ def render_report(
 
 def render_summary(report: SelectionReport) -> str:
     """Format a summary: the numbers of items and tokens, the budget, and the exclusions by reason."""
-    lines = _headline(_checked(report), _SUMMARY_WIDTH)
+    lines = _headline(checked_report("report", report), _SUMMARY_WIDTH)
     names = Counter(name_of(excluded.reason) for excluded in report.excluded)
     if names:
         reasons = listed(f"{count(items)} {name}" for name, items in names.items())
@@ -92,12 +92,6 @@ def render_summary(report: SelectionReport) -> str:
     if missing:
         lines += paragraph(f"too few: {listed(missing)}", _SUMMARY_WIDTH)
     return finish(lines, _SUMMARY_WIDTH, color=False)
-
-
-def _checked(report: Any) -> SelectionReport:
-    if not isinstance(report, SelectionReport):
-        raise wrong_type("report", "a SelectionReport", report)
-    return report
 
 
 def _headline(report: SelectionReport, width: int) -> list[Line]:

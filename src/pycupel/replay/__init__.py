@@ -19,7 +19,8 @@ from pycupel.replay.parts import Part
 from pycupel.replay.read import read_log
 from pycupel.replay.run import replay
 from pycupel.replay.session import AS_LOGGED, NEWEST_FIRST
-from pycupel.replay.usage import ContextUsage, Growth, Waste, WindowShare, context_usage
+from pycupel.replay.usage import context_usage
+from pycupel.replay.window import ContextUsage, Growth, Waste, WindowShare
 
 __all__ = [
     "AS_LOGGED",

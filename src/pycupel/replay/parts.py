@@ -6,7 +6,7 @@ Messages are JSON, as in logs. Parts are counted by `pycupel.messages`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from pycupel.errors import MessageShapeError
@@ -15,7 +15,19 @@ from pycupel.messages.providers import Provider
 from pycupel.model.brief import record_repr
 from pycupel.replay.shapes import as_dict, as_dicts, as_name
 
-__all__ = ["ASSISTANT", "IMAGES", "RESULTS", "SUMMARY", "SYSTEM", "THINKING", "TOOLS", "USER", "Part", "Splitter"]
+__all__ = [
+    "ASSISTANT",
+    "IMAGES",
+    "RESULTS",
+    "SUMMARY",
+    "SYSTEM",
+    "THINKING",
+    "TOOLS",
+    "USER",
+    "Part",
+    "Splitter",
+    "tokens_by_message",
+]
 
 SYSTEM, TOOLS, USER, ASSISTANT = "system", "tools", "user", "assistant"
 RESULTS, THINKING, IMAGES, SUMMARY = "tool results", "thinking", "images", "summary"
@@ -162,6 +174,14 @@ class Splitter:
             node = {**result, "content": [each for each in result["content"] if each not in pictures]}
         yield _Piece(RESULTS, node, tool, f"{tool} {arguments}")
         yield from (_Piece(IMAGES, picture) for picture in pictures)
+
+
+def tokens_by_message(messages: Sequence[Any], parts: Iterable[Part]) -> list[int]:
+    """Sum the tokens of the parts of each message."""
+    tokens = [0] * len(messages)
+    for part in parts:
+        tokens[part.message] += part.tokens
+    return tokens
 
 
 def _id(fields: dict[str, Any]) -> object:

@@ -19,7 +19,7 @@ from pycupel.replay.outcome import DEFAULT_RATES, CacheRates, PolicyReplay
 from pycupel.replay.session import BASELINES, BASELINES_HINT, NEWEST_FIRST, BaselineName, Session, call_indices
 from pycupel.tokens.counters import Counter, CounterLike
 
-__all__ = ["counter_for", "replay"]
+__all__ = ["counter_for", "histories_of", "replay"]
 
 _Choice: TypeAlias = Policy | PresetName | BaselineName
 
@@ -79,7 +79,7 @@ def replay(
         TypeError: an argument has the wrong type.
         InvalidArgumentError: there is no such preset, there are no policies, or a rate is negative.
     """
-    histories = _histories(log)
+    histories = histories_of(log)
     labelled = _labelled(policies)
     ContextBudget.of(budget)
     _check_rates(rates)
@@ -113,7 +113,8 @@ def counter_for(history: History, like: CounterLike) -> Counter:
     return replace(counter, function=count, batch=None)
 
 
-def _histories(log: Any) -> tuple[History, ...]:
+def histories_of(log: Any) -> tuple[History, ...]:
+    """Return the histories of a log, or the one that was given."""
     if isinstance(log, History):
         return (log,)
     if not isinstance(log, Log):

@@ -13,10 +13,19 @@ from pycupel.pipeline import Policy
 from pycupel.replay.log import History
 from pycupel.replay.needed import Needed, needed_of
 from pycupel.replay.outcome import PolicyReplay
-from pycupel.replay.parts import Splitter
+from pycupel.replay.parts import Splitter, tokens_by_message
 from pycupel.replay.shapes import as_name
 
-__all__ = ["AS_LOGGED", "BASELINES", "BASELINES_HINT", "NEWEST_FIRST", "BaselineName", "Session", "call_indices"]
+__all__ = [
+    "AS_LOGGED",
+    "BASELINES",
+    "BASELINES_HINT",
+    "NEWEST_FIRST",
+    "BaselineName",
+    "Session",
+    "call_indices",
+    "prompt_start",
+]
 
 BaselineName = Literal["newest-first", "as-logged"]
 """The baselines: the usual approach, and what was sent."""
@@ -36,6 +45,12 @@ def call_indices(history: History) -> list[int]:
         return [call.index for call in history.calls if call.index]
     replies = [*map(_is_reply, history.messages), True]
     return [index for index in range(1, len(replies)) if replies[index] and not replies[index - 1]]
+
+
+def prompt_start(history: History, index: int) -> tuple[int, str]:
+    """Find where the prompt of a call started: at the last compaction before it, after its summary."""
+    passed = [each for each in history.compactions if each.index <= index]
+    return (passed[-1].index, passed[-1].summary) if passed else (0, "")
 
 
 def _is_reply(message: Mapping[str, Any]) -> bool:
@@ -58,12 +73,12 @@ class Session:
     def __init__(self, history: History, budget: ContextBudget | int, count: Any) -> None:
         self._history, self._budget, self._count = history, budget, count
         self._provider = history.resolved_provider
+        # The index of each message, by its identity.
+        self._indices = {id(message): n for n, message in enumerate(history.messages)}
         splitter = Splitter(self._provider, count)
         parts = splitter.parts(history.messages)
         self._needed: Needed = needed_of(len(history.messages), parts)
-        self._tokens = [0] * len(history.messages)
-        for part in parts:
-            self._tokens[part.message] += part.tokens
+        self._tokens = tokens_by_message(history.messages, parts)
         self._limit = ContextBudget.of(budget).available_tokens
 
     def run(self, label: str, policy: Policy | BaselineName) -> Iterator[PolicyReplay]:
@@ -93,9 +108,8 @@ class Session:
 
     def _lost(self, needed: set[str], messages: Sequence[Any]) -> set[str]:
         lost = needed
-        by_identity = {id(message): n for n, message in enumerate(self._history.messages)}
         for message in messages:
-            n = by_identity.get(id(message))
+            n = self._indices.get(id(message))
             lost = lost - (self._needed.held[n] if n is not None else self._held_by(message))
             if not lost:
                 break

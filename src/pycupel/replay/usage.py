@@ -3,114 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.messages import Finding, count_messages, lint_messages
-from pycupel.model.checks import wrong_type
-from pycupel.model.frozen import sealed
-from pycupel.replay.log import Call, History, Log
-from pycupel.replay.parts import ASSISTANT, IMAGES, RESULTS, SUMMARY, SYSTEM, THINKING, TOOLS, USER, Part, Splitter
-from pycupel.replay.run import counter_for
-from pycupel.replay.session import call_indices
+from pycupel.messages import count_messages, lint_messages
+from pycupel.replay.log import History, Log
+from pycupel.replay.parts import (
+    ASSISTANT,
+    IMAGES,
+    RESULTS,
+    SUMMARY,
+    SYSTEM,
+    THINKING,
+    TOOLS,
+    USER,
+    Part,
+    Splitter,
+    tokens_by_message,
+)
+from pycupel.replay.run import counter_for, histories_of
+from pycupel.replay.session import call_indices, prompt_start
+from pycupel.replay.window import NOT_IN_FILE, ContextUsage, Growth, Waste, WindowShare
 from pycupel.tokens.counters import Counter, CounterLike
 
-__all__ = ["ContextUsage", "Growth", "Waste", "WindowShare", "context_usage"]
+__all__ = ["context_usage"]
 
-NOT_IN_FILE = "not in the file"
 _ORDER = (SYSTEM, TOOLS, SUMMARY, USER, ASSISTANT, THINKING, RESULTS, IMAGES)
 _LARGEST = 10
 # Calls with less appended text are ignored; with fewer calls than this, the counter is not corrected.
 _MIN_TOKENS, _MIN_PAIRS = 40, 5
 # Texts shorter than this repeat by chance.
 _MIN_REPEATED = 20
-
-
-class WindowShare(NamedTuple):
-    """A row of the window."""
-
-    kind: str
-    """"system", "tools", "summary", "user", "assistant", "thinking", "tool results", "images", or "not in the file" for
-    what the provider counted and the log does not show.
-    """
-
-    tool: str
-    """For results, the name of the tool."""
-
-    parts: int
-    """How many parts there are."""
-
-    tokens: int
-    """Their tokens."""
-
-
-class Waste(NamedTuple):
-    """Redundant parts of the window."""
-
-    parts: int
-    """How many there are."""
-
-    tokens: int
-    """Their tokens."""
-
-
-class Growth(NamedTuple):
-    """A call in the growth of the context."""
-
-    tokens: int
-    """The size of its prompt."""
-
-    compacted: bool
-    """Whether the context was compacted since the previous call."""
-
-
-@sealed
-@dataclass(frozen=True, slots=True)
-class ContextUsage:
-    """Where the window of a session goes, at its largest prompt."""
-
-    history: History
-    """The session."""
-
-    call: int
-    """Which of its calls had the largest prompt, from 1; 0 if no call was logged."""
-
-    total: int
-    """The tokens of that prompt."""
-
-    rows: tuple[WindowShare, ...]
-    """The tokens by kind; results by tool."""
-
-    largest: tuple[Part, ...]
-    """The ten largest parts."""
-
-    superseded: Waste
-    """Results of calls that were repeated later, with the same arguments."""
-
-    repeated: Waste
-    """Other parts whose text is repeated later."""
-
-    findings: tuple[Finding, ...]
-    """What the provider would reject in the session as logged."""
-
-    growth: tuple[Growth, ...]
-    """The prompts from call to call."""
-
-    counter: Counter
-    """The counter of the parts."""
-
-    counted_by: str | None
-    """The model whose provider counted the prompts; None if the counter did."""
-
-    @property
-    def not_in_file(self) -> int:
-        """The tokens that the provider counted and the log does not show."""
-        return sum(row.tokens for row in self.rows if row.kind == NOT_IN_FILE)
-
-    def __repr__(self) -> str:
-        return f"<ContextUsage: {self.total} tokens at call {self.call} of {self.history!r}>"
 
 
 def context_usage(log: Log | History, *, counter: CounterLike = "auto") -> ContextUsage:
@@ -127,11 +50,11 @@ def context_usage(log: Log | History, *, counter: CounterLike = "auto") -> Conte
         TypeError: log is neither.
         InvalidArgumentError: the log has no history.
     """
-    history = _history(log)
+    history = _largest_history(histories_of(log))
     count = _calibrated(history, counter_for(history, counter))
     splitter = Splitter(history.resolved_provider, count)
     parts = splitter.parts(history.messages)
-    sizes = _sizes(history, parts)
+    sizes = tokens_by_message(history.messages, parts)
     prompts = _prompts(history, sizes, count)
     index, number, total, is_counted = _largest_prompt(history, prompts)
     window = _window(history, parts, index, splitter, count)
@@ -153,23 +76,19 @@ def context_usage(log: Log | History, *, counter: CounterLike = "auto") -> Conte
     )
 
 
-def _history(log: Any) -> History:
-    if isinstance(log, History):
-        return log
-    if not isinstance(log, Log):
-        raise wrong_type("log", "a Log or a History", log)
-    if not log.histories:
+def _largest_history(histories: Sequence[History]) -> History:
+    if not histories:
         raise InvalidArgumentError("the log has no conversation", argument="log")
     # Characters are enough to compare: the first of the largest.
-    return max(log.histories, key=lambda history: (not history.is_sidechain, len(str(history.messages))))
+    return max(histories, key=lambda history: (not history.is_sidechain, len(str(history.messages))))
 
 
 def _calibrated(history: History, count: Counter) -> Counter:
     """Correct the counter by comparing the text appended between calls with the growth of the prompts."""
-    sizes = _sizes(history, Splitter(history.resolved_provider, count).parts(history.messages))
+    sizes = tokens_by_message(history.messages, Splitter(history.resolved_provider, count).parts(history.messages))
     pairs: list[tuple[float, int, int]] = []
     for before, after in pairwise(history.calls):
-        if before.prompt_tokens and after.prompt_tokens and not _is_compacted(history, before, after):
+        if before.prompt_tokens and after.prompt_tokens and not _is_compacted(history, before.index, after.index):
             counted, reported = sum(sizes[before.index : after.index]), after.prompt_tokens - before.prompt_tokens
             if counted >= _MIN_TOKENS and reported > 0:
                 pairs.append((reported / counted, counted, reported))
@@ -191,32 +110,18 @@ def _median(pairs: Iterable[tuple[float, int, int]]) -> tuple[float, int, int]:
     return next(pair for pair, passed in zip(ordered, sums, strict=True) if passed >= half)
 
 
-def _is_compacted(history: History, before: Call, after: Call) -> bool:
-    return any(before.index < each.index <= after.index for each in history.compactions)
-
-
-def _sizes(history: History, parts: Iterable[Part]) -> list[int]:
-    sizes = [0] * len(history.messages)
-    for part in parts:
-        sizes[part.message] += part.tokens
-    return sizes
-
-
-def _start(history: History, index: int) -> tuple[int, str]:
-    """Return where the prompt of a call starts, at the last compaction, and the summary before it."""
-    passed = [each for each in history.compactions if each.index <= index]
-    return (passed[-1].index, passed[-1].summary) if passed else (0, "")
+def _is_compacted(history: History, before: int, after: int) -> bool:
+    """Whether the history was compacted between two calls."""
+    return any(before < each.index <= after for each in history.compactions)
 
 
 def _prompts(history: History, sizes: Sequence[int], count: Counter) -> list[tuple[int, int]]:
     """Return the index of each call and the size of its prompt, counted by the provider or else by pycupel."""
-    sums = [0]
-    for size in sizes:
-        sums.append(sums[-1] + size)
+    sums = [*accumulate(sizes, initial=0)]
     logged = {call.index: call.prompt_tokens for call in history.calls}
     prompts: list[tuple[int, int]] = []
     for index in call_indices(history):
-        start, summary = _start(history, index)
+        start, summary = prompt_start(history, index)
         prompts.append((index, logged.get(index) or sums[index] - sums[start] + (count(summary) if summary else 0)))
     return prompts
 
@@ -232,7 +137,7 @@ def _largest_prompt(history: History, prompts: Sequence[tuple[int, int]]) -> tup
 
 def _window(history: History, parts: Iterable[Part], index: int, splitter: Splitter, count: Counter) -> list[Part]:
     """Return the parts of the prompt at an index."""
-    start, summary = _start(history, index)
+    start, summary = prompt_start(history, index)
     window = [part for part in parts if start <= part.message < index]
     if summary:
         window.insert(0, splitter.text(SUMMARY, summary))
@@ -241,8 +146,7 @@ def _window(history: History, parts: Iterable[Part], index: int, splitter: Split
             count_messages([], history.provider, count, model=history.model, tools=tools)
             for tools in (history.tools, None)
         )
-        tokens = with_tools - without
-        window.insert(0, Part(-1, TOOLS, "", "", tokens))
+        window.insert(0, Part(-1, TOOLS, "", "", with_tools - without))
     if history.system:
         window.insert(0, splitter.text(SYSTEM, history.system))
     return window
@@ -276,5 +180,5 @@ def _wasted(window: Iterable[Part]) -> tuple[Waste, Waste]:
 def _growth(history: History, prompts: Sequence[tuple[int, int]]) -> Iterable[Growth]:
     before = 0
     for index, tokens in prompts:
-        yield Growth(tokens, any(before < each.index <= index for each in history.compactions))
+        yield Growth(tokens, _is_compacted(history, before, index))
         before = index

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, cast
 
 from pycupel import __version__
 from pycupel.codecs.jsontext import parse_json
-from pycupel.errors import DocumentError, InvalidArgumentError
+from pycupel.errors import DocumentError, InvalidArgumentError, digits
 from pycupel.model.checks import checked_count, wrong_type
 from pycupel.web.bench import Bench
 
@@ -123,9 +123,8 @@ class _Handler(BaseHTTPRequestHandler):
         if len(hosts) != 1 or hosts[0] not in self._playground.hosts:
             raise _Refused(HTTPStatus.FORBIDDEN, "The Host is not the address of this playground.")
         origins = {f"http://{host}" for host in self._playground.hosts}
-        if not origins.issuperset(self.headers.get_all("Origin", [])):
-            raise _Refused(HTTPStatus.FORBIDDEN, "Only the playground's own page may send requests.")
-        if self.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"}:
+        site = self.headers.get("Sec-Fetch-Site", "none")
+        if not origins.issuperset(self.headers.get_all("Origin", [])) or site not in {"none", "same-origin"}:
             raise _Refused(HTTPStatus.FORBIDDEN, "Only the playground's own page may send requests.")
         token, _, name = self.path.removeprefix("/").partition("/")
         if not secrets.compare_digest(token.encode("utf-8", "replace"), self._playground.token.encode()):
@@ -185,7 +184,7 @@ class Playground(ThreadingHTTPServer):
         number = checked_count("port", port, InvalidArgumentError)
         if number > _LAST_PORT:
             raise InvalidArgumentError(
-                f"port must be at most {_LAST_PORT}, but is {number}", argument="port", value=port
+                f"port must be at most {_LAST_PORT}, but is {digits(number)}", argument="port", value=port
             )
         self.bench, self.limits = bench, limits
         self.token = secrets.token_urlsafe(24)

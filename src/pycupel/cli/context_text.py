@@ -1,0 +1,152 @@
+"""The text that `context` writes about the usage of a window: a list of lines, in sections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pycupel.cli.inputs import name_of
+from pycupel.cli.logs import label_of
+from pycupel.cli.output import Screen, abridged, visible
+from pycupel.messages import Finding
+from pycupel.render._layout import ALARM, HEADING, QUIET, Line, Row, Span, Table, count, paragraph, plural, share
+from pycupel.replay import ContextUsage, Log, Part, WindowShare
+
+__all__ = ["usage_lines"]
+
+_MAX_TOOLS, _MAX_FINDINGS = 8, 5
+# ANSI's code for cyan, the colour of bars.
+_BAR = "36"
+
+
+def usage_lines(path: str, log: Log, usage: ContextUsage, findings: Sequence[Finding], screen: Screen) -> list[Line]:
+    """Describe the usage of the window in a session of the log; a blank line ends each section."""
+    return [
+        *_headline(path, log, usage, screen),
+        *_window(usage, screen),
+        *_largest(usage, screen),
+        *_waste(usage, screen),
+        *_findings(findings, screen),
+        *_growth(usage, screen),
+    ]
+
+
+def _headline(path: str, log: Log, usage: ContextUsage, screen: Screen) -> list[Line]:
+    history = usage.history
+    model = f"{history.model}, " if history.model else ""
+    facts = f"{model}{plural(len(usage.growth), 'call')}, {plural(len(history.messages), 'message')}"
+    lines = paragraph(visible(f"{name_of(path)}: {facts}"), screen.width, code=HEADING)
+    number = next(n for n, each in enumerate(log.histories, 1) if each is history)
+    if len(log.histories) > 1:
+        others = f"conversation {number} of {len(log.histories)}; --conversation N shows another"
+        lines += paragraph(others, screen.width)
+    place = f", call {usage.call}" if usage.call else ""
+    counter = usage.counter.name
+    who = f"by the provider, its parts by {counter}" if usage.counted_by else f"by {counter}"
+    lines += paragraph(f"largest prompt: {plural(usage.total, 'token')}{place}", screen.width)
+    return [*lines, *paragraph(f"counted {who}", screen.width), []]
+
+
+def _window(usage: ContextUsage, screen: Screen) -> list[Line]:
+    rows: list[Row] = []
+    by_kind: dict[str, list[WindowShare]] = {}
+    for row in usage.rows:
+        by_kind.setdefault(row.kind, []).append(row)
+    for kind, shares in by_kind.items():
+        rows.append(_share_row(kind, shares, usage, screen, HEADING))
+        if shares[0].tool:
+            named = shares[:_MAX_TOOLS]
+            rows += [_share_row(f"  {abridged(each.tool)}", [each], usage, screen, "") for each in named]
+            if len(shares) > _MAX_TOOLS:
+                rest = shares[_MAX_TOOLS:]
+                rows.append(_share_row(f"  {len(rest)} other tools", rest, usage, screen, QUIET))
+    table = Table(("<what", ">parts", ">tokens", ">share", "<"), rows, screen.width)
+    return [[Span("WHERE THE WINDOW GOES", HEADING)], *table.titles(), *table.lines(rows), []]
+
+
+def _share_row(label: str, shares: list[WindowShare], usage: ContextUsage, screen: Screen, code: str) -> Row:
+    tokens, parts = sum(each.tokens for each in shares), sum(each.parts for each in shares)
+    bar = screen.bar(tokens / max(1, usage.total), max(10, screen.width - 62))
+    color = _BAR if code == HEADING else QUIET
+    return Row(
+        (
+            Span(label, code),
+            Span(count(parts) if parts else "", QUIET),
+            Span(count(tokens)),
+            Span(share(tokens, usage.total)),
+            Span(bar, color),
+        )
+    )
+
+
+def _largest(usage: ContextUsage, screen: Screen) -> list[Line]:
+    rows = [
+        Row((Span(count(part.tokens)), Span(share(part.tokens, usage.total)), Span(_place(part))), label_of(part))
+        for part in usage.largest
+    ]
+    table = Table((">tokens", ">share", ">message"), rows, screen.width)
+    return [[Span("THE LARGEST PARTS", HEADING)], *table.titles("what"), *table.lines(rows), []]
+
+
+def _place(part: Part) -> str:
+    return count(part.message) if part.message >= 0 else "-"
+
+
+def _waste(usage: ContextUsage, screen: Screen) -> list[Line]:
+    wasted = {
+        "results of calls that were repeated later": usage.superseded,
+        "other parts whose text is repeated later": usage.repeated,
+    }
+    rows = [
+        Row((Span(count(waste.tokens)), Span(share(waste.tokens, usage.total)), Span(count(waste.parts))), what)
+        for what, waste in wasted.items()
+        if waste.parts
+    ]
+    heading: Line = [Span("REDUNDANT" if rows else "REDUNDANT: nothing", HEADING)]
+    if not rows:
+        return [heading, []]
+    table = Table((">tokens", ">share", ">parts"), rows, screen.width)
+    return [heading, *table.titles("what"), *table.lines(rows), []]
+
+
+def _findings(found: Sequence[Finding], screen: Screen) -> list[Line]:
+    if not found:
+        return [[Span("LINT: nothing that the provider would reject", HEADING)], []]
+    rows = [
+        Row((Span(count(each.index)), Span(each.severity, ALARM), Span(each.rule)), visible(each.message))
+        for each in found[:_MAX_FINDINGS]
+    ]
+    table = Table((">message", "<", "<rule"), rows, screen.width)
+    return [[Span(f"LINT: {plural(len(found), 'finding')}", HEADING)], *table.titles("what"), *table.lines(rows), []]
+
+
+def _growth(usage: ContextUsage, screen: Screen) -> list[Line]:
+    growth = usage.growth
+    if len(growth) < 2:
+        return []
+    marks = [each.compacted for each in growth]
+    compacted = f", {plural(sum(marks), 'compaction')} (C)" if any(marks) else ""
+    heading = f"GROWTH, in tokens for each prompt: {plural(len(growth), 'call')}{compacted}"
+    return [[Span(heading, HEADING)], *_chart([each.tokens for each in growth], marks, screen), []]
+
+
+def _chart(values: list[int], marks: list[bool], screen: Screen) -> Iterator[Line]:
+    """Draw a column chart of the calls: several calls per column, or several columns per call."""
+    room = screen.width - 14
+    width = max(1, min(3, room // len(values)))
+    step = -(-len(values) * width // room)
+    groups = [slice(n, n + step) for n in range(0, len(values), step)]
+    tops = [max(values[group]) for group in groups]
+    height, top = 6, max(tops)
+    for level in range(height, 0, -1):
+        label = count(top * level // height) if level in {height, height // 2} else ""
+        blocks = "".join(screen.column(each / max(1, top) * height - (level - 1)) * width for each in tops)
+        yield [Span(f"  {label:>9} "), Span(blocks, _BAR)]
+    axis = "".join("C" + " " * (width - 1) if any(marks[group]) else " " * width for group in groups)
+    yield [Span(f"  {'call':>9} "), Span(_axis(axis, len(values)), QUIET)]
+
+
+def _axis(marks: str, calls: int) -> str:
+    """Label the first and the last call, where no mark is in the way."""
+    last = str(calls)
+    line = marks if marks.startswith("C") else "1" + marks[1:]
+    return line if "C" in line[-len(last) :] or len(line) < len(last) + 2 else line[: -len(last)] + last

@@ -1,0 +1,162 @@
+"""The options that verbs share, and what their values mean."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+from pycupel.cli.exits import InputError
+from pycupel.cli.parsers import Parser
+
+__all__ = [
+    "add_budget",
+    "add_counter",
+    "add_json",
+    "add_policy",
+    "add_provider",
+    "add_query",
+    "add_selection",
+    "add_several_policies",
+    "bound",
+    "budget_of",
+    "parse_amount",
+    "percent_or_tokens",
+    "policy_of",
+]
+
+_POLICY = "a preset (`pycupel policy list`) or a policy file"
+_POLICY_FILE = re.compile(r"\.(json|toml|ya?ml)$", re.IGNORECASE)
+
+
+def add_selection(parser: Parser, *, budget: str = "", needs_budget: bool = True, policies: bool = False) -> None:
+    """Add what selects from items: `FILE`, `--budget`, `--policy` or several of them, and `--query`."""
+    _add_items(parser)
+    add_budget(parser, required=needs_budget, text=budget)
+    if policies:
+        add_several_policies(parser, "; give at least two")
+    else:
+        add_policy(parser)
+    add_query(parser)
+
+
+def _add_items(parser: Parser) -> None:
+    parser.add_argument("file", metavar="FILE", help="items: a JSON array or JSON lines; - for stdin")
+    parser.add_argument("--strict", action="store_true", help="refuse unknown keys instead of warning")
+    add_counter(parser, "counts items without tokens")
+
+
+def add_counter(parser: Parser, purpose: str) -> None:
+    """Add `--counter`."""
+    parser.add_argument("--counter", default="auto", metavar="NAME", help=f"{purpose}: auto, estimator, a model")
+
+
+def add_budget(parser: Parser, *, required: bool = True, text: str = "") -> None:
+    """Add `--budget`, and the options that a share of a window needs."""
+    text = text or "tokens, or a share of the window like 50%%"
+    parser.add_argument("-b", "--budget", required=required, metavar="N|N%", help=text)
+    parser.add_argument("--window", type=int, metavar="N", help="the model's window, for a budget in percent")
+    parser.add_argument("--model", metavar="NAME", help="the model whose window to use")
+
+
+def add_policy(parser: Parser) -> None:
+    """Add `--policy`."""
+    parser.add_argument("-p", "--policy", default="chat", metavar="NAME|FILE", help=f"{_POLICY}; default: chat")
+
+
+def add_several_policies(parser: Parser, more: str) -> None:
+    """Add `--policy`, which may be given several times; the help ends with `more`."""
+    parser.add_argument("-p", "--policy", action="append", metavar="NAME|FILE", help=f"{_POLICY}{more}")
+
+
+def add_query(parser: Parser) -> None:
+    """Add `--query`."""
+    parser.add_argument("-q", "--query", metavar="TEXT", help="what the selection should be relevant to")
+
+
+def add_provider(parser: Parser) -> None:
+    """Add `--provider`."""
+    parser.add_argument(
+        "--provider",
+        default="auto",
+        metavar="NAME",
+        help="openai, responses, anthropic, gemini or mistral; default: detected",
+    )
+
+
+def add_json(parser: Parser) -> None:
+    """Add `--json`."""
+    parser.add_argument("--json", action="store_true", help="JSON instead of a table")
+
+
+# --- values
+
+
+def budget_of(options: Any, model: str | None = None) -> int:
+    """Return the budget in tokens; a share is one of this model's window, unless the options name another."""
+    return percent_or_tokens(options.budget, options, model)
+
+
+def percent_or_tokens(given: str, options: Any, model: str | None = None) -> int:
+    """Return a number of tokens, given as such or as a share of the window."""
+    number, is_share = parse_amount(given)
+    if not is_share:
+        return int(number)
+    try:
+        return int(_window(options, options.model or model) * number / 100)
+    except OverflowError:
+        raise InputError("the window is too large for a share of it") from None
+
+
+def parse_amount(given: str) -> tuple[float, bool]:
+    """Read a number of tokens or a percentage; return the number, and whether it is a percentage."""
+    text = given.strip()
+    try:
+        number = float(text[:-1]) if text.endswith("%") else int(text.replace(",", ""))
+    except ValueError:
+        thousands = re.fullmatch(r"(\d+)k", text, re.IGNORECASE)
+        meant = f"; did you mean {thousands[1]}000?" if thousands else ""
+        raise InputError(f"the budget must be a number of tokens or a share like 50%, not {given!r}{meant}") from None
+    if not text.endswith("%"):
+        return _checked("budget", int(number)), False
+    if not 0 < number <= 100:
+        raise InputError(f"a share of the window must be above 0% and at most 100%, not {given}")
+    return number, True
+
+
+def _checked(name: str, tokens: int) -> int:
+    if tokens < 0:
+        raise InputError(f"the {name} must not be negative, but is {tokens}")
+    return tokens
+
+
+def _window(options: Any, model: str | None) -> int:
+    if options.window is not None:
+        return _checked("window", options.window)
+    if model is None:
+        raise InputError("a budget in percent needs --window N or --model NAME")
+    from pycupel.tokens.windows import window_of  # noqa: PLC0415
+
+    return window_of(model)
+
+
+def bound(policy: Any, query: str | None) -> Any:
+    """Bind the policy to the query, if there is one."""
+    return policy if query is None else policy.for_query(query)
+
+
+def policy_of(given: str) -> Any:
+    """Load the policy in a file, or return the preset of that name."""
+    if _POLICY_FILE.search(given):
+        from pycupel.policies import load_policy  # noqa: PLC0415
+
+        return load_policy(given)
+    from pycupel.errors import InvalidArgumentError  # noqa: PLC0415
+    from pycupel.policies.presets import preset  # noqa: PLC0415
+
+    try:
+        return preset(given)
+    except InvalidArgumentError as error:
+        if os.path.isfile(given):  # noqa: PTH113 - `pathlib` takes too long to import
+            error.add_note("The name of a policy file must end with .json, .toml, .yaml or .yml.")
+        raise

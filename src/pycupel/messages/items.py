@@ -7,7 +7,7 @@ from typing import Any
 
 from pycupel.messages.counting import resolve_counter
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.history import items_at, make_history
+from pycupel.messages.history import History, items_at
 from pycupel.messages.options import Pin, ProviderName, UnitName, checked_list
 from pycupel.model import ContextItem
 from pycupel.tokens.counters import CounterLike
@@ -45,5 +45,6 @@ def to_items(
     source = checked_list("messages", messages)
     known = resolve_provider(source, provider, model)
     views = known.read(source, resolve_counter(counter, known, model))
-    history = make_history(source, known, views, unit, pin)
-    return list(items_at(history, history.whole, history.staying().must, named=True).values())
+    history = History(source, known, views, unit, pin)
+    must, _ = history.staying()
+    return list(items_at(history, history.whole, must, named=True).values())

@@ -9,9 +9,9 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.messages.counting import count_beside, resolve_counter
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.fingerprints import Fingerprints
-from pycupel.messages.history import History, make_history
+from pycupel.messages.history import History
 from pycupel.messages.options import BudgetLike, TooLarge, UnitName, as_budget, checked_list
-from pycupel.messages.plan import limits_of, make_plan, summary_room
+from pycupel.messages.plan import Plan, limits_of, summary_room
 from pycupel.messages.reading import read_on
 from pycupel.messages.result import MessageSelection
 from pycupel.messages.slicing import document_share
@@ -98,7 +98,7 @@ class Request:
         self.fingerprints = Fingerprints(self.source)
         past = None if previous is None else previous.reading
         views = read_on(self.source, known_provider, self.count, self.fingerprints, past)
-        self.history = make_history(self.source, known_provider, views, unit_name, pin)
+        self.history = History(self.source, known_provider, views, unit_name, pin)
         _refuse_broken(self.history)
         self.documents = [] if documents is None else checked_list("documents", documents)
         self.hits, self.replaced = _read_documents(self.documents, self.count)
@@ -106,7 +106,7 @@ class Request:
         limits = limits_of(self.budget, self.count.margin_percent, sum(self.beside))
         self.summarize = summarize
         self.summary_room = summary_room(summarize, summary_tokens, max(0, limits.unreserved_capacity))
-        self.plan = make_plan(
+        self.plan = Plan(
             limits,
             self.hits,
             0.0 if documents is None else document_share(self.policy.slicer),

@@ -48,7 +48,7 @@ def run(request: Request) -> tuple[MessageSelection, SummaryRequest | None]:
     except UnitTooLargeError as error:
         _add_hints(error, request)
         raise
-    cutter.restore(replayed.gone)
+    cutter.restore(replayed.before.gone)
     if request.too_large == "error":
         _refuse_too_large(cutter.history, plan, replayed.candidates)
     selection = _selection(request, record, cutter, replayed, previous)
@@ -220,7 +220,7 @@ def _summary_request(
         return None
     from pycupel.messages.summary import request_of  # noqa: PLC0415 - few callers have summaries
 
-    cut = sorted(n for i in (*replayed.gone, *replayed.dropped) for n in history.units[i].indices)
+    cut = sorted(n for i in replayed.now.gone for n in history.units[i].indices)
     return request_of(
         request.summarize, request.summary_room, history, request.source, cut, kept, previous, request.count
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -83,9 +84,10 @@ class ShortenedHistory(HistoryCutter):
         options: Shortening,
         texts: Iterable[ResultText],
     ) -> None:
-        # Copies, because these lists are changed here.
-        copied = history._replace(tokens=history.tokens.copy(), sizes=history.sizes.copy(), views=history.views.copy())
-        super().__init__(copied, messages, plan, policy)
+        own = copy(history)
+        # These lists are changed here.
+        own.tokens, own.sizes, own.views = history.tokens.copy(), history.sizes.copy(), history.views.copy()
+        super().__init__(own, messages, plan, policy)
         self._count = count
         self._options = options
         self._original = history

@@ -112,7 +112,7 @@ def _selection(
         *choice.notes,
         *_broken_notes(history),
         *_system_notes(history, choice.reasons),
-        *_request_notes(history.provider, views),
+        *_request_notes(history.provider, [request.beside.view, *views]),
     )
     shortened = cutter.shortened(kept)
     report = cutter.in_report(choice.report, shortened)
@@ -167,10 +167,10 @@ def _system_notes(history: History, dropped: Container[int]) -> Iterator[str]:
         yield f"{what}; only the newest is always kept, so pin any others you need"
 
 
-def _request_notes(provider: Provider, kept: Sequence[MessageView]) -> Iterator[str]:
+def _request_notes(provider: Provider, views: Sequence[MessageView]) -> Iterator[str]:
     """Say what the provider rejects although each message is right; nothing is dropped because of it."""
     for rule in provider.request_rules:
-        finding = next(rule(kept), None)
+        finding = next(rule(views), None)
         if finding is not None:
             yield f"{provider.name} would reject the request: {finding.message}. {finding.remedy}"
 

@@ -14,6 +14,7 @@ from pycupel.model.checks import describe
 from pycupel.model.frozen import sealed
 
 __all__ = [
+    "CACHED",
     "CALL_OPEN",
     "ERROR",
     "LASTING",
@@ -41,6 +42,9 @@ CALL_OPEN = "open-tool-call"
 
 # Marks a system message that changes how everything after it is read, so it must stay.
 LASTING = "lasting"
+
+# Marks each block with cache_control.
+CACHED = "cached"
 
 _PRICES = Prices()
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pycupel.diagnostics import BudgetExceeded, ExclusionReason, SelectionReport
 from pycupel.kernels.order import descending
 from pycupel.kernels.records import records
 from pycupel.messages.history import History, items_at
 from pycupel.messages.plan import Plan
-from pycupel.messages.result import ResultText, ShortenedMessage
+from pycupel.messages.result import ResultText
 from pycupel.messages.scoring import scorer_for
 from pycupel.messages.slicing import fill, inner_slicer, without_lone_questions
 from pycupel.model import ContextBudget, ContextItem
@@ -19,6 +19,9 @@ from pycupel.pipeline import Policy
 from pycupel.protocols import Scorer, Slicer
 from pycupel.scorers._base import score_all
 from pycupel.slicers._base import slice_by_index
+
+if TYPE_CHECKING:
+    from pycupel.messages.changes import ShortenedMessage
 
 __all__ = ["Candidates", "HistoryCutter"]
 

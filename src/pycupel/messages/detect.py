@@ -9,8 +9,7 @@ from pycupel.errors import ProviderAmbiguousError
 from pycupel.messages.content import Prices
 from pycupel.messages.fields import field, is_filled, is_list, text_of
 from pycupel.messages.providers import PROVIDERS, Provider
-from pycupel.messages.providers._base import message_in
-from pycupel.messages.providers.openai import LANGCHAIN_ROLES
+from pycupel.messages.providers._base import LANGCHAIN_ROLES, message_in
 from pycupel.model.checks import checked_name
 from pycupel.tokens.models import family_of
 

@@ -17,12 +17,13 @@ from pycupel.messages.providers._base import MessageView, Provider
 from pycupel.messages.reading import Reading
 from pycupel.messages.record import Record
 from pycupel.messages.request import Request
-from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection, ResultText, ShortenedMessage
+from pycupel.messages.result import Dropped, ExplainedSelection, MessageSelection, ResultText
 from pycupel.messages.usage import usage_of
 from pycupel.model import ContextBudget
 from pycupel.model.frozen import draft_of
 
 if TYPE_CHECKING:
+    from pycupel.messages.changes import Cut, ShortenedMessage
     from pycupel.messages.summary import SummaryRequest
 
 __all__ = ["run"]
@@ -208,6 +209,8 @@ def _cut(history: History, replayed: Replayed, kept: Sequence[int]) -> Cut | Non
     removed = history.tokens_of(dropped) + sum(saved.values())
     if not removed:
         return None
+    from pycupel.messages.changes import Cut  # noqa: PLC0415 - most calls cut nothing
+
     # Dropped messages are gone, and shortened ones are new.
     first = min([*(history.units[i].indices[0] for i in dropped), *saved])
     return Cut(removed, sum([history.tokens[n] for n in kept if n >= first]))

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 from pycupel.diagnostics import IncludedItem, SelectionReport
 from pycupel.diagnostics.report import with_fields
 from pycupel.errors import InvalidArgumentError
+from pycupel.messages.changes import ShortenedMessage
 from pycupel.messages.cutter import HistoryCutter
 from pycupel.messages.history import History
 from pycupel.messages.ladders import LEAST_TOKENS, Key, Result, find_results
 from pycupel.messages.plan import Plan
-from pycupel.messages.result import ResultText, ShortenedMessage
+from pycupel.messages.result import ResultText
 from pycupel.messages.tool_results import with_result_texts
 from pycupel.model.checks import quoted
 from pycupel.model.names import find_name

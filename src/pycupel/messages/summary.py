@@ -7,9 +7,10 @@ from dataclasses import replace
 from inspect import isawaitable, iscoroutine
 from typing import Any, NamedTuple
 
+from pycupel.messages.changes import Cut
 from pycupel.messages.history import History
 from pycupel.messages.options import Summarize
-from pycupel.messages.result import Cut, MessageSelection
+from pycupel.messages.result import MessageSelection
 from pycupel.model.checks import describe, shortened
 from pycupel.model.frozen import FrozenDict
 

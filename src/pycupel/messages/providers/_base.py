@@ -17,6 +17,7 @@ __all__ = [
     "CACHED",
     "CALL_OPEN",
     "ERROR",
+    "LANGCHAIN_ROLES",
     "LASTING",
     "WARNING",
     "Finding",
@@ -46,6 +47,19 @@ LASTING = "lasting"
 # Marks each block with cache_control.
 CACHED = "cached"
 
+# LangChain's messages have a type instead of a role; its chunks have their class name.
+LANGCHAIN_ROLES = {
+    "system": "system",
+    "SystemMessageChunk": "system",
+    "human": "user",
+    "HumanMessageChunk": "user",
+    "ai": "assistant",
+    "AIMessageChunk": "assistant",
+    "tool": "tool",
+    "ToolMessageChunk": "tool",
+    "function": "function",
+    "FunctionMessageChunk": "function",
+}
 _PRICES = Prices()
 
 # Where a response has what belongs in a history, by the field that gives the response away.

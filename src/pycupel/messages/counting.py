@@ -14,8 +14,7 @@ from pycupel.messages.options import ProviderName, checked_list
 from pycupel.messages.providers._base import CACHED, MessageView, Provider
 from pycupel.model.checks import describe, wrong_type
 from pycupel.model.names import name_key
-from pycupel.tokens.counter import Counter
-from pycupel.tokens.counters import CounterLike, get_counter
+from pycupel.tokens.counters import Counter, CounterLike, get_counter
 
 __all__ = ["BESIDE", "Beside", "checked_beside", "count_messages", "resolve_counter", "view_beside"]
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pycupel.errors import CupelError
-from pycupel.tokens.counter import Counter
+from pycupel.tokens.counters import Counter
 from pycupel.tokens.estimate import estimate_tokens
 from pycupel.tokens.models import family_of, normalized_model, vocabulary_of
 

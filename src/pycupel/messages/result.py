@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from pycupel.diagnostics import ExclusionReason, SelectionReport
+from pycupel.diagnostics import SelectionReport
 from pycupel.messages.options import ProviderName
 from pycupel.messages.reading import Reading
 from pycupel.messages.usage import Usage
@@ -13,21 +13,9 @@ from pycupel.model import ContextBudget
 from pycupel.model.frozen import sealed
 
 if TYPE_CHECKING:
-    from pycupel.messages.changes import Cut, ShortenedMessage
+    from pycupel.messages.changes import Cut, Dropped, ShortenedMessage
 
-__all__ = ["Checkpoint", "Dropped", "ExplainedSelection", "MessageSelection", "ResultText"]
-
-
-@sealed
-@dataclass(frozen=True, slots=True)
-class Dropped:
-    """A message or document that was left out."""
-
-    index: int
-    """Its index in the caller's list."""
-
-    reason: ExclusionReason
-    """Why it was left out."""
+__all__ = ["Checkpoint", "ExplainedSelection", "MessageSelection", "ResultText"]
 
 
 class ResultText(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pycupel.diagnostics import ExclusionReason
 from pycupel.errors import UnitTooLargeError, digits
@@ -17,13 +17,12 @@ from pycupel.messages.providers._base import MessageView, Provider
 from pycupel.messages.reading import Reading
 from pycupel.messages.record import Record
 from pycupel.messages.request import Request
-from pycupel.messages.result import Dropped, ExplainedSelection, MessageSelection, ResultText
+from pycupel.messages.result import ExplainedSelection, MessageSelection, ResultText
 from pycupel.messages.usage import usage_of
 from pycupel.model import ContextBudget
-from pycupel.model.frozen import draft_of
 
 if TYPE_CHECKING:
-    from pycupel.messages.changes import Cut, ShortenedMessage
+    from pycupel.messages.changes import Cut, Dropped, ShortenedMessage
     from pycupel.messages.summary import SummaryRequest
 
 __all__ = ["run"]
@@ -31,8 +30,6 @@ __all__ = ["run"]
 _PREVIOUS_IGNORED = (
     "previous was ignored: it was made with different arguments, or this history does not start with the same messages"
 )
-
-_DroppedDraft: Any = draft_of(Dropped)
 
 
 def run(request: Request) -> tuple[MessageSelection, SummaryRequest | None]:
@@ -178,15 +175,11 @@ def _request_notes(provider: Provider, views: Sequence[MessageView]) -> Iterator
 
 def _dropped(reasons: Iterable[tuple[Sequence[int], ExclusionReason]]) -> tuple[Dropped, ...]:
     by_index = sorted([(n, reason) for indices, reason in reasons for n in indices], key=itemgetter(0))
-    dropped: list[Dropped] = []
-    # There may be thousands, and a draft takes a third of the constructor's time.
-    for index, reason in by_index:
-        draft = _DroppedDraft()
-        draft.index = index
-        draft.reason = reason
-        draft.__class__ = Dropped
-        dropped.append(draft)
-    return tuple(dropped)
+    if not by_index:
+        return ()
+    from pycupel.messages.changes import make_dropped  # noqa: PLC0415 - many calls drop nothing
+
+    return make_dropped(by_index)
 
 
 def _stable_prefix(
@@ -209,7 +202,7 @@ def _cut(history: History, replayed: Replayed, kept: Sequence[int]) -> Cut | Non
     removed = history.tokens_of(dropped) + sum(saved.values())
     if not removed:
         return None
-    from pycupel.messages.changes import Cut  # noqa: PLC0415 - most calls cut nothing
+    from pycupel.messages.changes import Cut  # noqa: PLC0415 - many calls cut nothing
 
     # Dropped messages are gone, and shortened ones are new.
     first = min([*(history.units[i].indices[0] for i in dropped), *saved])

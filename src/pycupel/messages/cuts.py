@@ -157,11 +157,7 @@ class _Past:
         begun = bisect_left(self._firsts, end)
         self._units += self._whole(self._grown, begun)
         self._grown = begun
-        must_tokens = self._history.tokens_of(must, end)
-        tokens = must_tokens + self._history.tokens_of(should, end)
-        if tokens + plan.held <= plan.window:
-            return Candidates(self._units, begun, must | should, tokens, must_tokens, end)
-        return Candidates(self._units, begun, must, must_tokens, must_tokens, end)
+        return Candidates(self._history, plan, self._units, begun=begun, end=end, must=must, should=should)
 
     def drop(self, dropped: Gone) -> None:
         # Dropped units are never needed again: later messages depend only on the newest unit, which is kept.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pycupel.diagnostics import BudgetExceeded, ExclusionReason, SelectionReport
 from pycupel.kernels.order import descending
@@ -26,26 +26,43 @@ if TYPE_CHECKING:
 __all__ = ["Candidates", "HistoryCutter"]
 
 
-class Candidates(NamedTuple):
-    """The units that a cut chooses from."""
+class Candidates:
+    """The units that a cut chooses from.
 
-    units: list[int]
-    """The units not dropped so far, ascending."""
+    Args:
+        history: The history.
+        plan: How many tokens it may use.
+        units: The units not dropped so far, ascending.
+        begun: The number of units that have started, dropped ones included.
+        end: The number of messages.
+        must: The units that must stay.
+        should: The units that stay if there is room.
 
-    begun: int
-    """The number of units that have started, dropped ones included."""
+    Attributes:
+        must_tokens: The tokens of the units that must stay.
+        pinned: The units that stay.
+        pinned_tokens: The tokens of the units that stay.
+    """
 
-    pinned: frozenset[int]
-    """The units that stay."""
-
-    pinned_tokens: int
-    """The tokens of the pinned units."""
-
-    must_tokens: int
-    """The tokens of the units that must stay even if there is no room."""
-
-    end: int
-    """The number of messages."""
+    def __init__(
+        self,
+        history: History,
+        plan: Plan,
+        units: list[int],
+        *,
+        begun: int,
+        end: int,
+        must: frozenset[int],
+        should: frozenset[int],
+    ) -> None:
+        self.units = units
+        self.begun = begun
+        self.end = end
+        self.must_tokens = self.pinned_tokens = history.tokens_of(must, end)
+        self.pinned = must
+        tokens = self.must_tokens + history.tokens_of(should, end)
+        if tokens + plan.held <= plan.window:
+            self.pinned, self.pinned_tokens = must | should, tokens
 
 
 class HistoryCutter:

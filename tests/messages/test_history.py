@@ -145,7 +145,7 @@ def test_turns_need_each_other_where_a_provider_says_so() -> None:
 
 def test_an_unknown_unit() -> None:
     with pytest.raises(InvalidArgumentError, match="unit must be one of auto, turn, not 'message'"):
-        read([question()], "message")  # type: ignore[arg-type]
+        to_items([question()], unit="message")  # type: ignore[arg-type]
 
 
 # Pins

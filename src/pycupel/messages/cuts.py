@@ -87,7 +87,7 @@ def replay(cutter: HistoryCutter, plan: Plan, start: State) -> Replayed:
             if not plan.fits(past.tokens(end), candidates.must_tokens):
                 past.drop(cutter(candidates))
     before = State(end, dict(past.gone), cutter.texts(past.gone))
-    known = dict(cutter.saved)
+    saved_before = dict(cutter.saved)
     end = len(history.tokens)
     must, should = past.staying(end)
     cutter.make_fit(must, end)
@@ -96,7 +96,7 @@ def replay(cutter: HistoryCutter, plan: Plan, start: State) -> Replayed:
     dropped: Gone = {} if plan.fits(past.tokens(end), candidates.must_tokens) else cutter(candidates)
     gone = {**past.gone, **dropped}
     now = State(end, gone, cutter.texts(gone))
-    return Replayed(before, now, candidates, dropped, _grown(known, cutter.saved))
+    return Replayed(before, now, candidates, dropped, _grown(saved_before, cutter.saved))
 
 
 def _grown(before: Mapping[int, int], now: Mapping[int, int]) -> dict[int, int]:

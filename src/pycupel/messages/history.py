@@ -6,15 +6,14 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, get_args
+from typing import Any
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.messages.options import UnitName
 from pycupel.messages.providers import MessageView, Provider
 from pycupel.messages.staying import Landmarks, staying_at
 from pycupel.messages.units import Unit, group_messages, turns
 from pycupel.model import ContextItem, ContextKind, ContextSource
-from pycupel.model.checks import checked_int, checked_iterable, checked_name
+from pycupel.model.checks import checked_int, checked_iterable
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import trusted_item
 
@@ -41,7 +40,7 @@ class History:
         messages: The messages.
         provider: The provider of the messages.
         views: The messages as they were read.
-        unit: The argument of `select_messages`.
+        unit: "turn" to keep or drop whole turns.
         pin: The argument of `select_messages`.
 
     Attributes:
@@ -60,16 +59,15 @@ class History:
     """
 
     def __init__(
-        self, messages: Sequence[Any], provider: Provider, views: list[MessageView], unit: Any, pin: Any
+        self, messages: Sequence[Any], provider: Provider, views: list[MessageView], unit: str, pin: Any
     ) -> None:
-        is_turns = checked_name("unit", unit, get_args(UnitName)) == "turn"
         self.provider = provider
         self.views = views
         self.texts = [view.text for view in views]
         self.tokens = tokens = [view.tokens for view in views]
         self.pins = _pinned_messages(messages, pin)
         singles = group_messages(views, provider)
-        self.units, unit_of = _whole_turns(singles) if is_turns else (singles, _same)
+        self.units, unit_of = _whole_turns(singles) if unit == "turn" else (singles, _same)
         self.sizes = [tokens[n[0]] if len(n) == 1 else sum([tokens[i] for i in n]) for n, *_ in self.units]
         self.ties = _ties(self.units)
         self.landmarks = Landmarks(singles, self.pins, len(messages), unit_of, self.units)

@@ -145,7 +145,7 @@ def _selection(
 
 
 def _broken_notes(history: History) -> Iterator[str]:
-    """Nobody looks for a message that is missing although there is room for it."""
+    """Say what was left out although there is room for it, which a caller might not notice."""
     if history.broken:
         count = sum(len(history.units[i].indices) for i in history.broken)
         what, them = ("1 message was", "it") if count == 1 else (f"{count} messages were", "them")
@@ -166,7 +166,7 @@ def _system_notes(history: History, dropped: Container[int]) -> Iterator[str]:
 
 
 def _request_notes(provider: Provider, views: Sequence[MessageView]) -> Iterator[str]:
-    """Say what the provider rejects although each message is right; nothing is dropped because of it."""
+    """Say what the provider would reject in the request as a whole; nothing is dropped because of it."""
     for rule in provider.request_rules:
         finding = next(rule(views), None)
         if finding is not None:

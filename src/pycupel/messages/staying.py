@@ -64,7 +64,7 @@ class Landmarks:
         # Most units are in the track of their role.
         tracks: dict[str, list[tuple[int, int]]] = {role: [] for role in ("system", "reminder", "user", "exchange")}
         self.trailing: int | None = None
-        asked = frozenset(pins)
+        pinned = frozenset(pins)
         for i, unit in enumerate(units):
             indices, role, _, state, problem, _, remark = unit
             if problem is not None:
@@ -78,8 +78,8 @@ class Landmarks:
                 tracks["user"].append((indices[-1], i))
             if state == "open":
                 tracks["system"].append((indices[0], i))
-            if asked:
-                tracks["system"] += [(n, i) for n in indices if n in asked]
+            if pinned:
+                tracks["system"] += [(n, i) for n in indices if n in pinned]
         self.fixed, self.reminders, self.speakers, self.exchanges = (
             _Track(found, unit_of) for found in tracks.values()
         )

@@ -80,7 +80,7 @@ def replay(cutter: HistoryCutter, plan: Plan, start: State) -> Replayed:
     for end in points[bisect_right(points, start.end) :]:
         if past.tokens(end) <= fits_always:
             continue
-        must, should = past.staying(end)
+        must, should = history.staying(end, past.gone)
         cutter.make_fit(must, end)
         if history.tokens_of(must, end) + plan.held <= plan.window:
             candidates = past.candidates(end, must, should, plan)
@@ -89,7 +89,7 @@ def replay(cutter: HistoryCutter, plan: Plan, start: State) -> Replayed:
     before = State(end, dict(past.gone), cutter.texts(past.gone))
     saved_before = dict(cutter.saved)
     end = len(history.tokens)
-    must, should = past.staying(end)
+    must, should = history.staying(end, past.gone)
     cutter.make_fit(must, end)
     _check(history, must, plan)
     candidates = past.candidates(end, must, should, plan)
@@ -149,9 +149,6 @@ class _Past:
         """Return the remaining tokens before a message."""
         # Only messages before the end have been shortened.
         return self._sums[end] - self._gone_tokens - self._cutter.saved_tokens
-
-    def staying(self, end: int) -> tuple[frozenset[int], frozenset[int]]:
-        return self._history.staying(end, self.gone)
 
     def candidates(self, end: int, must: frozenset[int], should: frozenset[int], plan: Plan) -> Candidates:
         begun = bisect_left(self._firsts, end)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any
 
 from pycupel.extras import load_extra
@@ -39,4 +38,4 @@ def load(encoding: str) -> tuple[Callable[[str], int], str]:
     """
     splintr = load_extra("splintr", extra="tokens", package="splintr-rs", purpose=f"counting {encoding} exactly")
     tokenizer = splintr.Tokenizer.from_pretrained(_NAMES.get(encoding, encoding))
-    return _Count(tokenizer), f"splintr-rs {version('splintr-rs')}"
+    return _Count(tokenizer), f"splintr-rs {splintr.__version__}"

@@ -11,7 +11,7 @@ from pycupel import ContextBudget, ContextItem, ContextKind, ContextSource, Pipe
 from pycupel.errors import InvalidArgumentError, MessageShapeError
 from pycupel.messages import to_items
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.history import History, items_at, make_history
+from pycupel.messages.history import History, items_at
 from pycupel.messages.options import ProviderName, UnitName
 from pycupel.messages.staying import with_needs
 from tests.messages.chats import answer, calls, exchange, long_turn, question, result, system
@@ -20,7 +20,7 @@ from tests.messages.histories import WRITERS, Exchange, Message
 
 def read(messages: list[Message], unit: UnitName = "auto", pin: Any = None, provider: ProviderName = "auto") -> History:
     known = resolve_provider(messages, provider)
-    return make_history(messages, known, known.read(messages), unit, pin)
+    return History(messages, known, known.read(messages), unit, pin)
 
 
 def indices(history: History, unit_indices: frozenset[int]) -> list[int]:
@@ -31,7 +31,7 @@ def pinned(
     messages: list[Message], unit: UnitName = "auto", pin: Any = None, provider: ProviderName = "auto"
 ) -> list[int]:
     history = read(messages, unit, pin, provider)
-    return indices(history, history.staying().must)
+    return indices(history, history.staying()[0])
 
 
 # Items
@@ -140,12 +140,12 @@ def test_turns_need_each_other_where_a_provider_says_so() -> None:
     read_as_turns = read(history, "turn", provider="anthropic")
     assert [unit.indices for unit in read_as_turns.units] == [(0, 1), (2, 4), (3,), (5,)]
     assert read_as_turns.units[2].needs == (1,)
-    assert indices(read_as_turns, read_as_turns.staying().must) == [2, 3, 4, 5]
+    assert indices(read_as_turns, read_as_turns.staying()[0]) == [2, 3, 4, 5]
 
 
 def test_an_unknown_unit() -> None:
     with pytest.raises(InvalidArgumentError, match="unit must be one of auto, turn, not 'message'"):
-        read([question()], "message")  # type: ignore[arg-type]
+        to_items([question()], unit="message")  # type: ignore[arg-type]
 
 
 # Pins
@@ -162,8 +162,8 @@ def test_the_last_exchange_is_pinned_while_its_turn_lasts() -> None:
 
 def test_afterwards_it_should_stay_if_it_can_with_its_question() -> None:
     history = read([question("a"), *exchange("c1"), *exchange("c2"), answer(), question("b"), answer(), question("c")])
-    assert indices(history, history.staying().must) == [8]
-    assert indices(history, history.staying().should) == [0, 3, 4, 5]
+    assert indices(history, history.staying()[0]) == [8]
+    assert indices(history, history.staying()[1]) == [0, 3, 4, 5]
 
 
 def test_what_was_said_about_an_exchange_should_stay_with_it() -> None:
@@ -194,8 +194,8 @@ def test_what_has_begun_is_pinned_until_it_is_finished() -> None:
         [question(), *made, done[0], question("And?"), answer("Wait."), done[1], answer()], provider="responses"
     )
     assert history.points == [1, 5, 7]
-    assert indices(history, history.staying(5).must) == [0, 1, 2, 3, 4, 6]
-    assert indices(history, history.staying(7).must) == [4]
+    assert indices(history, history.staying(5)[0]) == [0, 1, 2, 3, 4, 6]
+    assert indices(history, history.staying(7)[0]) == [4]
 
 
 def test_an_assistant_message_at_the_end_is_pinned_because_the_model_may_continue_it() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pycupel.messages import lint_messages
+from pycupel.messages import lint_messages, select_messages
 from pycupel.messages.options import ProviderName
 
 HELLO: list[Any] = [{"role": "user", "content": "hello"}]
@@ -41,6 +41,10 @@ def test_blocks_with_cache_control_count_wherever_they_are() -> None:
     assert found(cached, "anthropic", system=prompt, tools=tools) == [(0, "excess-cache-control", "error")]
     both = found(cached, "anthropic", system=5 * prompt)
     assert both == [(-1, "excess-cache-control", "error"), (0, "excess-cache-control", "error")]
+    assert select_messages(cached, 10_000, provider="anthropic", system=prompt, tools=tools[:2]).notes == ()
+    for beside in ({"system": prompt, "tools": iter(tools)}, {"system": 5 * prompt}):
+        [note] = select_messages(cached, 10_000, provider="anthropic", **beside).notes
+        assert "more than 4 blocks with cache_control" in note
 
 
 @pytest.mark.parametrize(

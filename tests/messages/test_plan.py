@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from pycupel import ContextBudget, ContextItem, KnapsackSlice, Policy, RecencyScorer
 from pycupel.errors import PinnedExceedsBudgetError, UnitTooLargeError
 from pycupel.messages import select_messages
-from pycupel.messages.plan import limits_of, make_plan
+from pycupel.messages.plan import Plan, limits_of
 from tests.messages.chats import (
     answer,
     calls,
@@ -54,7 +54,7 @@ def test_for_an_int_65_percent_of_what_must_stay_leaves_are_the_target() -> None
     assert limits_of(1_000, 0.0) == ContextBudget(1_000, 650)
     assert limits_of(7, 0.0) == ContextBudget(7, 4)
     assert limits_of(10**400, 0.0) == ContextBudget(10**400, 65 * 10**398)
-    plan = make_plan(limits_of(1_000, 0.0), [], 0.0, has_target=False, stable=True)
+    plan = Plan(limits_of(1_000, 0.0), [], 0.0, has_target=False, stable=True)
     assert [plan.target_for(must) for must in (0, 100, 900, 1_000)] == [650, 685, 965, 1_000]
     assert plan.goal(700, 100) == (0, 0)
     assert plan.goal(500, 100) == (185, 0)

@@ -569,7 +569,19 @@ def test_annotations_can_be_evaluated(function: Callable[..., Any]) -> None:
 
 
 def test_importing_messages_does_not_look_for_installed_packages() -> None:
-    code = "import sys, pycupel.messages; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    loaded = loaded_by("import pycupel.messages")
     assert "pycupel.messages.selection" in loaded
-    assert not {"importlib.metadata", "json", "pycupel.registry", "pycupel.tokens.tiktoken"}.intersection(loaded)
+    assert not {"importlib.metadata", "json", "pycupel.registry", "pycupel.tokens.tiktoken"} & loaded
+
+
+def test_a_call_that_drops_nothing_loads_only_what_it_needs() -> None:
+    call = "pycupel.messages.select_messages([{'role': 'user', 'content': 'hi'}], 100)"
+    loaded = loaded_by(f"import pycupel.messages; sys.modules |= {{'splintr': None, 'tiktoken': None}}; {call}")
+    assert "pycupel.tokens.estimate" in loaded
+    rarely_needed = {"changes", "documents", "items", "lint", "shortening", "summary", "providers.anthropic"}
+    assert not {"importlib.metadata", *(f"pycupel.messages.{name}" for name in rarely_needed)} & loaded
+
+
+def loaded_by(code: str) -> set[str]:
+    command = [sys.executable, "-c", f"import sys; {code}; print(*sys.modules)"]
+    return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())

@@ -14,13 +14,25 @@ Messages may be dicts or objects from the provider's library; they are never cha
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from pycupel.lazy import load_when_used
 from pycupel.messages.counting import count_messages
-from pycupel.messages.items import to_items
-from pycupel.messages.lint import Finding, lint_messages
 from pycupel.messages.options import ProviderName, TooLarge, UnitName
-from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection, ShortenedMessage
+from pycupel.messages.result import ExplainedSelection, MessageSelection
 from pycupel.messages.selection import aselect_messages, select_messages
 from pycupel.messages.usage import Usage, tokens_by_kind
+
+if TYPE_CHECKING:
+    from pycupel.messages.changes import Cut, Dropped, ShortenedMessage
+    from pycupel.messages.items import to_items
+    from pycupel.messages.lint import Finding, lint_messages
+else:
+    # Imported on first use, because many calls of `select_messages` need none of them.
+    __getattr__ = load_when_used(
+        __name__,
+        {".changes": "Cut Dropped ShortenedMessage", ".items": "to_items", ".lint": "Finding lint_messages"},
+    )
 
 __all__ = [
     "Cut",

@@ -70,7 +70,7 @@ def choose(
     offered, pinned = replayed.candidates.units, replayed.candidates.pinned
     kept = [i for i in offered if i not in replayed.dropped]
     refused: dict[int, ExclusionReason] = {i: Filtered(problem) for i, problem in history.broken.items()}
-    aside = refused | dict(sorted(replayed.gone.items()))
+    aside = refused | dict(sorted(replayed.before.gone.items()))
     reasons = aside | dict(replayed.dropped)
     older: dict[int, ExclusionReason] = {old.index: Deduplicated(new.item.content) for old, new in replaced}
     if not (hits or replayed.dropped or explain or query is not None):

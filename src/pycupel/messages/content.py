@@ -72,7 +72,7 @@ _FIELDS: Mapping[str, str] = {
     **dict.fromkeys(("functionCall", "functionResponse", "executableCode", "codeExecutionResult"), "nested"),
     **dict.fromkeys(("tool_call", "tool_response", "toolCall", "toolResponse"), "nested"),
     # Reasoning that only the provider can read.
-    **dict.fromkeys(("signature", "thought_signature", "thoughtSignature", "encrypted_content"), "sealed"),
+    **dict.fromkeys(("signature", "thought_signature", "thoughtSignature", "encrypted_content"), "encrypted"),
 }
 _RANKS = {name: rank for rank, name in enumerate(_FIELDS)}
 # Encrypted reasoning has about eight characters per token.
@@ -201,7 +201,7 @@ class ContentReader:
         how, value = _FIELDS[name], members[name]
         if how == "nested":
             return self._nested(name, value, members, texts)
-        if how == "sealed":
+        if how == "encrypted":
             return _encrypted(value, name)
         if how == "json":
             texts.append(_json(value, name))

@@ -4,36 +4,63 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType, MethodType
-from typing import Any, NamedTuple
+from typing import Any
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.content import ContentError, ContentReader
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.fields import as_json, field, filled, is_list, rewritten
+from pycupel.messages.fields import as_json, field, filled, is_filled, is_list, rewritten
 from pycupel.messages.options import ProviderName, checked_list
-from pycupel.messages.providers import Provider
+from pycupel.messages.providers._base import CACHED, MessageView, Provider
 from pycupel.model.checks import describe, wrong_type
 from pycupel.model.names import name_key
-from pycupel.tokens.counter import Counter
-from pycupel.tokens.counters import CounterLike, get_counter
+from pycupel.tokens.counters import Counter, CounterLike, get_counter
 
-__all__ = ["Beside", "checked_beside", "count_beside", "count_messages", "resolve_counter"]
+__all__ = ["BESIDE", "Beside", "checked_beside", "count_messages", "resolve_counter", "view_beside"]
+
+# The index of what is sent beside the messages.
+BESIDE = -1
 
 # Plain values with neither text nor fields.
 _PLAIN = (bytes, int, float)
 
 
-class Beside(NamedTuple):
-    """The tokens of what is sent beside the messages."""
+class Beside:
+    """What is sent beside the messages.
 
-    system: int
-    """The system prompt."""
+    Args:
+        provider: Whose prices to use.
+        count: Counts the tokens of a text.
+        system: The system prompt, in any shape; None if there is none.
+        tools: The definitions of tools; None if there are none.
 
-    tools: int
-    """The definitions of tools."""
+    Attributes:
+        system: The tokens of the system prompt.
+        tools: The tokens of the definitions of tools.
+        reply: The tokens of the start of the reply.
+        view: A view of all of it, for the rules about the whole request.
 
-    reply: int
-    """The start of the reply."""
+    Raises:
+        TypeError: the system prompt or a definition is a plain value that cannot be one.
+        InvalidArgumentError: it cannot be read.
+    """
+
+    def __init__(self, provider: Provider, count: Callable[[str], int], system: Any, tools: Any) -> None:
+        prices = provider.prices
+        definitions = checked_beside(system, tools)
+        texts = [_definition(tool, n) for n, tool in enumerate(definitions)]
+        self.system = 0 if system is None else _system_tokens(system, ContentReader(count, prices))
+        self.tools = sum(
+            [count(rewritten(text) if prices.escapes else text) + prices.tool for text in texts],
+            prices.tools if texts else 0,
+        )
+        self.reply = prices.reply
+        self.view = view_beside(system, definitions)
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of all of it."""
+        return self.system + self.tools + self.reply
 
 
 def count_messages(
@@ -65,7 +92,7 @@ def count_messages(
     history = checked_list("messages", messages)
     known = resolve_provider(history, provider, model)
     count = resolve_counter(counter, known, model)
-    return known.price(history, count) + sum(count_beside(known, count, system, tools))
+    return known.price(history, count) + Beside(known, count, system, tools).tokens
 
 
 def resolve_counter(counter: CounterLike, provider: Provider, model: str | None) -> Counter:
@@ -77,32 +104,6 @@ def resolve_counter(counter: CounterLike, provider: Provider, model: str | None)
     return get_counter(counter)
 
 
-def count_beside(
-    provider: Provider, count: Callable[[str], int], system: Any = None, tools: Iterable[Any] | None = None
-) -> Beside:
-    """Count what is sent beside the messages, and the start of the reply.
-
-    Args:
-        provider: Whose prices to use.
-        count: Counts the tokens of a text.
-        system: The system prompt, in any shape; None if there is none.
-        tools: The definitions of tools; None if there are none.
-
-    Raises:
-        TypeError: the system prompt or a definition is a plain value that cannot be one.
-    """
-    prices = provider.prices
-    definitions = [_definition(tool, n) for n, tool in enumerate(checked_beside(system, tools))]
-    return Beside(
-        0 if system is None else _system_tokens(system, ContentReader(count, prices)),
-        sum(
-            [count(rewritten(text) if prices.escapes else text) + prices.tool for text in definitions],
-            prices.tools if definitions else 0,
-        ),
-        prices.reply,
-    )
-
-
 def checked_beside(system: Any, tools: Any) -> list[Any]:
     """Check the system prompt and the tools, and return the definitions of the tools."""
     if isinstance(system, _PLAIN):
@@ -112,6 +113,13 @@ def checked_beside(system: Any, tools: Any) -> list[Any]:
         if tool is None or isinstance(tool, (str, *_PLAIN)):
             raise wrong_type(f"tools[{n}]", "a definition", tool)
     return definitions
+
+
+def view_beside(system: Any, definitions: Iterable[Any]) -> MessageView:
+    """View the system prompt and the definitions of tools like a message."""
+    blocks = system if is_list(system) else [system]
+    cached = sum(is_filled(field(each, "cache_control")) for each in (*blocks, *definitions))
+    return MessageView(BESIDE, "system", "", 0, marks=(CACHED,) * cached)
 
 
 def _each_tool(tools: Iterable[Any]) -> Iterator[Any]:

@@ -8,7 +8,7 @@ chosen only there: however long the history is, each message is looked at just a
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -18,7 +18,6 @@ from pycupel.messages.cutter import Candidates, HistoryCutter
 from pycupel.messages.history import History
 from pycupel.messages.plan import Plan
 from pycupel.messages.result import ResultText
-from pycupel.messages.staying import Staying
 
 __all__ = ["START", "Replayed", "State", "replay"]
 
@@ -48,20 +47,17 @@ class Replayed(NamedTuple):
     before: State
     """The state at the last point before the end."""
 
+    now: State
+    """The state at the end."""
+
     candidates: Candidates
     """The candidates at the end."""
 
     dropped: Gone
     """The units that a cut at the end dropped."""
 
-    gone: Gone
-    """The units that were dropped before."""
-
     saved: Mapping[int, int]
     """The tokens that shortening saved at the end, by message."""
-
-    texts: tuple[ResultText, ...]
-    """The texts of shortened results."""
 
 
 def replay(cutter: HistoryCutter, plan: Plan, start: State) -> Replayed:
@@ -84,30 +80,31 @@ def replay(cutter: HistoryCutter, plan: Plan, start: State) -> Replayed:
     for end in points[bisect_right(points, start.end) :]:
         if past.tokens(end) <= fits_always:
             continue
-        staying = past.staying(end)
-        cutter.make_fit(staying.must, end)
-        if history.tokens_of(staying.must, end) + plan.held <= plan.window:
-            candidates = past.candidates(end, staying, plan)
+        must, should = history.staying(end, past.gone)
+        cutter.make_fit(must, end)
+        if history.tokens_of(must, end) + plan.held <= plan.window:
+            candidates = past.candidates(end, must, should, plan)
             if not plan.fits(past.tokens(end), candidates.must_tokens):
                 past.drop(cutter(candidates))
     before = State(end, dict(past.gone), cutter.texts(past.gone))
-    known = dict(cutter.saved)
+    saved_before = dict(cutter.saved)
     end = len(history.tokens)
-    staying = past.staying(end)
-    cutter.make_fit(staying.must, end)
-    _check(history, staying, plan)
-    candidates = past.candidates(end, staying, plan)
+    must, should = history.staying(end, past.gone)
+    cutter.make_fit(must, end)
+    _check(history, must, plan)
+    candidates = past.candidates(end, must, should, plan)
     dropped: Gone = {} if plan.fits(past.tokens(end), candidates.must_tokens) else cutter(candidates)
-    texts = cutter.texts({**past.gone, **dropped})
-    return Replayed(before, candidates, dropped, past.gone, _grown(known, cutter.saved), texts)
+    gone = {**past.gone, **dropped}
+    now = State(end, gone, cutter.texts(gone))
+    return Replayed(before, now, candidates, dropped, _grown(saved_before, cutter.saved))
 
 
 def _grown(before: Mapping[int, int], now: Mapping[int, int]) -> dict[int, int]:
     return {n: tokens - before.get(n, 0) for n, tokens in now.items() if tokens != before.get(n, 0)}
 
 
-def _check(history: History, staying: Staying, plan: Plan) -> None:
-    must, window = staying.must, plan.window
+def _check(history: History, must: Collection[int], plan: Plan) -> None:
+    window = plan.window
     needed = history.tokens_of(must) + plan.held
     if needed > window and must:
         largest = max(sorted(must), key=history.sizes.__getitem__)
@@ -153,18 +150,11 @@ class _Past:
         # Only messages before the end have been shortened.
         return self._sums[end] - self._gone_tokens - self._cutter.saved_tokens
 
-    def staying(self, end: int) -> Staying:
-        return self._history.staying(end, self.gone)
-
-    def candidates(self, end: int, staying: Staying, plan: Plan) -> Candidates:
+    def candidates(self, end: int, must: frozenset[int], should: frozenset[int], plan: Plan) -> Candidates:
         begun = bisect_left(self._firsts, end)
         self._units += self._whole(self._grown, begun)
         self._grown = begun
-        must_tokens = self._history.tokens_of(staying.must, end)
-        tokens = must_tokens + self._history.tokens_of(staying.should, end)
-        if tokens + plan.held <= plan.window:
-            return Candidates(self._units, begun, staying.must | staying.should, tokens, must_tokens, end)
-        return Candidates(self._units, begun, staying.must, must_tokens, must_tokens, end)
+        return Candidates(self._history, plan, self._units, begun=begun, end=end, must=must, should=should)
 
     def drop(self, dropped: Gone) -> None:
         # Dropped units are never needed again: later messages depend only on the newest unit, which is kept.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pycupel.diagnostics import BudgetExceeded, ExclusionReason, SelectionReport
 from pycupel.kernels.order import descending
 from pycupel.kernels.records import records
 from pycupel.messages.history import History, items_at
 from pycupel.messages.plan import Plan
-from pycupel.messages.result import ResultText, ShortenedMessage
+from pycupel.messages.result import ResultText
 from pycupel.messages.scoring import scorer_for
 from pycupel.messages.slicing import fill, inner_slicer, without_lone_questions
 from pycupel.model import ContextBudget, ContextItem
@@ -20,29 +20,49 @@ from pycupel.protocols import Scorer, Slicer
 from pycupel.scorers._base import score_all
 from pycupel.slicers._base import slice_by_index
 
+if TYPE_CHECKING:
+    from pycupel.messages.changes import ShortenedMessage
+
 __all__ = ["Candidates", "HistoryCutter"]
 
 
-class Candidates(NamedTuple):
-    """The units that a cut chooses from."""
+class Candidates:
+    """The units that a cut chooses from.
 
-    units: list[int]
-    """The units not dropped so far, ascending."""
+    Args:
+        history: The history.
+        plan: How many tokens it may use.
+        units: The units not dropped so far, ascending.
+        begun: The number of units that have started, dropped ones included.
+        end: The number of messages.
+        must: The units that must stay.
+        should: The units that stay if there is room.
 
-    begun: int
-    """The number of units that have started, dropped ones included."""
+    Attributes:
+        must_tokens: The tokens of the units that must stay.
+        pinned: The units that stay.
+        pinned_tokens: The tokens of the units that stay.
+    """
 
-    pinned: frozenset[int]
-    """The units that stay."""
-
-    pinned_tokens: int
-    """The tokens of the pinned units."""
-
-    must_tokens: int
-    """The tokens of the units that must stay even if there is no room."""
-
-    end: int
-    """The number of messages."""
+    def __init__(
+        self,
+        history: History,
+        plan: Plan,
+        units: list[int],
+        *,
+        begun: int,
+        end: int,
+        must: frozenset[int],
+        should: frozenset[int],
+    ) -> None:
+        self.units = units
+        self.begun = begun
+        self.end = end
+        self.must_tokens = self.pinned_tokens = history.tokens_of(must, end)
+        self.pinned = must
+        tokens = self.must_tokens + history.tokens_of(should, end)
+        if tokens + plan.held <= plan.window:
+            self.pinned, self.pinned_tokens = must | should, tokens
 
 
 class HistoryCutter:

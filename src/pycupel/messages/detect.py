@@ -9,10 +9,8 @@ from pycupel.errors import ProviderAmbiguousError
 from pycupel.messages.content import Prices
 from pycupel.messages.fields import field, is_filled, is_list, text_of
 from pycupel.messages.providers import PROVIDERS, Provider
-from pycupel.messages.providers._base import message_in
-from pycupel.messages.providers.openai import LANGCHAIN_ROLES
+from pycupel.messages.providers._base import LANGCHAIN_ROLES, message_in
 from pycupel.model.checks import checked_name
-from pycupel.tokens.models import family_of
 
 __all__ = ["detect_provider", "resolve_provider"]
 
@@ -57,7 +55,11 @@ def resolve_provider(messages: Sequence[Any], provider: Any, model: str | None =
     if isinstance(provider, Provider):
         return provider
     name = checked_name("provider", provider, ("auto", *PROVIDERS))
-    family = None if model is None else family_of(model)
+    family: str | None = None
+    if model is not None:
+        from pycupel.tokens.models import family_of  # noqa: PLC0415 - not needed without a model
+
+        family = family_of(model)
     home = None if family is None else PROVIDERS.get(family)
     known = PROVIDERS[name] if name != "auto" else detect_provider(messages, home)
     prices = known.prices if family is None else _CHAT_TEMPLATES if home is None else home.prices

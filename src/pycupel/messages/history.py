@@ -6,19 +6,18 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple, get_args
+from typing import Any
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.messages.options import UnitName
 from pycupel.messages.providers import MessageView, Provider
-from pycupel.messages.staying import Landmarks, Staying, landmarks_of, staying_at
+from pycupel.messages.staying import Landmarks, staying_at
 from pycupel.messages.units import Unit, group_messages, turns
 from pycupel.model import ContextItem, ContextKind, ContextSource
-from pycupel.model.checks import checked_int, checked_iterable, checked_name
+from pycupel.model.checks import checked_int, checked_iterable
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import trusted_item
 
-__all__ = ["History", "items_at", "make_history"]
+__all__ = ["History", "items_at"]
 
 # Messages have no timestamps, so they get some by order, from a fixed start, so that equal histories stay equal.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -34,51 +33,54 @@ _KINDS = {
 }
 
 
-class History(NamedTuple):
-    """A history that has been read."""
+class History:
+    """A history that has been read, in units.
 
-    provider: Provider
-    """The provider of the messages."""
+    Args:
+        messages: The messages.
+        provider: The provider of the messages.
+        views: The messages as they were read.
+        unit: "turn" to keep or drop whole turns.
+        pin: The argument of `select_messages`.
 
-    views: list[MessageView]
-    """The messages as they were read."""
-
-    texts: list[str]
-    """The full text of each message, even if its view has been shortened since."""
-
-    units: list[Unit]
-    """The units, or whole turns as units, in order of their first message."""
-
-    tokens: list[int]
-    """The tokens of each message."""
-
-    sizes: list[int]
-    """The tokens of each unit."""
-
-    ties: list[tuple[int, ...]]
-    """For each unit, the indices of the units it is kept with: those that the provider requires, and for an exchange,
-    the assistant's answer.
+    Attributes:
+        provider: The provider of the messages.
+        views: The messages as they were read.
+        texts: The full text of each message, even if its view has been shortened since.
+        units: The units, or whole turns as units, in order of their first message.
+        tokens: The tokens of each message.
+        sizes: The tokens of each unit.
+        ties: For each unit, the indices of the units it is kept with: those that the provider requires, and for an
+            exchange, the assistant's answer.
+        landmarks: Where to find what stays.
+        broken: Why the provider would reject a unit, by unit index; usually empty.
+        points: The length of the history at each call of the model: each ends before a run of its output.
+        pins: The indices of the messages that the caller pins.
     """
 
-    landmarks: Landmarks
-    """Where to find what stays."""
-
-    broken: dict[int, str]
-    """Why the provider would reject a unit, by unit index; usually empty."""
-
-    points: list[int]
-    """The length of the history at each call of the model: each ends before a run of its output."""
-
-    pins: list[int]
-    """The indices of the messages that the caller pins."""
+    def __init__(
+        self, messages: Sequence[Any], provider: Provider, views: list[MessageView], unit: str, pin: Any
+    ) -> None:
+        self.provider = provider
+        self.views = views
+        self.texts = [view.text for view in views]
+        self.tokens = tokens = [view.tokens for view in views]
+        self.pins = _pinned_messages(messages, pin)
+        singles = group_messages(views, provider)
+        self.units, unit_of = _whole_turns(singles) if unit == "turn" else (singles, _same)
+        self.sizes = [tokens[n[0]] if len(n) == 1 else sum([tokens[i] for i in n]) for n, *_ in self.units]
+        self.ties = _ties(self.units)
+        self.landmarks = Landmarks(singles, self.pins, len(messages), unit_of, self.units)
+        self.broken = {i: each.problem for i, each in enumerate(self.units) if each.problem is not None}
+        self.points = _points(views)
 
     @property
     def whole(self) -> list[int]:
         """Return the indices of the units that are not broken."""
         return [i for i in range(len(self.units)) if i not in self.broken]
 
-    def staying(self, end: int | None = None, gone: Container[int] = ()) -> Staying:
-        """Find what stays if the history ends before the message `end`; None for the whole history."""
+    def staying(self, end: int | None = None, gone: Container[int] = ()) -> tuple[frozenset[int], frozenset[int]]:
+        """Find what must stay if the history ends before the message `end`, and what stays if there is room."""
         count = len(self.tokens)
         end = count if end is None else end
         return staying_at(self.units, self.ties, self.landmarks, end, is_last=end == count, gone=gone)
@@ -101,20 +103,6 @@ class History(NamedTuple):
                 for i in unit_indices
             ]
         )
-
-
-def make_history(messages: Sequence[Any], provider: Provider, views: list[MessageView], unit: Any, pin: Any) -> History:
-    """Group messages that have been read; `unit` and `pin` are the arguments of `select_messages`."""
-    is_turns = checked_name("unit", unit, get_args(UnitName)) == "turn"
-    tokens = [view.tokens for view in views]
-    pins = _pinned_messages(messages, pin)
-    singles = group_messages(views, provider)
-    units, unit_of = _whole_turns(singles) if is_turns else (singles, _same)
-    sizes = [tokens[n[0]] if len(n) == 1 else sum([tokens[i] for i in n]) for n, *_ in units]
-    landmarks = landmarks_of(singles, pins, len(messages), unit_of, units)
-    broken = {i: each.problem for i, each in enumerate(units) if each.problem is not None}
-    texts = [view.text for view in views]
-    return History(provider, views, texts, units, tokens, sizes, _ties(units), landmarks, broken, _points(views), pins)
 
 
 def items_at(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, get_args
 
 from pycupel.messages.counting import resolve_counter
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.history import items_at, make_history
+from pycupel.messages.history import History, items_at
 from pycupel.messages.options import Pin, ProviderName, UnitName, checked_list
 from pycupel.model import ContextItem
+from pycupel.model.checks import checked_name
 from pycupel.tokens.counters import CounterLike
 
 __all__ = ["to_items"]
@@ -42,8 +43,10 @@ def to_items(
         MessageShapeError: a message has a shape that the provider does not know.
         ProviderAmbiguousError: the provider is "auto" and cannot be determined.
     """
+    unit_name = checked_name("unit", unit, get_args(UnitName))
     source = checked_list("messages", messages)
     known = resolve_provider(source, provider, model)
     views = known.read(source, resolve_counter(counter, known, model))
-    history = make_history(source, known, views, unit, pin)
-    return list(items_at(history, history.whole, history.staying().must, named=True).values())
+    history = History(source, known, views, unit_name, pin)
+    must, _ = history.staying()
+    return list(items_at(history, history.whole, must, named=True).values())

@@ -44,21 +44,17 @@ stricter order. Rows with a star quote the APIs: "[] is too short - 'messages.0.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from pycupel.messages.counting import checked_beside
+from pycupel.messages.counting import BESIDE, checked_beside, view_beside
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.fields import field, is_list, text_of
 from pycupel.messages.options import ProviderName, checked_list
 from pycupel.messages.providers._base import ERROR, WARNING, Finding, MessageView, Severity
-from pycupel.messages.providers._rules import CACHED
 from pycupel.model.checks import quoted
 
 __all__ = ["Finding", "lint_messages"]
-
-# The index of what is sent beside the messages.
-BESIDE = -1
 
 
 def lint_messages(
@@ -91,19 +87,17 @@ def lint_messages(
     known = resolve_provider(history, provider, model)
     views = known.read(history)
     definitions = checked_beside(system, tools)
-    blocks = system if is_list(system) else [system]
-    cached = sum(field(each, "cache_control") is not None for each in (*blocks, *definitions))
-    beside = MessageView(BESIDE, "system", "", 0, marks=(CACHED,) * cached)
     severity = ERROR if known.name in ("anthropic", "gemini") else WARNING
-    findings = [*_repeated_tools(definitions, severity), *known.check(views, [beside])]
+    findings = [*_repeated_tools(definitions, severity), *known.check(views, [view_beside(system, definitions)])]
     if known.name == "anthropic":
-        findings += _empty_prompt(blocks)
+        findings += _empty_prompt(system)
         if tools is not None and not definitions:
             findings += _missing_tools(views)
     return sorted(findings, key=lambda finding: finding.index)
 
 
-def _empty_prompt(blocks: Sequence[Any]) -> Iterator[Finding]:
+def _empty_prompt(system: Any) -> Iterator[Finding]:
+    blocks = system if is_list(system) else [system]
     texts = [block if isinstance(block, str) else field(block, "text") for block in blocks]
     if any(isinstance(text, str) and not text.strip() for text in texts):
         yield Finding(BESIDE, "empty-text", "the system prompt has an empty or whitespace-only text", "Leave it out.")

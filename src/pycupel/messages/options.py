@@ -10,7 +10,6 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_int, checked_iterable, wrong_type
 from pycupel.model.percent import percent_of
-from pycupel.tokens.windows import window_of
 
 __all__ = [
     "BudgetLike",
@@ -68,6 +67,8 @@ def as_budget(budget: BudgetLike, model: str | None) -> ContextBudget | int:
             value=budget,
             hint="Pass model=, or a number of tokens.",
         )
+    from pycupel.tokens.windows import window_of  # noqa: PLC0415 - most budgets are numbers
+
     return percent_of(window_of(model), percent)
 
 

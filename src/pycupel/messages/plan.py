@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget
@@ -14,7 +14,7 @@ from pycupel.model.percent import share_of
 if TYPE_CHECKING:
     from pycupel.messages.documents import DocumentItem
 
-__all__ = ["Plan", "limits_of", "make_plan", "summary_room"]
+__all__ = ["Plan", "limits_of", "summary_room"]
 
 # With an int as budget, a history that exceeds it is cut to what must stay plus this share of the remaining tokens.
 # The rest is room to grow, so that the next calls only append, and the provider's prompt cache holds.
@@ -48,26 +48,44 @@ def limits_of(budget: ContextBudget | int, margin_percent: float, beside: int = 
     )
 
 
-class Plan(NamedTuple):
-    """How many tokens a history may use beside documents."""
+class Plan:
+    """How many tokens a history may use beside documents.
 
-    limits: ContextBudget
-    """What the budget leaves for messages and documents."""
+    Args:
+        limits: What the budget leaves for messages and documents.
+        hits: The documents.
+        share: The share of the room that documents get before the history; 0 without documents.
+        has_target: Whether the caller has set a target.
+        stable: Whether the start of the prompt should stay the same, so that cuts must not depend on the documents; if
+            not, the window is filled.
+        summary_room: The tokens reserved for a summary.
 
-    window: int
-    """The maximum number of tokens for both together."""
+    Attributes:
+        window: The maximum number of tokens for messages and documents together.
+        held: The tokens of pinned documents.
+    """
 
-    target: int | None
-    """How far to cut; None for what must stay plus 65 % of the remaining tokens."""
-
-    share: float
-    """The share of the room kept free for documents, however many they use; 0 without documents."""
-
-    held: int
-    """The tokens of pinned documents."""
-
-    beside: int | None
-    """The tokens of the other documents, if only those are kept free; None for the whole share."""
+    def __init__(
+        self,
+        limits: ContextBudget,
+        hits: Sequence[DocumentItem],
+        share: float,
+        *,
+        has_target: bool,
+        stable: bool,
+        summary_room: int = 0,
+    ) -> None:
+        self._limits = limits
+        self._share = share
+        self.window = max(0, limits.unreserved_capacity - summary_room)
+        self.held = sum([hit.item.tokens for hit in hits if hit.item.pinned])
+        # None for what must stay plus 65 % of the remaining tokens.
+        self._target = limits.target_tokens if has_target else None
+        # The tokens of the other documents, if only those are kept free; None for the whole share.
+        self._beside: int | None = None
+        if not stable:
+            self._target = self.window
+            self._beside = sum([hit.item.tokens for hit in hits]) - self.held
 
     @property
     def fits_always(self) -> int:
@@ -80,9 +98,9 @@ class Plan(NamedTuple):
 
     def target_for(self, must_tokens: int) -> int:
         """Return how far to cut, documents included, if `must_tokens` must stay."""
-        if self.target is None:
+        if self._target is None:
             return must_tokens + (self.window - must_tokens) * TARGET_PERCENT // 100
-        return min(self.window, max(self.target, must_tokens))
+        return min(self.window, max(self._target, must_tokens))
 
     def goal(self, pinned_tokens: int, must_tokens: int) -> tuple[int, int]:
         """Return the tokens that a cut leaves beside pinned units, and how many of them are free for documents."""
@@ -92,22 +110,22 @@ class Plan(NamedTuple):
     @property
     def is_stable(self) -> bool:
         """Whether a cut leaves room to grow, so that it can be kept."""
-        return self.beside is None and (self.target is None or self.target < self.window)
+        return self._beside is None and (self._target is None or self._target < self.window)
 
     @property
     def facts(self) -> tuple[object, ...]:
         """Everything that cuts depend on."""
-        return (self.window, self.target, self.share, self.held, self.is_stable)
+        return (self.window, self._target, self._share, self.held, self.is_stable)
 
     def budget(self, must_tokens: int, *, is_cut: bool) -> ContextBudget:
         """Return the budget as a selection reports it, with the target of the cut if there was one."""
-        target = self.target_for(must_tokens) if is_cut else self.limits.available_tokens
-        return replace(self.limits, target_tokens=target)
+        target = self.target_for(must_tokens) if is_cut else self._limits.available_tokens
+        return replace(self._limits, target_tokens=target)
 
     def _reserve(self, rest: int) -> int:
-        if self.beside is None:
-            return max(self.held, share_of(rest, self.share))
-        return self.held + min(self.beside, share_of(max(0, rest - self.held), self.share))
+        if self._beside is None:
+            return max(self.held, share_of(rest, self._share))
+        return self.held + min(self._beside, share_of(max(0, rest - self.held), self._share))
 
 
 def summary_room(summarize: Any, summary_tokens: Any, window: int) -> int:
@@ -122,30 +140,3 @@ def summary_room(summarize: Any, summary_tokens: Any, window: int) -> int:
     if summary_tokens is not None:
         return min(window, checked_count("summary_tokens", summary_tokens, InvalidArgumentError))
     return 0 if summarize is None else window * _SUMMARY_PERCENT // 100
-
-
-def make_plan(
-    limits: ContextBudget,
-    hits: Sequence[DocumentItem],
-    share: float,
-    *,
-    has_target: bool,
-    stable: bool,
-    summary_room: int = 0,
-) -> Plan:
-    """Make the plan for a history beside documents.
-
-    Args:
-        limits: What the budget leaves for messages and documents.
-        hits: The documents.
-        share: The share of the room that documents get before the history.
-        has_target: Whether the caller has set a target.
-        stable: Whether the start of the prompt should stay the same, so that cuts must not depend on the documents; if
-            not, the window is filled.
-        summary_room: The tokens reserved for a summary.
-    """
-    window = max(0, limits.unreserved_capacity - summary_room)
-    held = sum([hit.item.tokens for hit in hits if hit.item.pinned])
-    if stable:
-        return Plan(limits, window, limits.target_tokens if has_target else None, share, held, None)
-    return Plan(limits, window, window, share, held, sum([hit.item.tokens for hit in hits]) - held)

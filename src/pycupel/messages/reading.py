@@ -8,7 +8,7 @@ from typing import Any, final
 
 from pycupel.messages.fingerprints import Fingerprints
 from pycupel.messages.providers import MessageView, Provider
-from pycupel.tokens.counter import Counter
+from pycupel.tokens.counters import Counter
 
 __all__ = ["Reading", "read_on"]
 

@@ -63,8 +63,7 @@ class Record:
 
         Shortened texts are stored only for the end.
         """
-        before = replayed.before
-        now = State(self._count, {**replayed.gone, **replayed.dropped}, replayed.texts)
+        before, now = replayed.before, replayed.now
         return tuple(self._checkpoint(state) for state in ((now,) if before.texts else (before, now)))
 
     def _checkpoint(self, state: State) -> Checkpoint:

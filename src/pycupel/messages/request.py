@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.messages.counting import count_beside, resolve_counter
+from pycupel.messages.counting import Beside, resolve_counter
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.fingerprints import Fingerprints
-from pycupel.messages.history import History, make_history
+from pycupel.messages.history import History
 from pycupel.messages.options import BudgetLike, TooLarge, UnitName, as_budget, checked_list
-from pycupel.messages.plan import limits_of, make_plan, summary_room
+from pycupel.messages.plan import Plan, limits_of, summary_room
 from pycupel.messages.reading import read_on
 from pycupel.messages.result import MessageSelection
 from pycupel.messages.slicing import document_share
@@ -42,7 +42,7 @@ class Request:
         shortening: How to shorten results; None if they are not shortened.
         strategies: The scorer, the slicer and the shortener.
         count: Counts the tokens of a text.
-        beside: The tokens of what is sent beside the messages.
+        beside: What is sent beside the messages.
         fingerprints: The fingerprints of the messages.
         history: The history.
         hits: The documents, each in its newest version.
@@ -94,19 +94,19 @@ class Request:
 
         known_provider = resolve_provider(self.source, provider, model)
         self.count = resolve_counter(counter, known_provider, model)
-        self.beside = count_beside(known_provider, self.count, system, tools)
+        self.beside = Beside(known_provider, self.count, system, tools)
         self.fingerprints = Fingerprints(self.source)
         past = None if previous is None else previous.reading
         views = read_on(self.source, known_provider, self.count, self.fingerprints, past)
-        self.history = make_history(self.source, known_provider, views, unit_name, pin)
+        self.history = History(self.source, known_provider, views, unit_name, pin)
         _refuse_broken(self.history)
         self.documents = [] if documents is None else checked_list("documents", documents)
         self.hits, self.replaced = _read_documents(self.documents, self.count)
 
-        limits = limits_of(self.budget, self.count.margin_percent, sum(self.beside))
+        limits = limits_of(self.budget, self.count.margin_percent, self.beside.tokens)
         self.summarize = summarize
         self.summary_room = summary_room(summarize, summary_tokens, max(0, limits.unreserved_capacity))
-        self.plan = make_plan(
+        self.plan = Plan(
             limits,
             self.hits,
             0.0 if documents is None else document_share(self.policy.slicer),

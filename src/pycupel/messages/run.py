@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pycupel.diagnostics import ExclusionReason
 from pycupel.errors import UnitTooLargeError, digits
@@ -17,12 +17,12 @@ from pycupel.messages.providers._base import MessageView, Provider
 from pycupel.messages.reading import Reading
 from pycupel.messages.record import Record
 from pycupel.messages.request import Request
-from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection, ResultText, ShortenedMessage
+from pycupel.messages.result import ExplainedSelection, MessageSelection, ResultText
 from pycupel.messages.usage import usage_of
 from pycupel.model import ContextBudget
-from pycupel.model.frozen import draft_of
 
 if TYPE_CHECKING:
+    from pycupel.messages.changes import Cut, Dropped, ShortenedMessage
     from pycupel.messages.summary import SummaryRequest
 
 __all__ = ["run"]
@@ -30,8 +30,6 @@ __all__ = ["run"]
 _PREVIOUS_IGNORED = (
     "previous was ignored: it was made with different arguments, or this history does not start with the same messages"
 )
-
-_DroppedDraft: Any = draft_of(Dropped)
 
 
 def run(request: Request) -> tuple[MessageSelection, SummaryRequest | None]:
@@ -48,7 +46,7 @@ def run(request: Request) -> tuple[MessageSelection, SummaryRequest | None]:
     except UnitTooLargeError as error:
         _add_hints(error, request)
         raise
-    cutter.restore(replayed.gone)
+    cutter.restore(replayed.before.gone)
     if request.too_large == "error":
         _refuse_too_large(cutter.history, plan, replayed.candidates)
     selection = _selection(request, record, cutter, replayed, previous)
@@ -112,7 +110,7 @@ def _selection(
         *choice.notes,
         *_broken_notes(history),
         *_system_notes(history, choice.reasons),
-        *_request_notes(history.provider, views),
+        *_request_notes(history.provider, [request.beside.view, *views]),
     )
     shortened = cutter.shortened(kept)
     report = cutter.in_report(choice.report, shortened)
@@ -147,7 +145,7 @@ def _selection(
 
 
 def _broken_notes(history: History) -> Iterator[str]:
-    """Nobody looks for a message that is missing although there is room for it."""
+    """Say what was left out although there is room for it, which a caller might not notice."""
     if history.broken:
         count = sum(len(history.units[i].indices) for i in history.broken)
         what, them = ("1 message was", "it") if count == 1 else (f"{count} messages were", "them")
@@ -167,25 +165,21 @@ def _system_notes(history: History, dropped: Container[int]) -> Iterator[str]:
         yield f"{what}; only the newest is always kept, so pin any others you need"
 
 
-def _request_notes(provider: Provider, kept: Sequence[MessageView]) -> Iterator[str]:
-    """Say what the provider rejects although each message is right; nothing is dropped because of it."""
+def _request_notes(provider: Provider, views: Sequence[MessageView]) -> Iterator[str]:
+    """Say what the provider would reject in the request as a whole; nothing is dropped because of it."""
     for rule in provider.request_rules:
-        finding = next(rule(kept), None)
+        finding = next(rule(views), None)
         if finding is not None:
             yield f"{provider.name} would reject the request: {finding.message}. {finding.remedy}"
 
 
 def _dropped(reasons: Iterable[tuple[Sequence[int], ExclusionReason]]) -> tuple[Dropped, ...]:
     by_index = sorted([(n, reason) for indices, reason in reasons for n in indices], key=itemgetter(0))
-    dropped: list[Dropped] = []
-    # There may be thousands, and a draft takes a third of the constructor's time.
-    for index, reason in by_index:
-        draft = _DroppedDraft()
-        draft.index = index
-        draft.reason = reason
-        draft.__class__ = Dropped
-        dropped.append(draft)
-    return tuple(dropped)
+    if not by_index:
+        return ()
+    from pycupel.messages.changes import make_dropped  # noqa: PLC0415 - many calls drop nothing
+
+    return make_dropped(by_index)
 
 
 def _stable_prefix(
@@ -208,6 +202,8 @@ def _cut(history: History, replayed: Replayed, kept: Sequence[int]) -> Cut | Non
     removed = history.tokens_of(dropped) + sum(saved.values())
     if not removed:
         return None
+    from pycupel.messages.changes import Cut  # noqa: PLC0415 - many calls cut nothing
+
     # Dropped messages are gone, and shortened ones are new.
     first = min([*(history.units[i].indices[0] for i in dropped), *saved])
     return Cut(removed, sum([history.tokens[n] for n in kept if n >= first]))
@@ -220,7 +216,7 @@ def _summary_request(
         return None
     from pycupel.messages.summary import request_of  # noqa: PLC0415 - few callers have summaries
 
-    cut = sorted(n for i in (*replayed.gone, *replayed.dropped) for n in history.units[i].indices)
+    cut = sorted(n for i in replayed.now.gone for n in history.units[i].indices)
     return request_of(
         request.summarize, request.summary_room, history, request.source, cut, kept, previous, request.count
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from pycupel.model import ContextItem
 from pycupel.pipeline.notes import IGNORED_QUERY
@@ -11,39 +10,33 @@ from pycupel.protocols import Scorer
 from pycupel.scorers._base import score_all, score_one
 from pycupel.scorers._query import bind_query
 
-__all__ = ["QueryNotes", "scorer_for"]
-
-
-QueryNotes = tuple[str, ...]
+__all__ = ["scorer_for"]
 
 _NO_DOCUMENTS = "the query was ignored: it ranks only documents, and none were passed"
 
 
-class _DocumentsByQuery(NamedTuple):
+class _DocumentsByQuery:
     """Scores the documents with one scorer and the history with another."""
 
-    history: Scorer
-    documents: Scorer
-    document_ids: frozenset[int]
-
-    @property
-    def children(self) -> tuple[Scorer, ...]:
-        return self.history, self.documents
+    def __init__(self, history: Scorer, by_query: Scorer, documents: Sequence[ContextItem]) -> None:
+        self.children = (history, by_query)
+        self._document_ids = frozenset(map(id, documents))
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
-        return score_one(self.documents if id(item) in self.document_ids else self.history, item, all_items)
+        history, by_query = self.children
+        return score_one(by_query if id(item) in self._document_ids else history, item, all_items)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        by_query = score_all(self.documents, items)
+        history, by_query = (score_all(child, items) for child in self.children)
         return [
-            relevant if id(item) in self.document_ids else score
-            for item, score, relevant in zip(items, score_all(self.history, items), by_query, strict=True)
+            relevant if id(item) in self._document_ids else score
+            for item, score, relevant in zip(items, history, by_query, strict=True)
         ]
 
 
 def scorer_for(
     scorer: Scorer, documents: Sequence[ContextItem], query: str | None, last_question: str
-) -> tuple[Scorer, QueryNotes]:
+) -> tuple[Scorer, tuple[str, ...]]:
     """Return the policy's scorer for a history and documents, and notes about the query.
 
     Args:
@@ -59,4 +52,4 @@ def scorer_for(
     if not documents:
         return history, () if query is None else (_NO_DOCUMENTS,)
     asked, _ = bind_query(scorer, last_question if query is None else query)
-    return _DocumentsByQuery(history, asked, frozenset(map(id, documents))), ()
+    return _DocumentsByQuery(history, asked, documents), ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from pycupel.messages.options import BudgetLike, Pin, ProviderName, Summarize, TooLarge, UnitName
 from pycupel.messages.request import Request
@@ -14,40 +14,38 @@ from pycupel.pipeline import Policy, PresetName
 from pycupel.protocols import Shortener
 from pycupel.tokens.counters import CounterLike
 
-__all__ = ["SelectOptions", "aselect_messages", "select_messages"]
+__all__ = ["aselect_messages", "select_messages"]
 
 
-class _Options(TypedDict, total=False):
-    """The options of `select_messages`, except `explain`, which determines the return type."""
+if TYPE_CHECKING:
 
-    provider: ProviderName
-    model: str | None
-    policy: Policy | PresetName
-    query: str | None
-    unit: UnitName
-    counter: CounterLike
-    pin: Pin | None
-    previous: MessageSelection | None
-    documents: Iterable[Any] | None
-    system: Any
-    tools: Iterable[Any] | None
-    stable: bool
-    shorten: Literal["results"] | Shortener | None
-    keep: int
-    exclude: Collection[str]
-    summarize: Summarize | None
-    summary_tokens: int | None
-    too_large: TooLarge | None
+    class _Options(TypedDict, total=False):
+        """The options of `select_messages`, except `explain`, which determines the return type."""
 
+        provider: ProviderName
+        model: str | None
+        policy: Policy | PresetName
+        query: str | None
+        unit: UnitName
+        counter: CounterLike
+        pin: Pin | None
+        previous: MessageSelection | None
+        documents: Iterable[Any] | None
+        system: Any
+        tools: Iterable[Any] | None
+        stable: bool
+        shorten: Literal["results"] | Shortener | None
+        keep: int
+        exclude: Collection[str]
+        summarize: Summarize | None
+        summary_tokens: int | None
+        too_large: TooLarge | None
 
-class SelectOptions(_Options, total=False):
-    """The options of `select_messages`, documented there."""
+    class _AllOptions(_Options, total=False):
+        explain: bool
 
-    explain: bool
-
-
-class _ExplainedOptions(_Options):
-    explain: Literal[True]
+    class _ExplainedOptions(_Options):
+        explain: Literal[True]
 
 
 @overload
@@ -186,11 +184,9 @@ async def aselect_messages(
 ) -> ExplainedSelection: ...
 @overload
 async def aselect_messages(
-    messages: Iterable[Any], budget: BudgetLike, **options: Unpack[SelectOptions]
+    messages: Iterable[Any], budget: BudgetLike, **options: Unpack[_AllOptions]
 ) -> MessageSelection: ...
-async def aselect_messages(
-    messages: Iterable[Any], budget: BudgetLike, **options: Unpack[SelectOptions]
-) -> MessageSelection:
+async def aselect_messages(messages: Iterable[Any], budget: BudgetLike, **options: Any) -> MessageSelection:
     """Like `select_messages`, but `summarize` may be a coroutine function.
 
     Args:

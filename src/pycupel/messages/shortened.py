@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -10,11 +11,12 @@ from typing import Any, NamedTuple
 from pycupel.diagnostics import IncludedItem, SelectionReport
 from pycupel.diagnostics.report import with_fields
 from pycupel.errors import InvalidArgumentError
+from pycupel.messages.changes import ShortenedMessage
 from pycupel.messages.cutter import HistoryCutter
 from pycupel.messages.history import History
 from pycupel.messages.ladders import LEAST_TOKENS, Key, Result, find_results
 from pycupel.messages.plan import Plan
-from pycupel.messages.result import ResultText, ShortenedMessage
+from pycupel.messages.result import ResultText
 from pycupel.messages.tool_results import with_result_texts
 from pycupel.model.checks import quoted
 from pycupel.model.names import find_name
@@ -83,9 +85,10 @@ class ShortenedHistory(HistoryCutter):
         options: Shortening,
         texts: Iterable[ResultText],
     ) -> None:
-        # Copies, because these lists are changed here.
-        copied = history._replace(tokens=history.tokens.copy(), sizes=history.sizes.copy(), views=history.views.copy())
-        super().__init__(copied, messages, plan, policy)
+        own = copy(history)
+        # These lists are changed here.
+        own.tokens, own.sizes, own.views = history.tokens.copy(), history.sizes.copy(), history.views.copy()
+        super().__init__(own, messages, plan, policy)
         self._count = count
         self._options = options
         self._original = history

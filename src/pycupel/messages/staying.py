@@ -5,68 +5,36 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Sequence
 from itertools import accumulate
-from typing import NamedTuple
 
 from pycupel.messages.units import Unit
 
-__all__ = ["Landmarks", "Staying", "Track", "landmarks_of", "staying_at", "with_needs"]
+__all__ = ["Landmarks", "staying_at", "with_needs"]
 
 
-class Track(NamedTuple):
-    """Units of one kind, in order of appearance."""
+class _Track:
+    """Units of one kind, in order of appearance.
 
-    positions: list[int]
-    """The index of the message where each appears, ascending."""
+    Attributes:
+        units: The indices of the units.
+    """
 
-    units: list[int]
-    """The indices of the units."""
+    def __init__(self, found: list[tuple[int, int]], unit_of: Callable[[int], int]) -> None:
+        found.sort()
+        self._positions = [position for position, _ in found]
+        self.units = [unit_of(i) for _, i in found]
 
     def before(self, end: int) -> list[int]:
         """Return the units that appear before a message."""
-        return self.units[: bisect_left(self.positions, end)]
+        return self.units[: bisect_left(self._positions, end)]
 
     def newest(self, end: int) -> int | None:
         """Return the last unit that appears before a message."""
-        count = bisect_left(self.positions, end)
+        count = bisect_left(self._positions, end)
         return self.units[count - 1] if count else None
 
 
-class Landmarks(NamedTuple):
-    """Where to find what stays, so that a history need not be scanned at every point."""
-
-    fixed: Track
-    """Units that always stay: the system prompt, pinned messages, calls that are open at the end."""
-
-    reminders: Track
-    """System messages after other messages; the newest stays."""
-
-    speakers: Track
-    """Units with text of the user; the newest stays."""
-
-    exchanges: Track
-    """Calls with their results; the newest stays during its turn, and later if there is room."""
-
-    trailing: int | None
-    """The unit of an assistant message at the end of the history, which the model may be asked to continue."""
-
-    firsts: list[int]
-    """For each unit, its first message, ascending."""
-
-    reach: list[int]
-    """For each unit, the last message of this unit and all earlier ones."""
-
-
-class Staying(NamedTuple):
-    """The indices of the units that must stay, and of those that stay if there is room."""
-
-    must: frozenset[int]
-    should: frozenset[int]
-
-
-def landmarks_of(
-    units: Sequence[Unit], pins: Sequence[int], count: int, unit_of: Callable[[int], int], kept: Sequence[Unit]
-) -> Landmarks:
-    """Find the landmarks among the units.
+class Landmarks:
+    """Where to find what stays, so that a history need not be scanned at every point.
 
     Args:
         units: The units of single messages and exchanges.
@@ -74,35 +42,49 @@ def landmarks_of(
         count: The number of messages.
         unit_of: Maps the index of a unit to the index in `kept` of the unit that contains it.
         kept: The units that are kept or dropped: the same, or whole turns.
+
+    Attributes:
+        fixed: Units that always stay: the system prompt, pinned messages, calls that are open at the end.
+        reminders: System messages after other messages; the newest stays.
+        speakers: Units with text of the user; the newest stays.
+        exchanges: Calls with their results; the newest stays during its turn, and later if there is room.
+        trailing: The unit of an assistant message at the end of the history, which the model may be asked to continue.
+        firsts: For each unit, its first message, ascending.
+        reach: For each unit, the last message of this unit and all earlier ones.
     """
-    # Most units are in the track of their role.
-    tracks: dict[str, list[tuple[int, int]]] = {role: [] for role in ("system", "reminder", "user", "exchange")}
-    trailing: int | None = None
-    asked = frozenset(pins)
-    for i, unit in enumerate(units):
-        indices, role, _, state, problem, _, remark = unit
-        if problem is not None:
-            continue
-        if role in tracks:
-            tracks[role].append((indices[0], i))
-        elif indices[-1] == count - 1:
-            trailing = unit_of(i)
-        if remark:
-            # The results are at the end of an exchange, and the user's text is beside them.
-            tracks["user"].append((indices[-1], i))
-        if state == "open":
-            tracks["system"].append((indices[0], i))
-        if asked:
-            tracks["system"] += [(n, i) for n in indices if n in asked]
-    fixed, reminders, speakers, exchanges = (_track(found, unit_of) for found in tracks.values())
-    firsts = [unit.indices[0] for unit in kept]
-    reach = list(accumulate([unit.indices[-1] for unit in kept], max))
-    return Landmarks(fixed, reminders, speakers, exchanges, trailing, firsts, reach)
 
-
-def _track(found: list[tuple[int, int]], unit_of: Callable[[int], int]) -> Track:
-    found.sort()
-    return Track([position for position, _ in found], [unit_of(i) for _, i in found])
+    def __init__(
+        self,
+        units: Sequence[Unit],
+        pins: Sequence[int],
+        count: int,
+        unit_of: Callable[[int], int],
+        kept: Sequence[Unit],
+    ) -> None:
+        # Most units are in the track of their role.
+        tracks: dict[str, list[tuple[int, int]]] = {role: [] for role in ("system", "reminder", "user", "exchange")}
+        self.trailing: int | None = None
+        pinned = frozenset(pins)
+        for i, unit in enumerate(units):
+            indices, role, _, state, problem, _, remark = unit
+            if problem is not None:
+                continue
+            if role in tracks:
+                tracks[role].append((indices[0], i))
+            elif indices[-1] == count - 1:
+                self.trailing = unit_of(i)
+            if remark:
+                # The results are at the end of an exchange, and the user's text is beside them.
+                tracks["user"].append((indices[-1], i))
+            if state == "open":
+                tracks["system"].append((indices[0], i))
+            if pinned:
+                tracks["system"] += [(n, i) for n in indices if n in pinned]
+        self.fixed, self.reminders, self.speakers, self.exchanges = (
+            _Track(found, unit_of) for found in tracks.values()
+        )
+        self.firsts = [unit.indices[0] for unit in kept]
+        self.reach = list(accumulate([unit.indices[-1] for unit in kept], max))
 
 
 def staying_at(
@@ -113,8 +95,8 @@ def staying_at(
     *,
     is_last: bool,
     gone: Container[int],
-) -> Staying:
-    """Find what stays if the history ends before the message `end`.
+) -> tuple[frozenset[int], frozenset[int]]:
+    """Find what stays if the history ends before the message `end`: what must stay, and what stays if there is room.
 
     Args:
         units: The units.
@@ -151,7 +133,7 @@ def staying_at(
         wanted = must if exchange in gone else must | {exchange}
     needed = frozenset(with_needs(must, lambda i: [n for n in units[i].needs if n < begun]))
     tied = with_needs(wanted, lambda i: [n for n in ties[i] if n < begun and n not in gone])
-    return Staying(needed, frozenset(tied) - needed)
+    return needed, frozenset(tied) - needed
 
 
 def with_needs(start: Iterable[int], needs: Callable[[int], Iterable[int]]) -> list[int]:

@@ -7,9 +7,11 @@ from dataclasses import replace
 from inspect import isawaitable, iscoroutine
 from typing import Any, NamedTuple
 
+from pycupel.messages.changes import Cut
 from pycupel.messages.history import History
 from pycupel.messages.options import Summarize
-from pycupel.messages.result import Cut, MessageSelection
+from pycupel.messages.result import MessageSelection
+from pycupel.messages.usage import Usage
 from pycupel.model.checks import describe, shortened
 from pycupel.model.frozen import FrozenDict
 
@@ -79,7 +81,7 @@ class SummaryRequest(NamedTuple):
             selection,
             messages=[*selection.messages[: self.lead], message, *selection.messages[self.lead :]],
             total_tokens=selection.total_tokens + view.tokens,
-            usage=_added(selection, view.tokens),
+            usage=_with_summary(selection.usage, view.tokens),
             stable_prefix_tokens=self._stable_prefix(selection, text, view.tokens),
             cut=self._cut(selection, view.tokens),
             summary=text,
@@ -142,8 +144,7 @@ def _message(provider: str, text: str) -> dict[str, Any]:
     return {"role": "user", "parts": [{"text": text}]} if provider == "gemini" else {"role": "user", "content": text}
 
 
-def _added(selection: MessageSelection, tokens: int) -> Any:
-    usage = selection.usage
+def _with_summary(usage: Usage, tokens: int) -> Usage:
     history = {**usage.history, "user": usage.history.get("user", 0) + tokens}
     return replace(usage, history=FrozenDict(history), free=usage.free - tokens)
 

@@ -11,16 +11,9 @@ from pycupel.codecs.derive import derive_fields
 from pycupel.codecs.records import Field, Record
 from pycupel.codecs.values import INTEGER, JSON, TEXT, choice, list_of
 from pycupel.diagnostics import SelectionReport
+from pycupel.messages.changes import Cut, Dropped, ShortenedMessage
 from pycupel.messages.providers import PROVIDERS
-from pycupel.messages.result import (
-    Checkpoint,
-    Cut,
-    Dropped,
-    ExplainedSelection,
-    MessageSelection,
-    ResultText,
-    ShortenedMessage,
-)
+from pycupel.messages.result import Checkpoint, ExplainedSelection, MessageSelection, ResultText
 from pycupel.messages.usage import Usage
 from pycupel.wire import reports
 from pycupel.wire.items import BUDGET

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from pycupel.shorten._text import is_binary, safe_index
+from pycupel.shorten._text import DIRECTION, is_binary, safe_index
 
 __all__ = ["Piece", "join_pieces", "pieces_of"]
 
@@ -16,7 +16,6 @@ _LONG = 1_200
 _SIZE = 240
 _BREAK = re.compile(r"[\s,;]+")
 
-_DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _TRACEBACK = re.compile(r"\s*Traceback \(most recent call last\)")
 _FRAME = re.compile(r'\s+(?:File "|at )')
 _HUNK = re.compile(r"@@ .* @@")
@@ -69,7 +68,7 @@ def _left_out(gap: str, *, starts_line: bool) -> str:
 
 def _parts(line: str) -> list[str]:
     """Split a very long line between words, unless it has bidirectional marks: its parts would read differently."""
-    if len(line) <= _LONG or _DIRECTION.search(line):
+    if len(line) <= _LONG or DIRECTION.search(line):
         return [line]
     parts: list[str] = []
     start = 0
@@ -141,12 +140,12 @@ def _need_frames(texts: Sequence[str], needs: list[int | None]) -> None:
             if _FRAME.match(texts[i]):
                 frames.append(i)
             i += 1
-        before = start - 1 if start else None
-        ends = _TRACEBACK.match(texts[start - 1]) is not None if start else False
-        chain = [frames[-1], frames[0], *([] if before is None else [before])]
-        if ends and i < len(texts):
-            # Python prints the error last.
-            chain.insert(0, i)
+        chain = [frames[-1], frames[0]]
+        if start:
+            chain.append(start - 1)
+            if i < len(texts) and _TRACEBACK.match(texts[start - 1]):
+                # Python prints the error last.
+                chain.insert(0, i)
         chain = list(dict.fromkeys(chain))
         for first, second in pairwise(chain):
             needs[first] = second

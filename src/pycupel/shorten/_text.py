@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from unicodedata import combining
 
-__all__ = ["head_end", "is_binary", "safe_index", "tail_start"]
+__all__ = ["DIRECTION", "head_end", "is_binary", "safe_index", "tail_start"]
 
 # Escape sequences of terminals, and of JSON and programs.
 _ESCAPE = re.compile(
@@ -16,7 +16,7 @@ _LONGEST_ESCAPE = 64
 _JOINING = re.compile("[\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\udc00-\udfff]")
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")
 # Bidirectional marks, which change the direction of the following text up to another mark.
-_DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")
+DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
 _BINARY_SHARE = 0.05
 _SAMPLE = 65_536
@@ -36,7 +36,7 @@ def head_end(text: str, limit: int) -> int:
     It is 0 if a text with bidirectional marks has no such line, because part of a line would read differently.
     """
     line = text.rfind("\n", limit // 2, limit) + 1
-    if line or _DIRECTION.search(text):
+    if line or DIRECTION.search(text):
         return line
     word = text.rfind(" ", limit // 2, limit) + 1
     return safe_index(text, word or limit)
@@ -51,7 +51,7 @@ def tail_start(text: str, start: int) -> int:
     line = text.find("\n", start, middle) + 1
     if line:
         return line
-    if _DIRECTION.search(text):
+    if DIRECTION.search(text):
         return len(text)
     word = text.find(" ", start, middle) + 1
     return safe_index(text, word or start)

@@ -12,23 +12,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING
 
 from pycupel.lazy import load_when_used
-from pycupel.model import ContextItem, ContextKind, ContextSource
-from pycupel.model.checks import checked_str
 from pycupel.tokens.counters import Counter, CounterLike, get_counter, reported_tokens
-from pycupel.tokens.windows import window_of
 
 if TYPE_CHECKING:
     from pycupel.messages.counting import count_messages
     from pycupel.tokens.estimate import estimate_tokens
+    from pycupel.tokens.items import item
+    from pycupel.tokens.windows import window_of
 else:
-    # `count_messages` belongs to messages, and the estimator builds tables that not every program needs.
+    # `count_messages` belongs to messages, and not every program needs the others.
     __getattr__ = load_when_used(
-        __name__, {"pycupel.messages.counting": "count_messages", ".estimate": "estimate_tokens"}
+        __name__,
+        {
+            "pycupel.messages.counting": "count_messages",
+            ".estimate": "estimate_tokens",
+            ".items": "item",
+            ".windows": "window_of",
+        },
     )
 
 __all__ = [
@@ -41,33 +44,3 @@ __all__ = [
     "reported_tokens",
     "window_of",
 ]
-
-
-class _ItemFields(TypedDict, total=False):
-    """The fields of an item, except content and tokens."""
-
-    kind: ContextKind | str
-    source: ContextSource | str
-    priority: int | None
-    tags: Iterable[str]
-    metadata: Mapping[str, Any]
-    timestamp: datetime | None
-    future_relevance_hint: float | None
-    pinned: bool
-    original_tokens: int | None
-
-
-def item(content: str, *, counter: CounterLike = "auto", **fields: Unpack[_ItemFields]) -> ContextItem:
-    """Make a `ContextItem`, and count its tokens.
-
-    Args:
-        content: The text.
-        counter: Counts the tokens; anything that `get_counter` takes.
-        fields: The other fields of the item, such as `kind` or `priority`.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        InvalidArgumentError: there is no such counter.
-        InvalidItemError: a field is invalid, such as an empty content.
-    """
-    return ContextItem(content, get_counter(counter)(checked_str("content", content)), **fields)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from pycupel.errors import CupelError
-from pycupel.tokens.counter import Counter
+from pycupel.tokens.counters import Counter
 from pycupel.tokens.estimate import estimate_tokens
 from pycupel.tokens.models import family_of, normalized_model, vocabulary_of
 
@@ -147,24 +148,21 @@ def exact_counter(encoding: str) -> Counter:
     Raises:
         MissingExtraError: no package that knows the encoding is installed.
     """
-    # Imported when needed: most of what they import is for reading vocabularies.
-    from pycupel.tokens import mistral, splintr, tiktoken  # noqa: PLC0415
-
     try:
-        return _from(splintr, encoding)
+        return _from("splintr", encoding)
     except CupelError as missing:
-        other = mistral if encoding == "tekken" else tiktoken if encoding in ENCODINGS else None
-        if other is None:
+        if encoding not in ENCODINGS:
             raise
         try:
-            return _from(other, encoding)
+            return _from("mistral" if encoding == "tekken" else "tiktoken", encoding)
         except CupelError as also_missing:
             missing.add_note(str(also_missing))
             raise missing from None
 
 
-def _from(module: Any, encoding: str) -> Counter:
-    function, version = module.load(encoding)
+def _from(module: str, encoding: str) -> Counter:
+    # Imported when needed: most of what they import is for reading vocabularies.
+    function, version = import_module(f"pycupel.tokens.{module}").load(encoding)
     return Counter(function, encoding, version, exact=True)
 
 

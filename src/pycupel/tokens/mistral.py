@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any
 
 from pycupel.extras import load_extra
@@ -36,4 +35,6 @@ def load(encoding: str) -> tuple[Callable[[str], int], str]:
         purpose=f"counting {encoding} exactly",
     )
     tokenizer = module.MistralTokenizer.v3(is_tekken=True).instruct_tokenizer.tokenizer
+    from importlib.metadata import version  # noqa: PLC0415 - it imports much, and the package may be missing
+
     return _Count(tokenizer), f"mistral-common {version('mistral-common')}"

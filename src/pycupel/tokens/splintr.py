@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any
 
 from pycupel.extras import load_extra
@@ -27,9 +26,8 @@ class _Count:
             return len(self.tokenizer.encode_ordinary(text))
         except UnicodeEncodeError:
             # A lone surrogate (half an emoji) is replaced, as in tiktoken.
-            return len(
-                self.tokenizer.encode_ordinary(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
-            )
+            replaced = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            return len(self.tokenizer.encode_ordinary(replaced))
 
 
 def load(encoding: str) -> tuple[Callable[[str], int], str]:
@@ -39,6 +37,5 @@ def load(encoding: str) -> tuple[Callable[[str], int], str]:
         MissingExtraError: splintr-rs is not installed.
     """
     splintr = load_extra("splintr", extra="tokens", package="splintr-rs", purpose=f"counting {encoding} exactly")
-    return _Count(
-        splintr.Tokenizer.from_pretrained(_NAMES.get(encoding, encoding))
-    ), f"splintr-rs {version('splintr-rs')}"
+    tokenizer = splintr.Tokenizer.from_pretrained(_NAMES.get(encoding, encoding))
+    return _Count(tokenizer), f"splintr-rs {splintr.__version__}"

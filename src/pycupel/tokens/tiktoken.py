@@ -15,7 +15,6 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType
@@ -57,6 +56,8 @@ def load(encoding: str) -> tuple[Callable[[str], int], str]:
     definition = getattr(load_extra("tiktoken_ext.openai_public", **options), encoding)
     # The definition is run as it is, but with a loader that only looks on this machine.
     offline = FunctionType(definition.__code__, {**definition.__globals__, "load_tiktoken_bpe": _load_ranks})
+    from importlib.metadata import version  # noqa: PLC0415 - it imports much, and the package may be missing
+
     return _Count(tiktoken.Encoding(**offline())), f"tiktoken {version('tiktoken')}"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from pycupel.messages.providers._base import ERROR, WARNING, Finding, MessageView
-from pycupel.messages.providers._rules import CACHED, EMPTY_TEXT, Fault, faults_by_mark, system_neighbours
+from pycupel.messages.providers._base import CACHED, ERROR, WARNING, Finding, MessageView
+from pycupel.messages.providers._rules import EMPTY_TEXT, Fault, faults_by_mark, system_neighbours
 
 __all__ = [
     "TEXT_BEFORE_RESULT",

@@ -14,8 +14,10 @@ from pycupel.model.checks import describe
 from pycupel.model.frozen import sealed
 
 __all__ = [
+    "CACHED",
     "CALL_OPEN",
     "ERROR",
+    "LANGCHAIN_ROLES",
     "LASTING",
     "WARNING",
     "Finding",
@@ -42,6 +44,22 @@ CALL_OPEN = "open-tool-call"
 # Marks a system message that changes how everything after it is read, so it must stay.
 LASTING = "lasting"
 
+# Marks each block with cache_control.
+CACHED = "cached"
+
+# LangChain's messages have a type instead of a role; its chunks have their class name.
+LANGCHAIN_ROLES = {
+    "system": "system",
+    "SystemMessageChunk": "system",
+    "human": "user",
+    "HumanMessageChunk": "user",
+    "ai": "assistant",
+    "AIMessageChunk": "assistant",
+    "tool": "tool",
+    "ToolMessageChunk": "tool",
+    "function": "function",
+    "FunctionMessageChunk": "function",
+}
 _PRICES = Prices()
 
 # Where a response has what belongs in a history, by the field that gives the response away.

@@ -10,7 +10,6 @@ from pycupel.messages.fields import field, is_filled, is_list, text_of
 from pycupel.messages.providers._base import ERROR, WARNING, Finding, MessageView, Rule, Severity
 
 __all__ = [
-    "CACHED",
     "EMPTY_MESSAGE",
     "EMPTY_TEXT",
     "EMPTY_TEXT_FAULT",
@@ -38,8 +37,6 @@ EMPTY_TEXT_FAULT: Fault = (
     WARNING,
 )
 
-# The mark of each block with cache_control.
-CACHED = "cached"
 # The mark of an assistant message that the model is asked to continue.
 PREFIX = "prefix"
 

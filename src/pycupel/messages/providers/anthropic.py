@@ -18,9 +18,9 @@ from pycupel.messages.providers._anthropic_rules import (
     split_results,
     thinking_not_first,
 )
-from pycupel.messages.providers._base import MessageView, Pairing, Provider, entries, id_of, one_by_one, role_of
+from pycupel.messages.providers._base import CACHED, MessageView, Pairing, Provider, entries, id_of, one_by_one, role_of
 from pycupel.messages.providers._pairing import orphan, pair_adjacent
-from pycupel.messages.providers._rules import CACHED, EMPTY_TEXT, ends_with_assistant, first_not_user
+from pycupel.messages.providers._rules import EMPTY_TEXT, ends_with_assistant, first_not_user
 from pycupel.model.checks import describe
 
 __all__ = ["ANTHROPIC"]

@@ -8,7 +8,16 @@ from typing import Any
 from pycupel.kernels.records import maker
 from pycupel.messages.content import TOOL_CALLS, ContentReader, Prices
 from pycupel.messages.fields import field, filled, is_filled
-from pycupel.messages.providers._base import WARNING, MessageView, Provider, check_content, entries, id_of, role_of
+from pycupel.messages.providers._base import (
+    LANGCHAIN_ROLES,
+    WARNING,
+    MessageView,
+    Provider,
+    check_content,
+    entries,
+    id_of,
+    role_of,
+)
 from pycupel.messages.providers._pairing import pair_adjacent
 from pycupel.messages.providers._rules import (
     EMPTY_MESSAGE,
@@ -20,24 +29,11 @@ from pycupel.messages.providers._rules import (
     has_empty_text,
 )
 
-__all__ = ["EMPTY_FAULTS", "LANGCHAIN_ROLES", "OPENAI", "PRICES", "read_message", "read_openai", "tool_calls"]
+__all__ = ["EMPTY_FAULTS", "OPENAI", "PRICES", "read_message", "read_openai", "tool_calls"]
 
 _SPOKEN = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _ROLES = {**_SPOKEN, "tool": "tool", "function": "function"}
 
-# LangChain's messages have a type instead of a role; its chunks have their class name.
-LANGCHAIN_ROLES = {
-    "system": "system",
-    "SystemMessageChunk": "system",
-    "human": "user",
-    "HumanMessageChunk": "user",
-    "ai": "assistant",
-    "AIMessageChunk": "assistant",
-    "tool": "tool",
-    "ToolMessageChunk": "tool",
-    "function": "function",
-    "FunctionMessageChunk": "function",
-}
 # What a message may have besides its content.
 _BESIDE = ("tool_calls", "invalid_tool_calls", "function_call", "refusal", "audio", "additional_kwargs")
 _EMPTY = (EMPTY_TEXT,)

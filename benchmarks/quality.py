@@ -7,7 +7,8 @@ Reads sets of questions, `*.jsonl`, `*.jsonl.xz` or `*.jsonl.gz`, one question a
 Every policy selects at 2, 5, 10, 20 and 40 % of the tokens of all items. Recall is the share of the evidence that is
 in the selection, and `all` the share of questions with all of it. `mean` is the recall over 2 to 20 %, and beside it
 stands the difference to BM25, with a 95 % interval from a paired bootstrap over the questions. Presets run without a
-question, with one (`query`), and with the scores of BM25 as hints: `raw`, and `scaled` to at most 1.
+question, with one (`query`), and with the scores of BM25 as hints: `raw`, and `scaled` to at most 1. With `shorten`, only
+items that are selected whole count.
 
 With `--embed COMMAND`, embeddings alone and a hybrid of them and the words are measured, too. The command reads a JSON
 list of texts and writes a JSON list of vectors; it is run once for each set.
@@ -44,6 +45,7 @@ from pycupel import (
 )
 from pycupel.errors import CupelError
 from pycupel.policies import PRESETS
+from pycupel.shorten import KeyLines
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "quality"
 SHARES = (0.02, 0.05, 0.10, 0.20, 0.40)
@@ -173,7 +175,8 @@ def by_policy(question: Question, policy: Policy, *, query: bool) -> list[set[in
     for i, item in enumerate(question.items):
         indices.setdefault(item.content, set()).add(i)
     return [
-        {i for item in pipeline.select(ranking, budget).items for i in indices[item.content]}
+        # A shortened item may lack the evidence, and does not count.
+        {i for item in pipeline.select(ranking, budget).items for i in indices.get(item.content, ())}
         for budget in question.budgets()
     ]
 
@@ -212,6 +215,8 @@ def methods(seed: int) -> dict[str, Method]:
             found[f"{name}, scaled"] = lambda q, policy=policy: by_policy(  # type: ignore[misc]
                 with_hints(q, _scaled(bm25.scores(q))), policy, query=False
             )
+    shortening = replace(PRESETS["rag"], shorten=KeyLines())
+    found["rag, query, shorten"] = lambda q: by_policy(q, shortening, query=True)
     return found
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from pycupel.kernels import core, versions
-from pycupel.kernels.versions import Choice, choose
+from pycupel.kernels.versions import Choice, choose, choose_in_order
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
 
@@ -139,3 +139,22 @@ def test_an_item_with_very_many_versions() -> None:
     weights = [[source.randint(1, 500) for _ in range(150)] for _ in range(8)]
     instance = Instance(weights, [[2 * size for size in sizes] for sizes in weights], 777)
     assert instance.solved().value == 2 * 777
+
+
+# --- in order
+
+
+def test_in_order_each_item_gets_its_heaviest_version_that_fits() -> None:
+    weights = [[50, 10, 20], [80, 40], [60, 5]]
+    assert choose_in_order(weights, [1, 0, 2], 105) == [2, 0, 1]
+    assert choose_in_order(weights, [1, 0, 2], 39) == [2, -1, 1]
+
+
+def test_in_order_required_items_come_first_and_leave_room_for_each_other() -> None:
+    weights = [[50, 10], [80, 40], [60, 5]]
+    assert choose_in_order(weights, [0, 1, 2], 100, {1, 2}) == [1, 0, 1]
+    assert choose_in_order(weights, [0, 1, 2], 44, {1, 2}) == [-1, -1, -1]
+
+
+def test_in_order_an_empty_item_always_fits() -> None:
+    assert choose_in_order([[0], [5]], [1, 0], 0) == [0, -1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from pycupel import (
     KnapsackSlice,
     MinScoreSlice,
     Pipeline,
+    Policy,
     PriorityScorer,
     QuotaEntry,
     QuotaSlice,
@@ -210,6 +212,51 @@ def test_a_search_that_stops_early_is_noted(monkeypatch: pytest.MonkeyPatch) -> 
     (note,) = pipeline(shorten=Untouched()).dry_run(given, 119).notes
     assert note.startswith("the chosen versions are worth at least 5")
     assert pipeline(QuotaSlice([]), Untouched()).dry_run(given, 119).notes[0] == note
+
+
+# --- relevance
+
+DOCUMENTS = [
+    ContextItem("The meeting about parking is on Monday.", 100, kind="Document", future_relevance_hint=0.1),
+    ContextItem("Reset passwords under Settings.", 100, kind="Document", future_relevance_hint=0.9),
+    ContextItem("The cafeteria has soup on Tuesday.", 100, kind="Document", future_relevance_hint=0.2),
+]
+
+
+class Extracts:
+    """A half that says nearly everything."""
+
+    def shorten(self, item: ContextItem, context: ShortenContext, /) -> Sequence[ContextItem]:
+        return [make_version(item, f"extract of {item.content}", item.tokens // 2, "Extracts", 0.9)]
+
+
+def shortened_sizes(policy: Any, query: str | None = None, given: Sequence[ContextItem] = DOCUMENTS) -> list[int]:
+    """The tokens of each document in the selection; 0 if it was left out."""
+    ranked = select(given, 150, policy, query=query, shorten=Extracts(), explain=True).report.included
+    sizes = {each.item.content.rpartition("of ")[2]: each.item.tokens for each in ranked}
+    return [sizes.get(item.content, 0) for item in given]
+
+
+def test_with_a_question_what_answers_it_stays_whole() -> None:
+    assert shortened_sizes("chat", "How do I reset passwords?")[1] == 100
+
+
+def test_with_the_scores_of_a_retriever_the_best_stays_whole_and_the_next_is_shortened() -> None:
+    assert shortened_sizes("rag") == [0, 100, 50]
+
+
+def test_without_a_question_every_item_competes_by_what_it_holds() -> None:
+    unrated = [replace(item, future_relevance_hint=None) for item in DOCUMENTS]
+    assert shortened_sizes("rag", given=unrated) == [50, 50, 50]
+    assert shortened_sizes(Policy(ReflexiveScorer())) == [50, 50, 50]
+
+
+def test_items_that_counts_require_are_shortened_before_others_are_taken() -> None:
+    """In the order of their scores, but never so long that another required one does not fit."""
+    required = CountQuotaSlice([CountQuotaEntry("Document", cap_count=3, require_count=2)])
+    policy = Policy(ReflexiveScorer("auto"), required, shorten=Halves())
+    selected = Pipeline.from_policy(policy).run(DOCUMENTS, 130)
+    assert sorted(tokens(selected)) == [25, 100]
 
 
 # --- reports

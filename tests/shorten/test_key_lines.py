@@ -147,6 +147,14 @@ def test_a_line_marked_as_an_error_outweighs_the_requests_around_it(line: str) -
     assert f"{line}\n" in version
 
 
+def test_an_error_that_is_repeated_with_other_numbers_counts_once() -> None:
+    errors = "".join(f"12:{i:02} ERROR timeout of order {i * 31}\n" for i in range(30))
+    text = f"{filler(9)}{errors}{filler(9)}the_setting: src/app/config.py\n{filler(9)}"
+    (version,) = shortened(item(text), shares=(0.05,))
+    assert version.count("ERROR") == 1
+    assert "the_setting" in version
+
+
 def test_a_line_that_only_mentions_an_error_is_an_ordinary_line() -> None:
     text = f"{filler(9)}the error was not logged, and nothing failed\n{filler(9)}the_setting: 12\n{filler(9)}"
     (version,) = shortened(item(text), shares=(0.03,))

@@ -71,8 +71,7 @@ class _ItemReader:
                     row = {**row, "tokens": self._count(row["content"])}
             item: ContextItem = self._item.read(row, self._context)
         except DocumentError as error:
-            more = hint_at(row, ITEMS) or self._misspelt(row, error)
-            raise DocumentError(f"{location_of(number, located)}: {error}{more}") from None
+            raise DocumentError(f"{location_of(number, located)}: {error}{hint_at(row, ITEMS)}") from None
         return item
 
     def _count(self, content: str) -> int:
@@ -87,12 +86,6 @@ class _ItemReader:
             if self._strict:
                 raise DocumentError(f"unknown key{suggestion(key, self._names)}", path=repr(key))
             self._unknown.setdefault(key, number)
-
-    def _misspelt(self, row: Any, error: DocumentError) -> str:
-        """Return a hint for a missing field: the key that is probably a misspelling of it."""
-        unknown = row.keys() - self._known if error.path in self._names else ()
-        meant = [key for key in sorted(unknown) if suggestion(key, [error.path])]
-        return f"; {meant[0]!r} is unknown: did you mean {error.path!r}?" if meant else ""
 
     def report(self, screen: Screen) -> None:
         for key, number in [*self._unknown.items()][:_MAX_WARNINGS]:

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from pycupel.kernels.core import Core
 from pycupel.kernels.hull import fill, hull
 
-__all__ = ["EXACT_ITEMS", "Choice", "choose"]
+__all__ = ["EXACT_ITEMS", "Choice", "choose", "choose_in_order"]
 
 EXACT_ITEMS = 200
 """The number of items up to which the search does not stop early."""
@@ -78,6 +78,32 @@ def choose(
             bound = value
     _lengthen(chosen, weights, values, capacity - sum([weights[i][k] for i, k in enumerate(chosen) if k >= 0]))
     return Choice(chosen, value, bound)
+
+
+def choose_in_order(
+    weights: Sequence[Sequence[int]], order: Sequence[int], capacity: int, required: Collection[int] = ()
+) -> list[int]:
+    """Choose the heaviest version that still fits of each item, in the given order.
+
+    Args:
+        weights: For each item the weights of its versions, not negative.
+        order: The indices of all items, the most important first.
+        capacity: The most that the chosen versions may weigh together.
+        required: The items that come before all others. Each leaves room for the lightest versions of the rest of them;
+            if those do not fit together, none is chosen.
+
+    Returns:
+        For each item the index of its version, or -1 for none.
+    """
+    chosen = [-1] * len(weights)
+    left = capacity - sum([min(weights[i]) for i in required])
+    for i in sorted(order, key=lambda i: i not in required):
+        room = left + (min(weights[i]) if i in required else 0)
+        fitting = [k for k, weight in enumerate(weights[i]) if weight <= room]
+        if fitting:
+            chosen[i] = max(fitting, key=weights[i].__getitem__)
+            left = room - weights[i][chosen[i]]
+    return chosen
 
 
 def _enough(bound: int, *, many: bool) -> int:

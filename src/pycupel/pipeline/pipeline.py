@@ -27,7 +27,7 @@ from pycupel.pipeline.sort import sort_items
 from pycupel.pipeline.trace import UNTRACED, NoteSources, TimedTrace, Trace
 from pycupel.placers._base import reads_positions
 from pycupel.protocols import Scorer, Slicer
-from pycupel.scorers._query import bind_query
+from pycupel.scorers._query import bind_query, scores_relevance
 from pycupel.slicers._versions import VersionSlice, with_versions
 
 if TYPE_CHECKING:
@@ -320,7 +320,7 @@ class Pipeline(Policy):
         trace.deduplicated(classified, scores, duplicates)
         order = sort_items(scores, kept)
         ranked, ranked_scores = [scoreable[i] for i in order], [scores[i] for i in order]
-        return Ranking(classified, ranked, ranked_scores, scores, order, duplicates, trace)
+        return Ranking(classified, ranked, ranked_scores, scores, order, duplicates, trace, scorer)
 
     def _select_untimed(self, items: list[ContextItem], budget: ContextBudget, query: str | None) -> Selection:
         ranking = self._rank(classify_items(items), self._sources(query).scorer, UNTRACED)
@@ -350,7 +350,8 @@ class Pipeline(Policy):
         target = budget.effective(ranking.classified.pinned_tokens).target_tokens
         fits = sum([item.tokens for item in ranking.items]) <= target
         by_id = {} if fits or self.shorten is None else versions_of(self.shorten, ranking)
-        slicer: Slicer = with_versions(self.slicer, VersionSlice(by_id))
+        versions = VersionSlice(by_id, by_score=scores_relevance(ranking.scorer, ranking.items))
+        slicer: Slicer = with_versions(self.slicer, versions)
         return slicer
 
 

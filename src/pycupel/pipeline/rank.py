@@ -45,6 +45,9 @@ class Ranking:
     trace: Trace
     """The observer of the run."""
 
+    scorer: Scorer
+    """The scorer, with the question if there is one."""
+
     def __new__(  # noqa: D102 - editors then show the docstring of the class
         cls,
         classified: Classified,
@@ -54,6 +57,7 @@ class Ranking:
         order: Sequence[int],
         duplicates: Sequence[int],
         trace: Trace,
+        scorer: Scorer,
     ) -> Self:
         # Every run makes one of these.
         draft = _Draft()
@@ -64,6 +68,7 @@ class Ranking:
         draft.order = order
         draft.duplicates = duplicates
         draft.trace = trace
+        draft.scorer = scorer
         draft.__class__ = cls
         ranking: Self = draft
         return ranking

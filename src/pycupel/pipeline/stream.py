@@ -260,7 +260,8 @@ class Stream:
         is_duplicate = set(duplicates)
         order = sort_items(scores, [i for i in range(len(scores)) if i not in is_duplicate])
         items = [classified.scoreable[i] for i in order]
-        return Ranking(classified, items, [scores[i] for i in order], scores, order, duplicates, self._trace)
+        ranked = [scores[i] for i in order]
+        return Ranking(classified, items, ranked, scores, order, duplicates, self._trace, self._sources.scorer)
 
     def _sliced(self, ranking: Ranking) -> Sliced:
         known = list(self._items)

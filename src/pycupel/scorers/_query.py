@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from typing import Any
 
 from pycupel.errors import ScorerConfigError
+from pycupel.model import ContextItem
 from pycupel.model.checks import checked_str
 from pycupel.protocols import Scorer, checked_scorer
 from pycupel.scorers._base import WrappingScorer
+from pycupel.scorers._parts import leaves_of
 from pycupel.scorers.boosted import BoostedScorer
 from pycupel.scorers.composite import CompositeScorer
+from pycupel.scorers.reflexive import ReflexiveScorer
 
-__all__ = ["bind_query", "bind_stream", "bound_query"]
+__all__ = ["bind_query", "bind_stream", "bound_query", "scores_relevance"]
 
 
 def bound_query(scorer: Any) -> str:
@@ -51,6 +55,15 @@ def bind_query(scorer: Scorer, query: str) -> tuple[Scorer, int]:
 def bind_stream(scorer: Scorer) -> Scorer:
     """Prepare every inner scorer that has a method `_for_stream()` for items that arrive in batches."""
     return _Binding("_for_stream").bind(scorer)
+
+
+def scores_relevance(scorer: Scorer, items: Sequence[ContextItem]) -> bool:
+    """Whether low scores mean irrelevant items: by a question, or by hints that are a retriever's scores."""
+    leaves = [leaf for leaf, _ in leaves_of(scorer)]
+    if any(getattr(leaf, "query", None) is not None for leaf in leaves):
+        return True
+    reads_scores = any(isinstance(leaf, ReflexiveScorer) and leaf.rescale == "auto" for leaf in leaves)
+    return reads_scores and any(item.future_relevance_hint is not None for item in items)
 
 
 class _Binding:

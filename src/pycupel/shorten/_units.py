@@ -25,6 +25,7 @@ _ERROR = re.compile(f"({_MARKED})|{_MENTIONED}", re.IGNORECASE)
 # Every match contains one of these. Most lines do not, and asking for them is much cheaper than a search.
 _SIGNS = ("err", "fatal", "panic", "fail", "warning", "exception", "critical", "severe", "traceback")
 _HEADING = re.compile(r"\s*(?:#{1,6} |={3,}|[A-Z][A-Z \d]{5,}:?\s*$)")
+_DIGITS = re.compile(r"\d+")
 _EDGES = "./:-"
 
 # Longer words are data, not names.
@@ -52,6 +53,9 @@ def units_of(text: str) -> dict[str, float]:
             units[f"{name} {number}"] = _ORDINARY
     folded = text.lower()
     error = _ERROR.search(text) if any(sign in folded for sign in _SIGNS) else None
-    if error is not None or _HEADING.match(text):
-        units[text.strip()] = _MARKED_LINE if error is not None and error[1] else _LINE
+    if error is not None and error[1]:
+        # A log may repeat an error with other numbers; once is enough.
+        units[_DIGITS.sub("#", text.strip())] = _MARKED_LINE
+    elif error is not None or _HEADING.match(text):
+        units[text.strip()] = _LINE
     return units

@@ -35,18 +35,20 @@ _WHOLE = ItemVersions((), ())
 class VersionSlice(IndexedSlicer):
     """Chooses at most one version of each item: the whole, a shorter one, or none.
 
-    A version is worth `units * (1/2 + score/2)`. If everything fits, everything stays whole. The item
-    with the best score that fits in some version is always selected.
+    A version is worth `units * (1/2 + score/2)`, unless the selection follows the scores: then items are taken in that
+    order, each in the longest version that still fits. If everything fits, everything stays whole. The item with the
+    best score that fits in some version is always selected.
     """
 
-    __slots__ = ("by_id",)
+    __slots__ = ("by_id", "by_score")
 
     supports_marginal_items = False
     supports_min_budget = False
 
-    def __init__(self, by_id: Mapping[int, ItemVersions]) -> None:
-        """Store the versions of items, by the id of the item."""
+    def __init__(self, by_id: Mapping[int, ItemVersions], *, by_score: bool = False) -> None:
+        """Store the versions of items, by the id of the item, and whether to follow the scores."""
         self.by_id = by_id
+        self.by_score = by_score
 
     def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
@@ -63,28 +65,42 @@ class VersionSlice(IndexedSlicer):
         capacity = budget.target_tokens
         if sum([item.tokens for item in items]) <= capacity:
             return IndexSlice(list(range(len(items))))
-        # Imported late, because most programs shorten nothing.
-        from pycupel.kernels.versions import choose  # noqa: PLC0415
-
         known = [self.by_id.get(id(item), _WHOLE) for item in items]
         weights = [
             [item.tokens, *[each.tokens for each in own.shorter]] for item, own in zip(items, known, strict=True)
         ]
-        values = [
-            [value_of(units, score) for units in (own.whole, *own.units)]
-            for score, own in zip(scores, known, strict=True)
-        ]
-        best = next((i for i in descending(scores) if min(weights[i]) <= capacity), None)
-        choice = choose(weights, values, capacity, {*required, *(() if best is None else (best,))})
-        selected = [i for i, k in enumerate(choice.versions) if k >= 0]
-        versions = {i: known[i].shorter[k - 1] for i, k in enumerate(choice.versions) if k > 0}
+        chosen, notes = self._choose(known, weights, scores, capacity, required)
+        selected = [i for i, k in enumerate(chosen) if k >= 0]
+        versions = {i: known[i].shorter[k - 1] for i, k in enumerate(chosen) if k > 0}
         for i in required:
-            if choice.versions[i] < 0:
+            if chosen[i] < 0:
                 # Not even its shortest version fits.
                 selected.append(i)
                 if known[i].shorter:
                     versions[i] = min(known[i].shorter, key=lambda version: version.tokens)
-        return IndexSlice(selected, versions=versions, notes=_notes(choice.value, choice.bound))
+        return IndexSlice(selected, versions=versions, notes=notes)
+
+    def _choose(
+        self,
+        known: Sequence[ItemVersions],
+        weights: Sequence[Sequence[int]],
+        scores: Sequence[float],
+        capacity: int,
+        required: Sequence[int],
+    ) -> tuple[list[int], tuple[str, ...]]:
+        # Imported late, because most programs shorten nothing.
+        from pycupel.kernels.versions import choose, choose_in_order  # noqa: PLC0415
+
+        order = descending(scores)
+        if self.by_score:
+            return choose_in_order(weights, order, capacity, set(required)), ()
+        values = [
+            [value_of(units, score) for units in (own.whole, *own.units)]
+            for score, own in zip(scores, known, strict=True)
+        ]
+        best = next((i for i in order if min(weights[i]) <= capacity), None)
+        choice = choose(weights, values, capacity, {*required, *(() if best is None else (best,))})
+        return choice.versions, _notes(choice.value, choice.bound)
 
 
 def value_of(units: float, score: float) -> int:

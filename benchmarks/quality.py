@@ -7,8 +7,8 @@ Reads sets of questions, `*.jsonl`, `*.jsonl.xz` or `*.jsonl.gz`, one question a
 Every policy selects at 2, 5, 10, 20 and 40 % of the tokens of all items. Recall is the share of the evidence that is
 in the selection, and `all` the share of questions with all of it. `mean` is the recall over 2 to 20 %, and beside it
 stands the difference to BM25, with a 95 % interval from a paired bootstrap over the questions. Presets run without a
-question, with one (`query`), and with the scores of BM25 as hints: `raw`, and `scaled` to at most 1. With `shorten`, only
-items that are selected whole count.
+question, with one (`query`), and with the scores of BM25 as hints: `raw`, and `scaled` to at most 1. With `shorten`,
+only items that are selected whole count.
 
 With `--embed COMMAND`, embeddings alone and a hybrid of them and the words are measured, too. The command reads a JSON
 list of texts and writes a JSON list of vectors; it is run once for each set.

@@ -34,6 +34,11 @@ else:
         {".changes": "Cut Dropped ShortenedMessage", ".items": "to_items", ".lint": "Finding lint_messages"},
     )
 
+    def __dir__() -> list[str]:
+        """List the public names, loaded or not."""
+        return __all__
+
+
 __all__ = [
     "Cut",
     "Dropped",

@@ -34,6 +34,11 @@ else:
         },
     )
 
+    def __dir__() -> list[str]:
+        """List the public names, loaded or not."""
+        return __all__
+
+
 __all__ = [
     "Counter",
     "CounterLike",

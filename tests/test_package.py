@@ -14,7 +14,6 @@ import sys
 from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -207,7 +206,7 @@ def test_public_modules_need_no_import_of_their_own() -> None:
     assert isolated("import pycupel\nresult = pycupel.conformance.run_suite.__module__") == "pycupel.conformance.suite"
 
 
-@pytest.mark.parametrize("home", ["", ".policies", ".scorers", ".tokens", ".wire"])
+@pytest.mark.parametrize("home", ["", ".messages", ".policies", ".scorers", ".tokens", ".wire"])
 def test_an_unknown_name_is_an_attribute_error(home: str) -> None:
     """Of every package that loads names when they are used."""
     package = importlib.import_module(f"pycupel{home}")
@@ -240,9 +239,9 @@ def test_dir_lists_the_public_names_and_modules_before_they_are_loaded() -> None
     assert listed == sorted({*PACKAGE.__all__, *pycupel._MODULES.split()})
 
 
-@pytest.mark.parametrize("package", [pycupel.scorers, pycupel.slicers], ids=lambda package: package.__name__)
-def test_dir_lists_all_strategies_loaded_or_not(package: ModuleType) -> None:
-    assert dir(package) == sorted(package.__all__)
+@pytest.mark.parametrize("package", ["messages", "policies", "scorers", "slicers", "tokens"])
+def test_dir_lists_the_names_of_a_package_before_they_are_loaded(package: str) -> None:
+    assert isolated(f"from pycupel import {package}\nresult = dir({package}) == sorted({package}.__all__)")
 
 
 # --- about itself

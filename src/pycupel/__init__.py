@@ -137,8 +137,4 @@ if TYPE_CHECKING:
     )
 else:
     __all__ = public_names(_NAMES, "__version__")  # noqa: PLE0605 - by the table
-    __getattr__ = load_when_used(__name__, _NAMES, _MODULES)
-
-    def __dir__() -> list[str]:
-        """List the public names, loaded or not."""
-        return sorted([*__all__, *_MODULES.split()])
+    __getattr__, __dir__ = load_when_used(__name__, _NAMES, _MODULES)

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["load_when_used", "public_names"]
 
 
-def load_when_used(package: str, names: Mapping[str, str], modules: str = "") -> Callable[[str], Any]:
-    """Make the `__getattr__` of a package.
+def load_when_used(
+    package: str, names: Mapping[str, str], modules: str = ""
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Make the `__getattr__` of a package, and its `__dir__`, which lists the public names, loaded or not.
 
     Args:
         package: The package's `__name__`.
@@ -41,7 +43,10 @@ def load_when_used(package: str, names: Mapping[str, str], modules: str = "") ->
         setattr(sys.modules[package], name, value)
         return value
 
-    return load
+    def list_names() -> list[str]:
+        return sorted({*sys.modules[package].__all__, *modules.split()})
+
+    return load, list_names
 
 
 def public_names(names: Mapping[str, str], *others: str) -> list[str]:

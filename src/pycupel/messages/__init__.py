@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from pycupel.messages.lint import Finding, lint_messages
 else:
     # Imported on first use, because many calls of `select_messages` need none of them.
-    __getattr__ = load_when_used(
+    __getattr__, __dir__ = load_when_used(
         __name__,
         {".changes": "Cut Dropped ShortenedMessage", ".items": "to_items", ".lint": "Finding lint_messages"},
     )
+
 
 __all__ = [
     "Cut",

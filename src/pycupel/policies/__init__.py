@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pycupel.policies.files import dump_policy, load_policy, parse_policy, save_policy
 else:
     # Policy files need parsers, which a program that only selects does not need.
-    __getattr__ = load_when_used(
+    __getattr__, __dir__ = load_when_used(
         __name__,
         {
             ".document": "policy_from_dict policy_json_schema policy_to_dict",

@@ -66,8 +66,4 @@ else:
         ".tag": "TagScorer",
     }
     __all__ = public_names(_NAMES)  # noqa: PLE0605 - by the table
-    __getattr__ = load_when_used(__name__, _NAMES)
-
-    def __dir__() -> list[str]:
-        """List the public names, loaded or not."""
-        return __all__
+    __getattr__, __dir__ = load_when_used(__name__, _NAMES)

@@ -39,8 +39,4 @@ else:
         ".stream": "StreamSlice",
     }
     __all__ = public_names(_NAMES)  # noqa: PLE0605 - by the table
-    __getattr__ = load_when_used(__name__, _NAMES)
-
-    def __dir__() -> list[str]:
-        """List the public names, loaded or not."""
-        return __all__
+    __getattr__, __dir__ = load_when_used(__name__, _NAMES)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pycupel.tokens.windows import window_of
 else:
     # `count_messages` belongs to messages, and not every program needs the others.
-    __getattr__ = load_when_used(
+    __getattr__, __dir__ = load_when_used(
         __name__,
         {
             "pycupel.messages.counting": "count_messages",
@@ -33,6 +33,7 @@ else:
             ".windows": "window_of",
         },
     )
+
 
 __all__ = [
     "Counter",

@@ -162,6 +162,20 @@ def test_what_is_no_log(call: Call, text: bytes, message: str) -> None:
         assert call(verb, "-", "-b", "10", text=text) == (2, "", f"pycupel: {message}\n")
 
 
+def test_replay_skips_files_without_a_conversation(call: Call, session: str, tmp_path: Path) -> None:
+    """Issue: one empty transcript among many ended the replay of all."""
+    empty = tmp_path / "empty.jsonl"
+    empty.write_text("", encoding="utf-8")
+    arguments = ["-b", "12000", "-p", "newest-first", "--counter", "estimator"]
+    done = call("replay", str(empty), session, str(empty), *arguments)
+    assert (done.code, done.out) == (0, call("replay", session, *arguments).out)
+    assert done.err == f"pycupel: warning: {empty}: no conversation found\n" * 2
+    done = call("replay", str(empty), str(empty), *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.endswith("pycupel: no conversation found in any of the files\n")
+    assert call("replay", session, str(tmp_path / "missing"), *arguments).code == 2
+
+
 def test_baselines_are_found_in_any_spelling(call: Call, session: str) -> None:
     assert "Newest_First" in call("replay", session, "-b", "12000", "-p", "Newest_First").out
     done = call("replay", session, "-b", "12000", "-p", "newest")

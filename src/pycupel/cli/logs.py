@@ -25,6 +25,7 @@ from pycupel.replay.shapes import as_dict
 
 __all__ = [
     "USUAL",
+    "NoConversationError",
     "add_policies",
     "add_rates",
     "document",
@@ -46,11 +47,15 @@ _MAIN_ARGUMENTS = ("file_path", "path", "command", "cmd", "pattern", "query", "u
 _COLUMNS = ("<policy", ">tokens sent", ">reused", ">cost", ">cuts", ">refused", ">lost")
 
 
+class NoConversationError(InputError):
+    """A file has no conversation."""
+
+
 def read(path: str, screen: Screen) -> Log:
     """Read the log in a file; a note says how many lines could not be read.
 
     Raises:
-        InputError: there is no conversation in it.
+        NoConversationError: there is no conversation in it.
     """
     with open_bytes(path) as file:
         first = file.readline()
@@ -60,7 +65,7 @@ def read(path: str, screen: Screen) -> Log:
     skipped = f"skipped {plural(log.skipped_lines, 'line')} {which}"
     if not log.histories:
         hint = hint_in(first, TRANSCRIPT, HISTORY)
-        raise InputError(f"{name}: no conversation found{f'; {skipped}' if log.skipped_lines else ''}{hint}")
+        raise NoConversationError(f"{name}: no conversation found{f'; {skipped}' if log.skipped_lines else ''}{hint}")
     if log.skipped_lines:
         screen.warn(f"{name}: {skipped}")
     return log

@@ -65,9 +65,16 @@ def tokens(selected: Sequence[ContextItem]) -> list[int]:
     return [item.tokens for item in selected]
 
 
-def test_everything_that_fits_stays_whole() -> None:
+class Unused:
+    """For a pipeline that has nothing to shorten."""
+
+    def shorten(self, item: ContextItem, context: ShortenContext, /) -> Sequence[ContextItem]:
+        pytest.fail(f"{item.content} was shortened, of {len(context.items)} items")
+
+
+def test_everything_that_fits_stays_whole_and_no_versions_are_made() -> None:
     given = items(100, 200, 300)
-    assert pipeline().run(given, 600) == Pipeline(ReflexiveScorer()).run(given, 600)
+    assert pipeline(shorten=Unused()).run(given, 600) == Pipeline(ReflexiveScorer()).run(given, 600)
 
 
 @pytest.mark.parametrize(

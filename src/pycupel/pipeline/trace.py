@@ -148,9 +148,8 @@ class TimedTrace(Trace):
         self._mark = perf_counter()
 
     def continue_from(self, ranked: Trace) -> None:
-        """Take over what the trace of a ranking recorded; the clock goes on."""
+        """Take over the times of a ranking, which keeps its own notes; the clock goes on."""
         self.laps.extend(ranked.laps[:3])
-        self.scorer_notes = None if ranked is UNTRACED else ranked.scorer_notes
 
     def classified(self, classified: Classified) -> None:
         """Record the duration."""

@@ -36,10 +36,10 @@ def _weights(scorer: WrappingScorer) -> Sequence[float]:
     if isinstance(scorer, CompositeScorer):
         total = sum([weight for _, weight in scorer.entries])
         return [weight / total for _, weight in scorer.entries]
-    others = len(scorer.children) - 1
+    count = len(scorer.children)
     if isinstance(scorer, BoostedScorer):
-        return [1.0] + [0.0] * others
-    return () if field_of(scorer) is not None else [1.0 / (1 + others)] * (1 + others)
+        return [1.0] + [0.0] * (count - 1)
+    return () if field_of(scorer) is not None else [1.0 / count] * count
 
 
 def _resolved(root: Any, weights_of: Callable[[Any], Sequence[float]]) -> Shares:

@@ -92,7 +92,7 @@ def test_documents_that_are_no_policies(document: Any, text: str) -> None:
         ({"type": "tag", "tagWeights": {"a": 1e308, "b": 1e308}}, "tagWeights: the sum of tag_weights must be finite"),
         (
             {"type": "tag", "tagWeights": {"a": 1, "A": 1}, "caseInsensitive": True},
-            "tagWeights: tag_weights: duplicate tag 'A' (with case_insensitive=True)",
+            "tagWeights: duplicate tag 'A' (with case_insensitive=True)",
         ),
         (
             {"type": "tag", "tagWeights": {}, "caseInsensitive": 1},
@@ -259,7 +259,7 @@ def test_an_unknown_type_is_told_with_all_known_ones() -> None:
         ),
         (
             {"quotas": [{"kind": "A", "minPercent": 6}, {"kind": "a", "minPercent": 6}]},
-            "quotas: entries: duplicate kind 'a' (kinds are case-insensitive)",
+            "quotas: duplicate kind 'a' (kinds are case-insensitive)",
         ),
     ],
 )
@@ -279,6 +279,10 @@ def test_mistakes_in_the_fields_of_a_policy(fields: dict[str, Any], text: str) -
             ),
         ),
         ({"type": "countQuota", "entries": [{"kind": "Note"}]}, "entries[0].capCount: is missing"),
+        (
+            {"type": "countQuota", "entries": [{"kind": "A", "capCount": 1}, {"kind": "a", "capCount": 1}]},
+            "entries: duplicate kind 'a' (kinds are case-insensitive)",
+        ),
         (
             {"type": "countQuota", "entries": [{"kind": "Note", "capCount": 1, "requireCount": 2}]},
             "entries[0].requireCount: Note: require_count (2) must not exceed cap_count (1)",

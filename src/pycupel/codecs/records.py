@@ -161,8 +161,8 @@ class Record(Codec):
             if field.attribute == argument:
                 name = next((each for each in field.spellings if data.get(each) is not None), field.name)
                 # The path already names the field.
-                is_named = text.startswith(f"{argument} must ")
-                return DocumentError(text.removeprefix(f"{argument} ") if is_named else text, path=name)
+                separator = " " if text.startswith(f"{argument} must ") else ": "
+                return DocumentError(text.removeprefix(f"{argument}{separator}"), path=name)
         return DocumentError(text)
 
     def _write(self, value: Any, context: Context) -> dict[str, Any]:

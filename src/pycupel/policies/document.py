@@ -63,7 +63,7 @@ def _build_policy(
         try:
             slicer = QuotaSlice(quotas, GreedySlice() if slicer is None else slicer)
         except (CupelError, TypeError) as error:
-            raise DocumentError(str(error), path="quotas") from error
+            raise DocumentError(str(error).removeprefix("entries: "), path="quotas") from error
     if slicer is not None:
         fields["slicer"] = slicer
     if placer_type is not None:

@@ -266,6 +266,9 @@ def test_a_system_prompt_that_was_left_out() -> None:
     assert PROMPT not in result.items
     assert result.notes == (UNPINNED,)
     assert select([PROMPT, ContextItem("Be brief.", 10, kind="systemprompt"), *messages], 40).notes == (UNPINNED,)
+    assert notes([replace(PROMPT, future_relevance_hint=0.1)], 40, HINTS, MinScoreSlice(GreedySlice(), 0.5)) == [
+        UNPINNED
+    ]
 
 
 def test_a_system_prompt_that_is_in_or_could_not_be() -> None:

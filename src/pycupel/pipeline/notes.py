@@ -110,7 +110,7 @@ def _slice_notes(selection: Selection, left_out: Sequence[ContextItem]) -> Itera
     parts = ranking.parts
     yield from _equal_hints(ranking, parts)
     yield from _unknown_kinds(left_out, parts)
-    if sliced.selected and not sources.has_custom_slicer:
+    if not sources.has_custom_slicer:
         yield from _unread_fields(selection, left_out)
         yield from _unpinned_prompt(selection, left_out)
 

@@ -30,10 +30,12 @@ from pycupel import (
     MetadataTrustScorer,
     OverflowStrategy,
     Pipeline,
+    Policy,
     QuotaEntry,
     QuotaSlice,
     RecencyScorer,
     ReflexiveScorer,
+    RelevanceScorer,
     ScaledScorer,
     ScarcityBehavior,
     Scorer,
@@ -67,6 +69,7 @@ from pycupel.testing.runs import ReportRunner
 from pycupel.tokens import Counter, item
 from pycupel.web import Bench, play
 from pycupel.wire import dumps, write_items
+from tests.model.numbers import NUMPY_TRUE
 
 RECENCY = RecencyScorer()
 CLOCK = SystemTimeProvider()
@@ -292,6 +295,25 @@ def test_an_option_takes_any_spelling_and_keeps_the_usual_one(
     build: Callable[[Any], object], spelling: str, attribute: str, kept: str
 ) -> None:
     assert getattr(build(spelling), attribute) == kept
+
+
+@pytest.mark.parametrize(
+    ("build", "field"),
+    [
+        (lambda flag: ContextItem("a", 1, pinned=flag), "pinned"),
+        (lambda flag: Policy(RecencyScorer(), deduplication=flag), "deduplication"),
+        (lambda flag: Policy(RecencyScorer(), dedupe_against_pinned=flag), "dedupe_against_pinned"),
+        (lambda flag: RelevanceScorer(optional=flag), "optional"),
+        (lambda flag: TagScorer({"a": 1}, case_insensitive=flag), "case_insensitive"),
+        (lambda flag: GreedySlice(best_first=flag), "best_first"),
+        (lambda flag: KnapsackSlice(fill_free=flag), "fill_free"),
+        (lambda flag: QuotaSlice([], redistribute=flag), "redistribute"),
+        (lambda flag: StreamSlice(replace=flag), "replace"),
+    ],
+)
+def test_a_bool_of_numpy_becomes_a_plain_one(build: Callable[[Any], object], field: str) -> None:
+    """A plain one can be written to a file."""
+    assert getattr(build(NUMPY_TRUE), field) is True
 
 
 @pytest.mark.parametrize(

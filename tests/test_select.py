@@ -146,7 +146,7 @@ def test_a_result_cannot_be_hashed_and_says_so() -> None:
 def test_the_representation_is_one_line() -> None:
     assert repr(select(ITEMS, 15)) == "<ContextResult: 2 items, 15 tokens>"
     unset = [ContextItem("a", 5)]
-    assert repr(select(unset, 15, "rag", explain=True)) == "<ExplainedResult: 1 items, 5 tokens, notes: 1>"
+    assert repr(select(unset, 15, "rag", explain=True)) == "<ExplainedResult: 1 item, 5 tokens, notes: 1>"
 
 
 def test_a_pipeline_is_a_policy_and_its_observer_is_not_called() -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from pycupel.diagnostics import SelectionReport
-from pycupel.errors import digits
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.brief import quantity
 from pycupel.model.checks import checked_bool, checked_iterable
 from pycupel.model.frozen import sealed
 from pycupel.model.version import Shortened
@@ -51,7 +51,8 @@ class ContextResult:
     def __repr__(self) -> str:
         notes = f", notes: {len(self.notes)}" if self.notes else ""
         notes = f", {len(self.shortened)} shortened{notes}" if self.shortened else notes
-        return f"<{type(self).__name__}: {len(self.items)} items, {digits(self.total_tokens)} tokens{notes}>"
+        size = f"{quantity(len(self.items), 'item')}, {quantity(self.total_tokens, 'token')}"
+        return f"<{type(self).__name__}: {size}{notes}>"
 
 
 @sealed

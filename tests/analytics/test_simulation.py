@@ -142,6 +142,9 @@ def test_bad_arguments_have_the_specified_texts() -> None:
         find_min_budget_for(GREEDY, [A], copy, 1_000)
     assert str(missing.value) == "target_item must be an element of items"
     assert "copy" in missing.value.__notes__[0]
+    for other in (0, "A", None):
+        with pytest.raises(TypeError, match=r"^target_item must be a ContextItem from items, not "):
+            find_min_budget_for(GREEDY, [A], other, 1_000)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgumentError) as low:
         find_min_budget_for(GREEDY, [A], A, 99)
     assert str(low.value) == "search_ceiling must be >= target_item.tokens"

@@ -38,6 +38,7 @@ from pycupel.diagnostics import (
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages import select_messages
 from pycupel.wire import dumps, loads
+from tests.model.numbers import IndexOnly
 
 
 def item(content: str, tokens: int, hint: float = 0.5, **fields: Any) -> ContextItem:
@@ -121,6 +122,8 @@ def test_no_match_suggests_what_is_close() -> None:
 
 def test_an_index_needs_items_and_has_to_be_in_range() -> None:
     assert str(refused(REPORT, 3)) == "pass items= to look up an item by index: why(3, items=items)"
+    assert str(refused(REPORT, IndexOnly(-2))) == "pass items= to look up an item by index: why(-2, items=items)"
+    assert REPORT.why(IndexOnly(1), items=ITEMS) == REPORT.why(1, items=ITEMS)  # type: ignore[arg-type]
     assert str(refused(REPORT, 8, items=ITEMS)) == "index 8 is out of range: items has 8 entries"
     assert str(refused(REPORT, -9, items=ITEMS)) == "index -9 is out of range: items has 8 entries"
     assert str(refused(REPORT, 1, items=ITEMS[:1])) == "index 1 is out of range: items has 1 entry"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["IndexOnly"]
+from typing import Any
+
+__all__ = ["NUMPY_TRUE", "IndexOnly"]
 
 
 class IndexOnly:
@@ -13,3 +15,16 @@ class IndexOnly:
 
     def __index__(self) -> int:
         return self.value
+
+
+class _NumpyBool:
+    """A bool in the way of numpy's: no subclass of bool, and known by its name only."""
+
+    __module__ = "numpy"
+
+    def __bool__(self) -> bool:
+        return True
+
+
+_NumpyBool.__name__ = "bool"
+NUMPY_TRUE: Any = _NumpyBool()

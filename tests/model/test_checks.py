@@ -36,7 +36,7 @@ from pycupel.model.checks import (
     wrong_type,
 )
 from tests.hostile import Raising
-from tests.model.numbers import IndexOnly
+from tests.model.numbers import NUMPY_TRUE, IndexOnly
 
 
 class FloatOnly:
@@ -81,6 +81,13 @@ def test_a_wrong_type_names_the_argument_the_expectation_and_the_value() -> None
     error = wrong_type("tokens", "an int", "5")
     assert type(error) is TypeError
     assert str(error) == "tokens must be an int, not '5' (str)"
+
+
+def test_a_bool_of_numpy_is_a_bool() -> None:
+    assert checked_bool("flag", NUMPY_TRUE) is True
+    for other in (IndexOnly(1), 1, "true", None):
+        with pytest.raises(TypeError, match=r"^flag must be a bool, not "):
+            checked_bool("flag", other)
 
 
 @pytest.mark.parametrize(

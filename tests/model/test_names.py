@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pycupel import OverflowStrategy
 from pycupel.model.names import fold, name_key, suggestion
 
 
@@ -55,6 +56,10 @@ def test_everything_else_counts(name: str) -> None:
 )
 def test_a_close_name_is_suggested_as_it_is_spelled(name: str, text: str) -> None:
     assert suggestion(name, ["recency", "code-review", "priority"]) == text
+
+
+def test_a_member_of_an_enumeration_is_suggested_by_its_value() -> None:
+    assert suggestion("trunc", OverflowStrategy) == "; did you mean 'truncate'?"
 
 
 def test_without_known_names_nothing_is_suggested() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -138,6 +139,31 @@ def test_a_dry_run_with_a_policy_ignores_the_choices_of_the_pipeline() -> None:
 def test_only_a_policy_is_a_policy(action: Any, policy: Any) -> None:
     with pytest.raises(TypeError, match=r"^policy must be a Policy, a Pipeline or the name of a preset, not "):
         action(policy)
+
+
+@pytest.mark.parametrize(
+    ("policy", "note"),
+    [
+        ({"scorers": [{"type": "recency"}]}, "pycupel.policies.policy_from_dict(data) makes a policy from a dict."),
+        (Path("support.toml"), "pycupel.policies.load_policy(path) reads a policy from a file."),
+        (RecencyScorer(), "pycupel.Policy(scorer) makes a policy from a scorer."),
+    ],
+)
+def test_what_can_be_made_into_a_policy_gets_a_hint(policy: Any, note: str) -> None:
+    with pytest.raises(
+        TypeError, match=r"^policy must be a Policy, a Pipeline or the name of a preset, not "
+    ) as caught:
+        Pipeline.from_policy(policy)
+    assert caught.value.__notes__ == [note]
+
+
+@pytest.mark.parametrize("name", ["support.toml", "support", "./support", "policies/support.json"])
+def test_the_name_of_a_file_gets_a_hint(name: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match=r"^unknown preset ") as caught:
+        Pipeline.from_policy(name)
+    is_file = name != "support"
+    note = "pycupel.policies.load_policy(path) reads a policy from a file."
+    assert getattr(caught.value, "__notes__", []) == [note] * is_file
 
 
 @pytest.mark.parametrize(

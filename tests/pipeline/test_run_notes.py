@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -76,7 +77,6 @@ def test_the_remedy_helps() -> None:
 def test_nothing_is_said_if_the_best_is_in_or_cannot_fit_or_is_equalled() -> None:
     assert notes([BEST, *JUNK], 240, HINTS) == []
     assert notes([BEST, *JUNK], 110, HINTS) == []
-    assert notes([BEST], 110, HINTS) == []
     assert (
         notes([item("large", 120, 0.5), *(item(f"small {i}", 10, 0.5 - i / 50) for i in range(12))], 120, HINTS) == []
     )
@@ -183,6 +183,52 @@ def test_relevance_goes_by_the_query_where_there_are_no_hints() -> None:
     assert select([item("a pump", 10, 0.5), *bare], 100, pipeline).notes == ()
 
 
+def hints_without_a_reader(*hints: float | None) -> list[ContextItem]:
+    return [item(f"hit {i}", 100, hint, kind="Document") for i, hint in enumerate(hints)]
+
+
+def test_a_field_that_no_scorer_reads() -> None:
+    hits = hints_without_a_reader(*[i / 50 for i in range(50)])
+    assert select(hits, 500).items == hits[:5]
+    assert select(hits, 500).notes == (
+        (
+            "items set future_relevance_hint (50), which no scorer of the policy reads; "
+            "add a ReflexiveScorer, or choose a policy that has one, such as 'rag'"
+        ),
+    )
+    assert select(hits, 500, "rag").notes == ()
+    ranked = [item(f"page {i}", 10, kind="Document", priority=i or None) for i in range(4)]
+    expected = (
+        "items set priority (3), which no scorer of the policy reads; "
+        "add a PriorityScorer, or choose a policy that has one, such as 'tool-use'"
+    )
+    assert select(ranked, 30).notes == (expected,)
+    assert select(ranked, 30, "tool-use").notes == ()
+    assert notes(ranked, 30, KindScorer()) == [expected]
+
+
+def test_a_field_that_would_change_nothing() -> None:
+    assert select(hints_without_a_reader(0.1, 0.9), 500).notes == ()  # everything is selected
+    assert select(hints_without_a_reader(0.5, 0.5, 0.5), 200).notes == ()  # they are no order
+    assert select(hints_without_a_reader(0.9, 0.5, None), 100).notes == ()  # the best are selected anyway
+    assert select([*hints_without_a_reader(0.1), item("too large", 101, 0.9, kind="Document")], 100).notes == ()
+    urgent = [item("urgent", 10, priority=9), item("later", 10, priority=1)]
+    assert notes(urgent, 10, RecencyScorer("position")) == []  # the policy has another order
+    assert notes(urgent[::-1], 10, BoostedScorer(KindScorer(), PriorityScorer())) == []
+
+
+class Constant:
+    """A custom scorer, which may read any field."""
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        return 1.0
+
+
+def test_custom_strategies_may_read_any_field() -> None:
+    items = [item("a", 10, priority=1), item("b", 10, priority=2)]
+    assert notes(items, 10, Constant()) == notes(items[::-1], 10, KindScorer(), Whimsical()) == []
+
+
 # --- kinds
 
 
@@ -205,6 +251,67 @@ def test_kinds_that_do_no_harm() -> None:
     assert notes(tickets()[:3], 10, BLEND) == []  # they compete with each other only
     known = CompositeScorer([(HINTS, 3), (KindScorer({"Ticket": 0.0, "Document": 1.0}), 1)])
     assert notes(tickets(), 10, known) == []
+
+
+# --- system prompts
+
+
+PROMPT = ContextItem("You are a pump.", 10, kind="SystemPrompt")
+UNPINNED = "no SystemPrompt was selected, although there is one that fits; set pinned=True to always select it"
+
+
+def test_a_system_prompt_that_was_left_out() -> None:
+    messages = [item(f"message {i}", 10) for i in range(8)]
+    result = select([PROMPT, *messages], 40)
+    assert PROMPT not in result.items
+    assert result.notes == (UNPINNED,)
+    assert select([PROMPT, ContextItem("Be brief.", 10, kind="systemprompt"), *messages], 40).notes == (UNPINNED,)
+    assert notes([replace(PROMPT, future_relevance_hint=0.1)], 40, HINTS, MinScoreSlice(GreedySlice(), 0.5)) == [
+        UNPINNED
+    ]
+
+
+def test_a_system_prompt_that_is_in_or_could_not_be() -> None:
+    messages = [item(f"message {i}", 10) for i in range(8)]
+    assert select([replace(PROMPT, pinned=True), *messages], 40).notes == ()
+    assert select([PROMPT, *messages], 90).notes == ()
+    assert select([replace(PROMPT, tokens=50), *messages], 40).notes == ()  # pinned, it would be an error
+    prompts = [item(f"prompt {i}", 10, i / 10, kind="SystemPrompt") for i in range(3)]
+    assert notes(prompts, 20, HINTS) == []  # a choice among prompts
+
+
+# --- nothing fits
+
+
+def test_nothing_fits() -> None:
+    large = [item("larger", 200), item("large", 100)]
+    nothing = "nothing fits: the smallest item has 100 tokens, but only"
+    remedy = "use a larger budget, or smaller items"
+    assert select(large, 40).notes == (f"{nothing} 40 are available; {remedy}",)
+    assert notes(large, 40, HINTS, KnapsackSlice(1))[-1] == f"{nothing} 40 are available; {remedy}"
+
+    def of(**limits: Any) -> str:
+        (note,) = select(large, ContextBudget(140, **limits)).notes
+        return note.removeprefix(f"{nothing} ").removesuffix(f"; {remedy}")
+
+    assert of(reserved_slots={"a": 100}) == "40 of 140 are available (100 reserved)"
+    assert of(reserved_slots={"a": 200}) == "0 of 140 are available (200 reserved)"
+    assert of(output_reserve=40, reserved_slots={"a": 1}) == "99 of 140 are available (41 reserved)"
+    assert of(estimation_safety_margin_percent=50) == "70 of 140 are available (safety margin 50 percent)"
+    assert of(target_tokens=60) == "60 of 140 are available (target 60)"
+    pinned = item("pinned", 50, pinned=True)
+    assert select([pinned, *large], ContextBudget(140, output_reserve=1)).notes == (
+        f"{nothing} 89 of 140 are available (1 reserved, 50 for pinned items); {remedy}",
+    )
+
+
+def test_nothing_is_said_if_something_fits_or_there_is_no_budget() -> None:
+    large = item("large", 100)
+    assert select([large], 100).notes == select([large, item("small", 40)], 40).notes == select([], 40).notes == ()
+    assert select([large], 0).notes == ()
+    assert select([ContextItem("invalid", -1)], 40).notes == ()
+    assert select([item("pinned", 10, pinned=True)], 10).notes == ()
+    assert notes([item("small", 10, 0.1)], 40, HINTS, MinScoreSlice(GreedySlice(), 0.5)) == []
 
 
 # --- equal texts in a chat
@@ -262,7 +369,6 @@ def test_a_knapsack_that_refuses_everything() -> None:
         )
     ]
     assert notes(items, 1_000, PriorityScorer(), KnapsackSlice(1, fill_free=True)) == []
-    assert notes(items, 5, PriorityScorer(), KnapsackSlice(1)) == []
     kept = MinScoreSlice(KnapsackSlice(1), 0.0)
     assert len(notes(items, 1_000, PriorityScorer(), kept)) == 1
 
@@ -299,6 +405,27 @@ def test_all_or_none_may_be_undated() -> None:
     assert notes([], 100, HINTS) == []
     only_prompts = [ContextItem("You are a pump.", 5, kind="SystemPrompt", pinned=True)]
     assert notes(only_prompts, 100, HINTS, placer=FramedPlacer(ChronologicalPlacer())) == []
+
+
+def test_undated_messages_beside_a_dated_one() -> None:
+    messages = [item(f"message {i}", 10) for i in range(7)]
+    mixed = [*messages, dated("message 7")]
+    assert select(mixed, 40).items == [mixed[7], *mixed[:3]]
+    score_only = "items without a timestamp score 0 for recency (7); set it on all items"
+    score_and_place = score_only.replace(";", ", and are placed after those that have one;")
+    assert select(mixed, 40).notes == (score_and_place,)
+    assert notes(mixed, 40, RecencyScorer()) == [score_and_place]
+    # Other placers do not go by time.
+    assert notes(mixed, 40, RecencyScorer(), placer=UShapedPlacer()) == [score_only]
+    assert notes(mixed, 10, RecencyScorer()) == [score_only]
+
+
+def test_undated_items_that_lose_nothing() -> None:
+    mixed = [item("message", 10), dated("message 1")]
+    assert notes(mixed, 100, RecencyScorer(), placer=UShapedPlacer()) == []  # everything is selected
+    assert notes(mixed, 10, HINTS, placer=UShapedPlacer())[1:] == []  # recency does not count
+    documents = [item("a document", 10, kind="Document"), dated("message 1")]
+    assert notes(documents, 10, RecencyScorer(), placer=UShapedPlacer()) == []  # they have no place in a conversation
 
 
 def test_a_missing_timestamp_is_told_once() -> None:

@@ -270,7 +270,7 @@ def test_wrong_arguments() -> None:
             anything([], wrong)
     for name in ("timeout", "source_timeout"):
         for value in (-1, float("nan")):
-            with pytest.raises(InvalidArgumentError, match=f"{name} must not be negative"):
+            with pytest.raises(InvalidArgumentError, match=f"^{name} must be at least 0, not {float(value)}$"):
                 anything([], **{name: value})
         with pytest.raises(TypeError, match=name):
             anything([], **{name: "1"})

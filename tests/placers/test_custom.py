@@ -137,6 +137,11 @@ def test_anything_but_a_rearrangement_is_refused(arrange: Callable[[list[Context
         assert isinstance(caught.value, CupelError)
 
 
+def test_a_placer_that_returns_the_pairs_is_told_to_return_their_items() -> None:
+    with pytest.raises(PlacerContractError, match=r"not the same objects; return the \.item of a ScoredItem$"):
+        run(Custom(lambda items: [ScoredItem(item, 0.5) for item in items]), example_items(), None)
+
+
 def run(placer: Any, items: Iterable[ContextItem], scores: object) -> None:
     Pipeline(ReflexiveScorer(), placer=placer).run(items, BUDGET)
 

@@ -280,6 +280,10 @@ def test_mistakes_in_the_fields_of_a_policy(fields: dict[str, Any], text: str) -
         ),
         ({"type": "countQuota", "entries": [{"kind": "Note"}]}, "entries[0].capCount: is missing"),
         (
+            {"type": "countQuota", "entries": [{"kind": "A", "capCount": 1}, {"kind": "a", "capCount": 1}]},
+            "entries: duplicate kind 'a' (kinds are case-insensitive)",
+        ),
+        (
             {"type": "countQuota", "entries": [{"kind": "Note", "capCount": 1, "requireCount": 2}]},
             "entries[0].requireCount: Note: require_count (2) must not exceed cap_count (1)",
         ),

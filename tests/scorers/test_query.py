@@ -107,5 +107,5 @@ def test_the_arguments_are_checked() -> None:
         def for_query(self, query: str) -> Any:
             return None
 
-    with pytest.raises(TypeError, match=r"what Wrong.for_query returns must be a scorer"):
+    with pytest.raises(TypeError, match=r"^the result of Wrong\.for_query must be a scorer"):
         bind_query(Wrong(), "q")

@@ -75,12 +75,10 @@ def test_vectors_may_come_in_any_shape(as_returned: Any) -> None:
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
-        pytest.param(None, "what wrong returns must be a vector for each text", id="nothing"),
-        pytest.param("ab", "what wrong returns must be a vector for each text", id="a string"),
-        pytest.param([1.0, 2.0], "vector 0 of what wrong returns must be a vector", id="one vector"),
-        pytest.param(
-            [["a"], ["b"]], "every number in vector 0 of what wrong returns must be a number", id="no numbers"
-        ),
+        pytest.param(None, "the result of wrong must be a vector for each text, not None", id="nothing"),
+        pytest.param("ab", "the result of wrong must be a vector for each text, not 'ab'", id="a string"),
+        pytest.param([1.0, 2.0], "vector 0 that wrong returned must be a list of numbers, not 1.0", id="one vector"),
+        pytest.param([["a"], ["b"]], "every element of vector 0 that wrong returned must be a number", id="no numbers"),
         pytest.param([[1.0]], "wrong returned 1 vectors for 2 texts", id="too few"),
         pytest.param([[1.0], [1.0, 2.0]], "vector 1 .* has 2 numbers, but vector 0 has 1", id="different lengths"),
         pytest.param([[1.0], [float("nan")]], "vector 1 .* not finite", id="not a number"),

@@ -30,7 +30,7 @@ def test_select_chooses_among_them() -> None:
     result = select([pair], 60)
     assert [item.content for item in result.items] == ["half"]
     assert result.shortened == ((WHOLE, result.items[0]),)
-    assert repr(result) == "<ContextResult: 1 items, 50 tokens, 1 shortened>"
+    assert repr(result) == "<ContextResult: 1 item, 50 tokens, 1 shortened>"
     assert [item.content for item in select(iter([pair]), 49).items] == ["brief"]
     assert select([pair], 9).items == []
 

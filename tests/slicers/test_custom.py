@@ -123,6 +123,18 @@ def test_an_equal_copy_breaks_the_contract_and_the_error_says_so() -> None:
             run(slicer)
 
 
+def test_a_slicer_that_returns_the_pairs_is_told_to_return_their_items() -> None:
+    class Pairs:
+        def slice(self, scored_items: Any, budget: ContextBudget, /) -> Any:
+            return scored_items[:1]
+
+    for slicer in wrapped(Pairs()):
+        with pytest.raises(SlicerContractError) as caught:
+            run(slicer)
+        assert str(caught.value).startswith("Pairs returned ScoredItem(")
+        assert str(caught.value).endswith("not among the objects it was given; return the .item of a ScoredItem")
+
+
 def test_a_pinned_item_is_foreign_to_the_slicer() -> None:
     """SL-04: it never sees pinned items, so it cannot return one."""
     pinned = ContextItem("pinned", 10, pinned=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pycupel.analytics.metrics import fraction
 from pycupel.errors import (
@@ -22,7 +22,7 @@ from pycupel.errors import (
 )
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.brief import record_repr
-from pycupel.model.checks import checked_bool, checked_count, checked_int, checked_iterable
+from pycupel.model.checks import checked_bool, checked_count, checked_int, checked_iterable, wrong_type
 from pycupel.pipeline import Pipeline, Policy, PresetName, Selection
 from pycupel.pipeline.policy import as_policy
 from pycupel.pipeline.rank import Ranking
@@ -110,6 +110,7 @@ def find_min_budget_for(
         pinned items does not select it.
 
     Raises:
+        TypeError: an argument has the wrong type.
         NonMonotonicSlicerError: the slicer has quotas, or has `supports_min_budget = False`.
         InvalidArgumentError: the target is not one of the items, or larger than the ceiling; or there is no such
             preset; or an exhaustive search has tried as many sizes as it may.
@@ -124,12 +125,7 @@ def find_min_budget_for(
     _refuse_shortening(runner)
     candidates: list[ContextItem] = list(checked_iterable("items", "an iterable of ContextItem", items))
     if not any(item is target_item for item in candidates):
-        raise InvalidArgumentError(
-            "target_item must be an element of items",
-            argument="target_item",
-            value=target_item,
-            hint="An equal copy is another item: pass the same object.",
-        )
+        raise _not_an_element(target_item)
     # This also checks that all candidates are items.
     ranking = runner.rank(candidates, query=query)
     ceiling = checked_int("search_ceiling", search_ceiling)
@@ -163,6 +159,17 @@ def _bisected_size(is_selected: Callable[[int], bool], smallest: int, ceiling: i
     if low == smallest and is_selected(low):
         return low
     return high if is_selected(high) else None
+
+
+def _not_an_element(target: Any) -> Exception:
+    if not isinstance(target, ContextItem):
+        return wrong_type("target_item", "a ContextItem from items", target)
+    return InvalidArgumentError(
+        "target_item must be an element of items",
+        argument="target_item",
+        value=target,
+        hint="An equal copy is another item: pass the same object.",
+    )
 
 
 def _smallest_size(is_selected: Callable[[int], bool], smallest: int, ceiling: int, candidates: int) -> int | None:

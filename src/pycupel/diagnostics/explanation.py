@@ -19,7 +19,7 @@ from pycupel.diagnostics.reasons import (
 from pycupel.errors import InvalidArgumentError, NonMonotonicSlicerError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.brief import record_repr
-from pycupel.model.checks import shortened, wrong_type
+from pycupel.model.checks import checked_int, shortened, wrong_type
 from pycupel.model.frozen import sealed
 from pycupel.model.item import checked_items
 from pycupel.model.names import suggestion
@@ -151,8 +151,8 @@ def _find(
     entries: list[IncludedItem | ExcludedItem] = [*report.included, *report.excluded]
     if isinstance(sought, str):
         return _by_start(entries, sought)
-    if isinstance(sought, int) and not isinstance(sought, bool):
-        return _by_item(entries, _by_index(sought, candidates))
+    if hasattr(sought, "__index__") and not isinstance(sought, bool):
+        return _by_item(entries, _by_index(checked_int("item", sought), candidates))
     if isinstance(sought, ContextItem):
         return _by_item(entries, sought)
     raise wrong_type("item", "a ContextItem, an index in items, or the start of a content", sought)
@@ -161,7 +161,7 @@ def _find(
 def _by_index(index: int, candidates: Sequence[ContextItem] | None) -> ContextItem:
     if candidates is None:
         raise InvalidArgumentError(
-            "pass items= to look up an item by index: why(3, items=items)", argument="items", value=index
+            f"pass items= to look up an item by index: why({index}, items=items)", argument="items", value=index
         )
     if not -len(candidates) <= index < len(candidates):
         entries = "1 entry" if len(candidates) == 1 else f"{len(candidates)} entries"

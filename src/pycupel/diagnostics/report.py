@@ -14,6 +14,7 @@ from pycupel.diagnostics.events import TraceEvent
 from pycupel.diagnostics.explanation import Explanation, ScoreParts, explain
 from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.brief import quantity
 from pycupel.model.checks import checked_iterable, checked_path, wrong_type
 from pycupel.model.frozen import sealed
 from pycupel.model.version import version_mark
@@ -284,8 +285,8 @@ class SelectionReport:
     def __repr__(self) -> str:
         # All candidates would be too long for a traceback.
         return (
-            f"<SelectionReport: {len(self.included)} of {self.total_candidates} items, "
-            f"{digits(self.included_tokens)} of {digits(self.total_tokens_considered)} tokens>"
+            f"<SelectionReport: {len(self.included)} of {quantity(self.total_candidates, 'item')}, "
+            f"{digits(self.included_tokens)} of {quantity(self.total_tokens_considered, 'token')}>"
         )
 
     def __str__(self) -> str:

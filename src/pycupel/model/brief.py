@@ -12,7 +12,7 @@ from pycupel.errors import digits
 from pycupel.model.checks import quoted
 from pycupel.model.kind import ContextKind
 
-__all__ = ["brief_repr", "record_repr", "shown"]
+__all__ = ["brief_repr", "quantity", "record_repr", "shown"]
 
 _MAX_MEMBERS = 3
 
@@ -29,6 +29,11 @@ def shown(value: Any) -> str:
     if type(value) is tuple:
         return f"({', '.join(map(shown, container))}{',' if len(container) == 1 else ''})"
     return repr(container)
+
+
+def quantity(count: int, noun: str) -> str:
+    """Return a number with its noun: `1 item`, `2 items`."""
+    return f"{digits(count)} {noun}{'' if count == 1 else 's'}"
 
 
 def record_repr(self: object) -> str:

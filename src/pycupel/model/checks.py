@@ -136,10 +136,14 @@ def _is_a(value: object, types: Any) -> bool:
 
 
 def checked_bool(name: str, value: Any) -> bool:
-    """Check for a bool."""
-    if not isinstance(value, bool):
-        raise wrong_type(name, "a bool", value)
-    return value
+    """Check for a bool, or one of numpy's, which becomes a plain one."""
+    if isinstance(value, bool) or _is_numpy_bool(value):
+        return bool(value)
+    raise wrong_type(name, "a bool", value)
+
+
+def _is_numpy_bool(value: object) -> bool:
+    return type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_")
 
 
 def checked_path(name: str, value: Any) -> str:

@@ -48,7 +48,8 @@ class ContextItem:
         kind: What the item is. A plain string is accepted, such as `"Document"`.
         source: Where the item comes from. A plain string is accepted, such as `"Rag"`.
         priority: How important the item is, for `PriorityScorer`; higher is more important.
-        tags: Labels, for `TagScorer` and `FrequencyScorer`.
+        tags: Labels, for `TagScorer` and `FrequencyScorer`, in the order given. Sort a set first: its order differs
+            between processes, and items whose tags are in another order are not equal.
         metadata: Your own additional data, as a read-only mapping with str keys.
         timestamp: When the item was made, for `RecencyScorer`, `DecayScorer` and `ChronologicalPlacer`. It must have a
             time zone, and is converted to UTC.
@@ -77,7 +78,10 @@ class ContextItem:
     """How important the item is, for `PriorityScorer`; higher is more important."""
 
     tags: tuple[str, ...]
-    """Labels, for `TagScorer` and `FrequencyScorer`."""
+    """Labels, for `TagScorer` and `FrequencyScorer`, in the order given.
+
+    Sort a set first: its order differs between processes, and items whose tags are in another order are not equal.
+    """
 
     metadata: Mapping[str, Any] = field(hash=False)
     """Your own additional data, as a read-only mapping with str keys."""

@@ -59,4 +59,4 @@ def suggestion(name: str, known: Iterable[str]) -> str:
         return ""
     by_key = {name_key(each): each for each in known if len(each) <= _MAX_COMPARED}
     near = get_close_matches(name_key(name), by_key, n=1, cutoff=0.7)
-    return f"; did you mean {by_key[near[0]]!r}?" if near else ""
+    return f"; did you mean {str(by_key[near[0]])!r}?" if near else ""

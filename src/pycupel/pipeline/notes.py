@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import compress
+from math import inf
 from typing import TYPE_CHECKING, Any
 
+from pycupel.errors import digits
 from pycupel.model import ContextItem, ContextKind
 from pycupel.model.checks import shortened
 from pycupel.placers import ChronologicalPlacer, FramedPlacer
 from pycupel.protocols import Scorer
-from pycupel.scorers import KindScorer, ReflexiveScorer
+from pycupel.scorers import KindScorer, RecencyScorer, ReflexiveScorer
+from pycupel.scorers._base import CONVERSATION
 from pycupel.scorers._notes import clamping_notes, scorer_notes
 from pycupel.slicers import GreedySlice, KnapsackSlice, MinScoreSlice
 from pycupel.slicers._base import advice_of
@@ -22,6 +24,7 @@ from pycupel.slicers._base import advice_of
 if TYPE_CHECKING:
     from pycupel.pipeline.rank import Ranking
     from pycupel.pipeline.selection import Selection
+    from pycupel.pipeline.slice import Sliced
 
 Parts = Sequence[tuple[Scorer, float, Sequence[float]]]
 
@@ -33,6 +36,9 @@ IGNORED_QUERY = "no scorer of the policy reads the query; add a RelevanceScorer,
 _MIN_HINTS = 5
 _NEARLY_EQUAL = 0.01
 _MAX_KINDS = 3
+
+# The fields that only a scorer of this class reads, and a preset that has one.
+_READERS = {"future_relevance_hint": ("ReflexiveScorer", "rag"), "priority": ("PriorityScorer", "tool-use")}
 
 
 def ranking_notes(ranking: Ranking, *, fields: bool = True) -> tuple[str, ...]:
@@ -57,9 +63,11 @@ def ranking_notes(ranking: Ranking, *, fields: bool = True) -> tuple[str, ...]:
 
 def selection_notes(selection: Selection) -> tuple[str, ...]:
     """Make the notes about a selection: those about its ranking, and those that depend on the budget."""
-    notes = [*selection.ranking.notes, *_slice_notes(selection)]
+    ranking, sliced = selection.ranking, selection.sliced
+    left_out = [item for item, selected in zip(ranking.items, sliced.is_selected, strict=True) if not selected]
+    notes = [*ranking.notes, *_slice_notes(selection, left_out)]
     if not any("timestamp" in note for note in notes):
-        notes += _undated(selection)
+        notes += _undated(selection, left_out)
     return tuple(notes)
 
 
@@ -88,17 +96,44 @@ def _is_repeated_on_purpose(item: ContextItem, other: ContextItem, *, in_order: 
     return item.timestamp != other.timestamp
 
 
-def _slice_notes(selection: Selection) -> Iterator[str]:
+def _slice_notes(selection: Selection, left_out: Sequence[ContextItem]) -> Iterator[str]:
     ranking, sliced, sources = selection.ranking, selection.sliced, selection.trace.sources
     slicer: Any = sources.slicer
     yield from sliced.notes
     if not sources.has_custom_slicer:
         yield from advice_of(slicer, ranking.items, ranking.scores, sliced.effective, sliced.is_selected)
-    if len(sliced.selected) < len(ranking.items):
-        yield from _best_left_out(selection, slicer.inner if isinstance(slicer, MinScoreSlice) else slicer)
-        parts = ranking.parts
-        yield from _equal_hints(ranking, parts)
-        yield from _unknown_kinds(selection, parts)
+    if not left_out:
+        return
+    if not sliced.selected:
+        yield from _nothing_fits(selection)
+    yield from _best_left_out(selection, slicer.inner if isinstance(slicer, MinScoreSlice) else slicer)
+    parts = ranking.parts
+    yield from _equal_hints(ranking, parts)
+    yield from _unknown_kinds(left_out, parts)
+    if not sources.has_custom_slicer:
+        yield from _unread_fields(selection, left_out)
+        yield from _unpinned_prompt(selection, left_out)
+
+
+def _nothing_fits(selection: Selection) -> Iterator[str]:
+    """Note that the budget is too small for every item; a budget of 0 asks for nothing."""
+    budget, effective = selection.budget, selection.sliced.effective
+    smallest = min([item.tokens for item in selection.ranking.items])
+    if smallest <= effective.target_tokens or not budget.max_tokens:
+        return
+    pinned, margin = selection.ranking.classified.pinned_tokens, budget.estimation_safety_margin_percent
+    taken = [
+        f"{digits(n)} {why}" for n, why in ((budget.total_reserved, "reserved"), (pinned, "for pinned items")) if n
+    ]
+    if budget.target_tokens < budget.available_tokens:
+        taken.append(f"target {digits(budget.target_tokens)}")
+    if margin:
+        taken.append(f"safety margin {margin:g} percent")
+    whole, listed = (f" of {digits(budget.max_tokens)}", f" ({', '.join(taken)})") if taken else ("", "")
+    yield (
+        f"nothing fits: the smallest item has {digits(smallest)} tokens, but only "
+        f"{digits(effective.target_tokens)}{whole} are available{listed}; use a larger budget, or smaller items"
+    )
 
 
 def _best_left_out(selection: Selection, slicer: Any) -> Iterator[str]:
@@ -144,14 +179,12 @@ def _equal_hints(ranking: Ranking, parts: Parts) -> Iterator[str]:
             )
 
 
-def _unknown_kinds(selection: Selection, parts: Parts) -> Iterator[str]:
+def _unknown_kinds(left_out: Sequence[ContextItem], parts: Parts) -> Iterator[str]:
     """Note excluded items whose kind has no weight."""
-    ranking = selection.ranking
     for scorer, weight, column in parts:
         if type(scorer) is not KindScorer or 0.0 not in column:
             continue
-        out = compress(ranking.items, [not selected for selected in selection.sliced.is_selected])
-        unknown = Counter(item.kind for item in out if item.kind not in scorer.weights)
+        unknown = Counter(item.kind for item in left_out if item.kind not in scorer.weights)
         if unknown and (weight >= 0.5 or any(column)):
             names = ", ".join(shortened(kind.value) for kind, _ in unknown.most_common(_MAX_KINDS))
             yield (
@@ -160,26 +193,89 @@ def _unknown_kinds(selection: Selection, parts: Parts) -> Iterator[str]:
             )
 
 
-def _undated(selection: Selection) -> Iterator[str]:
-    """Note items without a timestamp that chronological order puts last, perhaps a system prompt."""
+def _unread_fields(selection: Selection, left_out: Sequence[ContextItem]) -> Iterator[str]:
+    """Note fields that no scorer reads, but that would have chosen better among items with equal scores."""
+    ranking, sources = selection.ranking, selection.ranking.trace.sources
+    sets_any = any(item.future_relevance_hint is not None or item.priority is not None for item in left_out)
+    if not sets_any or sources.has_custom_scorer:
+        return
+    for field, (scorer, preset) in _READERS.items():
+        if field not in sources.traits.reads and _distinguishes_ties(field, ranking, selection.sliced):
+            setting = [item for item in ranking.items if getattr(item, field) is not None]
+            yield (
+                f"items set {field} ({len(setting)}), which no scorer of the policy reads; "
+                f"add a {scorer}, or choose a policy that has one, such as {preset!r}"
+            )
+
+
+def _distinguishes_ties(field: str, ranking: Ranking, sliced: Sliced) -> bool:
+    """Whether an item that was left out has a larger value than a selected one with the same score."""
+    items, scores, target = ranking.items, ranking.scores, sliced.effective.target_tokens
+
+    def value_of(item: ContextItem) -> float:
+        value: float | None = getattr(item, field)
+        return -inf if value is None else value
+
+    largest: dict[float, float] = {}
+    for i, item in enumerate(items):
+        if not sliced.is_selected[i] and item.tokens <= target:
+            largest[scores[i]] = max(largest.get(scores[i], -inf), value_of(item))
+    return any(value_of(items[i]) < largest.get(scores[i], -inf) for i in sliced.selected)
+
+
+def _unpinned_prompt(selection: Selection, left_out: Sequence[ContextItem]) -> Iterator[str]:
+    """Note that there are system prompts, but none was selected. If one was, the others may be a choice of prompts."""
+    key, target = ContextKind.SYSTEM_PROMPT.key, selection.sliced.effective.target_tokens
+    fitting = [item for item in left_out if item.kind.key == key and item.tokens <= target]
+    if fitting and all(item.kind.key != key for item in selection.placement.items):
+        yield "no SystemPrompt was selected, although there is one that fits; set pinned=True to always select it"
+
+
+def _undated(selection: Selection, left_out: Sequence[ContextItem]) -> Iterator[str]:
+    """Note items without a timestamp among those that have one: messages that lose by it, and what is placed last."""
+    unscored, unplaced = _undated_and_scored(selection, left_out), _undated_and_placed(selection)
+    if unscored:
+        place = ", and are placed after those that have one" if unplaced else ""
+        yield f"items without a timestamp score 0 for recency ({unscored}){place}; set it on all items"
+    elif unplaced:
+        yield (
+            f"items without a timestamp are placed after those that have one ({unplaced}); "
+            "set it, or list their kinds in FramedPlacer(first=...)"
+        )
+
+
+def _undated_and_scored(selection: Selection, left_out: Sequence[ContextItem]) -> int:
+    """Count undated messages, if some were left out, while a dated item was selected by its recency."""
+    ranking = selection.ranking
+    shares = (ranking.trace.traits or ranking.trace.sources.traits).shares
+    if not any(type(scorer) is RecencyScorer for scorer, _ in shares):
+        return 0
+    if all(ranking.items[i].timestamp is None for i in selection.sliced.selected) or not _undated_messages(left_out):
+        return 0
+    return len(_undated_messages(ranking.items))
+
+
+def _undated_messages(items: Sequence[ContextItem]) -> list[ContextItem]:
+    """Return the messages and outputs of tools without a timestamp. Other items have no order."""
+    return [item for item in items if item.timestamp is None and item.kind.key in CONVERSATION]
+
+
+def _undated_and_placed(selection: Selection) -> int:
+    """Count undated items that chronological order puts last, perhaps a system prompt."""
     placer: Any = selection.trace.sources.placer
     framed: set[str] = set()
     while type(placer) is FramedPlacer:
         if callable(placer.first) or callable(placer.last):
-            return
+            return 0
         framed.update(kind.key for kind in (*placer.first, *placer.last))
         placer = placer.inner
     if type(placer) is not ChronologicalPlacer:
-        return
+        return 0
     items, order = selection.placement.items, selection.placement.order
     first, last = _first(items, order, framed), _first(items, order[::-1], framed)
     if first is None or last is None or first.timestamp is None or last.timestamp is not None:
-        return
-    undated = [i for i in order if items[i].timestamp is None and items[i].kind.key not in framed]
-    yield (
-        f"items without a timestamp are placed after those that have one ({len(undated)}); "
-        "set it, or list their kinds in FramedPlacer(first=...)"
-    )
+        return 0
+    return len([i for i in order if items[i].timestamp is None and items[i].kind.key not in framed])
 
 
 def _first(items: Sequence[ContextItem], order: Sequence[int], framed: set[str]) -> ContextItem | None:

@@ -9,6 +9,7 @@ from pycupel.diagnostics import OverflowEvent
 from pycupel.errors import BudgetOverflowError
 from pycupel.kernels.records import maker
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
+from pycupel.model.brief import quantity
 from pycupel.placers._base import place_by_index
 from pycupel.protocols import Placer
 
@@ -39,7 +40,7 @@ class Placement(NamedTuple):
     """The overflow that was accepted, if there was one."""
 
     def __repr__(self) -> str:
-        return f"<Placement: {len(self.order)} items>"
+        return f"<Placement: {quantity(len(self.order), 'item')}>"
 
 
 _placement = maker(Placement)

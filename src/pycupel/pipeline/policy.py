@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, Field, dataclass, fields, replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from pycupel.errors import PipelineConfigError
@@ -24,11 +25,13 @@ from pycupel.scorers._query import bind_query
 from pycupel.slicers import GreedySlice
 from pycupel.slicers._versions import VersionSlice, with_versions
 
-__all__ = ["OverflowField", "Policy", "PresetName", "as_policy"]
+__all__ = ["LOAD_POLICY", "OverflowField", "Policy", "PresetName", "as_policy"]
 
 PresetName = Literal["chat", "code-review", "rag", "document-qa", "tool-use", "long-running", "debugging"]
 """The names of the presets for type checkers. At run time, other spellings are accepted, too."""
 
+
+LOAD_POLICY = "pycupel.policies.load_policy(path) reads a policy from a file."
 
 # The most characters of a field in the repr of a policy.
 _REPR_WIDTH = 60
@@ -112,8 +115,8 @@ class Policy:
         checked_scorer("scorer", self.scorer)
         checked_slicer("slicer", self.slicer)
         checked_placer("placer", self.placer)
-        checked_bool("deduplication", self.deduplication)
-        checked_bool("dedupe_against_pinned", self.dedupe_against_pinned)
+        for flag in ("deduplication", "dedupe_against_pinned"):
+            object.__setattr__(self, flag, checked_bool(flag, getattr(self, flag)))
         strategy = checked_choice("overflow_strategy", self.overflow_strategy, OverflowStrategy, PipelineConfigError)
         object.__setattr__(self, "overflow_strategy", strategy)
         if self.dedupe_against_pinned and not self.deduplication:
@@ -165,4 +168,11 @@ def as_policy(policy: Any, name: str = "policy") -> Policy:
         from pycupel.policies.presets import PRESETS, known_preset  # noqa: PLC0415
 
         return PRESETS[known_preset(policy, name)]
-    raise wrong_type(name, "a Policy, a Pipeline or the name of a preset", policy)
+    error = wrong_type(name, "a Policy, a Pipeline or the name of a preset", policy)
+    if isinstance(policy, PathLike):
+        error.add_note(LOAD_POLICY)
+    elif isinstance(policy, dict):
+        error.add_note("pycupel.policies.policy_from_dict(data) makes a policy from a dict.")
+    elif isinstance(policy, Scorer) and not isinstance(policy, type):
+        error.add_note("pycupel.Policy(scorer) makes a policy from a scorer.")
+    raise error

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from pycupel.model import ContextItem
+from pycupel.model.brief import quantity
 from pycupel.model.frozen import draft_of, sealed
 from pycupel.pipeline.classify import Classified
 from pycupel.pipeline.notes import ranking_notes
@@ -92,7 +93,7 @@ class Ranking:
         return ranking_notes(self)
 
     def __repr__(self) -> str:
-        return f"<Ranking: {len(self.items)} items, {len(self.pinned)} pinned>"
+        return f"<Ranking: {quantity(len(self.items), 'item')}, {len(self.pinned)} pinned>"
 
 
 _Draft: Any = draft_of(Ranking)

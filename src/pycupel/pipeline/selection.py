@@ -11,9 +11,9 @@ from typing import Any, Self
 from pycupel.diagnostics import ExcludedItem, IncludedItem, SelectionReport, TraceEvent
 from pycupel.diagnostics.explanation import ScoreParts
 from pycupel.diagnostics.report import deferred_report
-from pycupel.errors import digits
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.brief import quantity
 from pycupel.model.frozen import draft_of, sealed
 from pycupel.model.version import Shortened
 from pycupel.pipeline import events, explain
@@ -129,7 +129,7 @@ class Selection:
 
     def __repr__(self) -> str:
         selected, candidates = len(self.placement.order), self._part("total_candidates")
-        return f"<Selection: {selected} of {candidates} items, {digits(self.total_tokens)} tokens>"
+        return f"<Selection: {selected} of {quantity(candidates, 'item')}, {quantity(self.total_tokens, 'token')}>"
 
 
 _Draft: Any = draft_of(Selection)

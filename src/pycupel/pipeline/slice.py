@@ -10,6 +10,7 @@ from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.kernels.identity import indices_by_identity
 from pycupel.kernels.records import maker
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.brief import quantity
 from pycupel.protocols import Slicer
 from pycupel.slicers._base import NO_VERSIONS, IndexSlice, slice_by_index
 
@@ -42,7 +43,7 @@ class Sliced(NamedTuple):
     """Advisory notes of the slicer."""
 
     def __repr__(self) -> str:
-        return f"<Sliced: {len(self.selected)} of {len(self.is_selected)} items>"
+        return f"<Sliced: {len(self.selected)} of {quantity(len(self.is_selected), 'item')}>"
 
 
 _sliced = maker(Sliced)

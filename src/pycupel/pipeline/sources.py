@@ -186,5 +186,5 @@ def _checked_seconds(name: str, value: Any) -> float | None:
         return None
     seconds = as_float(name, value)
     if not seconds >= 0.0:
-        raise InvalidArgumentError(f"{name} must not be negative, but is {seconds}", argument=name, value=value)
+        raise InvalidArgumentError(f"{name} must be at least 0, not {seconds}", argument=name, value=value)
     return seconds

@@ -73,9 +73,12 @@ def place_by_index(
         raise PlacerContractError(f"{type(placer).__name__} returned a set, which has no order")
     placed = list(iterable)
     if Counter(map(id, placed)) != Counter(map(id, items)):
+        remedy = "a placer returns the items themselves, each as often as it was given"
+        if any(isinstance(item, ScoredItem) for item in placed):
+            remedy = "return the .item of a ScoredItem"
         raise PlacerContractError(
             f"{type(placer).__name__} was given {len(items)} items and returned {len(placed)}, not the same objects; "
-            "a placer returns the items themselves, each as often as it was given"
+            f"{remedy}"
         )
     indices = indices_by_identity(items)
     return [indices[id(item)].pop() for item in placed]

@@ -16,7 +16,7 @@ from pycupel.model.checks import argument_of, checked_bool, checked_str, quoted
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.names import find_name, name_key, suggestion
 from pycupel.pipeline import Policy
-from pycupel.pipeline.policy import PresetName, as_policy
+from pycupel.pipeline.policy import LOAD_POLICY, PresetName, as_policy
 from pycupel.placers import ChronologicalPlacer, FramedPlacer, UShapedPlacer
 from pycupel.protocols import Placer, Scorer
 from pycupel.slicers import GreedySlice, KnapsackSlice
@@ -159,6 +159,7 @@ def known_preset(name: str, argument: str) -> str:
             f"unknown preset {quoted(name)}; choose from {', '.join(PRESETS)}{suggestion(name, PRESETS)}",
             argument=argument_of(argument),
             value=name,
+            hint=LOAD_POLICY if {".", "/", "\\"}.intersection(name) else None,
         )
     return known
 

@@ -26,6 +26,9 @@ class ScorerTraits(NamedTuple):
     fields: Sequence[str | None]
     """The field that each of them reads, if any."""
 
+    reads: frozenset[str | None]
+    """The fields that any scorer reads, boosts and those that lack a question included."""
+
     awaits_query: bool
     """Whether a scorer takes a question, but has none."""
 
@@ -46,6 +49,7 @@ def traits_of(scorer: Any) -> ScorerTraits:
     return ScorerTraits(
         shares,
         [field_of(each) for each, _ in shares],
+        reads=frozenset([field_of(each) for each, _ in leaves]),
         awaits_query=any(_awaits_query(each) for each, _ in leaves),
         has_query=any(_reads_query(each) for each, _ in shares),
         clamps=any(isinstance(each, ReflexiveScorer) and each.rescale == "never" for each, _ in leaves),

@@ -85,7 +85,7 @@ class _Binding:
         bind = getattr(scorer, self.method, None)
         if callable(bind):
             self.count += 1
-            return checked_scorer(f"what {type(scorer).__name__}.{self.method} returns", bind(*self.arguments))
+            return checked_scorer(f"the result of {type(scorer).__name__}.{self.method}", bind(*self.arguments))
         if isinstance(scorer, WrappingScorer):
             children = tuple(map(self.bind, scorer.children))
             if any(new is not old for new, old in zip(children, scorer.children, strict=True)):

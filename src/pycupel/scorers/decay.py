@@ -46,6 +46,7 @@ class Exponential:
     """The time in which the score halves, greater than zero."""
 
     def __post_init__(self) -> None:
+        # DS-04: the specification wants its own spelling in the error, too.
         _checked_duration("half_life (halfLife)", self.half_life)
 
     def at(self, age: timedelta, /) -> float:
@@ -72,7 +73,7 @@ class Step:
     def __init__(self, windows: Iterable[tuple[timedelta, float]]) -> None:
         checked: list[tuple[timedelta, float]] = []
         for i, (max_age, score) in enumerate(checked_pairs("windows", "(max_age, score)", windows)):
-            age = _checked_duration(f"windows[{i}]: max_age (maxAge)", max_age)
+            age = _checked_duration(f"windows[{i}]: max_age", max_age)
             if checked and age <= checked[-1][0]:
                 raise ScorerConfigError(
                     f"windows must be sorted from youngest to oldest, but windows[{i}] ends at {age}",
@@ -108,7 +109,7 @@ class Window:
     """The length of the window, greater than zero."""
 
     def __post_init__(self) -> None:
-        _checked_duration("max_age (maxAge)", self.max_age)
+        _checked_duration("max_age", self.max_age)
 
     def at(self, age: timedelta, /) -> float:
         """Return the score at an age."""

@@ -89,8 +89,8 @@ class RelevanceScorer:
         if self.query is not None:
             checked_str("query", self.query)
         checked_str("group", self.group)
-        checked_bool("optional", self.optional)
         set_field = object.__setattr__
+        set_field(self, "optional", checked_bool("optional", self.optional))
         set_field(self, "window", checked_count("window", self.window, ScorerConfigError))
         set_field(self, "k1", checked_float("k1", self.k1, ScorerConfigError, low=0.0))
         for name in ("b", "share", "group_share", "length_exponent"):

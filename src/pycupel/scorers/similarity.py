@@ -84,8 +84,8 @@ class SimilarityScorer:
         name = getattr(self.embed, "__name__", "embed")
         try:
             # Python floats are faster here than array scalars.
-            rows = list(checked_iterable(f"what {name} returns", "a vector for each text", _as_list(returned)))
-            vectors = [_vector(f"vector {i} of what {name} returns", row) for i, row in enumerate(rows)]
+            rows = list(checked_iterable(f"the result of {name}", "a vector for each text", _as_list(returned)))
+            vectors = [_vector(f"vector {i} that {name} returned", row) for i, row in enumerate(rows)]
         except TypeError as error:
             raise ScorerConfigError(str(error), argument="embed") from None
         if len(vectors) != len(texts):
@@ -93,7 +93,7 @@ class SimilarityScorer:
         for i, vector in enumerate(vectors):
             if len(vector) != len(vectors[0]):
                 raise ScorerConfigError(
-                    f"vector {i} of what {name} returns has {len(vector)} numbers, but vector 0 has {len(vectors[0])}",
+                    f"vector {i} that {name} returned has {len(vector)} numbers, but vector 0 has {len(vectors[0])}",
                     argument="embed",
                 )
         return dict(zip(texts, vectors, strict=True))
@@ -101,8 +101,8 @@ class SimilarityScorer:
 
 def _vector(name: str, row: Any) -> list[float]:
     vector = [
-        number if type(number) is float else as_float(f"every number in {name}", number)
-        for number in checked_iterable(name, "a vector", _as_list(row))
+        number if type(number) is float else as_float(f"every element of {name}", number)
+        for number in checked_iterable(name, "a list of numbers", _as_list(row))
     ]
     if not all(map(isfinite, vector)):
         raise ScorerConfigError(f"{name} has a number that is not finite", argument="embed")

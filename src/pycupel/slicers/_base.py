@@ -231,9 +231,11 @@ def _find(slicer: Slicer, returned: Any, indices: dict[int, list[int]]) -> list[
     for item in iterable:
         free = indices.get(id(item))
         if free is None:
+            remedy = "a slicer returns the items themselves, not copies"
+            if isinstance(item, ScoredItem):
+                remedy = "return the .item of a ScoredItem"
             raise SlicerContractError(
-                f"{name} returned {describe(item)}, which is not among the objects it was given; "
-                "a slicer returns the items themselves, not copies"
+                f"{name} returned {describe(item)}, which is not among the objects it was given; {remedy}"
             )
         if not free:
             raise SlicerContractError(f"{name} returned {describe(item)} more often than it was given")

@@ -44,7 +44,7 @@ class GreedySlice(IndexedSlicer):
     def __post_init__(self) -> None:
         exponent = checked_float("cost_exponent", self.cost_exponent, SlicerConfigError, low=0.0, high=_MAX_EXPONENT)
         object.__setattr__(self, "cost_exponent", exponent)
-        checked_bool("best_first", self.best_first)
+        object.__setattr__(self, "best_first", checked_bool("best_first", self.best_first))
 
     __repr__ = brief_repr
 

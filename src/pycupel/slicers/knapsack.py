@@ -71,7 +71,7 @@ class KnapsackSlice(IndexedSlicer):
         if self.max_cells is not None:
             object.__setattr__(self, "max_cells", checked_positive("max_cells", self.max_cells, SlicerConfigError))
         object.__setattr__(self, "max_states", checked_positive("max_states", self.max_states, SlicerConfigError))
-        checked_bool("fill_free", self.fill_free)
+        object.__setattr__(self, "fill_free", checked_bool("fill_free", self.fill_free))
 
     def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /

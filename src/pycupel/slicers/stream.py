@@ -55,7 +55,7 @@ class StreamSlice(IndexedSlicer):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "batch_size", checked_positive("batch_size", self.batch_size, SlicerConfigError))
-        checked_bool("replace", self.replace)
+        object.__setattr__(self, "replace", checked_bool("replace", self.replace))
 
     def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /

@@ -216,11 +216,13 @@ def _distinguishes_ties(field: str, ranking: Ranking, sliced: Sliced) -> bool:
         value: float | None = getattr(item, field)
         return -inf if value is None else value
 
-    largest: dict[float, float] = {}
-    for i, item in enumerate(items):
-        if not sliced.is_selected[i] and item.tokens <= target:
-            largest[scores[i]] = max(largest.get(scores[i], -inf), value_of(item))
-    return any(value_of(items[i]) < largest.get(scores[i], -inf) for i in sliced.selected)
+    smallest: dict[float, float] = {}
+    for i in sliced.selected:
+        smallest[scores[i]] = min(smallest.get(scores[i], inf), value_of(items[i]))
+    return any(
+        not selected and score in smallest and value_of(item) > smallest[score] and item.tokens <= target
+        for item, score, selected in zip(items, scores, sliced.is_selected, strict=True)
+    )
 
 
 def _unpinned_prompt(selection: Selection, left_out: Sequence[ContextItem]) -> Iterator[str]:

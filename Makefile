@@ -26,6 +26,8 @@ $(VENV)/.core: pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.core
 	@echo "installing the tools for development"
+	@# The pip that comes with Python 3.11 takes twice as long to find all packages.
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check pip==26.3
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
@@ -45,13 +47,13 @@ test: setup ## run the tests with coverage, the documentation's examples and the
 test-browser: setup-browser ## run the tests of pages in Chromium
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/browser
 
-test-pythons: ## run the tests on Python 3.11, 3.12 and 3.13
+test-pythons: setup ## run the tests on Python 3.11, 3.12 and 3.13
 	@sh tools/test_pythons.sh $(PYTHONS)
 
-test-integrations: ## run the hooks against the real libraries, in environments of their own
+test-integrations: setup ## run the hooks against the real libraries, in environments of their own
 	@sh tools/test_integrations.sh $(PYTHON)
 
-test-engines: ## run batches on Dask, Spark, Ray and DuckDB, in an environment of their own; needs Java
+test-engines: setup ## run batches on Dask, Spark, Ray and DuckDB, in an environment of their own; needs Java
 	@sh tools/test_engines.sh
 
 fuzz: setup ## fuzz pipelines for a minute and, beside that, every reader for some seconds
@@ -70,8 +72,9 @@ lint: setup ## run the linter
 	@$(BIN)/ruff check .
 
 types: setup ## run mypy and pyright, both strict
-	@$(BIN)/mypy
-	@$(BIN)/pyright
+	@$(BIN)/mypy & mypy=$$!; \
+	  $(BIN)/pyright; pyright=$$?; \
+	  wait $$mypy && exit $$pyright
 
 layers: setup ## check who imports whom
 	@$(BIN)/lint-imports

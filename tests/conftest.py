@@ -17,9 +17,16 @@ import pytest
 # For the tests of the plug-in. pytest wants it here, at the top.
 pytest_plugins = ["pytester"]
 
-# Large inputs and hostile ones, and examples of the documentation. Every line and branch is covered without them, and
-# without the tests that `tools/run_tests.sh` runs on their own.
-UNMEASURED = ("tests/test_worst_cases.py", "tests/test_hostile_objects.py", "tests/docs/")
+# Large inputs and hostile ones, long conversations, and examples of the documentation. Every line and branch is covered
+# without them, and without the tests that `tools/run_tests.sh` runs on their own.
+UNMEASURED = (
+    "tests/test_worst_cases.py",
+    "tests/test_hostile_objects.py",
+    "tests/docs/",
+    "tests/integrations_env/a/test_conversations.py",
+    "tests/integrations_env/a/test_incumbents.py",
+    "tests/integrations_env/b/test_conversations.py",
+)
 
 # What coverage.py has set to trace this thread and new ones, if it measures.
 TRACERS = pytest.StashKey[tuple[Any, Any]]()
@@ -32,8 +39,8 @@ def set_tracers(tracer: Any, tracer_of_threads: Any) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
-    """Measure in measured tests only. pytest-cov measures from start to end, and with that mostly pytest's own work."""
-    if session.config.pluginmanager.hasplugin("_cov") and sys.gettrace() is not None:
+    """Measure in measured tests only. coverage.py would measure from start to end, and mostly what pytest does."""
+    if type(sys.gettrace()).__module__.startswith("coverage"):
         import_everything()
         session.config.stash[TRACERS] = sys.gettrace(), threading.gettrace()
         set_tracers(None, None)

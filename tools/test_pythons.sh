@@ -1,6 +1,6 @@
 #!/bin/sh
-# Run the tests on each of the given Python versions, in an environment of its own. A version that cannot be found is a
-# failure, not a reason to skip.
+# Run the tests on the given Python versions side by side, each in an environment of its own. A version that cannot be
+# found is a failure, not a reason to skip.
 set -eu
 
 find_python() {
@@ -20,11 +20,28 @@ find_python() {
     return 1
 }
 
+# Ends with pytest in the place of the shell, so that whoever ends it ends pytest.
+test_on() {
+    sh tools/set_up.sh "$python" ".venv-$1" '.[test]'
+    exec ".venv-$1/bin/python" -m pytest -q -p no:cacheprovider
+}
+
+outputs=$(mktemp -d)
+processes=
+trap 'kill $processes 2>/dev/null || true; rm -rf "$outputs"' EXIT
+# Processes in the background do not hear of Ctrl-C.
+trap 'exit 130' INT TERM
 for version in "$@"; do
     python=$(find_python "$version")
-    environment=".venv-$version"
-    echo "== Python $version"
-    [ -x "$environment/bin/python" ] || "$python" -m venv "$environment"
-    "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --editable '.[test]'
-    sh tools/run_tests.sh "$environment/bin/python" -q -p no:cacheprovider
+    test_on "$version" >"$outputs/$version" 2>&1 &
+    processes="$processes $!"
 done
+failed=0
+for process in $processes; do
+    wait "$process" || failed=$?
+done
+for version in "$@"; do
+    echo "== Python $version"
+    cat "$outputs/$version"
+done
+exit "$failed"

@@ -8,8 +8,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 "$python" -m build --outdir "$work/dist" . >"$work/build.log" 2>&1 || { cat "$work/build.log"; exit 1; }
-"$python" -m venv "$work/env"
-"$work/env/bin/python" -m pip install --quiet --disable-pip-version-check --no-index "$work"/dist/*.whl
+"$python" -m venv --without-pip "$work/env"
+"$python" -m pip --python "$work/env" install --quiet --disable-pip-version-check --no-index "$work"/dist/*.whl
 cp "$tree/tools/smoke.py" "$work/smoke.py"
 cp -r "$tree/vectors" "$work/vectors"
 cd "$work"
@@ -19,7 +19,7 @@ env/bin/python -I -m pycupel.conformance vectors
 "$python" "$tree/tools/cli_smoke.py" "$work/env/bin"
 
 # The pytest plug-in in somebody else's project: the wheel and pytest, and nothing more.
-"$python" -m venv "$work/pytest-env"
-pytest-env/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl pytest==9.2.0
+"$python" -m venv --without-pip pytest-env
+"$python" -m pip --python pytest-env install --quiet --disable-pip-version-check dist/*.whl pytest==9.2.0
 cp "$tree/tools/plugin_smoke.py" .
 pytest-env/bin/python -I plugin_smoke.py

@@ -145,7 +145,7 @@ def test_a_run_meets_its_quotas() -> None:
 # --- which constraints there are, and their order
 
 
-def test_they_are_sorted_by_the_spelling_of_the_kind() -> None:
+def test_usages_are_sorted_by_the_spelling_of_the_kind() -> None:
     """AN-02: ordinal, so that capitals come first."""
     entries = [QuotaEntry(kind) for kind in ("memory", "Zebra", "Document", "\u00e9", "Message")]
     usages = quota_utilization(report_of([]), QuotaSlice(entries), BUDGET)

@@ -8,12 +8,12 @@ import pytest
 
 from pycupel.conformance.check import check_vector
 from pycupel.model.checks import describe
-from tests.conformance.right import (
+from tests.conformance.passing_vectors import (
+    PASSING,
     PIPELINE,
     PLACING,
     REFUSED_SCORER,
     REFUSED_SLICER,
-    RIGHT,
     SCORING,
     SLICING,
     changed,
@@ -22,7 +22,7 @@ from tests.conformance.right import (
 )
 
 
-@pytest.mark.parametrize("vector", RIGHT.values(), ids=RIGHT.keys())
+@pytest.mark.parametrize("vector", PASSING.values(), ids=PASSING.keys())
 def test_a_right_vector_passes(vector: str) -> None:
     check_vector(tomllib.loads(vector))
 

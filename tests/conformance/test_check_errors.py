@@ -14,7 +14,7 @@ from pycupel.errors import (
     PinnedExceedsBudgetError,
     ScorerConfigError,
 )
-from tests.conformance.right import (
+from tests.conformance.passing_vectors import (
     FAILING_RUN,
     REFUSED_BUDGET,
     REFUSED_SCORER,

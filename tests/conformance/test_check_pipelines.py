@@ -7,7 +7,7 @@ import tomllib
 import pytest
 
 from pycupel.conformance.check import check_vector
-from tests.conformance.right import (
+from tests.conformance.passing_vectors import (
     CAPPED,
     OVERFLOW,
     PIPELINE,

@@ -124,6 +124,12 @@ def test_the_limit_is_what_is_allowed() -> None:
     assert caught.value.states == allowed
 
 
+def test_a_gain_that_is_known_already_saves_states() -> None:
+    """KN-03: no item is added or removed whose loss the best known set makes impossible."""
+    instance = Instance([1, 6, 5, 3], [1, 5, 7, 5], 7)
+    assert instance.solved(max_states=6) == instance.table
+
+
 def test_hard_instances_are_solved_within_the_default_limit() -> None:
     """KN-03: two million states, as KnapsackSlice has it."""
     instance = hard_instance()

@@ -404,7 +404,7 @@ def test_calls_that_langchain_holds_twice_are_counted_once() -> None:
 
 
 @pytest.mark.parametrize("kind", ["tool_call", "function_call", "custom_tool_call"])
-def test_so_are_calls_that_it_holds_in_other_shapes(kind: str) -> None:
+def test_calls_that_langchain_holds_in_two_shapes_are_counted_once(kind: str) -> None:
     part = {"type": kind, "id": "t", "name": "f", "args": {"q": 1}}
     message = {"type": "ai", "content": [part], "tool_calls": [{"name": "f", "args": {"q": 1}, "id": "t"}]}
     assert cost(message) == 1 + 7

@@ -196,7 +196,7 @@ def test_the_previous_selection_changes_nothing(unit: str) -> None:
     assert_same(select(history, 600, previous=last), last)
 
 
-def test_it_is_used_where_it_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cuts_before_the_previous_selection_are_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """The cuts before it are not made again."""
     history = small_talk(100)
     first = select(history[:-2], 600)
@@ -217,7 +217,7 @@ def test_it_is_used_where_it_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("change", ["other", "shorter", "edited", "budget", "pin", "documents", "policy", "counter"])
-def test_it_is_ignored_with_a_note_if_something_is_different(change: str) -> None:
+def test_a_previous_selection_with_something_different_is_ignored_with_a_note(change: str) -> None:
     history = small_talk(60)
     first = select(history, 1_000)
     other = {
@@ -324,7 +324,7 @@ def test_what_belongs_together_may_turn_out_differently() -> None:
     assert_same(select(spoken, 600, previous=first), select(spoken, 600))
 
 
-def test_or_even_at_the_last_point_before_the_end() -> None:
+def test_an_open_call_may_be_given_up_at_the_last_point_before_the_end() -> None:
     """Responses: a call that waits while others are made and answered, and is then given up."""
     made = [{"type": "function_call", "call_id": each, "name": "read", "arguments": "{}"} for each in "pab"]
     done = [{"type": "function_call_output", "call_id": each, "output": "x"} for each in "ab"]

@@ -42,7 +42,7 @@ def test_nothing_is_dropped_until_the_history_passes_the_high_mark() -> None:
     assert select(history, ContextBudget(whole + 500, output_reserve=501)).dropped
 
 
-def test_then_it_is_cut_to_the_target() -> None:
+def test_a_history_that_exceeds_the_window_is_cut_to_the_target() -> None:
     history = small_talk(40)
     whole = cost(history)
     selection = select(history, ContextBudget(whole - 1, whole // 2))

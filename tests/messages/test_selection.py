@@ -359,7 +359,7 @@ def test_an_old_unit_that_is_larger_than_the_budget_is_dropped_with_a_reason() -
     assert isinstance(reasons[1], BudgetExceeded)
 
 
-def test_or_it_is_an_error() -> None:
+def test_a_unit_that_is_larger_than_the_budget_is_an_error_if_asked() -> None:
     history = [question("old"), *exchange("c1", "x" * 900), *small_talk(12)[1:]]
     with pytest.raises(UnitTooLargeError, match="messages 1, 2 belong together and need 9") as caught:
         select(history, 600, too_large="error")

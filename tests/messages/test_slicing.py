@@ -69,7 +69,7 @@ def test_an_item_brings_what_it_needs() -> None:
     assert take([(A, 0.9), (B, 0.8), (C, 0.7), (D, 0.1)], 30, {A: [D]}) == "abd"
 
 
-def test_or_it_stays_out_with_it() -> None:
+def test_an_item_is_dropped_if_what_it_needs_does_not_fit() -> None:
     large = item("x", 25)
     assert take([(A, 0.9), (B, 0.8), (C, 0.7), (large, 0.1)], 30, {A: [large]}) == "bc"
 
@@ -101,7 +101,7 @@ def test_the_first_that_does_not_fit_ends_the_selection() -> None:
     assert take([(A, 0.9), (B, 0.8), (large, 0.7), (small, 0.6)], 30) == "ab"
 
 
-def test_but_a_large_one_does_not_take_everything_along_while_less_than_half_is_used() -> None:
+def test_a_large_item_does_not_end_the_selection_while_less_than_half_is_used() -> None:
     huge = item("x", 95)
     assert take([(A, 0.9), (huge, 0.8), (B, 0.7), (C, 0.6)], 100) == "abc"
     assert take([(huge, 0.8), (A, 0.7)], 90) == "a"

@@ -80,7 +80,7 @@ def test_everything_that_fits_stays_whole_and_no_versions_are_made() -> None:
 @pytest.mark.parametrize(
     "slicer", [GreedySlice(), GreedySlice(0.0), KnapsackSlice(), MinScoreSlice(GreedySlice(), 0.1)]
 )
-def test_it_takes_the_place_of_greed_and_knapsack(slicer: Any) -> None:
+def test_choosing_among_versions_replaces_greedy_and_knapsack(slicer: Any) -> None:
     report = pipeline(slicer).dry_run(items(100, 100), 150)
     assert sorted(tokens(report.items)) == [50, 100]
     assert [each.item.original_tokens for each in report.shortened] == [100]

@@ -256,7 +256,7 @@ def test_leaving_the_loop_early_closes_the_sources() -> None:
     assert sorted(closed) == ["a", "b"]
 
 
-def test_it_can_be_iterated_over_once() -> None:
+def test_merged_sources_can_be_iterated_once() -> None:
     merged = merge_sources([ContextItem("a", 1)])
     assert collect(merged) == ["a"]
     with pytest.raises(RuntimeError, match="can be iterated only once; call merge_sources again"):

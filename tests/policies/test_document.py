@@ -151,12 +151,12 @@ def test_case_hyphens_and_underscores_in_the_name_of_a_type_do_not_matter(name: 
 
 
 @pytest.mark.parametrize("name", ["uShaped", "u_shaped", "u-shaped", "U-Shaped"])
-def test_nor_do_they_in_the_name_of_a_placer(name: str) -> None:
+def test_case_hyphens_and_underscores_in_the_name_of_a_placer_do_not_matter(name: str) -> None:
     assert read(placerType=name).placer == UShapedPlacer()
     assert read(placer={"type": name}).placer == UShapedPlacer()
 
 
-def test_nor_in_any_other_name_of_a_file() -> None:
+def test_case_and_hyphens_do_not_matter_in_any_other_name() -> None:
     """WF-06: another implementation writes `Throw`."""
     counts = {"type": "count-quota", "entries": COUNTS, "scarcity": "THROW", "capOrder": "Score"}
     policy = policy_from_dict(

@@ -22,7 +22,7 @@ def test_a_registry_starts_empty() -> None:
     assert caught.value.__notes__ == ["Registered intents: none"]
 
 
-def test_or_with_the_presets() -> None:
+def test_a_registry_can_start_with_the_presets() -> None:
     registry = PolicyRegistry.with_presets()
     assert {intent: registry.get_policy(intent) for intent in registry} == dict(PRESETS)
 

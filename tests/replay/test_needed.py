@@ -60,7 +60,7 @@ def test_what_only_results_held_and_the_agent_wrote_later_was_needed() -> None:
 @pytest.mark.unmeasured
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the histories are not beside the project")
 @pytest.mark.parametrize("name", ["coding-agent-258c", "coding-agent-ae4a"])
-def test_it_is_the_measure_of_the_shared_histories(name: str) -> None:
+def test_needed_is_measured_as_for_the_shared_histories(name: str) -> None:
     spec = importlib.util.spec_from_file_location("shared_needed", SHARED / "needed.py")
     assert spec is not None
     assert spec.loader is not None

@@ -648,7 +648,7 @@ def test_an_item_at_either_edge(kind: str) -> None:
     passes(FOUR, lambda c: c.place_item_at_edge(of_kind(kind)))
 
 
-def test_it_need_not_be_the_first_match_that_is_at_an_edge() -> None:
+def test_the_match_at_an_edge_need_not_be_the_first_match() -> None:
     """TV-05: the first item with that score is inside, the second is last."""
     passes(FOUR, lambda c: c.place_item_at_edge(lambda included: included.score == 0.9))
 

@@ -183,7 +183,7 @@ def test_a_model_without_a_vocabulary_here_is_estimated(name: str, counted_by: s
 
 @pytest.mark.usefixtures("without_splintr", "without_mistral_common")
 @pytest.mark.parametrize("name", ["mistral-large-latest", "gemini-2.5-pro", "llama-3.3-70b", "gemma-3", "mixtral-8x7b"])
-def test_so_is_one_whose_vocabulary_is_not_installed(name: str) -> None:
+def test_a_model_whose_vocabulary_is_not_installed_is_estimated(name: str) -> None:
     counter = get_counter(name)
     assert counter.name.startswith("estimator for ")
     assert not counter.exact

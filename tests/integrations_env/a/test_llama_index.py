@@ -234,6 +234,7 @@ async def run_agent(agent: FunctionAgent, memory: CupelMemory) -> Any:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.unmeasured
 def test_thirty_turns_of_three_conversations_with_claude(streaming: bool) -> None:
     """What an agent does in one run is not in its memory yet, so the memory's budget leaves room for it."""
     llm, tool = FakeAnthropic(), FunctionTool.from_defaults(look_up)

@@ -321,7 +321,7 @@ error = "InvalidBudget"
 error_message = "target_tokens (60) must not exceed max_tokens (50)"
 """
 
-RIGHT = {
+PASSING = {
     "scoring": SCORING,
     "slicing": SLICING,
     "placing": PLACING,

@@ -28,7 +28,15 @@ test_on() {
 
 outputs=$(mktemp -d)
 processes=
-trap 'kill $processes 2>/dev/null || true; rm -rf "$outputs"' EXIT
+finish() {
+    kill $processes 2>/dev/null || true
+    for output in "$outputs"/*; do
+        echo "== Python ${output##*/}"
+        cat "$output"
+    done
+    rm -rf "$outputs"
+}
+trap finish EXIT
 # Processes in the background do not hear of Ctrl-C.
 trap 'exit 130' INT TERM
 for version in "$@"; do
@@ -39,9 +47,5 @@ done
 failed=0
 for process in $processes; do
     wait "$process" || failed=$?
-done
-for version in "$@"; do
-    echo "== Python $version"
-    cat "$outputs/$version"
 done
 exit "$failed"

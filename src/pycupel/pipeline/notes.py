@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from math import inf
+from operator import eq, not_
 from typing import TYPE_CHECKING, Any
 
 from pycupel.errors import digits
@@ -64,7 +66,7 @@ def ranking_notes(ranking: Ranking, *, fields: bool = True) -> tuple[str, ...]:
 def selection_notes(selection: Selection) -> tuple[str, ...]:
     """Make the notes about a selection: those about its ranking, and those that depend on the budget."""
     ranking, sliced = selection.ranking, selection.sliced
-    left_out = [item for item, selected in zip(ranking.items, sliced.is_selected, strict=True) if not selected]
+    left_out = list(compress(ranking.items, map(not_, sliced.is_selected)))
     notes = [*ranking.notes, *_slice_notes(selection, left_out)]
     if not any("timestamp" in note for note in notes):
         notes += _undated(selection, left_out)
@@ -196,8 +198,11 @@ def _unknown_kinds(left_out: Sequence[ContextItem], parts: Parts) -> Iterator[st
 def _unread_fields(selection: Selection, left_out: Sequence[ContextItem]) -> Iterator[str]:
     """Note fields that no scorer reads, but that would have chosen better among items with equal scores."""
     ranking, sources = selection.ranking, selection.ranking.trace.sources
-    sets_any = any(item.future_relevance_hint is not None or item.priority is not None for item in left_out)
-    if not sets_any or sources.has_custom_scorer:
+    # They are sorted, so equal ones are neighbours.
+    has_ties = any(map(eq, ranking.scores, ranking.scores[1:]))
+    if not has_ties or sources.has_custom_scorer:
+        return
+    if not any(item.future_relevance_hint is not None or item.priority is not None for item in left_out):
         return
     for field, (scorer, preset) in _READERS.items():
         if field not in sources.traits.reads and _distinguishes_ties(field, ranking, selection.sliced):

@@ -714,7 +714,8 @@
                 { class: "quiet" },
                 model.agrees
                   ? "This is the report."
-                  : "This is the report. For the same budget, the given pipeline selects other items.",
+                  : "This is the report. For the same budget, the given pipeline selects other items: " +
+                    "was the run made with a query? Then pass pipeline.for_query(query).",
               ),
             ]),
       );

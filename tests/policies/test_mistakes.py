@@ -285,7 +285,7 @@ def test_mistakes_in_the_fields_of_a_policy(fields: dict[str, Any], text: str) -
         ),
         (
             {"type": "countQuota", "entries": [{"kind": "Note", "capCount": 1, "requireCount": 2}]},
-            "entries[0].requireCount: Note: require_count (2) must not exceed cap_count (1)",
+            "entries[0].requireCount: requireCount (2) must not exceed capCount (1)",
         ),
         (
             {"type": "countQuota", "entries": [{"kind": "Note", "capCount": -1}]},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from math import nextafter
 from typing import Any, NamedTuple
@@ -47,32 +47,35 @@ _SECONDS = adapted(
 )
 
 
+def _limits(build: Callable[..., Any], least: Field, most: Field) -> Record:
+    """Return the codec of a kind with a lower and an upper limit. Errors use the names of the file's fields."""
+
+    def check(limits: Mapping[str, Any]) -> Iterator[DocumentError]:
+        low, high = limits.get(least.attribute), limits.get(most.attribute)
+        if low is not None and high is not None and low > high:
+            low, high = least.codec.write(low, Context()), most.codec.write(high, Context())
+            yield DocumentError(f"{least.name} ({low}) must not exceed {most.name} ({high})", path=least.name)
+
+    return Record(build, [Field("kind", KIND), least, most], check=check)
+
+
 def _quota_entry(kind: Any, **shares: float) -> QuotaEntry:
-    """Build an entry. Unlike in Python, it must have a share (QS-10). Errors use the names of the file's fields."""
+    # Unlike in Python, a share is required (QS-10).
     if not shares:
         raise DocumentError("needs minPercent, maxPercent or both")
-    least, most = shares.get("require", 0.0), shares.get("cap", 100.0)
-    if least > most:
-        raise DocumentError(f"minPercent ({least:g}) must not exceed maxPercent ({most:g})", path="minPercent")
-    return QuotaEntry(kind, least, most)
+    return QuotaEntry(kind, **shares)
 
 
-_QUOTA = Record(
+_QUOTA = _limits(
     _quota_entry,
-    [
-        Field("kind", KIND),
-        Field("minPercent", _PERCENT, OPTIONAL, "the minimum share of the budget for the kind", "require"),
-        Field("maxPercent", _PERCENT, OPTIONAL, "the maximum share of the budget for the kind", "cap"),
-    ],
+    Field("minPercent", _PERCENT, OPTIONAL, "the minimum share of the budget for the kind", "require"),
+    Field("maxPercent", _PERCENT, OPTIONAL, "the maximum share of the budget for the kind", "cap"),
 )
 QUOTAS = list_of(_QUOTA)
-_COUNT_QUOTA = Record(
+_COUNT_QUOTA = _limits(
     CountQuotaEntry,
-    [
-        Field("kind", KIND),
-        Field("requireCount", _COUNT, 0, "the minimum number of selected items"),
-        Field("capCount", _COUNT, description="the maximum number of selected items"),
-    ],
+    Field("requireCount", _COUNT, 0, "the minimum number of selected items"),
+    Field("capCount", _COUNT, description="the maximum number of selected items"),
 )
 
 # The codec for each type of option. Strategies are added below: options may be strategies, too.

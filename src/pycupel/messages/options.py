@@ -12,6 +12,7 @@ from pycupel.model.checks import checked_int, checked_iterable, wrong_type
 from pycupel.model.percent import percent_of
 
 __all__ = [
+    "DEFAULT_KEEP",
     "BudgetLike",
     "Pin",
     "ProviderName",
@@ -30,6 +31,9 @@ UnitName: TypeAlias = Literal["auto", "turn"]
 
 TooLarge: TypeAlias = Literal["drop", "error", "shorten"]
 """What `select_messages` does with an old unit that is larger than the budget."""
+
+DEFAULT_KEEP = 3
+"""How many of the newest results stay whole by default."""
 
 BudgetLike: TypeAlias = ContextBudget | int | str
 Pin: TypeAlias = Iterable[int] | Callable[[Any], object]

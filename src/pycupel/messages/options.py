@@ -63,6 +63,7 @@ def as_budget(budget: BudgetLike, model: str | None) -> ContextBudget | int:
             f"budget must be a number of tokens, or a share such as '75%', not {budget!r}",
             argument="budget",
             value=budget,
+            hint=f"A number of tokens is an int: {budget}." if budget.isdecimal() else None,
         )
     if model is None:
         raise InvalidArgumentError(
@@ -80,5 +81,8 @@ def checked_list(argument: str, value: Any) -> list[Any]:
     """Copy the caller's messages or documents to a list. A single one, a dict, is not accepted."""
     expected = f"a list of {argument}"
     if isinstance(value, Mapping):
-        raise wrong_type(argument, expected, value)  # pyright: ignore[reportUnknownArgumentType]
+        error = wrong_type(argument, expected, value)  # pyright: ignore[reportUnknownArgumentType]
+        if argument in value:
+            error.add_note(f"Pass the list itself: request[{argument!r}].")
+        raise error
     return list(checked_iterable(argument, expected, value))

@@ -133,3 +133,14 @@ def test_any_type_may_be_an_id() -> None:
     ):
         batch = pa.RecordBatch.from_pylist([{"id": each, "items": "[]", "budget": "5"}])
         assert select_batch(batch, "rag").to_pylist()[0]["id"] == expected
+
+
+@pytest.mark.parametrize("value", [None, 7, [{"budget": 10, "items": []}]])
+def test_only_a_record_batch_is_selected_from(value: Any) -> None:
+    with pytest.raises(TypeError, match=r"^record_batch must be a pyarrow.RecordBatch, not "):
+        select_batch(value, "rag")
+
+
+def test_a_table_is_as_good_as_a_record_batch() -> None:
+    batch = pa.RecordBatch.from_pylist([{"id": "a", "budget": 10, "items": "[]"}])
+    assert select_batch(pa.Table.from_batches([batch]), "rag") == select_batch(batch, "rag")

@@ -176,6 +176,41 @@ def test_a_mistake_is_a_row_with_an_error(change: dict[str, Any], error: str) ->
     assert (row["id"], row["selected"], row["excluded"], row["tokens"], row["utilization"]) == (1, [], [], 0, 0.0)
 
 
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"qurey": "a"}, "qurey: unknown field; did you mean 'query'?"),
+        ({"Model": "gpt-4o"}, "Model: unknown field; did you mean 'model'?"),
+        ({"budget": None, "budgt": 10}, "budgt: unknown field; did you mean 'budget'?"),
+        ({"budget": {"maxTokens": 9, "outputReserv": 5}}, "budget.outputReserv: unknown field; did you mean 'outputRe"),
+        ({"items": [{"content": "a", "tokns": 1}]}, "items[0].tokns: unknown field; did you mean 'tokens'?"),
+        (
+            {"items": [{"content": "a", "tokens": 1}, {"content": "b", "tokens": 1, "pined": True}]},
+            "items[1].pined: unknown field; did you mean 'pinned'?",
+        ),
+    ],
+)
+def test_a_misspelt_key_is_a_row_with_an_error(change: dict[str, Any], error: str) -> None:
+    assert select_request({**request(1), "query": None, **change}, "rag")["error"].startswith(f"DocumentError: {error}")
+
+
+def test_other_keys_of_a_log_are_ignored() -> None:
+    """As are those that are close to a key that is there, or longer: they are the log's own."""
+    asked = request(1)
+    own: dict[Any, Any] = {
+        "_id": 1,
+        "uid": 2,
+        "model_id": "a",
+        "query_id": 7,
+        "tools_used": [],
+        "items_": 3,
+        7: 8,
+        "x" * 5_000: 9,
+    }
+    items = [{**each, "title": "a", "id": 3, "context": "b", "source_id": 4, 7: 8} for each in asked["items"]]
+    assert select_request({**asked, "items": items, **own}, "rag") == select_request(asked, "rag")
+
+
 @pytest.mark.parametrize("wrong", [None, 5, "text", [], {}])
 def test_what_is_no_request_is_a_row_too(wrong: Any) -> None:
     assert select_request(wrong, "rag")["error"].startswith("DocumentError: a request must")

@@ -488,6 +488,20 @@ def test_wrong_arguments(log: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("argument", ["policy", "compare"])
+def test_a_policy_that_cannot_be_pickled_runs_only_in_this_process(argument: str, log: Path, tmp_path: Path) -> None:
+    class Local(Custom):
+        pass
+
+    policies: Any = {"policy": "rag", argument: Policy(Local())}
+    with pytest.raises(InvalidArgumentError, match=f"^{argument} cannot be sent to worker processes: ") as caught:
+        run_batch([log], output=tmp_path / "out", workers=2, **policies)
+    assert caught.value.argument == argument
+    assert caught.value.__notes__ == ["Define its classes and functions at the top of a module, or pass workers=1."]
+    assert not (tmp_path / "out").exists()
+    assert run_batch([log], output=tmp_path / "out", workers=1, **policies).requests
+
+
 def test_engines_need_their_extras(monkeypatch: pytest.MonkeyPatch, log: Path, tmp_path: Path) -> None:
     for name in ("distributed", "pyarrow"):
         monkeypatch.setitem(sys.modules, name, None)

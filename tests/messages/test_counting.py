@@ -231,6 +231,11 @@ OTHERS: dict[str, tuple[Any, int]] = {
     "parts that are none": (said(None, 7, True), 0),
     "a tuple of parts": ({"role": "user", "content": ({"type": "text", "text": "hello"},)}, 5),
     "effort": ({"role": "assistant", "content": "hi", "reasoning": {"effort": "low"}}, 2),
+    "video": (said({"type": "video_url", "video_url": {"url": SMALL}}), 2265),
+    "video elsewhere": (said({"type": "video", "url": "https://a.invalid"}), 2265),
+    "unknown part": (said({"type": "poll", "votes": [1, 2]}), len('{"type":"poll","votes":[1,2]}')),
+    "unknown part with data": (said({"type": "scan", "data": SMALL}), len('{"type":"scan","data":""}') + 2265),
+    "unknown part without text": (said({"type": "poll", "text": None}), 0),
 }
 SHAPES = [
     pytest.param(provider, message, tokens, id=f"{provider}: {name}")

@@ -16,6 +16,7 @@ import pytest
 from pycupel import (
     CompositeScorer,
     ContextBudget,
+    ContextItem,
     CountQuotaEntry,
     CountQuotaSlice,
     Policy,
@@ -444,6 +445,18 @@ def test_messages_that_are_no_list(messages: Any) -> None:
         select(messages, 100)
 
 
+def test_a_request_is_told_where_its_messages_are() -> None:
+    with pytest.raises(TypeError, match="messages must be a list of messages, not") as caught:
+        select_messages({"model": "gpt-4o", "messages": small_talk(3)}, 100)
+    assert caught.value.__notes__ == ["Pass the list itself: request['messages']."]
+
+
+def test_items_are_told_who_selects_them() -> None:
+    with pytest.raises(MessageShapeError, match=r"messages\[0\], role: the message has no role: ") as caught:
+        select([ContextItem("Hi.", 1)], 100)
+    assert caught.value.__notes__ == ["For items, use pycupel.select."]
+
+
 def test_a_generator_will_do() -> None:
     def generate() -> Iterator[Message]:
         yield from small_talk(3)
@@ -491,6 +504,12 @@ def test_options_that_make_no_sense(options: dict[str, Any], error: type[Excepti
 def test_budgets_that_make_no_sense(budget: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         select(small_talk(3), budget)
+
+
+def test_a_budget_in_quotes_is_told_to_be_an_int() -> None:
+    with pytest.raises(InvalidArgumentError) as caught:
+        select(small_talk(3), "8000")
+    assert caught.value.__notes__ == ["A number of tokens is an int: 8000."]
 
 
 @pytest.mark.parametrize("share", [20, 10, 5, 3])

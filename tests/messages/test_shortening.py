@@ -132,6 +132,23 @@ def test_excluded_tools_stay_whole() -> None:
     assert select(messages, 4_000, "openai", shorten="results", exclude=["read_file"]).shortened == ()
 
 
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ({"keep": 5}, "keep has"),
+        ({"exclude": ["read_file"]}, "exclude has"),
+        ({"keep": 0, "exclude": ["read_file"]}, "keep and exclude have"),
+    ],
+)
+def test_a_note_says_that_options_of_shortening_have_no_effect_without_it(options: Any, names: str) -> None:
+    messages = history("openai", 2)
+    note = f'{names} no effect, because results are not shortened; pass shorten="results"'
+    assert select(messages, 4_000, "openai", **options).notes == (note,)
+    for more in ({"shorten": "results"}, {"too_large": "shorten"}):
+        assert select(messages, 4_000, "openai", **options, **more).notes == ()
+    assert select(messages, 4_000, "openai", keep=3, exclude=()).notes == ()
+
+
 def test_nothing_small_is_shortened() -> None:
     small = "a_name: " + "x" * 388
     messages = [question("openai", "Go on."), *(m for n in range(40) for m in exchange("openai", n, small))]

@@ -13,6 +13,7 @@ from pycupel.batch.request import RequestSelector, is_array, is_object
 from pycupel.codecs.jsontext import format_json, parse_json
 from pycupel.errors import DocumentError
 from pycupel.extras import load_extra
+from pycupel.model.checks import wrong_type
 from pycupel.pipeline import Policy, PresetName
 
 __all__ = ["is_parquet", "read_pieces", "requests_in", "rows_schema", "select_batch", "to_parquet"]
@@ -57,10 +58,13 @@ def select_batch(record_batch: Any, policy: Policy | PresetName) -> Any:
 
     Raises:
         MissingExtraError: pyarrow is not installed.
-        TypeError: the policy is not a Policy, a Pipeline or the name of a preset.
+        TypeError: an argument has the wrong type.
         InvalidArgumentError: there is no such preset.
     """
     selector = RequestSelector(policy)
+    pa = _pyarrow()
+    if not isinstance(record_batch, (pa.RecordBatch, pa.Table)):
+        raise wrong_type("record_batch", "a pyarrow.RecordBatch", record_batch)
     return _to_batch([selector.row(request) for request in _to_requests(record_batch)])
 
 

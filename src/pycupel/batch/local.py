@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import sys
 from collections.abc import Generator, Iterable, Iterator
@@ -12,8 +13,9 @@ from itertools import islice
 from multiprocessing import get_context
 
 from pycupel.batch.chunks import Chunk, Job, Part, process
+from pycupel.errors import InvalidArgumentError
 
-__all__ = ["MAX_WORKERS", "available_workers", "run_local"]
+__all__ = ["MAX_WORKERS", "available_workers", "check_sendable", "run_local"]
 
 MAX_WORKERS = 61 if sys.platform == "win32" else 1_000
 """The maximum number of processes. Windows cannot wait for more; elsewhere, more would only fill the memory."""
@@ -26,6 +28,19 @@ def available_workers() -> int:
     except AttributeError:  # pragma: no cover - not on Linux
         processors = os.cpu_count() or 1
     return min(processors, MAX_WORKERS)
+
+
+def check_sendable(job: Job) -> None:
+    """Check that the policies can be sent to other processes."""
+    for name, policy in (("policy", job.policy), ("compare", job.other)):
+        try:
+            pickle.dumps(policy)
+        except Exception as error:
+            raise InvalidArgumentError(
+                f"{name} cannot be sent to worker processes: {error}",
+                argument=name,
+                hint="Define its classes and functions at the top of a module, or pass workers=1.",
+            ) from error
 
 
 def run_local(chunks: Iterable[Chunk], job: Job, workers: int) -> Iterator[Part]:

@@ -63,7 +63,8 @@ def run_batch(
 
     Raises:
         TypeError: an argument has the wrong type.
-        InvalidArgumentError: there are no inputs, an option is unknown, or the output has files or is another job's.
+        InvalidArgumentError: there are no inputs, an option is unknown, the output has files or is another job's, or
+            the policy cannot be sent to other processes.
         DocumentError: a compressed or Parquet file is damaged.
         OSError: a file cannot be read or written.
         MissingExtraError: pyarrow or Dask is needed and not installed.
@@ -81,7 +82,7 @@ def run_batch(
     if progress is not None:
         checked_callable("progress", "a function that takes two numbers", progress)
     out = Output(Path(checked_path("output", output)), paths, job)
-    run = _engine(engine, scheduler, workers)
+    run = _engine(engine, scheduler, workers, job)
     done = out.open(resume=resume)
     whole = Tally()
     for tally in done.values():
@@ -92,7 +93,7 @@ def run_batch(
             progress(whole.counts["requests"], share)
 
     remaining = _Remaining(read_chunks(paths), done, tell)
-    for part in run(remaining, job):
+    for part in run(remaining):
         out.write(part)
         whole.add(part.tally)
         remaining.finish(part.number)
@@ -136,20 +137,24 @@ class _Remaining:
         self._tell(self._share)
 
 
-def _engine(name: str, scheduler: str | None, workers: int | None) -> Callable[[Iterable[Chunk], Job], Iterator[Part]]:
-    """Return the engine of that name, ready to run."""
+def _engine(
+    name: str, scheduler: str | None, workers: int | None, job: Job
+) -> Callable[[Iterable[Chunk]], Iterator[Part]]:
+    """Return the engine of that name, ready to run the job."""
     chosen = checked_name("engine", name, ("local", "dask"), InvalidArgumentError)
-    from pycupel.batch.local import MAX_WORKERS, available_workers, run_local  # noqa: PLC0415 - loads `multiprocessing`
+    from pycupel.batch import local  # noqa: PLC0415 - loads `multiprocessing`
 
-    count = available_workers() if workers is None else checked_positive("workers", workers, InvalidArgumentError)
-    if count > MAX_WORKERS:
+    count = local.available_workers() if workers is None else checked_positive("workers", workers, InvalidArgumentError)
+    if count > local.MAX_WORKERS:
         raise InvalidArgumentError(
-            f"workers must be at most {MAX_WORKERS:,}, but is {digits(count)}", argument="workers", value=count
+            f"workers must be at most {local.MAX_WORKERS:,}, but is {digits(count)}", argument="workers", value=count
         )
     if chosen == "local":
         if scheduler is not None:
             raise InvalidArgumentError("scheduler is for the engine dask only", argument="scheduler")
-        return lambda chunks, job: run_local(chunks, job, count)
+        if count > 1:
+            local.check_sendable(job)
+        return lambda chunks: local.run_local(chunks, job, count)
     from pycupel.batch.dask import run_dask  # noqa: PLC0415
 
-    return lambda chunks, job: run_dask(chunks, job, count, scheduler)
+    return lambda chunks: run_dask(chunks, job, count, scheduler)

@@ -6,7 +6,9 @@ by its length, because no provider counts it that way.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from pycupel.messages.fields import as_json, attribute, field, is_filled, is_list, is_mapping, rewritten, text_of
@@ -82,7 +84,9 @@ TEXTS = frozenset({"text", "input_text", "output_text"})
 _INLINE = ("inline_data", "file_data", "inlineData", "fileData")
 _AUDIO = frozenset({"audio", "input_audio"})
 _PRICED = _IMAGES | _AUDIO | {"redacted_thinking"}
-_FILES = frozenset({"file", "input_file", "document", "document_url", "container_upload"})
+_FILES = frozenset({"file", "input_file", "document", "document_url", "container_upload", "video", "video_url"})
+# Encoded data in a part of an unknown type; what is shorter costs less as a text than as a file.
+_DATA = re.compile(r"[\w+/=-]{1000,}", re.ASCII)
 
 # Parts and fields that are not the speaker's text.
 _CALL_FIELDS = frozenset({"function_call", "functionCall", "tool_call", "toolCall"})
@@ -150,14 +154,14 @@ class ContentReader:
             self._spans.clear()
         return "\n".join(filter(None, texts)), self.overhead + fixed + sum(tokens)
 
-    def _walk(self, node: Any, texts: list[str]) -> int:
+    def _walk(self, node: Any, texts: list[str], *, is_part: bool = False) -> int:
         """Append the texts of a node, and return the price of everything else in it."""
         if isinstance(node, str):
             texts.append(node)
             return 0
         is_dict = node.__class__ is dict
         if not is_dict and is_list(node):
-            return sum([self._walk(each, texts) for each in node])
+            return sum([self._walk(each, texts, is_part=True) for each in node])
         kind = node.get("type") if is_dict else field(node, "type")
         kind = kind if isinstance(kind, str) else None
         if kind in TEXTS and is_dict and len(node) == 2 and node.get("text").__class__ is str:
@@ -174,7 +178,17 @@ class ContentReader:
         share = _share_of(node, kind)
         if share is not None:
             self._spans[inside:] = [(share, start, len(texts), price)]
+        elif is_part and kind is not None and not price and len(texts) == start:
+            return self._unknown(node)
         return price
+
+    def _unknown(self, node: Any) -> int:
+        """Price a part without text: if none of its fields is known, by its JSON, with encoded data as files."""
+        is_known = node.__contains__ if is_mapping(node) else partial(hasattr, node)
+        if any(map(is_known, _FIELDS)):
+            return 0
+        text, files = _DATA.subn("", _json(dict(node) if is_mapping(node) else node, "content"))
+        return self.count(text) + self.prices.file * files
 
     def _fields(self, node: Any, texts: list[str]) -> int:
         members = node if is_mapping(node) else {name: attribute(node, name) for name in _FIELDS}

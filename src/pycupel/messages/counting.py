@@ -75,7 +75,8 @@ def count_messages(
     """Count a request as its provider will, approximately: messages, system prompt, tools and the reply's start.
 
     Args:
-        messages: The history: dicts or objects from the provider's library. Unknown fields cost nothing.
+        messages: The history: dicts or objects from the provider's library. Unknown fields cost nothing;
+            parts of unknown types count as their JSON.
         provider: openai, responses, anthropic, gemini or mistral, which differ in what they add to the text; auto
             detects it.
         counter: A name for `get_counter`, or a function from str to int. With "auto", the model and the

@@ -12,6 +12,7 @@ from pycupel.model.checks import checked_int, checked_iterable, wrong_type
 from pycupel.model.percent import percent_of
 
 __all__ = [
+    "DEFAULT_KEEP",
     "BudgetLike",
     "Pin",
     "ProviderName",
@@ -30,6 +31,9 @@ UnitName: TypeAlias = Literal["auto", "turn"]
 
 TooLarge: TypeAlias = Literal["drop", "error", "shorten"]
 """What `select_messages` does with an old unit that is larger than the budget."""
+
+DEFAULT_KEEP = 3
+"""How many of the newest results stay whole by default."""
 
 BudgetLike: TypeAlias = ContextBudget | int | str
 Pin: TypeAlias = Iterable[int] | Callable[[Any], object]
@@ -59,6 +63,7 @@ def as_budget(budget: BudgetLike, model: str | None) -> ContextBudget | int:
             f"budget must be a number of tokens, or a share such as '75%', not {budget!r}",
             argument="budget",
             value=budget,
+            hint=f"A number of tokens is an int: {budget}." if budget.isdecimal() else None,
         )
     if model is None:
         raise InvalidArgumentError(
@@ -76,5 +81,8 @@ def checked_list(argument: str, value: Any) -> list[Any]:
     """Copy the caller's messages or documents to a list. A single one, a dict, is not accepted."""
     expected = f"a list of {argument}"
     if isinstance(value, Mapping):
-        raise wrong_type(argument, expected, value)  # pyright: ignore[reportUnknownArgumentType]
+        error = wrong_type(argument, expected, value)  # pyright: ignore[reportUnknownArgumentType]
+        if argument in value:
+            error.add_note(f"Pass the list itself: request[{argument!r}].")
+        raise error
     return list(checked_iterable(argument, expected, value))

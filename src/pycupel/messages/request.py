@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 from pycupel.errors import InvalidArgumentError
@@ -10,7 +10,7 @@ from pycupel.messages.counting import Beside, resolve_counter
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.fingerprints import Fingerprints
 from pycupel.messages.history import History
-from pycupel.messages.options import BudgetLike, TooLarge, UnitName, as_budget, checked_list
+from pycupel.messages.options import DEFAULT_KEEP, BudgetLike, TooLarge, UnitName, as_budget, checked_list
 from pycupel.messages.plan import Plan, limits_of, summary_room
 from pycupel.messages.reading import read_on
 from pycupel.messages.result import MessageSelection
@@ -40,6 +40,7 @@ class Request:
         explain: Whether to make a report.
         too_large: What to do with a unit that is larger than the budget.
         shortening: How to shorten results; None if they are not shortened.
+        notes: Which options have no effect.
         strategies: The scorer, the slicer and the shortener.
         count: Counts the tokens of a text.
         beside: What is sent beside the messages.
@@ -82,7 +83,11 @@ class Request:
         shortener = self.policy.shorten if shorten is None else shorten
         usual = "drop" if shortener is None else "shorten"
         self.too_large = usual if too_large is None else checked_name("too_large", too_large, get_args(TooLarge))
-        self.shortening = _shortening(shortener, keep, exclude, to_fit=self.too_large == "shorten")
+        newest = checked_count("keep", keep, InvalidArgumentError)
+        names = enumerate(checked_iterable("exclude", "names of tools", exclude))
+        excluded = frozenset(checked_str(f"exclude[{i}]", each) for i, each in names)
+        self.shortening = _shortening(shortener, newest, excluded, to_fit=self.too_large == "shorten")
+        self.notes = tuple(_unused(newest, excluded)) if self.shortening is None else ()
         self.strategies = (self.policy.scorer, self.policy.slicer, shortener)
         if previous is not None and not isinstance(previous, MessageSelection):
             raise wrong_type("previous", "a MessageSelection", previous)
@@ -122,15 +127,20 @@ class Request:
             self.facts += self.shortening.facts
 
 
-def _shortening(shortener: Any, keep: Any, exclude: Any, *, to_fit: bool) -> Shortening | None:
-    newest = checked_count("keep", keep, InvalidArgumentError)
-    names = enumerate(checked_iterable("exclude", "names of tools", exclude))
-    excluded = frozenset(checked_str(f"exclude[{i}]", each) for i, each in names)
+def _shortening(shortener: Any, keep: int, exclude: frozenset[str], *, to_fit: bool) -> Shortening | None:
     if shortener is None and not to_fit:
         return None
     from pycupel.messages.shortened import shortening_of  # noqa: PLC0415 - a quarter of what there is to import
 
-    return shortening_of(shortener, newest, excluded, to_fit=to_fit)
+    return shortening_of(shortener, keep, exclude, to_fit=to_fit)
+
+
+def _unused(keep: int, exclude: frozenset[str]) -> Iterator[str]:
+    """Say which options are only for results that are shortened."""
+    given = [*["keep"] * (keep != DEFAULT_KEEP), *["exclude"] * bool(exclude)]
+    if given:
+        have = "has" if len(given) == 1 else "have"
+        yield f'{" and ".join(given)} {have} no effect, because results are not shortened; pass shorten="results"'
 
 
 def _refuse_broken(history: History) -> None:

@@ -107,6 +107,7 @@ def _selection(
     document_tokens = sum([tokens_of[i] for i in choice.documents])
     views = [history.views[n] for n in kept]
     notes = (
+        *request.notes,
         *choice.notes,
         *_broken_notes(history),
         *_system_notes(history, choice.reasons),

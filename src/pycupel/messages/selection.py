@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
-from pycupel.messages.options import BudgetLike, Pin, ProviderName, Summarize, TooLarge, UnitName
+from pycupel.messages.options import DEFAULT_KEEP, BudgetLike, Pin, ProviderName, Summarize, TooLarge, UnitName
 from pycupel.messages.request import Request
 from pycupel.messages.result import ExplainedSelection, MessageSelection
 from pycupel.messages.run import run
@@ -70,7 +70,7 @@ def select_messages(
     tools: Iterable[Any] | None = None,
     stable: bool = True,
     shorten: Literal["results"] | Shortener | None = None,
-    keep: int = 3,
+    keep: int = DEFAULT_KEEP,
     exclude: Collection[str] = (),
     summarize: Summarize | None = None,
     summary_tokens: int | None = None,
@@ -94,7 +94,7 @@ def select_messages(
     tools: Iterable[Any] | None = None,
     stable: bool = True,
     shorten: Literal["results"] | Shortener | None = None,
-    keep: int = 3,
+    keep: int = DEFAULT_KEEP,
     exclude: Collection[str] = (),
     summarize: Summarize | None = None,
     summary_tokens: int | None = None,

@@ -10,6 +10,7 @@ from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentError, ContentReader, Prices
 from pycupel.messages.fields import field, is_list, text_of
 from pycupel.messages.options import ProviderName
+from pycupel.model import ContextItem
 from pycupel.model.checks import describe
 from pycupel.model.frozen import sealed
 
@@ -234,6 +235,8 @@ def message_in(value: Any) -> str | None:
 
 def _advice(value: Any) -> str | None:
     """What to do about a value that is often taken for a message."""
+    if isinstance(value, ContextItem):
+        return "For items, use pycupel.select."
     path = message_in(value)
     if path is not None:
         return f"This looks like a response of the model: its {path} belongs in the history."

@@ -28,11 +28,9 @@ _CONTEXT = Context()
 # Arguments of `select_messages` that a logged request may have, besides the messages and the budget.
 _MESSAGE_OPTIONS = ("provider", "model", "system", "tools", "query")
 
-# Keys that may be misspelt. An id has too few letters to tell.
-_REQUEST_KEYS = ("items", "messages", "budget", *_MESSAGE_OPTIONS)
-_ITEM_KEYS = tuple(name for field in ITEM.fields for name in field.spellings)
-_BUDGET_KEYS = tuple(name for field in BUDGET.fields for name in field.spellings)
-_LONGEST_KEY = 40
+# Keys of requests that may be misspelt. An id has too few letters to tell.
+_KEYS = ("items", "messages", "budget", *_MESSAGE_OPTIONS)
+_SHORTEST_KEY, _LONGEST_KEY = 5, 40
 
 
 def select_request(request: Mapping[str, Any], policy: Policy | PresetName) -> dict[str, Any]:
@@ -89,7 +87,7 @@ class RequestSelector:
             items = [usual_item(row, _CONTEXT) for row in rows if type(row) is dict]  # pyright: ignore[reportUnknownArgumentType] - from outside
         except DocumentError:
             items = []
-        if len(items) == len(rows) and all(items) and not _any_misspelt(rows):
+        if len(items) == len(rows) and all(items):
             return cast(list[ContextItem], items), None
         # Something is unusual or wrong, or tokens have to be counted.
         return self._items_one_by_one(rows)
@@ -99,7 +97,6 @@ class RequestSelector:
         counter: str | None = None
         for i, row in enumerate(rows):
             try:
-                _refuse_misspelt(row, _ITEM_KEYS)
                 if is_object(row) and row.get("tokens") is None and isinstance(row.get("content"), str):
                     row, counter = self._counted(row)  # noqa: PLW2901 - the same item
                 items.append(ITEM.read(row, _CONTEXT))
@@ -207,7 +204,7 @@ def _checked_id(request: Mapping[str, Any]) -> Any:
 def _checked_request(request: Any) -> Mapping[str, Any]:
     if not is_object(request):
         raise DocumentError(f"a request must be an object, not {type(request).__name__}")
-    _refuse_misspelt(request, _REQUEST_KEYS)
+    _refuse_misspelt(request)
     both = [key for key in ("items", "messages") if request.get(key) is not None]
     if len(both) != 1:
         raise DocumentError("a request must have either items or messages" + (", not both" if both else ""))
@@ -216,35 +213,26 @@ def _checked_request(request: Any) -> Mapping[str, Any]:
     return request
 
 
-def _any_misspelt(rows: Iterable[Mapping[Any, Any]]) -> bool:
-    """Whether some of these items may have a misspelt key."""
-    return any(_meant(key, _ITEM_KEYS) for key in set[Any]().union(*rows).difference(_ITEM_KEYS))
-
-
-def _refuse_misspelt(data: Any, names: tuple[str, ...]) -> None:
+def _refuse_misspelt(request: Mapping[Any, Any]) -> None:
     """Refuse a key that is probably a misspelling of one that is missing. Other keys are the log's own."""
-    for key in data if is_object(data) else ():
-        meant = None if key in names else _meant(key, names)
-        if meant is not None and data.get(meant) is None:
-            raise DocumentError(f"unknown field; did you mean {meant!r}?", path=key_step(key))
-
-
-def _meant(key: object, names: tuple[str, ...]) -> str | None:
-    """Return the name that a key may be a misspelling of: a longer one, such as `model_id`, is another name."""
-    return _near_name(key, names) if isinstance(key, str) and len(key) <= _LONGEST_KEY else None
+    for key in request:
+        if key not in _KEYS and isinstance(key, str) and _SHORTEST_KEY <= len(key) <= _LONGEST_KEY:
+            meant = _near_name(key)
+            if meant is not None and request.get(meant) is None:
+                raise DocumentError(f"unknown field; did you mean {meant!r}?", path=key_step(key))
 
 
 # Logs have the same keys in every request, and comparing them is slow.
 @lru_cache(maxsize=1_000)
-def _near_name(key: str, names: tuple[str, ...]) -> str | None:
-    return next((name for name in names if abs(len(name) - len(key)) <= 1 and suggestion(key, [name])), None)
+def _near_name(key: str) -> str | None:
+    """Return the name that a key may be a misspelling of. A longer one, such as `model_id`, is another name."""
+    return next((name for name in _KEYS if abs(len(name) - len(key)) <= 1 and suggestion(key, [name])), None)
 
 
 def _budget(value: Any) -> ContextBudget:
     if not is_object(value):
         return ContextBudget.of(value)
     try:
-        _refuse_misspelt(value, _BUDGET_KEYS)
         budget: ContextBudget = BUDGET.read(value, _CONTEXT)
     except DocumentError as error:
         error.path = f"budget.{error.path}" if error.path else "budget"

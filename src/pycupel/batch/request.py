@@ -31,6 +31,8 @@ _MESSAGE_OPTIONS = ("provider", "model", "system", "tools", "query")
 # Keys that may be misspelt. An id has too few letters to tell.
 _REQUEST_KEYS = ("items", "messages", "budget", *_MESSAGE_OPTIONS)
 _ITEM_KEYS = tuple(name for field in ITEM.fields for name in field.spellings)
+_KNOWN_IN_ITEMS = frozenset(_ITEM_KEYS)
+_NO_KEYS: frozenset[Any] = frozenset()
 _BUDGET_KEYS = tuple(name for field in BUDGET.fields for name in field.spellings)
 _LONGEST_KEY = 40
 
@@ -218,7 +220,7 @@ def _checked_request(request: Any) -> Mapping[str, Any]:
 
 def _any_misspelt(rows: Iterable[Mapping[Any, Any]]) -> bool:
     """Whether some of these items may have a misspelt key."""
-    return any(_meant(key, _ITEM_KEYS) for key in set[Any]().union(*rows).difference(_ITEM_KEYS))
+    return any(_meant(key, _ITEM_KEYS) for key in _NO_KEYS.union(*rows) - _KNOWN_IN_ITEMS)
 
 
 def _refuse_misspelt(data: Any, names: tuple[str, ...]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from runpy import run_module
+from typing import Any
 
 import pytest
 
@@ -305,6 +306,22 @@ def test_trim_says_what_it_did(call: Call) -> None:
     assert len(json.loads(done.out)) < 50
     assert "pycupel: note: " in done.err
     assert done.err.endswith("tokens for openai, counted by estimator (pycupel 1)\n")
+
+
+def test_trim_shortens_results_before_it_drops_them(call: Call) -> None:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Read the logs."}]
+    for n in range(6):
+        function = {"name": "read", "arguments": f'{{"path": "{n}.log"}}'}
+        messages.append(
+            {"role": "assistant", "tool_calls": [{"id": f"c{n}", "type": "function", "function": function}]}
+        )
+        messages.append({"role": "tool", "tool_call_id": f"c{n}", "content": f"line of log {n}\n" * 200})
+    arguments = ("trim", "-", "-b", "5000", "--counter", "estimator", "-p")
+    dropped, shortened = (
+        json.loads(call(*arguments, policy, text=json.dumps(messages)).out) for policy in ("chat", "chat+shorten")
+    )
+    assert len(dropped) < len(shortened) == len(messages)
+    assert "unknown preset 'chta'" in call(*arguments, "chta+shorten", text="[]").err
 
 
 def test_a_share_is_one_of_the_window_of_the_model_in_the_file(call: Call, tmp_path: Path) -> None:

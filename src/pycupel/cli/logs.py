@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import chain
 from math import inf
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 from pycupel.cli.exits import InputError
 from pycupel.cli.hints import HISTORY, TRANSCRIPT, hint_in
 from pycupel.cli.inputs import name_of, open_bytes
-from pycupel.cli.options import add_several_policies, policy_of
+from pycupel.cli.options import SHORTENED, add_several_policies, history_policy_of
 from pycupel.cli.output import Screen, abridged, visible
 from pycupel.cli.parsers import Parser
 from pycupel.errors import InvalidArgumentError
@@ -38,8 +37,7 @@ __all__ = [
     "write_policies",
 ]
 
-_SHORTENED = "+shorten"
-USUAL = (AS_LOGGED, NEWEST_FIRST, "chat", f"chat{_SHORTENED}")
+USUAL = (AS_LOGGED, NEWEST_FIRST, "chat", f"chat{SHORTENED}")
 """The policies to compare by default."""
 
 # The arguments that best describe a call.
@@ -73,7 +71,7 @@ def read(path: str, screen: Screen) -> Log:
 
 def add_policies(parser: Parser) -> None:
     """Add `--policy`, once for each policy to compare."""
-    more = f", with `{_SHORTENED}` to shorten old results; may be repeated; default: {', '.join(USUAL)}"
+    more = f", with `{SHORTENED}` to shorten old results; may be repeated; default: {', '.join(USUAL)}"
     add_several_policies(parser, more)
 
 
@@ -83,17 +81,11 @@ def policies_of(names: Sequence[str]) -> dict[str, Any]:
 
 
 def _policy(name: str) -> Any:
-    """Return a policy; with `+shorten` after its name, it shortens results before it drops them."""
     try:
-        policy = policy_of(name.removesuffix(_SHORTENED))
+        return history_policy_of(name)
     except InvalidArgumentError as error:
         error.add_note(BASELINES_HINT)
         raise
-    if not name.endswith(_SHORTENED):
-        return policy
-    from pycupel.shorten import KeyLines  # noqa: PLC0415 - most verbs never need it
-
-    return replace(policy, shorten=KeyLines())
 
 
 def add_rates(parser: Parser) -> None:

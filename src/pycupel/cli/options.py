@@ -10,6 +10,7 @@ from pycupel.cli.exits import InputError
 from pycupel.cli.parsers import Parser
 
 __all__ = [
+    "SHORTENED",
     "add_budget",
     "add_counter",
     "add_json",
@@ -20,10 +21,14 @@ __all__ = [
     "add_several_policies",
     "bound",
     "budget_of",
+    "history_policy_of",
     "parse_amount",
     "percent_or_tokens",
     "policy_of",
 ]
+
+SHORTENED = "+shorten"
+"""After the name of a policy for chat histories: results become shorter before they are dropped."""
 
 _POLICY = "a preset (`pycupel policy list`) or a policy file"
 _POLICY_FILE = re.compile(r"\.(json|toml|ya?ml)$", re.IGNORECASE)
@@ -59,9 +64,9 @@ def add_budget(parser: Parser, *, required: bool = True, text: str = "") -> None
     parser.add_argument("--model", metavar="NAME", help="the model whose window to use")
 
 
-def add_policy(parser: Parser) -> None:
-    """Add `--policy`."""
-    parser.add_argument("-p", "--policy", default="chat", metavar="NAME|FILE", help=f"{_POLICY}; default: chat")
+def add_policy(parser: Parser, more: str = "") -> None:
+    """Add `--policy`, with `more` in its help."""
+    parser.add_argument("-p", "--policy", default="chat", metavar="NAME|FILE", help=f"{_POLICY}{more}; default: chat")
 
 
 def add_several_policies(parser: Parser, more: str) -> None:
@@ -160,3 +165,15 @@ def policy_of(given: str) -> Any:
         if os.path.isfile(given):  # noqa: PTH113 - `pathlib` takes too long to import
             error.add_note("The name of a policy file must end with .json, .toml, .yaml or .yml.")
         raise
+
+
+def history_policy_of(given: str) -> Any:
+    """Return a policy for chat histories; with `+shorten` after its name, it shortens results before it drops them."""
+    policy = policy_of(given.removesuffix(SHORTENED))
+    if not given.endswith(SHORTENED):
+        return policy
+    from dataclasses import replace  # noqa: PLC0415 - most verbs never need it
+
+    from pycupel.shorten import KeyLines  # noqa: PLC0415
+
+    return replace(policy, shorten=KeyLines())

@@ -8,14 +8,15 @@ from pycupel.cli.conversations import Conversation, read_conversations
 from pycupel.cli.exits import FINE, InputError
 from pycupel.cli.inputs import name_of, naming
 from pycupel.cli.options import (
+    SHORTENED,
     add_budget,
     add_counter,
     add_policy,
     add_provider,
     add_query,
     budget_of,
+    history_policy_of,
     parse_amount,
-    policy_of,
 )
 from pycupel.cli.output import Screen
 from pycupel.cli.parsers import Parser
@@ -31,7 +32,7 @@ def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("file", metavar="FILE", help="messages or a request: JSON or JSON lines; - for stdin")
     add_budget(parser)
-    add_policy(parser)
+    add_policy(parser, f", with `{SHORTENED}` to shorten old results")
     add_query(parser)
     add_provider(parser)
     add_counter(parser, "counts tokens")
@@ -41,7 +42,7 @@ def run(options: Any, screen: Screen) -> int:
     """Write what to send."""
     # A share may be of the window of the model in the file, but a mistake need not wait for it.
     parse_amount(options.budget)
-    policy = policy_of(options.policy)
+    policy = history_policy_of(options.policy)
     conversation, *others = read_conversations(options.file)
     if others:
         raise InputError(f"{name_of(options.file)}: has {len(others) + 1:,} requests, but trim takes one")

@@ -62,8 +62,9 @@ _COMPANY = (
 _ID_VERSION = r"(?<!^claude)-v\d$"
 _DATE = r"-(?:20\d{6}|20\d\d-\d\d-\d\d)(?=-|$)"
 _LATEST = r"[-.]latest$"
-# `llama3`, `llama-v3p1` and `gemma3`, as Ollama, Bedrock and Fireworks write them.
-_JOINED_VERSION = r"^(codellama|gemma|llama|phi|olmo)-?v?(\d)"
+# `llama3`, `llama-v3p1` and `gemma3`, as Ollama, Bedrock and Fireworks write them, and `gpt4o`, as many call their
+# deployments; `gpt2` and `gpt4all` are other models.
+_JOINED_VERSION = r"^(codellama|gemma|llama|phi|olmo|gpt(?=(?:3\.?5|4o?|5)(?![a-z0-9])))-?v?(\d)"
 _POINT = r"(?<=\d)p(?=\d)"
 _LLAMA_POINT = r"^(llama-3)-([123])(?=-|$)"
 _COMPANY_PREFIX = r"^(?:meta-|databricks-|anthropic-)(?=llama|claude)"

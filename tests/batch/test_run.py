@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import active_children
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -70,7 +70,7 @@ def test_an_interrupt_ends_a_worker_without_a_traceback() -> None:
     """And one that comes while workers are started, when their processes are not ready for it."""
     before = signal.getsignal(signal.SIGINT)
     try:
-        with local._interrupts_held():
+        with local._interrupts(held=True):
             signal.pthread_kill(threading.get_ident(), signal.SIGINT)
             assert signal.sigpending() == {signal.SIGINT}
             signal.sigwait({signal.SIGINT})
@@ -81,6 +81,22 @@ def test_an_interrupt_ends_a_worker_without_a_traceback() -> None:
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN, "a job in the background goes on"
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_a_worker_is_interrupted_while_it_processes_a_chunk_but_not_while_it_sends_the_result(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """This process would wait forever for the rest of a result that is half sent."""
+
+    def is_held() -> bool:
+        return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+    held: list[bool] = []
+    monkeypatch.setattr(local, "process", lambda *_: held.append(is_held()))
+    with local._interrupts(held=True):
+        local._process(cast(Chunk, None), Job(Policy(ReflexiveScorer()), None, to_parquet=False))
+        held.append(is_held())
+    assert held == [False, True]
 
 
 def test_an_interrupt_does_not_wait_for_the_input() -> None:
@@ -108,7 +124,7 @@ def test_an_interrupted_pool_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) 
     job = Job(Policy(ReflexiveScorer()), None, to_parquet=False)
     assert [*local.run_local(chunks_of(None), job, 2)] == []
     with pytest.raises(KeyboardInterrupt):
-        [*local.run_local(chunks_of(KeyboardInterrupt), job, 2)]
+        list(local.run_local(chunks_of(KeyboardInterrupt), job, 2))
     assert ended == [True, False]
 
 

@@ -65,8 +65,8 @@ def _run_in(pool: ProcessPoolExecutor, chunks: Iterator[Chunk], job: Job, most: 
     running: set[Future[Part]] = set()
     while True:
         for chunk in islice(chunks, most - len(running)):
-            with _interrupts_held():
-                running.add(pool.submit(process, chunk, job))
+            with _interrupts(held=True):
+                running.add(pool.submit(_process, chunk, job))
         if not running:
             return
         done, running = wait(running, return_when=FIRST_COMPLETED)
@@ -75,15 +75,17 @@ def _run_in(pool: ProcessPoolExecutor, chunks: Iterator[Chunk], job: Job, most: 
 
 
 # Ctrl-C in a terminal goes to the workers, too. Each would print a traceback, though this process says what happened.
+# An interrupt may end a worker only while it processes a chunk: this process would wait forever for the rest of a
+# result that is half sent.
 
 
 @contextmanager
-def _interrupts_held() -> Generator[None]:
-    """Interrupts wait for the end of the block, and in a worker that it starts for `_end_on_interrupt`."""
+def _interrupts(*, held: bool) -> Generator[None]:
+    """Hold interrupts until the end of the block, or let them through in the block. A new process starts likewise."""
     if sys.platform == "win32":  # pragma: no cover - it cannot hold them
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK if held else signal.SIG_UNBLOCK, {signal.SIGINT})
     try:
         yield
     finally:
@@ -94,5 +96,8 @@ def _end_on_interrupt() -> None:
     """Let an interrupt end this worker without a word, unless it is ignored, as in a job in the background."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if sys.platform != "win32":  # pragma: no branch
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def _process(chunk: Chunk, job: Job) -> Part:
+    with _interrupts(held=False):
+        return process(chunk, job)

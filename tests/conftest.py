@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 import sys
 import threading
 from collections.abc import Generator
@@ -30,6 +31,11 @@ UNMEASURED = (
 
 # What coverage.py has set to trace this thread and new ones, if it measures.
 TRACERS = pytest.StashKey[tuple[Any, Any]]()
+
+
+# A shell ignores interrupts in the processes that it starts in the background, and so would those that tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def set_tracers(tracer: Any, tracer_of_threads: Any) -> None:

@@ -18,11 +18,9 @@ import pytest
 # For the tests of the plug-in. pytest wants it here, at the top.
 pytest_plugins = ["pytester"]
 
-# Large inputs and hostile ones, long conversations, and examples of the documentation. Every line and branch is covered
-# without them, and without the tests that `tools/run_tests.sh` runs on their own.
+# Long conversations, and examples of the documentation. Every line and branch is covered without them, and without the
+# tests that `tools/run_tests.sh` runs on their own.
 UNMEASURED = (
-    "tests/test_worst_cases.py",
-    "tests/test_hostile_objects.py",
     "tests/docs/",
     "tests/integrations_env/a/test_conversations.py",
     "tests/integrations_env/a/test_incumbents.py",

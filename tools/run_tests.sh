@@ -1,12 +1,14 @@
 #!/bin/sh
-# Run all tests in two processes, with about half of the work each: those that take many examples, and the others, whose
-# coverage may be measured. Workers of pytest-xdist would all collect every test, and report each to one more process.
+# Run all tests in two processes, with about half of the work each: those with many examples or large inputs, and the
+# others, whose coverage may be measured. Workers of pytest-xdist would all collect every test, and report each to one
+# more process.
 # Usage: run_tests.sh .venv/bin/python [options of pytest for the others]
 set -eu
 
 python=$1
 shift
 examples="tests/property tests/fuzz tests/messages/test_real_histories.py tests/test_determinism.py"
+examples="$examples tests/test_hostile_objects.py tests/test_worst_cases.py"
 
 output=$(mktemp)
 # shellcheck disable=SC2086 - several paths

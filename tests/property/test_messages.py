@@ -166,9 +166,8 @@ def test_mistral_and_the_linter_refuse_the_same(messages: list[Message]) -> None
 @settings(deadline=None, max_examples=100)
 @given(histories("mistral", broken=True), SEEDS, CHANCES)
 def test_mistral_accepts_what_is_whole_in_a_broken_history(messages: list[Message], seed: int, chance: float) -> None:
-    """If no message of the user comes before a call, there is none to start with, and the linter says so."""
     random = Random(seed)
     units = units_of(messages, "mistral")
     left = kept(messages, units, [place for place in sound(units) if random.random() < chance])
-    if left and not {finding.rule for finding in lint_messages(left, "mistral")} & {*ENDS, "first-not-user"}:
+    if left and not warnings(left, "mistral") & ENDS:
         assert rejected_by_mistral(left, serving=True) is None

@@ -238,6 +238,15 @@ class TestMistral:
             (),
         ]
 
+    def test_what_is_rejected_is_no_start_for_calls(self) -> None:
+        prefix = {**SAID, "prefix": True}
+        assert broken([prefix, calls("a"), result("a"), USER], "mistral") == [(0,), (1, 2)]
+
+
+def test_a_system_message_after_rejected_messages_only_is_the_first_that_counts() -> None:
+    units = group([result("x"), SYSTEM, USER, SYSTEM])
+    assert [unit.role for unit in units] == ["exchange", "system", "user", "reminder"]
+
 
 def test_turns_are_user_messages_with_all_that_is_tied_to_them() -> None:
     units = group([SYSTEM, SAID, calls("a"), result("a"), USER, SYSTEM, SAID, result("x"), USER, USER, SAID])

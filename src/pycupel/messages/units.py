@@ -24,7 +24,7 @@ class Unit(NamedTuple):
     """The indices of the messages."""
 
     role: str
-    """"system", "reminder" for a system message after other messages, "user", "assistant", or "exchange" for calls with
+    """"system", "reminder" for a system message after other sound messages, "user", "assistant", or "exchange" for calls with
     their results.
     """
 
@@ -70,13 +70,13 @@ def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Uni
                 role = "reminder"
         else:
             role, opens_turn, remark = _summary([views[index] for index in group])
-        leading = leading and role == "system"
         anchor = None if role in _UNTIED else opener
         needs = others.get(unit_index, ()) if others else ()
         needs = needs if anchor is None else (anchor, *needs)
         state, problem = "complete", None
         if unit_index in states:
             state, problem = states[unit_index], problems.get(unit_index)
+        leading = leading and (role == "system" or problem is not None)
         units.append(_unit((tuple(group), role, anchor, state, problem, needs, remark)))
         if opens_turn and problem is None:
             opener = unit_index

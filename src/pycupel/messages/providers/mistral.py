@@ -124,8 +124,9 @@ MISTRAL = Provider(
     (
         faults_by_mark(_FAULTS),
         _odd_ids,
-        _starts_with_call,
+        # What these reject is no start for calls.
         _misplaced_prefix,
+        _starts_with_call,
         _misplaced_system,
         ends_with_assistant,
     ),

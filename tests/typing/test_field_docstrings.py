@@ -7,6 +7,7 @@ import inspect
 import re
 import textwrap
 from dataclasses import is_dataclass
+from functools import cache
 from importlib import import_module
 
 import pytest
@@ -37,6 +38,7 @@ def inherited_docstrings(cls: type) -> dict[str, str | None]:
     return found
 
 
+@cache
 def field_docstrings(cls: type) -> dict[str, str | None]:
     """The docstring of each public field that the class itself declares; None if it has none."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]

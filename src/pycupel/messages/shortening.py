@@ -6,10 +6,10 @@ information as possible stays. A shortened result stays as it is; a later cut ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pycupel.diagnostics import BudgetExceeded, ExclusionReason
 from pycupel.kernels.order import descending
@@ -30,13 +30,15 @@ from pycupel.messages.slicing import fill, without_lone_questions
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.protocols import ShortenContext, Shortener, Slicer
 from pycupel.shorten import HeadAndTail
+from pycupel.shorten._pieces import pieces_of
 from pycupel.shorten._units import units_of
 from pycupel.slicers._base import slice_by_index
 from pycupel.slicers._versions import value_of
 
 __all__ = ["ShorteningCutter"]
 
-# About the lines of a window of a million tokens.
+# About the results and the lines of a window of a million tokens.
+_REMEMBERED_TEXTS = 2**10
 _REMEMBERED_LINES = 2**16
 
 
@@ -52,9 +54,9 @@ class ShorteningCutter(ShortenedHistory):
     """Cuts a history like `HistoryCutter`, and shortens results first."""
 
     @cached_property
-    def _units_of(self) -> Callable[[str], Mapping[str, float]]:
-        """Find the units of a line; most lines are there at several cuts."""
-        return lru_cache(_REMEMBERED_LINES)(units_of)
+    def _memo(self) -> dict[Any, Any]:
+        """Functions that remember the pieces of a text and the units of a line; most are there at several cuts."""
+        return {pieces_of: lru_cache(_REMEMBERED_TEXTS)(pieces_of), units_of: lru_cache(_REMEMBERED_LINES)(units_of)}
 
     def make_fit(self, must: Collection[int], end: int, /) -> None:
         """Shorten the results that must stay until they fit and leave room to grow."""
@@ -198,7 +200,7 @@ class ShorteningCutter(ShortenedHistory):
             items += [spoken[i]] if i in spoken else []
             items += [item for _, item in own.get(i, ())]
         context = ShortenContext(items, [text_of(i) for i in staying], self._count)
-        context.memo[units_of] = self._units_of
+        context.memo |= self._memo
         shortener = self._options.shortener
         return {
             i: ladder_of(sizes[i], own.get(i, ()), spoken.get(i), shortener, context, self._count, more) for i in units

@@ -20,6 +20,7 @@ __all__ = ["KeyLines"]
 _GAP = 8
 _MAX_NEEDED = 16
 
+_FindPieces: TypeAlias = Callable[[str], Sequence[Piece]]
 _FindUnits: TypeAlias = Callable[[str], Mapping[str, float]]
 
 
@@ -88,7 +89,8 @@ def _analysis(context: ShortenContext) -> dict[int, tuple[Sequence[Piece], Seque
     made: dict[int, tuple[Sequence[Piece], Sequence[float]]] | None = context.memo.get(_analysis)
     if made is None:
         made = context.memo[_analysis] = {}
-        # A caller with one context after another may remember the units of texts that occur in several.
+        # A caller with one context after another may remember the results for texts that occur in several.
+        find_pieces: _FindPieces = context.memo.get(pieces_of, pieces_of)
         find_units: _FindUnits = context.memo.get(units_of, units_of)
         seen: set[str] = set()
         for text in context.kept_texts:
@@ -96,7 +98,7 @@ def _analysis(context: ShortenContext) -> dict[int, tuple[Sequence[Piece], Seque
         for i in _newest_first(context.items):
             item = context.items[i]
             if id(item) not in made:
-                pieces = pieces_of(item.content)
+                pieces = find_pieces(item.content)
                 made[id(item)] = pieces, _credited(pieces, seen, find_units)
     return made
 

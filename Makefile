@@ -40,9 +40,7 @@ demo: $(VENV)/.core ## select context for a bundled agent session, and say why
 	@$(BIN)/python examples/demo.py
 
 test: setup ## run the tests with coverage, the documentation's examples and the project's own vectors
-	@# pytest-cov would make the report twice.
-	@sh tools/run_tests.sh $(BIN)/python --cov --cov-report= --cov-fail-under=0
-	@$(BIN)/coverage report
+	@sh tools/run_tests.sh $(BIN)/python
 
 test-browser: setup-browser ## run the tests of pages in Chromium
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/browser

@@ -1,12 +1,11 @@
 #!/bin/sh
 # Run all tests in two processes, with about half of the work each: those with many examples or large inputs, and the
-# others, whose coverage may be measured. Workers of pytest-xdist would all collect every test, and report each to one
-# more process.
-# Usage: run_tests.sh .venv/bin/python [options of pytest for the others]
+# others, whose coverage is measured. Workers of pytest-xdist would all collect every test, and report each to one more
+# process.
+# Usage: run_tests.sh .venv/bin/python
 set -eu
 
 python=$1
-shift
 examples="tests/property tests/fuzz tests/messages/test_real_histories.py tests/test_determinism.py"
 examples="$examples tests/test_hostile_objects.py tests/test_worst_cases.py"
 
@@ -17,10 +16,13 @@ with_examples=$!
 trap 'kill "$with_examples" 2>/dev/null || true; rm -f "$output"' EXIT
 # Processes in the background do not hear of Ctrl-C.
 trap 'exit 130' INT TERM
+# pytest-cov would make the report twice.
+set -- --cov --cov-report= --cov-fail-under=0
 for path in $examples; do
     set -- "$@" "--ignore=$path"
 done
-"$python" -m pytest "$@" && failed=0 || failed=$?
+failed=0
+{ "$python" -m pytest "$@" && "$python" -m coverage report; } || failed=$?
 wait "$with_examples" || failed=$?
 echo "tests with many examples:"
 cat "$output"

@@ -24,8 +24,8 @@ class Unit(NamedTuple):
     """The indices of the messages."""
 
     role: str
-    """"system", "reminder" for a system message after other sound messages, "user", "assistant", or "exchange" for calls with
-    their results.
+    """"system", "reminder" for a system message after other sound messages, "user", "assistant", or "exchange" for
+    calls with their results.
     """
 
     anchor: int | None

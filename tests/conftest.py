@@ -71,9 +71,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     # The tests stay until the end. Without them, the garbage collector has much less to look through each time.
-    # Looking as often as by default would still take one second in twenty.
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -200,9 +200,12 @@ def start_elsewhere(environment: dict[str, str], python: str = sys.executable) -
 def other_pythons() -> Iterator[str]:
     """Give the other interpreters that are installed; a version manager's shim may be on PATH and still not run."""
     for version in {"3.11", "3.12", "3.13"} - {f"{sys.version_info.major}.{sys.version_info.minor}"}:
-        installed = map(str, Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
-        for python in (shutil.which(f"python{version}"), *installed):
-            if python and subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0:
+        found = shutil.which(f"python{version}")
+        # The interpreters behind a shim are beside its directory.
+        roots = [Path.home() / ".pyenv", *([Path(found).parents[1]] if found else [])]
+        managed = [str(python) for root in roots for python in root.glob(f"versions/{version}.*/bin/python")]
+        for python in ([found] if found else []) + managed:
+            if subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0:
                 yield python
                 break
 

@@ -122,14 +122,12 @@ def check_messages(drawn: Drawn) -> None:
         for budget in (10**6, 120):
             work = partial(select_messages, history, budget, provider=provider, counter=len)
             selection = refusable(work)
-            if isinstance(selection, str):
-                # Messages that are refused with all the room there is are refused before their budget is looked at.
-                break
-            kept = list(map(id, selection.messages))
-            assert [each for each in map(id, history) if each in kept] == kept, "a part of the history, in order"
-            dropped = {each.index for each in selection.dropped}
-            assert len(kept) + len(dropped) == len(history), "each message once"
-            assert repr(selection)
+            if not isinstance(selection, str):
+                kept = list(map(id, selection.messages))
+                assert [each for each in map(id, history) if each in kept] == kept, "a part of the history, in order"
+                dropped = {each.index for each in selection.dropped}
+                assert len(kept) + len(dropped) == len(history), "each message once"
+                assert repr(selection)
         findings = refusable(partial(lint_messages, history, provider))
         if not isinstance(findings, str):
             assert all(0 <= finding.index <= len(history) for finding in findings)

@@ -124,7 +124,7 @@ MISTRAL = Provider(
     (
         faults_by_mark(_FAULTS),
         _odd_ids,
-        # What these reject is no start for calls.
+        # Before the next rule: what it rejects does not count as the start of a history.
         _misplaced_prefix,
         _starts_with_call,
         _misplaced_system,

@@ -1,11 +1,12 @@
 #!/bin/sh
 # Run all tests in two processes, with about half of the work each: those with many examples or large inputs, and the
 # others, whose coverage is measured. Workers of pytest-xdist would all collect every test, and report each to one more
-# process.
+# process. Hypothesis tries half of its examples here, and all of them in `make test-pythons`; EXAMPLES=1 tries all, too.
 # Usage: run_tests.sh .venv/bin/python
 set -eu
 
 python=$1
+export EXAMPLES="${EXAMPLES:-0.5}"
 examples="tests/property tests/fuzz tests/messages/test_real_histories.py tests/test_determinism.py"
 examples="$examples tests/test_hostile_objects.py tests/test_worst_cases.py"
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from tests.examples import SHARE
+
 __all__ = ["RUNS", "fuzz", "run_for_minutes"]
 
-RUNS = int(os.environ.get("PYCUPEL_FUZZ_RUNS", "120"))
+RUNS = max(2, round(120 * SHARE))
 """How many inputs the tests check; the minutes of `python -m` are another matter."""
 
 

@@ -1,4 +1,4 @@
-"""A few seconds of the pipeline fuzzer; `PYCUPEL_FUZZ_RUNS` sets how many runs."""
+"""A few seconds of the pipeline fuzzer."""
 
 from __future__ import annotations
 

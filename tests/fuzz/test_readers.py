@@ -1,4 +1,4 @@
-"""A few seconds of each reader's fuzzer; `PYCUPEL_FUZZ_RUNS` sets how many inputs."""
+"""A few seconds of each reader's fuzzer."""
 
 from __future__ import annotations
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pycupel import ContextBudget, ContextItem, KnapsackSlice, Policy, RecencyScorer
 from pycupel.errors import PinnedExceedsBudgetError, UnitTooLargeError
 from pycupel.messages import select_messages
 from pycupel.messages.plan import Plan, limits_of
+from tests.examples import examples
 from tests.messages.chats import (
     answer,
     calls,
@@ -151,7 +152,7 @@ def test_documents_of_which_there_are_few_do_not_keep_a_window_empty_that_should
     assert cost(select(history, 500, stable=False, documents=["x" * 400]).messages) <= 0.75 * 500
 
 
-@settings(deadline=None)
+@examples(100)
 @given(st.integers(0, 10**6), st.floats(0.0, 100.0), st.integers(0, 10**6))
 def test_everything_with_its_margin_fits_into_the_window(size: int, margin: float, beside: int) -> None:
     room = limits_of(ContextBudget(size + 7, output_reserve=7), margin, beside).available_tokens

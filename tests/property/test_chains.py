@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pycupel import wire
 from pycupel.messages import MessageSelection
 from pycupel.messages.options import ProviderName, UnitName
+from tests.examples import examples
 from tests.messages.histories import PROVIDERS, Message, histories
 from tests.property.test_select_messages import EITHER, UNITS, budgets, check_selection, selected
 from tests.property.test_shortened_histories import SHORTENING, long_histories
@@ -30,7 +31,7 @@ PINS = st.one_of(st.just(frozenset[int]()), st.frozensets(st.integers(0, 40), ma
     ids=["whole", "shortened"],
 )
 @given(data=st.data(), broken=EITHER, unit=UNITS, pins=PINS, has_documents=EITHER, is_stored=EITHER)
-@settings(deadline=None, max_examples=40)
+@examples(40)
 def test_a_chain_of_selections_is_what_each_would_be_alone(
     provider: ProviderName,
     make_histories: Histories,

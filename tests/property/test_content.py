@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pycupel.messages.content import ContentReader
 from pycupel.messages.counting import count_messages
 from pycupel.messages.options import ProviderName
 from pycupel.messages.providers import PROVIDERS
+from tests.examples import examples
 from tests.messages.histories import histories
 from tests.messages.stand_ins import as_object
 
@@ -41,7 +42,7 @@ def read(message: Any, provider: str) -> tuple[str, int]:
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.data())
 def test_messages_are_read_the_same_however_they_are_written(provider: ProviderName, data: st.DataObject) -> None:
     messages = data.draw(histories(provider, broken=data.draw(st.booleans())))
@@ -52,7 +53,7 @@ def test_messages_are_read_the_same_however_they_are_written(provider: ProviderN
     assert count_messages(messages, provider, len) == sum(view.tokens for view in views) + 3
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(NEARLY)
 def test_what_is_nearly_a_message_costs_the_same_however_it_is_written(message: dict[str, Any]) -> None:
     assert read(message, "openai") == read(as_object(message), "openai") >= ("", 3)

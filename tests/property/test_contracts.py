@@ -6,12 +6,13 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from pycupel import ContextBudget, ContextItem, OverflowStrategy, Pipeline, SelectionReport
 from pycupel.diagnostics import InclusionReason, NegativeTokens
 from pycupel.errors import BudgetOverflowError, CountRequirementError, CupelError, PinnedExceedsBudgetError
 from tests import strategies
+from tests.examples import examples
 
 EXPECTED_ERRORS = (PinnedExceedsBudgetError, BudgetOverflowError, CountRequirementError)
 
@@ -50,7 +51,7 @@ def account(report: SelectionReport) -> list[tuple[int, str, object]]:
     return [*included, *excluded, (0, "shortfalls", report.count_requirement_shortfalls)]
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(strategies.pipelines(), strategies.item_lists(), strategies.budgets())
 def test_every_item_is_accounted_for_exactly_once(
     pipeline: Pipeline, items: list[ContextItem], budget: ContextBudget
@@ -72,7 +73,7 @@ def test_every_item_is_accounted_for_exactly_once(
     assert scores == sorted(scores, reverse=True), "excluded items are sorted by score"
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(strategies.pipelines(), strategies.item_lists(), strategies.budgets())
 def test_the_budget_is_respected(pipeline: Pipeline, items: list[ContextItem], budget: ContextBudget) -> None:
     """EB-05: always under Throw; under Truncate up to what is pinned."""
@@ -86,7 +87,7 @@ def test_the_budget_is_respected(pipeline: Pipeline, items: list[ContextItem], b
     assert pinned <= budget.max_tokens - budget.output_reserve
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(strategies.pipelines(), strategies.item_lists(), strategies.budgets())
 def test_runs_repeat_themselves_and_leave_everything_as_it_was(
     pipeline: Pipeline, items: list[ContextItem], budget: ContextBudget
@@ -105,7 +106,7 @@ def test_runs_repeat_themselves_and_leave_everything_as_it_was(
         assert account(report) == account(again)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(strategies.pipelines(), strategies.item_lists(), strategies.budgets(), strategies.budgets())
 def test_one_ranking_serves_any_budget(
     pipeline: Pipeline, items: list[ContextItem], one: ContextBudget, other: ContextBudget

@@ -6,10 +6,11 @@ import json
 from contextlib import suppress
 from typing import Any
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pycupel.errors import CupelError
 from pycupel.replay import context_usage, read_log, replay
+from tests.examples import examples
 
 KEYS = [
     "role",
@@ -102,7 +103,7 @@ ROWS = (
 )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(ROWS, max_size=4))
 def test_nothing_but_our_own_errors(rows: list[Any]) -> None:
     for history in read_log(map(json.dumps, rows)).histories:

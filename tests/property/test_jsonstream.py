@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from tests.cli.test_jsonstream import values
+from tests.examples import examples
 
 TEXTS = st.text(max_size=5)
 JSON = st.recursive(
@@ -17,13 +18,13 @@ JSON = st.recursive(
 )
 
 
-@settings(deadline=None)
+@examples(100)
 @given(st.lists(JSON, max_size=5), st.sampled_from([None, 0, 2]))
 def test_arrays_are_read_as_json_reads_them(elements: list[Any], indent: int | None) -> None:
     assert values(json.dumps(elements, indent=indent)) == elements
 
 
-@settings(deadline=None)
+@examples(100)
 @given(st.lists(st.dictionaries(TEXTS, JSON, max_size=3), max_size=4))
 def test_lines_are_read_as_json_reads_them(documents: list[Any]) -> None:
     assert values("".join(f"{json.dumps(each, ensure_ascii=True)}\n" for each in documents)) == documents

@@ -7,7 +7,7 @@ import random
 import sys
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pycupel import ContextItem, PriorityScorer
 from pycupel.kernels.blend import product, weighted_sum
@@ -18,6 +18,7 @@ from pycupel.kernels.overlap import overlap_counts
 from pycupel.kernels.ranks import rank_shares
 from pycupel.kernels.scale import min_max
 from pycupel.model.names import fold
+from tests.examples import examples
 from tests.kernels.test_overlap import counted
 from tests.oracle.bits import bits
 from tests.oracle.placers import u_shaped as oracle_u_shaped
@@ -34,7 +35,7 @@ def tables(draw: st.DrawFn) -> list[list[float]]:
     return draw(st.lists(st.lists(SCORES, min_size=rows, max_size=rows), min_size=1, max_size=13))
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(tables(), st.lists(SCORES, min_size=13, max_size=13))
 def test_weighted_sums_are_added_from_left_to_right(columns: list[list[float]], weights: list[float]) -> None:
     """PY-01."""
@@ -48,7 +49,7 @@ def test_weighted_sums_are_added_from_left_to_right(columns: list[list[float]], 
     assert bits(weighted_sum(columns, weights)) == bits(expected)
 
 
-@settings(deadline=None, max_examples=70)
+@examples(70)
 @given(tables())
 def test_products_are_multiplied_from_left_to_right(columns: list[list[float]]) -> None:
     """CS-03, META-08."""
@@ -61,7 +62,7 @@ def test_products_are_multiplied_from_left_to_right(columns: list[list[float]]) 
     assert bits(product(columns)) == bits(expected)
 
 
-@settings(deadline=None, max_examples=180)
+@examples(180)
 @given(st.lists(SCORES, max_size=12))
 def test_orders_are_those_of_the_pseudocode(values: list[float]) -> None:
     """Stage 4, Sort, and U-SHAPED-PLACE; SC-03, SO-01."""
@@ -70,7 +71,7 @@ def test_orders_are_those_of_the_pseudocode(values: list[float]) -> None:
     assert u_shaped(order) == oracle_u_shaped(values)
 
 
-@settings(deadline=None, max_examples=70)
+@examples(70)
 @given(st.lists(SCORES, min_size=1, max_size=12), st.data())
 def test_a_part_is_ordered_like_a_list_of_its_own(values: list[float], data: st.DataObject) -> None:
     """SO-02: ties by the position among those that are sorted."""
@@ -79,7 +80,7 @@ def test_a_part_is_ordered_like_a_list_of_its_own(values: list[float], data: st.
     assert descending(values, among) == expected
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(st.lists(st.none() | st.integers(-3, 3) | st.integers(), max_size=15))
 def test_ranks_are_those_of_the_pseudocode(values: list[int | None]) -> None:
     """PRIORITY-SCORE."""
@@ -87,7 +88,7 @@ def test_ranks_are_those_of_the_pseudocode(values: list[int | None]) -> None:
     assert bits(rank_shares(values)) == bits([PriorityScorer().score(item, items) for item in items])
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(st.lists(SCORES, max_size=10))
 def test_scaling_is_that_of_the_pseudocode(values: list[float]) -> None:
     """SCALED-SCORE; SS-01, SS-02."""
@@ -99,7 +100,7 @@ def test_scaling_is_that_of_the_pseudocode(values: list[float]) -> None:
     assert bits(min_max(values)) == bits(expected)
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(
     st.lists(st.lists(st.sampled_from(("a", "A", "b", "c", "\u00e9", "\u00c9")), max_size=3).map(tuple), max_size=10),
     st.integers(0, 140),
@@ -124,7 +125,7 @@ def test_overlaps_of_many_rows_are_those_of_all_pairs(common: int, rare: int, se
     assert overlap_counts(rows, str.lower) == counted(rows, str.lower)
 
 
-@settings(deadline=None, max_examples=70)
+@examples(70)
 @given(st.lists(st.integers(0, 4), max_size=12))
 def test_indices_are_given_out_first_to_last(picks: list[int]) -> None:
     """SL-03."""
@@ -136,7 +137,7 @@ def test_indices_are_given_out_first_to_last(picks: list[int]) -> None:
     assert not any(indices.values())
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(st.lists(st.tuples(SCORES, st.sampled_from((0, 1, 1, 2, 5, 100)) | st.integers(0, 10**400)), max_size=10))
 def test_densities_descend(pairs: list[tuple[float, int]]) -> None:
     """GREEDY-SLICE; GS-03: the density of what costs nothing is the largest finite float."""
@@ -147,7 +148,7 @@ def test_densities_descend(pairs: list[tuple[float, int]]) -> None:
     assert by_density([score for score, _ in pairs], [tokens for _, tokens in pairs]) == oracle_descending(densities)
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(st.lists(st.integers(0, 20), max_size=12), st.integers(0, 60), st.data())
 def test_filling_takes_what_fits_when_its_turn_comes(tokens: list[int], capacity: int, data: st.DataObject) -> None:
     """GREEDY-SLICE; GS-01."""

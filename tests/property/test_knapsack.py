@@ -7,10 +7,11 @@ import random
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pycupel import ContextBudget, ContextItem, KnapsackSlice, ScoredItem
 from pycupel.kernels.knapsack import StateLimitError, solve
+from tests.examples import examples
 from tests.kernels.test_knapsack import PLENTY, Instance
 from tests.oracle.slicers import dynamic_program, knapsack_values
 
@@ -93,7 +94,7 @@ def test_every_capacity_from_nothing_to_everything() -> None:
             assert instance.solved() == instance.tabulated() == instance.table, instance
 
 
-@settings(deadline=None, max_examples=70)
+@examples(70)
 @given(instances(max_size=9))
 def test_the_answer_is_the_best_set_with_the_smallest_number(instance: Instance) -> None:
     """KN-07, by brute force: read a set as an integer with bit i for item i."""
@@ -107,7 +108,7 @@ def test_the_answer_is_the_best_set_with_the_smallest_number(instance: Instance)
     assert instance.solved() == list(best[2])
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(instances(), st.sampled_from((2, 7, 10**12)))
 def test_units_do_not_matter(instance: Instance, factor: int) -> None:
     """KNAPSACK-SLICE: neither those of the values nor those of the weights."""
@@ -118,7 +119,7 @@ def test_units_do_not_matter(instance: Instance, factor: int) -> None:
     assert solve([weight * factor for weight in weights], values, capacity * factor + factor - 1, PLENTY) == expected
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(instances(), instances(max_size=4))
 def test_what_can_never_be_selected_changes_nothing(instance: Instance, others: Instance) -> None:
     """KN-01: nothing without value, nothing larger than the capacity, wherever it stands."""
@@ -130,7 +131,7 @@ def test_what_can_never_be_selected_changes_nothing(instance: Instance, others: 
     assert solve(too_large + weights, others.values + values, capacity, PLENTY) == expected
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(instances())
 def test_a_limit_either_stops_the_search_or_changes_nothing(instance: Instance) -> None:
     """KN-03: never a worse answer."""
@@ -146,7 +147,7 @@ def test_a_limit_either_stops_the_search_or_changes_nothing(instance: Instance) 
         assert needed > limit
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(
     st.lists(st.tuples(st.integers(0, 40), st.floats(-1.0, 2.0) | st.sampled_from((0.5, 0.5, 0.00004))), max_size=10),
     st.integers(0, 200),

@@ -8,12 +8,13 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pycupel.messages import Finding, lint_messages
 from pycupel.messages.detect import detect_provider
 from pycupel.messages.options import ProviderName
 from pycupel.messages.units import Unit, turns
+from tests.examples import examples
 from tests.messages.histories import PROVIDERS, Message, histories
 from tests.messages.mistral_oracle import rejected_by_mistral
 from tests.messages.reading import units_of
@@ -22,7 +23,7 @@ SEEDS = st.integers(0, 2**16)
 CHANCES = st.sampled_from((0.1, 0.5, 0.9))
 
 each_provider = pytest.mark.parametrize("provider", PROVIDERS)
-some_examples = settings(deadline=None, max_examples=60)
+some_examples = examples(60)
 
 
 def errors(messages: Sequence[Any], provider: ProviderName) -> list[Finding]:
@@ -99,7 +100,7 @@ def test_units_are_broken_where_the_linter_finds_errors_and_none_needs_a_broken_
 
 
 @each_provider
-@settings(deadline=None, max_examples=120)
+@examples(120)
 @given(data=st.data(), broken=st.booleans(), seed=SEEDS, chance=CHANCES)
 def test_any_selection_with_what_it_needs_is_accepted(
     provider: ProviderName, data: st.DataObject, broken: bool, seed: int, chance: float
@@ -134,7 +135,7 @@ def test_any_selection_of_whole_turns_is_accepted(
 ENDS = {"open-tool-call", "ends-with-assistant"}
 
 
-@settings(deadline=None, max_examples=120)
+@examples(120)
 @given(histories("mistral"), SEEDS, CHANCES)
 def test_mistral_accepts_what_is_valid_and_what_is_left_of_it(
     messages: list[Message], seed: int, chance: float
@@ -148,7 +149,7 @@ def test_mistral_accepts_what_is_valid_and_what_is_left_of_it(
             assert rejected_by_mistral(history) is None
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(histories("mistral", broken=True))
 def test_mistral_and_the_linter_refuse_the_same(messages: list[Message]) -> None:
     """A.3 row 8. The validator does not look at calls and results in the very first message, and the linter does.
@@ -163,7 +164,7 @@ def test_mistral_and_the_linter_refuse_the_same(messages: list[Message]) -> None
         assert rejected_by_mistral(messages, serving=True) is None
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(histories("mistral", broken=True), SEEDS, CHANCES)
 def test_mistral_accepts_what_is_whole_in_a_broken_history(messages: list[Message], seed: int, chance: float) -> None:
     random = Random(seed)

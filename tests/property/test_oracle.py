@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from pycupel import ContextBudget, ContextItem, DiagnosticTraceCollector, OverflowStrategy, Pipeline
 from pycupel.diagnostics import OverflowEvent, SelectionReport
 from pycupel.errors import BudgetOverflowError, CountRequirementError, PinnedExceedsBudgetError, TableTooLargeError
 from tests import strategies
+from tests.examples import examples
 from tests.oracle.bits import bits
 from tests.oracle.report import OracleError, OracleReport, oracle_report
 
@@ -22,7 +23,7 @@ ERRORS: dict[str, type[Exception]] = {
 }
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(strategies.pipelines(), strategies.item_lists(), strategies.budgets())
 def test_a_run_selects_what_the_pseudocode_selects_and_gives_its_reasons(
     pipeline: Pipeline, items: list[ContextItem], budget: ContextBudget

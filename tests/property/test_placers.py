@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pycupel import ChronologicalPlacer, ContextItem, Placer, ScoredItem, UShapedPlacer
 from pycupel.placers._base import place_by_index
 from tests import strategies
+from tests.examples import examples
 from tests.oracle.placers import chronological, u_shaped
 from tests.strategies import HINTS
 
@@ -19,14 +20,14 @@ def check(placer: Placer, items: Sequence[ContextItem], scores: Sequence[float],
     assert place_by_index(placer, items, scores) == expected
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(strategies.item_lists())
 def test_by_age(items: list[ContextItem]) -> None:
     """CHRONOLOGICAL-PLACE."""
     check(ChronologicalPlacer(), items, [0.5] * len(items), chronological(items))
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(st.lists(st.sampled_from([hint for hint in HINTS if hint is not None]) | st.floats(), max_size=12))
 def test_by_score(scores: list[float]) -> None:
     """U-SHAPED-PLACE."""

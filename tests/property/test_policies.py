@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings, strategies as st
+from hypothesis import HealthCheck, assume, given, strategies as st
 from jsonschema import Draft202012Validator
 
 from pycupel import (
@@ -52,9 +52,10 @@ from pycupel.policies import dump_policy, parse_policy, policy_from_dict, policy
 from pycupel.policies.files import PolicyFormat
 from pycupel.registry import CLOCKS, SCORERS
 from tests import registries, strategies
+from tests.examples import examples
 
 FORMATS: list[PolicyFormat] = ["json", "toml", "yaml"]
-SLOW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = examples(60, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.fixture(scope="module", autouse=True)

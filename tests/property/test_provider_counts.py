@@ -1,21 +1,19 @@
 """No prompt is larger than the window, by the provider's own count.
 
 OpenAI's is its published formula with its encodings, and Mistral's that of mistral-common. For the others there is no
-count offline, so their estimate with its margin must fit. TRIMS in the environment says how many trims to make for each
-provider.
+count offline, so their estimate with its margin must fit. Every history is trimmed at ten budgets.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings, strategies as st
+from hypothesis import HealthCheck, Phase, given, strategies as st
 
 from pycupel.errors import UnitTooLargeError
 from pycupel.messages import count_messages, select_messages
@@ -23,14 +21,13 @@ from pycupel.messages.options import ProviderName
 from pycupel.replay import read_log
 from pycupel.tokens import get_counter
 from pycupel.tokens.families import counter_for
+from tests.examples import examples
 from tests.messages.histories import Message, histories
 from tests.messages.mistral_oracle import counted_by_mistral
 
 BUDGETS = 10
-TRIMS = int(os.environ.get("TRIMS", "80"))
-SOME = settings(
-    deadline=None,
-    max_examples=-(-TRIMS // BUDGETS),
+SOME = examples(
+    8,
     suppress_health_check=[HealthCheck.too_slow],
     database=None,
     # Making a failure smaller would take minutes.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pycupel import ContextItem
 from pycupel.scorers import ReflexiveScorer, RelevanceScorer
 from pycupel.scorers._base import score_all
+from tests.examples import examples
 from tests.strategies import HINTS
 
 WORDS = st.sampled_from(
@@ -42,7 +43,7 @@ def candidates(draw: st.DrawFn) -> list[ContextItem]:
     return distinct + draw(st.lists(st.sampled_from(distinct), max_size=3))
 
 
-@settings(deadline=None)
+@examples(100)
 @given(
     items=candidates(),
     query=TEXTS,
@@ -61,7 +62,7 @@ def test_the_batch_is_the_pseudocode(items: list[ContextItem], query: str, **opt
     assert max(scores) in {0.0, 1.0}
 
 
-@settings(deadline=None)
+@examples(100)
 @given(items=candidates())
 def test_rescaled_hints_keep_their_order(items: list[ContextItem]) -> None:
     """Larger is never below smaller, and the batch is the pseudocode."""

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pycupel import ContextBudget, ContextItem, DiagnosticTraceCollector, Pipeline, RelevanceScorer
 from pycupel.diagnostics import InclusionReason
@@ -15,6 +15,7 @@ from pycupel.errors import CupelError
 from pycupel.pipeline.stream import Stream
 from pycupel.slicers import StreamSlice
 from tests import strategies
+from tests.examples import examples
 
 BATCH_SIZES = st.sampled_from((1, 2, 3, 5, 32))
 
@@ -53,7 +54,7 @@ def outcome(call: Any, *arguments: Any, **options: Any) -> Any:
         return str(error)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(strategies.pipelines(), st.booleans(), strategies.item_lists(), strategies.budgets())
 def test_one_batch_equals_a_run(
     pipeline: Pipeline, replace: bool, items: list[ContextItem], budget: ContextBudget
@@ -78,7 +79,7 @@ def test_one_batch_equals_a_run(
         )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     strategies.pipelines(), st.builds(StreamSlice, BATCH_SIZES, replace=st.booleans()), st.data(), strategies.budgets()
 )
@@ -109,7 +110,7 @@ def test_any_arrival_order_and_batch_size(
         assert sum(item.tokens for item in selected) >= target
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.builds(StreamSlice, BATCH_SIZES, replace=st.booleans()),
     st.lists(strategies.items(), max_size=40),

@@ -30,6 +30,7 @@ from pycupel import (
 )
 from pycupel.scorers._base import score_all
 from tests import strategies
+from tests.examples import examples
 from tests.oracle.bits import bits
 from tests.strategies import RawHintScorer
 
@@ -59,7 +60,7 @@ def leaves(scorer: Any) -> Iterator[Any]:
         yield scorer
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(strategies.scorers(), strategies.item_lists(max_size=7))
 def test_a_batch_gives_what_the_pseudocode_gives(scorer: Scorer, items: list[ContextItem]) -> None:
     """PY-09, SC-02, META-08: bit for bit, nested or not, also where a custom scorer returns NaN or infinities."""
@@ -70,7 +71,7 @@ def test_a_batch_gives_what_the_pseudocode_gives(scorer: Scorer, items: list[Con
         assert batch == bits(built_in.score_all(items))
 
 
-@settings(deadline=None, max_examples=70)
+@examples(70)
 @given(strategies.leaf_scorers(), strategies.item_lists(max_size=20))
 def test_single_scorers_on_longer_lists(scorer: Scorer, items: list[ContextItem]) -> None:
     """PY-09, SC-02: with more ties and more repeated objects."""
@@ -103,7 +104,7 @@ def test_tags_of_many_items_are_counted_like_those_of_few(count: int, common: in
     assert bits(FrequencyScorer().score_all(items)) == bits(expected)
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(
     st.lists(st.tuples(st.floats(), st.floats(), st.floats()), min_size=1, max_size=6),
     st.sampled_from((1.0, 3.0, 0.1)),
@@ -130,7 +131,7 @@ def test_any_floats_from_custom_scorers_go_the_same_way(rows: list[tuple[float, 
         assert batch == bits(one_by_one(scorer, items))
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(strategies.scorers(), strategies.item_lists(max_size=6), st.randoms(use_true_random=False))
 def test_the_order_of_the_items_does_not_matter(scorer: Scorer, items: list[ContextItem], dice: Any) -> None:
     """Scorer Interface: allItems is a set of peers; no scorer looks at positions.
@@ -146,28 +147,28 @@ def test_the_order_of_the_items_does_not_matter(scorer: Scorer, items: list[Cont
     assert before == after
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(strategies.scorers(), strategies.item_lists(max_size=6))
 def test_scoring_twice_gives_the_same(scorer: Scorer, items: list[ContextItem]) -> None:
     """Scorers, Contract: a pure function."""
     assert bits(score_all(scorer, items)) == bits(score_all(scorer, tuple(items)))
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(strategies.leaf_scorers().filter(lambda scorer: isinstance(scorer, ABSOLUTE)), strategies.item_lists())
 def test_absolute_scorers_ignore_the_others(scorer: Scorer, items: list[ContextItem]) -> None:
     """Absolute Scorers: the same score regardless of what other items are present."""
     assert bits([scorer.score(item, ()) for item in items]) == bits(score_all(scorer, items))
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(strategies.leaf_scorers().filter(lambda scorer: isinstance(scorer, WITHIN_BOUNDS)), strategies.item_lists())
 def test_scores_lie_between_zero_and_one(scorer: Scorer, items: list[ContextItem]) -> None:
     """Scorer Summary: the output range."""
     assert all(0.0 <= score <= 1.0 for score in score_all(scorer, items))
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(strategies.leaf_scorers(), strategies.item_lists())
 def test_scaled_scores_span_the_range(inner: Scorer, items: list[ContextItem]) -> None:
     """ScaledScorer, Score Distribution, wherever the inner scores are finite."""
@@ -181,7 +182,7 @@ def test_scaled_scores_span_the_range(inner: Scorer, items: list[ContextItem]) -
     assert [score for _, score in sorted(zip(raw, scores, strict=True))] == sorted(scores), "the order stays"
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(strategies.scorers(depth=2), strategies.scorers(depth=2), strategies.item_lists(max_size=6), st.integers(-9, 9))
 def test_weights_are_relative(one: Scorer, other: Scorer, items: list[ContextItem], exponent: int) -> None:
     """CompositeScorer, Weight Normalization: a common factor changes nothing; a power of two not even a bit."""
@@ -191,7 +192,7 @@ def test_weights_are_relative(one: Scorer, other: Scorer, items: list[ContextIte
     assert bits(score_all(plain, items)) == bits(score_all(scaled, items))
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(strategies.item_lists())
 def test_newer_items_and_higher_priorities_never_score_lower(items: list[ContextItem]) -> None:
     """RecencyScorer and PriorityScorer: the most recent and the highest come first."""
@@ -206,7 +207,7 @@ def test_newer_items_and_higher_priorities_never_score_lower(items: list[Context
         assert not known or known[0][1] == (1.0 if len(known) == 1 else 0.0)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(strategies.scorers(), strategies.item_lists(max_size=6))
 def test_scorers_survive_pickle_and_copy(scorer: Scorer, items: list[ContextItem]) -> None:
     """PB-04: values, so that equal ones score alike."""
@@ -217,7 +218,7 @@ def test_scorers_survive_pickle_and_copy(scorer: Scorer, items: list[ContextItem
         assert bits(score_all(copied, items)) == expected
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(strategies.scorers(), strategies.scorers())
 def test_equality_is_by_value(one: Scorer, other: Scorer) -> None:
     """PB-04: if and only if all options are equal, which is what the repr shows."""
@@ -231,7 +232,7 @@ def test_the_strategies_cover_all_scorers() -> None:
     """What is random must not be random about what is tested at all."""
     found: set[type[Any]] = set()
 
-    @settings(deadline=None, max_examples=150, database=None, derandomize=True)
+    @settings(max_examples=150, deadline=None, database=None, derandomize=True)
     @given(strategies.scorers())
     def collect(scorer: Scorer) -> None:
         found.update(map(type, leaves(scorer)))

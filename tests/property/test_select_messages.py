@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pycupel import ContextBudget
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
@@ -15,6 +15,7 @@ from pycupel.messages import MessageSelection, lint_messages, select_messages, t
 from pycupel.messages.options import ProviderName, UnitName
 from pycupel.messages.plan import limits_of
 from pycupel.messages.units import Unit
+from tests.examples import examples
 from tests.messages.histories import PROVIDERS, Message, histories
 from tests.messages.mistral_oracle import rejected_by_mistral
 from tests.messages.reading import units_of
@@ -120,7 +121,7 @@ def selected(
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @given(data=st.data(), broken=EITHER, unit=UNITS, policy=POLICIES)
-@settings(deadline=None, max_examples=80)
+@examples(80)
 def test_any_history_and_any_budget(
     provider: ProviderName, data: st.DataObject, broken: bool, unit: UnitName, policy: str
 ) -> None:
@@ -140,7 +141,7 @@ def test_any_history_and_any_budget(
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @given(data=st.data(), documents=st.lists(st.text("ab", max_size=40), max_size=6))
-@settings(deadline=None, max_examples=30)
+@examples(30)
 def test_documents_change_nothing_of_that(provider: ProviderName, data: st.DataObject, documents: list[str]) -> None:
     messages = data.draw(histories(provider))
     budget = data.draw(budgets(messages, provider, "auto"))

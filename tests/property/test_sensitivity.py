@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given, reject, settings, strategies as st
+from hypothesis import given, reject, strategies as st
 
 from pycupel import ContextBudget, ContextItem, CupelError, Pipeline
 from pycupel.analytics import ItemStatus, PolicySensitivityReport, policy_sensitivity
 from pycupel.render.sensitivity import render_sensitivity
 from tests import strategies
+from tests.examples import examples
 
 ESCAPE = re.compile("\x1b\\[[0-9]+m")
 
@@ -26,7 +27,7 @@ def compared(
         reject()
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(strategies.item_lists(), strategies.budgets(), VARIANTS)
 def test_the_differences_follow_from_the_variants(
     items: list[ContextItem], budget: ContextBudget, variants: list[tuple[str, Pipeline]]
@@ -45,7 +46,7 @@ def test_the_differences_follow_from_the_variants(
     assert [*report.diffs] == expected
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(
     strategies.item_lists(),
     strategies.budgets(),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pycupel import ContextItem, CountQuotaEntry, CountQuotaSlice, GreedySlice, Pipeline, QuotaEntry, QuotaSlice
 from pycupel.protocols import ShortenContext, Shortener, Slicer
 from pycupel.scorers import ReflexiveScorer
 from pycupel.shorten import HeadAndTail, KeyLines, Stub, make_version
+from tests.examples import examples
 
 texts = st.text(st.sampled_from("ab_/.: \n\r\t{}|@-+#\x1b\u0301\u202e\ud800\udc00\U0001f600"), min_size=1, max_size=400)
 
@@ -42,7 +43,7 @@ slicers = st.sampled_from(
 
 
 @given(items, makers, slicers, st.integers(0, 300))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_at_most_one_version_of_each_item_within_the_budget(
     given_items: list[ContextItem], maker: Shortener, slicer: Slicer, budget: int
 ) -> None:
@@ -65,7 +66,7 @@ def test_at_most_one_version_of_each_item_within_the_budget(
 
 
 @given(items, makers, slicers)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_what_fits_is_selected_as_without_shortening(
     given_items: list[ContextItem], maker: Shortener, slicer: Slicer
 ) -> None:
@@ -76,7 +77,7 @@ def test_what_fits_is_selected_as_without_shortening(
 
 
 @given(st.lists(texts, min_size=1, max_size=5), makers)
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_versions_are_never_broken(contents: list[str], maker: Shortener) -> None:
     candidates = [ContextItem(content, len(content)) for content in contents]
     context = ShortenContext(candidates)

@@ -8,10 +8,11 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pycupel.messages import MessageSelection, select_messages
 from pycupel.messages.options import ProviderName, UnitName
+from tests.examples import examples
 from tests.messages.histories import PIXEL, PROVIDERS, Message, histories
 from tests.property.test_select_messages import (
     EITHER,
@@ -129,7 +130,7 @@ def check_shortened(selection: MessageSelection, messages: Sequence[Message]) ->
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @given(data=st.data(), broken=EITHER, unit=UNITS, policy=POLICIES, options=SHORTENING)
-@settings(deadline=None, max_examples=30)
+@examples(30)
 def test_any_history_and_any_budget(
     provider: ProviderName, data: st.DataObject, broken: bool, unit: UnitName, policy: str, options: dict[str, Any]
 ) -> None:
@@ -162,7 +163,7 @@ def is_asked(messages: Sequence[Message], end: int) -> bool:
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @given(data=st.data(), options=SHORTENING)
-@settings(deadline=None, max_examples=12)
+@examples(12)
 def test_versions_stay_as_they_are_until_they_become_shorter(
     provider: ProviderName, data: st.DataObject, options: dict[str, Any]
 ) -> None:
@@ -187,7 +188,7 @@ def test_versions_stay_as_they_are_until_they_become_shorter(
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @given(data=st.data())
-@settings(deadline=None, max_examples=15)
+@examples(15)
 def test_what_fits_is_not_shortened(provider: ProviderName, data: st.DataObject) -> None:
     messages = data.draw(long_histories(provider))
     selection = select_messages(messages, 10**7, provider=provider, shorten="results", too_large="shorten")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pycupel import ContextBudget, ContextItem, Pipeline, ReflexiveScorer
 from pycupel.analytics import find_min_budget_for
 from pycupel.errors import PinnedExceedsBudgetError
 from tests import strategies
+from tests.examples import examples
 
 GREEDY = Pipeline(ReflexiveScorer())
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(strategies.item_lists(), st.integers(0, 30), st.data())
 def test_exhaustive_is_brute_force_and_bisection_finds_a_size_that_selects(
     items: list[ContextItem], ceiling: int, data: st.DataObject

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pycupel import (
     ContextBudget,
@@ -19,6 +19,7 @@ from pycupel import (
 )
 from pycupel.errors import CountRequirementError
 from tests import strategies
+from tests.examples import examples
 from tests.oracle.slicers import oracle_slice
 from tests.oracle.stages import OracleError, candidates_of
 
@@ -76,21 +77,21 @@ def compare_errors(slicer: Any, scored: list[ScoredItem], budget: ContextBudget,
         assert caught.value.satisfied_count == numbers["satisfied"]
 
 
-@settings(max_examples=70, deadline=None)
+@examples(70)
 @given(st.just(GreedySlice()), scored_items(), slicer_budgets())
 def test_greedy(slicer: GreedySlice, scored: list[ScoredItem], budget: ContextBudget) -> None:
     """GreedySlice: GREEDY-SLICE."""
     compare_with_oracle(slicer, scored, budget)
 
 
-@settings(max_examples=90, deadline=None)
+@examples(90)
 @given(strategies.knapsacks(), scored_items(), slicer_budgets())
 def test_knapsack(slicer: KnapsackSlice, scored: list[ScoredItem], budget: ContextBudget) -> None:
     """KnapsackSlice: KNAPSACK-SLICE, tie for tie (KN-07)."""
     compare_with_oracle(slicer, scored, budget)
 
 
-@settings(max_examples=90, deadline=None)
+@examples(90)
 @given(
     st.builds(QuotaSlice, strategies.quota_entries(), strategies.slicers(depth=2), redistribute=st.booleans()),
     scored_items(),
@@ -101,7 +102,7 @@ def test_quota(slicer: QuotaSlice, scored: list[ScoredItem], budget: ContextBudg
     compare_with_oracle(slicer, scored, budget)
 
 
-@settings(max_examples=90, deadline=None)
+@examples(90)
 @given(
     st.builds(
         CountQuotaSlice,
@@ -118,7 +119,7 @@ def test_count_quota(slicer: CountQuotaSlice, scored: list[ScoredItem], budget: 
     compare_with_oracle(slicer, scored, budget)
 
 
-@settings(max_examples=90, deadline=None)
+@examples(90)
 @given(
     st.builds(
         CountConstrainedKnapsackSlice, strategies.count_entries(), strategies.knapsacks(), strategies.scarcities()
@@ -133,7 +134,7 @@ def test_count_constrained_knapsack(
     compare_with_oracle(slicer, scored, budget)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.just(GreedySlice()) | strategies.knapsacks(), scored_items(), slicer_budgets())
 def test_slicers_without_requirements_stay_within_the_target(
     slicer: GreedySlice | KnapsackSlice, scored: list[ScoredItem], budget: ContextBudget

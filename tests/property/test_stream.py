@@ -6,38 +6,39 @@ import math
 from collections import Counter
 from unittest import mock
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pycupel import ContextBudget, QuotaSlice, ScoredItem
 from pycupel.slicers import StreamSlice, stream
+from tests.examples import examples
 from tests.oracle.stages import outranks
 from tests.property.test_slicers import compare_with_oracle, scored_items, slicer_budgets
 
 BATCH_SIZES = st.sampled_from((1, 2, 3, 5, 32))
 
 
-@settings(max_examples=90, deadline=None)
+@examples(90)
 @given(st.builds(StreamSlice, BATCH_SIZES, replace=st.booleans()), scored_items(), slicer_budgets())
 def test_stream(slicer: StreamSlice, scored: list[ScoredItem], budget: ContextBudget) -> None:
     """StreamSlice: its algorithm, tie for tie, with input in any order."""
     compare_with_oracle(slicer, scored, budget)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.builds(StreamSlice, BATCH_SIZES, replace=st.booleans()), scored_items(), slicer_budgets())
 def test_within_quotas(slicer: StreamSlice, scored: list[ScoredItem], budget: ContextBudget) -> None:
     """QS-12: any slicer may be an inner one."""
     compare_with_oracle(QuotaSlice([], slicer), scored, budget)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.builds(StreamSlice, BATCH_SIZES, replace=st.booleans()), scored_items(), slicer_budgets())
 def test_the_target_is_never_exceeded(slicer: StreamSlice, scored: list[ScoredItem], budget: ContextBudget) -> None:
     """Slicers: subset selection within budget."""
     assert sum(item.tokens for item in slicer.slice(scored, budget)) <= budget.target_tokens
 
 
-@settings(max_examples=70, deadline=None)
+@examples(70)
 @given(scored_items().filter(bool), slicer_budgets().filter(lambda budget: budget.target_tokens > 0))
 def test_a_newcomer_is_selected_exactly_if_giving_up_all_lower_scores_makes_room(
     scored: list[ScoredItem], budget: ContextBudget
@@ -56,7 +57,7 @@ def test_a_newcomer_is_selected_exactly_if_giving_up_all_lower_scores_makes_room
         assert Counter(map(id, after)) <= Counter(map(id, [*before, newcomer.item]))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(BATCH_SIZES, scored_items(), slicer_budgets())
 def test_replacing_changes_nothing_that_costs_tokens_if_the_best_come_first(
     batch_size: int, scored: list[ScoredItem], budget: ContextBudget
@@ -69,7 +70,7 @@ def test_replacing_changes_nothing_that_costs_tokens_if_the_best_come_first(
     assert list(map(id, StreamSlice(1000).slice(costly, budget))) == list(map(id, kept))
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.builds(StreamSlice, st.sampled_from((1, 2, 3)), replace=st.just(True)), scored_items(), slicer_budgets())
 def test_many_batches(slicer: StreamSlice, scored: list[ScoredItem], budget: ContextBudget) -> None:
     """StreamSlice, replace: the same without a walk for each batch."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given, reject, settings, strategies as st
+from hypothesis import given, reject, strategies as st
 
 from pycupel import ContextBudget, ContextItem, ContextKind, CupelError, Pipeline, SelectionReport
 from pycupel.diagnostics import (
@@ -25,6 +25,7 @@ from pycupel.diagnostics import (
 )
 from pycupel.render import render_report
 from tests import strategies
+from tests.examples import examples
 from tests.render.test_text import make_report, section
 
 ESCAPE = re.compile("\x1b\\[[0-9]+m")
@@ -42,7 +43,7 @@ def check(report: SelectionReport, width: int, limit: int | None) -> None:
     assert re.fullmatch("[\n -~]*", str(report))
 
 
-@settings(deadline=None)
+@examples(100)
 @given(
     strategies.pipelines(),
     strategies.item_lists(),
@@ -96,7 +97,7 @@ ANY_REPORT = st.builds(
 )
 
 
-@settings(deadline=None)
+@examples(100)
 @given(ANY_REPORT, st.sampled_from((40, 41, 60, 80, 200)), st.sampled_from((None, 40, 2, 0)))
 def test_every_imaginable_report_keeps_within_the_page(report: SelectionReport, width: int, limit: int | None) -> None:
     check(report, width, limit)

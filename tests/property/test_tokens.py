@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pycupel.tokens import estimate_tokens
 from pycupel.tokens.estimate import BLOCK_ROWS, find_features
+from tests.examples import examples
 
 # Words, marks and gaps, as well as everything that Unicode has, half an emoji included.
 TEXTS = st.one_of(
@@ -17,7 +18,7 @@ TEXTS = st.one_of(
 )
 
 
-@settings(deadline=None)
+@examples(100)
 @given(TEXTS)
 def test_an_estimate_is_zero_for_nothing_only(text: str) -> None:
     tokens = estimate_tokens(text)
@@ -26,14 +27,14 @@ def test_an_estimate_is_zero_for_nothing_only(text: str) -> None:
     assert tokens == estimate_tokens(text)
 
 
-@settings(deadline=None)
+@examples(100)
 @given(TEXTS)
 def test_no_estimate_is_far_above_the_number_of_bytes(text: str) -> None:
     """A token is a byte at least."""
     assert estimate_tokens(text) <= 2 * len(text.encode("utf-8", "surrogatepass")) + 1
 
 
-@settings(deadline=None)
+@examples(100)
 @given(TEXTS, TEXTS)
 def test_two_texts_cost_about_what_both_cost_apart(first: str, second: str) -> None:
     """Lines of one text must not become much cheaper or dearer by being joined, or budgets would not add up."""
@@ -42,7 +43,7 @@ def test_two_texts_cost_about_what_both_cost_apart(first: str, second: str) -> N
     assert abs(together - apart) <= 4
 
 
-@settings(deadline=None)
+@examples(100)
 @given(TEXTS)
 def test_there_is_a_cost_for_every_feature(text: str) -> None:
     found = find_features(text)

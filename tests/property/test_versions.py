@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pycupel.kernels import core, versions
+from tests.examples import examples
 from tests.kernels.test_versions import Instance, check, hard
 
 
@@ -25,7 +26,7 @@ def instances(draw: st.DrawFn) -> Instance:
 
 
 @given(instances())
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_brute_force_agrees(instance: Instance) -> None:
     choice = instance.solved()
     check(instance, choice)
@@ -33,7 +34,7 @@ def test_brute_force_agrees(instance: Instance) -> None:
 
 
 @given(instances())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_brute_force_agrees_with_the_table(instance: Instance) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(core, "_FREE_STATES", 0)
@@ -44,7 +45,7 @@ def test_brute_force_agrees_with_the_table(instance: Instance) -> None:
 
 
 @given(instances())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_a_search_that_has_to_stop_knows_its_bound(instance: Instance) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(versions, "EXACT_ITEMS", 0)

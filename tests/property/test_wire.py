@@ -8,7 +8,7 @@ import math
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, strategies as st
 
 from pycupel import ContextBudget, ContextItem, Pipeline, SelectionReport, wire
 from pycupel.diagnostics import (
@@ -25,6 +25,7 @@ from pycupel.diagnostics.reasons import EXCLUSION_REASONS
 from pycupel.errors import CupelError, DocumentError
 from pycupel.model import ContextKind
 from tests import strategies
+from tests.examples import examples
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 NAMES = TEXT.filter(str.strip)
@@ -106,20 +107,20 @@ def comes_back(value: Any) -> None:
     text.encode()
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(reports())
 def test_any_report_comes_back(report: SelectionReport) -> None:
     """WF-03, SR-09: unknown stages and reasons with the rest."""
     comes_back(report)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(ITEMS | EVENTS | SHORTFALLS | UNKNOWN | known_reasons() | strategies.budgets())
 def test_any_part_comes_back(value: Any) -> None:
     comes_back(value)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(strategies.pipelines(), strategies.item_lists(), strategies.budgets())
 def test_the_report_of_any_run_comes_back(pipeline: Pipeline, items: list[ContextItem], budget: ContextBudget) -> None:
     """With NaN and infinities allowed, which hints, scores and metadata of these runs hold (WF-05)."""
@@ -135,7 +136,7 @@ def test_the_report_of_any_run_comes_back(pipeline: Pipeline, items: list[Contex
     assert wire.dumps(wire.loads(SelectionReport, text, allow_nan=True), allow_nan=True) == text
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(strategies.items(), max_size=6))
 def test_numbers_are_refused_exactly_where_json_has_none(items: list[ContextItem]) -> None:
     """WF-05: what is written without allow_nan is JSON in the strict sense."""
@@ -154,7 +155,7 @@ def test_numbers_are_refused_exactly_where_json_has_none(items: list[ContextItem
         assert list(wire.read_items(io.StringIO(stream.getvalue()))) == items
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     st.sampled_from([ContextItem, ContextBudget, SelectionReport, IncludedItem, ExcludedItem, TraceEvent]),
     JSON

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, get_args
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import pycupel.testing
 from pycupel import ContextBudget, ContextItem, ContextKind, Pipeline, ReflexiveScorer, SelectionReport, UShapedPlacer
@@ -36,6 +36,7 @@ from pycupel.diagnostics.reasons import EXCLUSION_REASONS
 from pycupel.errors import InvalidArgumentError, InvalidItemError
 from pycupel.testing import SelectionReportAssertionError, SelectionReportChain, should
 from pycupel.testing._arguments import ReasonName
+from tests.examples import examples
 from tests.testing.reports import dropped, kept, report_of, scored
 
 EMPTY = report_of()
@@ -778,7 +779,7 @@ def outermost(count: int, n: int) -> list[int]:
     return found
 
 
-@settings(deadline=None)
+@examples(100)
 @given(st.data(), st.lists(st.sampled_from((0.0, 0.25, 0.5, 1.0, -math.inf, math.nan)), max_size=6))
 def test_top_scores_at_edges_by_the_definition(data: st.DataObject, scores: list[float]) -> None:
     """TV-06 by brute force: is any choice of the n best at the edges, and else, how near does one come."""

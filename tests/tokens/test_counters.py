@@ -17,13 +17,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pycupel.errors import InvalidArgumentError, MissingExtraError
 from pycupel.protocols import TokenCounter
 from pycupel.tokens import Counter, estimate_tokens, get_counter, reported_tokens
 from pycupel.tokens.counters import _named
 from pycupel.tokens.families import FamilyEstimate, counter_for, exact_counter
+from tests.examples import examples
 from tests.tokens.offline import CACHED, DATA, define, forbid_downloads, hide_vocabularies
 
 SPLINTR = f"splintr-rs {version('splintr-rs')}"
@@ -396,7 +397,7 @@ def test_a_corrected_counter_is_no_longer_exact() -> None:
     assert corrected("Hello, world!") == 4
 
 
-@settings(deadline=None)
+@examples(100)
 @given(st.integers(1, 10**9), st.fractions("1/4", 4, max_denominator=1000))
 def test_what_was_counted_becomes_just_what_was_reported(counted: int, factor: Any) -> None:
     """With floats, it could become one more."""

@@ -7,10 +7,11 @@ from functools import cache
 from importlib.metadata import version
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pycupel.errors import MissingExtraError
 from pycupel.tokens import mistral, splintr
+from tests.examples import examples
 
 # Loading takes seconds: once, and only where these tests are run.
 load = cache(mistral.load)
@@ -30,7 +31,7 @@ def test_what_looks_like_a_special_token_is_text() -> None:
     assert count("[INST]") > 1
 
 
-@settings(deadline=None)
+@examples(100)
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_splintr_has_the_same_vocabulary(text: str) -> None:
     assert load("tekken")[0](text) == load_the_same("tekken")[0](text)

@@ -207,6 +207,17 @@ def test_a_field_that_no_scorer_reads() -> None:
     assert notes(ranked, 30, KindScorer()) == [expected]
 
 
+def test_hints_that_no_scorer_reads_if_the_largest_is_left_out() -> None:
+    old = [dated(f"page {i}", i, future_relevance_hint=1 - i / 10, kind="Document") for i in range(3)]
+    assert old[0] not in select(old, 20).items
+    (note,) = select(old, 20).notes
+    assert note.startswith("items set future_relevance_hint (3), which no scorer of the policy reads; ")
+    assert select(old[::-1], 20, "rag").notes == select(old, 30).notes == select(old, 5).notes[1:] == ()
+    assert select([replace(each, future_relevance_hint=0.5) for each in old], 20).notes == ()
+    assert notes(old, 20, RecencyScorer()) == []  # the order that was asked for
+    assert select(old, 20, query="page 2").notes == ()  # the question decides
+
+
 def test_a_field_that_would_change_nothing() -> None:
     assert select(hints_without_a_reader(0.1, 0.9), 500).notes == ()  # everything is selected
     assert select(hints_without_a_reader(0.5, 0.5, 0.5), 200).notes == ()  # they are no order
@@ -227,6 +238,18 @@ class Constant:
 def test_custom_strategies_may_read_any_field() -> None:
     items = [item("a", 10, priority=1), item("b", 10, priority=2)]
     assert notes(items, 10, Constant()) == notes(items[::-1], 10, KindScorer(), Whimsical()) == []
+
+
+# --- the question
+
+
+@pytest.mark.parametrize("query", ["kubernetes ingress", "to be or not to be"])
+def test_a_query_that_matches_nothing(query: str) -> None:
+    pages = [item("Our office dog", 8, kind="Document"), item("To be, or not to be: that is it", 8, kind="Document")]
+    unmatched = "no item contains a word of the query, so it has no effect; rephrase it, or use a SimilarityScorer"
+    assert select(pages, 8, "rag", query=query).notes == (unmatched,)
+    assert select(pages, 16, "rag", query=query).notes == ()  # everything is selected
+    assert select(pages, 8, "rag", query="dogs").notes == select(pages, 8, "rag", query="").notes[1:] == ()
 
 
 # --- kinds

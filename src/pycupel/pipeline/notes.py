@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import compress
 from math import inf
-from operator import eq, not_
+from operator import attrgetter, eq, not_
 from typing import TYPE_CHECKING, Any
 
 from pycupel.errors import digits
@@ -17,7 +17,7 @@ from pycupel.model import ContextItem, ContextKind
 from pycupel.model.checks import shortened
 from pycupel.placers import ChronologicalPlacer, FramedPlacer
 from pycupel.protocols import Scorer
-from pycupel.scorers import KindScorer, RecencyScorer, ReflexiveScorer
+from pycupel.scorers import KindScorer, RecencyScorer, ReflexiveScorer, RelevanceScorer
 from pycupel.scorers._base import CONVERSATION
 from pycupel.scorers._notes import clamping_notes, scorer_notes
 from pycupel.slicers import GreedySlice, KnapsackSlice, MinScoreSlice
@@ -40,7 +40,8 @@ _NEARLY_EQUAL = 0.01
 _MAX_KINDS = 3
 
 # The fields that only a scorer of this class reads, and a preset that has one.
-_READERS = {"future_relevance_hint": ("ReflexiveScorer", "rag"), "priority": ("PriorityScorer", "tool-use")}
+_HINT = "future_relevance_hint"
+_READERS = {_HINT: ("ReflexiveScorer", "rag"), "priority": ("PriorityScorer", "tool-use")}
 
 
 def ranking_notes(ranking: Ranking, *, fields: bool = True) -> tuple[str, ...]:
@@ -111,6 +112,7 @@ def _slice_notes(selection: Selection, left_out: Sequence[ContextItem]) -> Itera
     yield from _best_left_out(selection, slicer.inner if isinstance(slicer, MinScoreSlice) else slicer)
     parts = ranking.parts
     yield from _equal_hints(ranking, parts)
+    yield from _unmatched_query(parts)
     yield from _unknown_kinds(left_out, parts)
     if not sources.has_custom_slicer:
         yield from _unread_fields(selection, left_out)
@@ -181,6 +183,12 @@ def _equal_hints(ranking: Ranking, parts: Parts) -> Iterator[str]:
             )
 
 
+def _unmatched_query(parts: Parts) -> Iterator[str]:
+    """Note that no item has a word of the question, or that the question has only stop words."""
+    if any(type(scorer) is RelevanceScorer and scorer.query and not any(column) for scorer, _, column in parts):
+        yield "no item contains a word of the query, so it has no effect; rephrase it, or use a SimilarityScorer"
+
+
 def _unknown_kinds(left_out: Sequence[ContextItem], parts: Parts) -> Iterator[str]:
     """Note excluded items whose kind has no weight."""
     for scorer, weight, column in parts:
@@ -196,16 +204,14 @@ def _unknown_kinds(left_out: Sequence[ContextItem], parts: Parts) -> Iterator[st
 
 
 def _unread_fields(selection: Selection, left_out: Sequence[ContextItem]) -> Iterator[str]:
-    """Note fields that no scorer reads, but that would have chosen better among items with equal scores."""
+    """Note fields that no scorer reads, although they would have chosen better."""
     ranking, sources = selection.ranking, selection.ranking.trace.sources
-    # They are sorted, so equal ones are neighbours.
-    has_ties = any(map(eq, ranking.scores, ranking.scores[1:]))
-    if not has_ties or sources.has_custom_scorer:
-        return
-    if not any(item.future_relevance_hint is not None or item.priority is not None for item in left_out):
+    if sources.has_custom_scorer or not any(
+        item.future_relevance_hint is not None or item.priority is not None for item in left_out
+    ):
         return
     for field, (scorer, preset) in _READERS.items():
-        if field not in sources.traits.reads and _distinguishes_ties(field, ranking, selection.sliced):
+        if field not in sources.traits.reads and _chooses_better(field, ranking, selection.sliced):
             setting = [item for item in ranking.items if getattr(item, field) is not None]
             yield (
                 f"items set {field} ({len(setting)}), which no scorer of the policy reads; "
@@ -213,20 +219,28 @@ def _unread_fields(selection: Selection, left_out: Sequence[ContextItem]) -> Ite
             )
 
 
-def _distinguishes_ties(field: str, ranking: Ranking, sliced: Sliced) -> bool:
-    """Whether an item that was left out has a larger value than a selected one with the same score."""
+def _chooses_better(field: str, ranking: Ranking, sliced: Sliced) -> bool:
+    """Whether an item that was left out has a larger value than a selected one with the same score.
+
+    Hints are made for scoring, so it is also enough that the largest was left out, unless there is a question to go by,
+    or only one scorer, which is the order that was asked for.
+    """
     items, scores, target = ranking.items, ranking.scores, sliced.effective.target_tokens
-
-    def value_of(item: ContextItem) -> float:
-        value: float | None = getattr(item, field)
-        return -inf if value is None else value
-
+    values = [-inf if value is None else value for value in map(attrgetter(field), items)]
+    traits = ranking.trace.sources.traits
+    if field == _HINT and len(traits.shares) > 1 and not traits.has_query:
+        largest = max(compress(values, sliced.is_selected), default=inf)
+        if any(item.tokens <= target for item, value in zip(items, values, strict=True) if value > largest):
+            return True
+    # They are sorted, so equal ones are neighbours.
+    if not any(map(eq, scores, scores[1:])):
+        return False
     smallest: dict[float, float] = {}
     for i in sliced.selected:
-        smallest[scores[i]] = min(smallest.get(scores[i], inf), value_of(items[i]))
+        smallest[scores[i]] = min(smallest.get(scores[i], inf), values[i])
     return any(
-        not selected and score in smallest and value_of(item) > smallest[score] and item.tokens <= target
-        for item, score, selected in zip(items, scores, sliced.is_selected, strict=True)
+        not selected and value > smallest.get(score, inf) and item.tokens <= target
+        for item, score, value, selected in zip(items, scores, values, sliced.is_selected, strict=True)
     )
 
 

@@ -116,6 +116,7 @@ def select(
 
     Raises:
         TypeError: an argument has the wrong type.
+        InvalidBudgetError: the budget is negative.
         InvalidArgumentError: there is no such preset.
         PinnedExceedsBudgetError: the pinned items alone do not fit.
         BudgetOverflowError: the selection does not fit, and the policy's strategy is Throw.

@@ -267,7 +267,7 @@ def test_resuming_leaves_the_files_of_others_alone(log: Path, tmp_path: Path) ->
     assert content_of(out) == {"notes.tmp": b"mine"}
     (out / "notes.tmp").unlink()
     (out / "manifest.json.tmp").write_text("half a manife")
-    run_batch([log], "rag", out, workers=1, resume=True)
+    run_batch([log], "rag", out, "local", 1, True)
     whole = content_of(out)
     others = dict.fromkeys(("notes.tmp", "part-of-me.jsonl", "part-of-me.jsonl.tmp", "manifest.tmp"), b"mine")
     for name, content in others.items():

@@ -52,6 +52,7 @@ def get_marginal_items(
         query: The question that the selection should be relevant to, for scorers that take one.
 
     Raises:
+        TypeError: an argument has the wrong type.
         NonMonotonicSlicerError: the slicer is a `QuotaSlice`, or has `supports_marginal_items = False`.
         InvalidArgumentError: `slack_tokens` is negative, or there is no such preset.
         PinnedExceedsBudgetError: the pinned items do not fit into the reduced budget.
@@ -227,7 +228,9 @@ def sweep_budgets(
         query: The question that the selection should be relevant to, for scorers that take one.
 
     Raises:
+        TypeError: an argument has the wrong type.
         InvalidArgumentError: there is no such preset.
+        CountRequirementError: a required count is not met, and the slicer's `scarcity` is Throw.
     """
     runner = _pipeline(pipeline)
     ranking = runner.rank(items, query=query)

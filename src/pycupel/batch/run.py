@@ -34,9 +34,9 @@ def run_batch(
     output: str | os.PathLike[str],
     engine: EngineName = "local",
     workers: int | None = None,
+    resume: bool = False,  # noqa: FBT001, FBT002 - as documented, by position, too
     *,
     scheduler: str | None = None,
-    resume: bool = False,
     compare: Policy | PresetName | None = None,
     progress: Callable[[int, float], object] | None = None,
 ) -> BatchSummary:
@@ -52,8 +52,8 @@ def run_batch(
         engine: "local" for processes on this machine, "dask" for a Dask cluster.
         workers: The number of processes, at most 1,000; by default one per processor. With 1, everything runs in this
             process.
-        scheduler: The address of a Dask scheduler; by default, a cluster is started on this machine.
         resume: Whether to continue an interrupted job, without repeating a request.
+        scheduler: The address of a Dask scheduler; by default, a cluster is started on this machine.
         compare: A second policy; the summary says what it would select differently.
         progress: Called with the number of requests done, and how much of the input that is, from 0 to 1.
             Neither ever goes back. After `resume`, a first call has the requests that were done before, and 0.

@@ -126,6 +126,7 @@ class Pipeline(Policy):
 
         Raises:
             TypeError: an argument has the wrong type.
+            InvalidBudgetError: the budget is negative.
             PinnedExceedsBudgetError: the pinned items alone do not fit.
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
         """
@@ -159,6 +160,7 @@ class Pipeline(Policy):
 
         Raises:
             TypeError: an argument has the wrong type, or the source gives something other than a `ContextItem`.
+            InvalidBudgetError: the budget is negative.
             PipelineConfigError: the slicer has quotas.
             PinnedExceedsBudgetError: the pinned items alone do not fit.
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
@@ -209,6 +211,7 @@ class Pipeline(Policy):
 
         Raises:
             TypeError: an argument has the wrong type.
+            InvalidBudgetError: the budget is negative.
             PinnedExceedsBudgetError: the pinned items alone do not fit.
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
         """
@@ -262,6 +265,7 @@ class Pipeline(Policy):
 
         Raises:
             TypeError: an argument has the wrong type.
+            InvalidBudgetError: the budget is negative.
             PinnedExceedsBudgetError: the pinned items alone do not fit.
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
         """

@@ -14,34 +14,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pycupel.lazy import load_when_used
-from pycupel.tokens.counters import Counter, CounterLike, get_counter, reported_tokens
+from pycupel.lazy import load_when_used, public_names
+from pycupel.tokens.counters import (
+    Counter as Counter,
+    CounterLike as CounterLike,
+    get_counter as get_counter,
+    reported_tokens as reported_tokens,
+)
 
 if TYPE_CHECKING:
-    from pycupel.messages.counting import count_messages
-    from pycupel.tokens.estimate import estimate_tokens
-    from pycupel.tokens.items import item
-    from pycupel.tokens.windows import window_of
+    from pycupel.messages.counting import count_messages as count_messages
+    from pycupel.tokens.estimate import estimate_tokens as estimate_tokens
+    from pycupel.tokens.items import item as item
+    from pycupel.tokens.windows import window_of as window_of
 else:
     # `count_messages` belongs to messages, and not every program needs the others.
-    __getattr__, __dir__ = load_when_used(
-        __name__,
-        {
-            "pycupel.messages.counting": "count_messages",
-            ".estimate": "estimate_tokens",
-            ".items": "item",
-            ".windows": "window_of",
-        },
-    )
-
-
-__all__ = [
-    "Counter",
-    "CounterLike",
-    "count_messages",
-    "estimate_tokens",
-    "get_counter",
-    "item",
-    "reported_tokens",
-    "window_of",
-]
+    _NAMES = {
+        "pycupel.messages.counting": "count_messages",
+        ".estimate": "estimate_tokens",
+        ".items": "item",
+        ".windows": "window_of",
+    }
+    __all__ = public_names(_NAMES, "Counter", "CounterLike", "get_counter", "reported_tokens")  # noqa: PLE0605 - by the table
+    __getattr__, __dir__ = load_when_used(__name__, _NAMES)

@@ -137,6 +137,18 @@ class TestTheDoctor:
             assert sent == tokens * (last - first + 1)
         assert [row[5] for row in rows] == sorted((row[5] for row in rows), reverse=True)
 
+    def test_what_is_not_in_the_file_is_no_larger_than_any_prompt_leaves_room_for(
+        self, call: Call, tmp_path: Path
+    ) -> None:
+        """Most of it grows, as the messages do."""
+        path = tmp_path / "growing.jsonl"
+        path.write_text("\n".join(json.dumps(row) for row in GROWING), encoding="utf-8")
+        growth = self.page(call, str(path), tmp_path)["How the prompt grew"]
+        assert growth["totals"] == [100, 1_000]
+        for number, total in enumerate(growth["totals"]):
+            assert sum(size for _, _, start, end, size in growth["lives"] if start <= number <= end) <= total
+        assert "not in the file" in {group for _, group, _, _, _ in growth["lives"]}
+
     def test_compactions_end_lives_and_begin_with_a_summary(self, call: Call, tmp_path: Path) -> None:
         path = tmp_path / "compacted.jsonl"
         path.write_text("\n".join(json.dumps(row) for row in COMPACTED), encoding="utf-8")
@@ -219,6 +231,12 @@ COMPACTED = [
     _row("assistant", "third answer", 25),
     _row("user", "fourth question"),
     _row("assistant", "fourth answer", 35),
+]
+GROWING = [
+    _row("user", "first question"),
+    _row("assistant", "first answer", 100),
+    _row("user", "second question"),
+    _row("assistant", "second answer", 1_000),
 ]
 
 

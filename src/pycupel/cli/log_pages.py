@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from pycupel.cli.logs import label_of, legend
 from pycupel.messages import Finding
@@ -136,7 +137,7 @@ def _lives(usage: ContextUsage, calls: Sequence[int]) -> list[Life]:
     history, last = usage.history, len(calls) - 1
     splitter = Splitter(history.resolved_provider, usage.counter)
     starts = [prompt_start(history, index)[0] for index in calls]
-    lives = [Life("what the file does not show", NOT_IN_FILE, 0, last, usage.not_in_file)] if usage.not_in_file else []
+    lives: list[Life] = []
     tools = sum(row.tokens for row in usage.rows if row.kind == TOOLS)
     if tools:
         lives.append(Life("the definitions of the tools", TOOLS, 0, last, tools))
@@ -151,7 +152,18 @@ def _lives(usage: ContextUsage, calls: Sequence[int]) -> list[Life]:
         end = bisect_right(starts, part.message) - 1
         if first <= end:
             lives.append(_life(part, first, end))
-    return lives
+    return [*_hidden(usage, lives), *lives]
+
+
+def _hidden(usage: ContextUsage, lives: Sequence[Life]) -> Iterator[Life]:
+    """Return what all prompts contain and the file does not show: the smallest difference, because it grows."""
+    changes = [0] * (len(usage.growth) + 1)
+    for life in lives:
+        changes[life.start] += int(life.size)
+        changes[life.end + 1] -= int(life.size)
+    hidden = min(call.tokens - shown for call, shown in zip(usage.growth, accumulate(changes), strict=False))
+    if hidden > 0 and usage.not_in_file:
+        yield Life("what the file does not show", NOT_IN_FILE, 0, len(usage.growth) - 1, hidden)
 
 
 def _life(part: Part, first: int, last: int) -> Life:

@@ -121,7 +121,8 @@ def test_a_wrapping_slicer_inside_another_by_name_gets_the_default_inside() -> N
 def test_the_tier_is_found_from_within_the_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     required = tmp_path / "required"
     required.mkdir()
-    (required / "empty.toml").write_text('[test]\nstage = "placing"\nplacer = "u-shaped"\n', encoding="utf-8")
+    text = '[test]\nstage = "placing"\nplacer = "u-shaped"\n[expected]\nordered_contents = []\n'
+    (required / "empty.toml").write_text(text, encoding="utf-8")
     monkeypatch.chdir(required)
     assert run_suite(".").tiers == {"required": (1, 1)}
 

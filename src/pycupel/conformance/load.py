@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from pycupel.model.checks import describe
-from pycupel.model.names import find_name
+from pycupel.model.checks import describe, quoted
+from pycupel.model.names import find_name, suggestion
 
-__all__ = ["Table", "VectorError", "choose", "is_list", "read_vector", "require", "section", "tables"]
+__all__ = [
+    "Table",
+    "VectorError",
+    "choose",
+    "is_list",
+    "read_vector",
+    "reject_misspelt",
+    "require",
+    "section",
+    "tables",
+]
 
 Table = dict[str, Any]
 
@@ -46,6 +56,13 @@ def require(table: Any, name: str, where: str) -> Any:
     if name not in table:
         raise VectorError(f"missing field {name!r} in {where}")
     return cast(Table, table)[name]
+
+
+def reject_misspelt(table: Table, where: str, known: Collection[str]) -> None:
+    """Raise if an unknown field is close to a known one. Other unknown fields are ignored (CV-02)."""
+    for name in table:
+        if name not in known and (near := suggestion(name, known)):
+            raise VectorError(f"unknown field {quoted(name)} in {where}{near}")
 
 
 def section(table: Table, name: str) -> Table:

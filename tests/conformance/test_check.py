@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 
 import pytest
 
+from pycupel import ContextBudget, ContextItem, ScoredItem
 from pycupel.conformance.check import check_vector
 from pycupel.model.checks import describe
+from pycupel.registry import SLICERS
+from tests import registries
 from tests.conformance.passing_vectors import (
     PASSING,
     PIPELINE,
@@ -198,6 +202,22 @@ def test_an_unexpected_shortfall_is_found() -> None:
         changed(SLICING, "[[expected.shortfalls]]", "[expected.x]")
         | {"expected": {"selected_contents": ["a", "c"], "shortfalls": []}}
     )
+
+
+class FirstSlice:
+    def slice(self, scored_items: Sequence[ScoredItem], _budget: ContextBudget, /) -> list[ContextItem]:
+        return [item for item, _ in scored_items[:1]]
+
+
+def test_a_slicer_needs_only_slice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Registered strategies can be named like built-in ones."""
+    registries.keep(monkeypatch)
+    SLICERS.register("first", FirstSlice)
+    vector = changed(SLICING, "count_quota", "first")
+    vector["expected"] = {"selected_contents": ["a"]}
+    check_vector(vector)
+    vector["expected"]["cap_excluded_contents"] = ["b"]
+    assert problem_of(vector) == "cap_excluded: expected ['b'], got []"
 
 
 def test_a_second_copy_in_the_selection_is_found() -> None:

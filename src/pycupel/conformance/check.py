@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from pycupel import errors
@@ -22,6 +23,7 @@ from pycupel.diagnostics import OverflowEvent, SelectionReport
 from pycupel.model import ContextItem
 from pycupel.model.checks import describe
 from pycupel.protocols import Placer, Scorer, SliceOutcome
+from pycupel.registry import PLACERS, SCORERS, SLICERS, Registry
 from pycupel.scorers._base import score_all
 
 __all__ = ["check_vector"]
@@ -57,7 +59,7 @@ def check_vector(vector: Table) -> None:
         VectorError: the vector cannot be run, or does not state what it expects.
     """
     test = require(vector, "test", "the vector")
-    stage = choose("stage", require(test, "stage", "[test]"), _STAGES)
+    stage = _STAGES[choose("stage", require(test, "stage", "[test]"), _STAGES)]
     check_statements(vector, stage.name)
     epsilon_of(vector)
     if test.get("expect_construction_error"):
@@ -70,7 +72,7 @@ def check_vector(vector: Table) -> None:
 
 def _expect_error(action: Callable[[Table], object], vector: Table) -> None:
     expected = section(vector, "expected")
-    error_type = choose("error", expected["error"], _ERRORS) if "error" in expected else errors.CupelError
+    error_type = _ERRORS[choose("error", expected["error"], _ERRORS)] if "error" in expected else errors.CupelError
     try:
         action(vector)
     except (errors.CupelError, TypeError) as error:
@@ -83,15 +85,17 @@ def _expect_error(action: Callable[[Table], object], vector: Table) -> None:
     raise MismatchError(f"expected {error_type.__name__}, but there was no error")
 
 
+def _build_strategy(registry: Registry, vector: Table) -> Any:
+    """Build the strategy that a vector of one stage is about."""
+    name = require(vector["test"], registry.what, "[test]")
+    return build.build_strategy(registry, name, section(vector, "config"))
+
+
 # --- scoring
 
 
-def _build_scorer(vector: Table) -> Scorer:
-    return build.build_scorer(require(vector["test"], "scorer", "[test]"), section(vector, "config"))
-
-
 def _run_scorer(vector: Table) -> dict[str, list[tuple[ContextItem, float]]]:
-    scorer = _build_scorer(vector)
+    scorer: Scorer = _build_strategy(SCORERS, vector)
     items = tuple(map(build.build_item, tables(vector, "items")))
     one_by_one = [scorer.score(item, items) for item in items]
     return {
@@ -119,14 +123,13 @@ def _compare_scores(vector: Table, scores: dict[str, list[tuple[ContextItem, flo
 # --- slicing
 
 
-def _build_slicer(vector: Table) -> Any:
-    return build.build_slicer(require(vector["test"], "slicer", "[test]"), section(vector, "config"))
-
-
 def _run_slicer(vector: Table) -> SliceOutcome:
-    slicer = _build_slicer(vector)
+    slicer = _build_strategy(SLICERS, vector)
     scored = [build.build_scored_item(table) for table in tables(vector, "scored_items")]
-    outcome: SliceOutcome = slicer.slice_detailed(scored, build.build_budget(require(vector, "budget", "the vector")))
+    budget = build.build_budget(require(vector, "budget", "the vector"))
+    if not hasattr(slicer, "slice_detailed"):
+        return SliceOutcome(slicer.slice(scored, budget))
+    outcome: SliceOutcome = slicer.slice_detailed(scored, budget)
     return outcome
 
 
@@ -160,12 +163,8 @@ def _count(name: str, count: Any) -> int:
 # --- placing
 
 
-def _build_placer(vector: Table) -> Placer:
-    return build.build_placer(require(vector["test"], "placer", "[test]"), section(vector, "config"))
-
-
 def _run_placer(vector: Table) -> list[str]:
-    placer = _build_placer(vector)
+    placer: Placer = _build_strategy(PLACERS, vector)
     scored = [build.build_scored_item(table) for table in tables(vector, "items")]
     return [item.content for item in placer.place(scored)]
 
@@ -217,9 +216,9 @@ def _compare_run(vector: Table, run: _PipelineRun) -> None:
 _STAGES: Mapping[str, _Stage] = {
     stage.name: stage
     for stage in (
-        _Stage("scoring", _build_scorer, _run_scorer, _compare_scores),
-        _Stage("slicing", _build_slicer, _run_slicer, _compare_slice),
-        _Stage("placing", _build_placer, _run_placer, _compare_order),
+        _Stage("scoring", partial(_build_strategy, SCORERS), _run_scorer, _compare_scores),
+        _Stage("slicing", partial(_build_strategy, SLICERS), _run_slicer, _compare_slice),
+        _Stage("placing", partial(_build_strategy, PLACERS), _run_placer, _compare_order),
         _Stage("pipeline", _build_pipeline, _run_pipeline, _compare_run),
     )
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -25,7 +25,7 @@ __all__ = [
 
 Table = dict[str, Any]
 
-_Choice = TypeVar("_Choice")
+_Name = TypeVar("_Name", bound=str)
 
 # Strings and comments are matched first, so that nothing in them is taken for a time. A time without seconds is TOML
 # 1.1 (CV-01).
@@ -86,9 +86,9 @@ def is_list(value: object) -> bool:
     return isinstance(value, list)
 
 
-def choose(what: str, name: Any, choices: Mapping[str, _Choice]) -> _Choice:
-    """Return the choice of that name, in any spelling."""
-    known = find_name(name, choices)
-    if known is None:
+def choose(what: str, name: Any, choices: Iterable[_Name]) -> _Name:
+    """Return the choice that a name spells."""
+    choice = find_name(name, choices)
+    if choice is None:
         raise VectorError(f"unknown {what} {name!r}; expected one of {', '.join(choices)}")
-    return choices[known]
+    return choice

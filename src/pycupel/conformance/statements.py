@@ -26,7 +26,7 @@ _OUTCOMES = (
 
 
 def check_statements(vector: Table, stage: str) -> None:
-    """Reject what a vector of that stage states in vain: misspelt, in another table, or with nothing to compare.
+    """Reject a vector with statements that its stage would ignore: misspelt, in the wrong list, or without an outcome.
 
     Raises:
         VectorError: the vector states something that would be ignored.

@@ -29,7 +29,7 @@ from pycupel import (
     TagScorer,
 )
 from pycupel.conformance import run_suite
-from pycupel.conformance.build import build_slicer
+from pycupel.conformance.build import build_strategy
 from pycupel.conformance.check import check_vector
 from pycupel.conformance.compare import MismatchError
 from pycupel.conformance.load import VectorError, add_seconds
@@ -41,6 +41,7 @@ from pycupel.errors import (
     SlicerConfigError,
     SlicerContractError,
 )
+from pycupel.registry import SLICERS
 
 
 @pytest.mark.parametrize(
@@ -114,14 +115,15 @@ def test_a_kind_can_be_replaced() -> None:
 
 
 def test_a_wrapping_slicer_inside_another_by_name_gets_the_default_inside() -> None:
-    slicer = build_slicer("quota", {"inner_slicer": "count_quota"})
+    slicer = build_strategy(SLICERS, "quota", {"inner_slicer": "count_quota"})
     assert isinstance(slicer, QuotaSlice)
 
 
 def test_the_tier_is_found_from_within_the_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     required = tmp_path / "required"
     required.mkdir()
-    (required / "empty.toml").write_text('[test]\nstage = "placing"\nplacer = "u-shaped"\n', encoding="utf-8")
+    text = '[test]\nstage = "placing"\nplacer = "u-shaped"\n[expected]\nordered_contents = []\n'
+    (required / "empty.toml").write_text(text, encoding="utf-8")
     monkeypatch.chdir(required)
     assert run_suite(".").tiers == {"required": (1, 1)}
 
@@ -144,7 +146,7 @@ def test_a_scoring_vector_that_expects_an_error_and_gets_none_says_so() -> None:
 def test_an_unknown_curve_is_named() -> None:
     config = {"reference_time": datetime(2024, 1, 1, tzinfo=UTC), "curve": {"type": "wavy"}}
     vector = {"test": {"stage": "scoring", "scorer": "decay"}, "config": config}
-    with pytest.raises(VectorError, match="unknown curve 'wavy'; expected one of exponential, window, step"):
+    with pytest.raises(VectorError, match="unknown curve 'wavy'; expected one of exponential, step, window"):
         check_vector(vector)
 
 

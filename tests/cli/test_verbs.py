@@ -568,7 +568,7 @@ def test_conformance(call: Call, tmp_path: Path) -> None:
         assert (missing.code, missing.err) == (2, f"pycupel: no such directory: {tmp_path / 'x'}\n")
         (tmp_path / "empty").mkdir(exist_ok=True)
         file = call("conformance", str(tmp_path / "a.toml"), *more)
-        assert (file.code, "a.toml is a file; name the directory" in file.err) == (2, True)
+        assert (file.code, "a.toml is a file; pass the directory that contains it" in file.err) == (2, True)
         empty = call("conformance", str(tmp_path / "empty"), *more)
         assert empty.code == 1
         assert empty.err == f"pycupel: warning: no vectors (*.toml) found in {tmp_path / 'empty'}\n"

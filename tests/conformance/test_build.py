@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,7 +48,8 @@ from pycupel.conformance import build
 from pycupel.conformance.load import VectorError
 from pycupel.diagnostics import OverflowEvent
 from pycupel.errors import InvalidBudgetError, InvalidItemError, ScorerConfigError
-from pycupel.registry import PLACERS, SCORERS, SLICERS, Registry
+from pycupel.registry import CURVES, PLACERS, SCORERS, SLICERS, Registry
+from tests import registries
 
 NOON = datetime(2024, 6, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -227,14 +229,14 @@ def test_an_invalid_budget_is_refused() -> None:
 )
 def test_each_scorer_is_built_with_its_configuration(name: str, config: dict[str, Any], expected: Any) -> None:
     """Test Vector Format: scorer-specific configuration."""
-    assert build.build_scorer(name, config) == expected
+    assert build.build_strategy(SCORERS, name, config) == expected
 
 
 @pytest.mark.parametrize("field", ["children", "scorers"])
 def test_composites_nest(field: str) -> None:
     """CV-10: optional vectors nest composites under `children`."""
     inner = {"type": "composite", "weight": 2.0, field: [{"type": "kind", "weight": 1.0}]}
-    scorer = build.build_scorer("composite", {"scorers": [inner, {"type": "recency", "weight": 1.0}]})
+    scorer = build.build_strategy(SCORERS, "composite", {"scorers": [inner, {"type": "recency", "weight": 1.0}]})
     assert scorer == CompositeScorer([(CompositeScorer([(KindScorer(), 1.0)]), 2.0), (RecencyScorer(), 1.0)])
 
 
@@ -251,7 +253,7 @@ def test_composites_nest(field: str) -> None:
 )
 def test_a_decay_scorer_has_a_curve_and_a_frozen_clock(curve: dict[str, Any], expected: Any) -> None:
     """DS-08: vectors give seconds."""
-    scorer = build.build_scorer("decay", {"reference_time": NOON, "curve": curve})
+    scorer = build.build_strategy(SCORERS, "decay", {"reference_time": NOON, "curve": curve})
     assert isinstance(scorer, DecayScorer)
     assert scorer.curve == expected
     assert scorer.null_timestamp_score == 0.5
@@ -266,7 +268,7 @@ def test_a_decay_scorer_may_have_a_score_for_undated_items() -> None:
         "curve": {"type": "window", "max_age_secs": 10},
     }
     undated = ContextItem("text", 1)
-    assert build.build_scorer("decay", config).score(undated, [undated]) == 0.25
+    assert build.build_strategy(SCORERS, "decay", config).score(undated, [undated]) == 0.25
 
 
 @pytest.mark.parametrize(
@@ -283,7 +285,7 @@ def test_a_decay_scorer_may_have_a_score_for_undated_items() -> None:
 def test_invalid_scorers_are_refused(name: str, config: dict[str, Any]) -> None:
     """DM-12: a kind or tag may be named twice, in different case."""
     with pytest.raises(ScorerConfigError):
-        build.build_scorer(name, config)
+        build.build_strategy(SCORERS, name, config)
 
 
 @pytest.mark.parametrize(
@@ -295,8 +297,8 @@ def test_invalid_scorers_are_refused(name: str, config: dict[str, Any]) -> None:
 )
 def test_a_vector_that_names_a_weight_twice_is_wrong_itself(name: str, config: dict[str, Any]) -> None:
     """A mapping would hide it, and an error of the runner's own must not pass for one of the constructor."""
-    with pytest.raises(VectorError, match=f"^the vector names a {name} twice$"):
-        build.build_scorer(name, config)
+    with pytest.raises(VectorError, match=f"^duplicate {name} in the vector's weights$"):
+        build.build_strategy(SCORERS, name, config)
 
 
 # --- slicers
@@ -362,7 +364,7 @@ def test_a_vector_that_names_a_weight_twice_is_wrong_itself(name: str, config: d
 )
 def test_each_slicer_is_built_with_its_configuration(name: str, config: dict[str, Any], expected: Any) -> None:
     """Test Vector Format: slicer-specific configuration; CV-02 for the fields beyond the chapter."""
-    assert build.build_slicer(name, config) == expected
+    assert build.build_strategy(SLICERS, name, config) == expected
 
 
 @pytest.mark.parametrize(
@@ -385,30 +387,54 @@ def test_each_slicer_is_built_with_its_configuration(name: str, config: dict[str
     ],
 )
 def test_each_placer_is_built_with_its_configuration(name: str, config: dict[str, Any], expected: Any) -> None:
-    assert build.build_placer(name, config) == expected
+    assert build.build_strategy(PLACERS, name, config) == expected
 
 
 @pytest.mark.parametrize(
-    ("action", "what", "known"),
+    ("registry", "name", "config"),
     [
-        (lambda: build.build_scorer("novelty", {}), "scorer", SCORER_NAMES),
-        (lambda: build.build_slicer("novelty", {}), "slicer", SLICER_NAMES),
-        (lambda: build.build_placer("novelty", {}), "placer", PLACER_NAMES),
-        (lambda: build.build_scorer("scaled", {"inner_scorer": "novelty"}), "scorer", SCORER_NAMES),
-        (lambda: build.build_slicer("quota", {"inner_slicer": "novelty"}), "slicer", SLICER_NAMES),
+        (SCORERS, "novelty", {}),
+        (SLICERS, "novelty", {}),
+        (PLACERS, "novelty", {}),
+        (CURVES, "novelty", {}),
+        (SCORERS, "scaled", {"inner_scorer": "novelty"}),
+        (SLICERS, "quota", {"inner_slicer": "novelty"}),
+        (PLACERS, "framed", {"inner": "novelty"}),
     ],
 )
-def test_unknown_names_are_refused_with_the_known_ones(action: Any, what: str, known: list[str]) -> None:
-    """`docs/vectors.md` lists the names."""
-    with pytest.raises(VectorError, match=f"^unknown {what} 'novelty'; expected one of {', '.join(known)}$"):
-        action()
+def test_unknown_names_are_refused_with_the_known_ones(registry: Registry, name: str, config: dict[str, Any]) -> None:
+    known = ", ".join(registry)
+    with pytest.raises(VectorError, match=f"^unknown {registry.what} 'novelty'; expected one of {known}$"):
+        build.build_strategy(registry, name, config)
 
 
 @pytest.mark.parametrize(
     ("names", "registry"), [(SCORER_NAMES, SCORERS), (SLICER_NAMES, SLICERS), (PLACER_NAMES, PLACERS)]
 )
-def test_vectors_know_every_strategy(names: list[str], registry: Registry) -> None:
+def test_the_page_names_every_strategy(names: list[str], registry: Registry) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "vectors.md").read_text(encoding="utf-8")
+    assert f"is one of `{' '.join(names)}`" in page
     assert {registry[name] for name in names} == {registry[name] for name in registry._built_in}
+
+
+class LengthScorer:
+    def __init__(self, limit: int, *, unit: str = "tokens", **_: Any) -> None:
+        self.limit = limit
+        self.unit = unit
+
+    def score(self, item: ContextItem, all_items: Any, /) -> float:
+        return min(item.tokens / self.limit, 1.0)
+
+
+def test_a_registered_strategy_gets_the_fields_that_its_parameters_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other fields are unknown, and so ignored (CV-02), even if it takes any argument."""
+    registries.keep(monkeypatch)
+    SCORERS.register("length", LengthScorer)
+    scorer = build.build_strategy(SCORERS, "Length", {"type": "Length", "limit": 5, "_": 1, "weight": 2.0})
+    assert (scorer.limit, scorer.unit) == (5, "tokens")
+    assert build.build_strategy(SCORERS, "length", {"limit": 5, "unit": "words"}).unit == "words"
+    with pytest.raises(VectorError, match=r"^missing field 'limit' in the config of 'length'$"):
+        build.build_strategy(SCORERS, "length", {"unit": "words"})
 
 
 # --- pipelines
@@ -488,5 +514,7 @@ def test_only_proceed_has_an_observer(strategy: str | None, observed: bool) -> N
 
 
 def test_an_unknown_overflow_strategy_is_refused() -> None:
-    with pytest.raises(ValueError, match="explode"):
+    with pytest.raises(
+        VectorError, match=r"^unknown overflow strategy 'explode'; expected one of throw, truncate, proceed$"
+    ):
         build.build_pipeline({"scorers": [{"type": "recency"}], "overflow_strategy": "explode"})

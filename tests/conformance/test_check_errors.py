@@ -65,7 +65,7 @@ def test_a_missing_or_different_error_is_found(vector: str, old: str, new: str, 
 @pytest.mark.parametrize(
     ("vector", "old", "new", "raised"),
     [
-        (FAILING_RUN, 'error = "PinnedExceedsBudget"', "", PinnedExceedsBudgetError),
+        (FAILING_RUN, FAILING_RUN.partition("[expected]")[2], "", PinnedExceedsBudgetError),
         (REFUSED_SCORER, "expect_construction_error = true", "", ScorerConfigError),
     ],
 )
@@ -118,6 +118,13 @@ def test_a_vector_that_expects_an_error_expects_nothing_else(statement: str) -> 
     name = statement.partition(" ")[0]
     assert defect_of(changed(FAILING_RUN, "[expected]", f"[expected]\n{statement}")) == (
         f"a vector that expects an error has no outcome to compare with {name}"
+    )
+
+
+@pytest.mark.parametrize("vector", [FAILING_RUN, REFUSED_BUDGET])
+def test_a_vector_that_expects_an_error_expects_no_output(vector: str) -> None:
+    assert defect_of(changed(vector, "[test]", "expected_output = []\n[test]")) == (
+        "a vector that expects an error has no outcome to compare with expected_output"
     )
 
 

@@ -23,10 +23,11 @@ from tests.conformance.passing_vectors import (
 OUTPUT = "output: expected {}, got ['pin', 'good', 'twin', 'free']"
 
 
-def test_a_pipeline_vector_without_expected_output_expects_none() -> None:
-    """CV-04."""
-    misspelt = tomllib.loads(PIPELINE.replace("expected_output", "expcted_output"))
-    assert problem_of(misspelt) == OUTPUT.format("[]")
+def test_a_pipeline_vector_with_items_states_its_output() -> None:
+    """CV-04 is about vectors without items."""
+    vector = tomllib.loads(PIPELINE)
+    del vector["expected_output"]
+    assert defect_of(vector) == "missing field 'expected_output' in the vector"
 
 
 @pytest.mark.parametrize(
@@ -164,6 +165,23 @@ def test_an_empty_diagnostics_table_says_that_there_is_nothing(table: str) -> No
     assert problem_of(vector).startswith(f"{table}: expected []")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "defect"),
+    [
+        ("excluded", "exluded", "'exluded' in [expected.diagnostics]; did you mean 'excluded'?"),
+        ("summary", "sumary", "'sumary' in [expected.diagnostics]; did you mean 'summary'?"),
+        (
+            "total_candidates",
+            "total_candidate",
+            "'total_candidate' in [expected.diagnostics.summary]; did you mean 'total_candidates'?",
+        ),
+    ],
+)
+def test_a_misspelt_diagnostics_table_is_a_defect(old: str, new: str, defect: str) -> None:
+    """Ignored like other unknown fields, it would not be checked."""
+    assert defect_of(tomllib.loads(PIPELINE.replace(old, new))) == f"unknown field {defect}"
+
+
 def test_a_pipeline_vector_may_have_its_own_tolerance() -> None:
     """Score Comparison: also in diagnostics."""
     text = f"{PIPELINE}\n[tolerance]\nscore_epsilon = 0.001\n"
@@ -223,6 +241,7 @@ def test_the_items_of_an_overflow_may_be_left_out() -> None:
     ("old", "new", "defect"),
     [
         ("tokens_over_budget", "tokens_over", "missing field 'tokens_over_budget' in [expected.overflow]"),
+        ("contents", "content", "unknown field 'content' in [expected.overflow]; did you mean 'contents'?"),
         (
             '[expected.overflow]\ntokens_over_budget = 10\ncontents = ["first", "second"]',
             "[expected]\noverflow = true",

@@ -15,8 +15,14 @@ from pycupel.conformance.__main__ import main
 
 VECTORS = Path(__file__).parents[2] / "vectors"
 
-RIGHT = '[test]\nname = "A right one"\nstage = "placing"\nplacer = "u-shaped"\n'
-WRONG = '[test]\nname = "A wrong one"\nstage = "placing"\nplacer = "u-shaped"\n[expected]\nordered_contents = ["x"]\n'
+RIGHT = """[test]
+name = "A right one"
+stage = "placing"
+placer = "u-shaped"
+[expected]
+ordered_contents = []
+"""
+WRONG = RIGHT.replace("right", "wrong").replace("[]", '["x"]')
 
 
 def write(root: Path, **files: str) -> str:

@@ -25,8 +25,14 @@ DECISION = re.compile(
     r"|TV|CV|PY)-\d\d\b"
 )
 
-RIGHT = '[test]\nname = "A right one"\nstage = "placing"\nplacer = "u-shaped"\n'
-WRONG = f'{RIGHT}[expected]\nordered_contents = ["x"]\n'.replace("right", "wrong")
+RIGHT = """[test]
+name = "A right one"
+stage = "placing"
+placer = "u-shaped"
+[expected]
+ordered_contents = []
+"""
+WRONG = RIGHT.replace("right", "wrong").replace("[]", '["x"]')
 # The contents of two vectors, for a digest.
 VECTOR = (RIGHT.encode(), WRONG.encode())
 

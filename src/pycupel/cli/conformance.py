@@ -23,7 +23,7 @@ pycupel conformance vectors
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("directory", metavar="DIRECTORY", help="where the *.toml files are, in any depth")
+    parser.add_argument("directory", metavar="DIRECTORY", help="directory of *.toml vectors, searched recursively")
     parser.add_argument("--suite", metavar="NAME", help="name and version of the suite, to claim a level")
     parser.add_argument("-v", "--verbose", action="store_true", help="list the vectors that pass, too")
     add_json(parser)
@@ -32,7 +32,7 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Any, screen: Screen) -> int:
     """Run the vectors, and write the results."""
     if Path(options.directory).is_file():
-        raise InputError(f"{options.directory} is a file; name the directory that it is in")
+        raise InputError(f"{options.directory} is a file; pass the directory that contains it")
     try:
         suite = run_suite(options.directory, suite=options.suite)
     except FileNotFoundError as error:

@@ -19,7 +19,7 @@ __all__ = ["main", "print_results"]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the vectors in a directory, print the results, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m pycupel.conformance", description="Run Cupel conformance vectors.")
-    parser.add_argument("directory", help="where the *.toml files are, in any depth")
+    parser.add_argument("directory", help="directory of *.toml vectors, searched recursively")
     parser.add_argument("--suite", metavar="NAME", help="name and version of the suite, to claim a level")
     parser.add_argument("-v", "--verbose", action="store_true", help="list the vectors that pass, too")
     options = parser.parse_args(arguments)

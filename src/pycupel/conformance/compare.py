@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pycupel.conformance.load import Table, VectorError, require, section, tables
+from pycupel.conformance.load import Table, VectorError, reject_misspelt, require, section, tables
 from pycupel.diagnostics import ExcludedItem, IncludedItem, OverflowEvent, SelectionReport
 from pycupel.model.checks import describe
 
@@ -21,7 +21,6 @@ __all__ = [
 ]
 
 
-# The fields that a summary may have; others are ignored, like any unknown field (CV-02).
 _SUMMARY = ("total_candidates", "total_tokens_considered")
 
 # Scores are about 0 to 1: with a larger tolerance, a vector would pass whatever they are.
@@ -35,6 +34,7 @@ class MismatchError(Exception):
 def compare_overflow(overflows: Sequence[OverflowEvent], expected: Table) -> None:
     """Raise unless there was one overflow, of the expected size."""
     tokens = require(expected, "tokens_over_budget", "[expected.overflow]")
+    reject_misspelt(expected, "[expected.overflow]", ("tokens_over_budget", "contents"))
     same("overflow events", len(overflows), 1)
     same("tokens_over_budget", overflows[0].tokens_over_budget, tokens)
     contents = [item.content for item in overflows[0].overflowing_items]
@@ -43,6 +43,9 @@ def compare_overflow(overflows: Sequence[OverflowEvent], expected: Table) -> Non
 
 def compare_diagnostics(report: SelectionReport, expected: Table, epsilon: float) -> None:
     """Raise unless the report is as expected, as far as the vector says."""
+    summary = section(expected, "summary")
+    reject_misspelt(expected, "[expected.diagnostics]", ("included", "excluded", "shortfalls", "summary"))
+    reject_misspelt(summary, "[expected.diagnostics.summary]", _SUMMARY)
     if "included" in expected:
         for included, entry, where in _entries("included", report.included, expected, epsilon):
             same(f"reason of {entry['content']!r}", str(included.reason), require(entry, "inclusion_reason", where))
@@ -51,7 +54,6 @@ def compare_diagnostics(report: SelectionReport, expected: Table, epsilon: float
             _compare_reason(excluded, entry, where)
     if "shortfalls" in expected:
         same_shortfalls(report.count_requirement_shortfalls, expected)
-    summary = section(expected, "summary")
     for name in _SUMMARY:
         if name in summary:
             same(name, getattr(report, name), summary[name])

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from pycupel.model.checks import describe
-from pycupel.model.names import find_name
+from pycupel.model.checks import describe, quoted
+from pycupel.model.names import find_name, suggestion
 
-__all__ = ["Table", "VectorError", "choose", "is_list", "read_vector", "require", "section", "tables"]
+__all__ = [
+    "Table",
+    "VectorError",
+    "choose",
+    "is_list",
+    "read_vector",
+    "reject_misspelt",
+    "require",
+    "section",
+    "tables",
+]
 
 Table = dict[str, Any]
 
-_Choice = TypeVar("_Choice")
+_Name = TypeVar("_Name", bound=str)
 
 # Strings and comments are matched first, so that nothing in them is taken for a time. A time without seconds is TOML
 # 1.1 (CV-01).
@@ -48,6 +58,13 @@ def require(table: Any, name: str, where: str) -> Any:
     return cast(Table, table)[name]
 
 
+def reject_misspelt(table: Table, where: str, known: Collection[str]) -> None:
+    """Raise if an unknown field is close to a known one. Other unknown fields are ignored (CV-02)."""
+    for name in table:
+        if name not in known and (near := suggestion(name, known)):
+            raise VectorError(f"unknown field {quoted(name)} in {where}{near}")
+
+
 def section(table: Table, name: str) -> Table:
     """Return a table inside a table; empty if it is missing."""
     inside = table.get(name, {})
@@ -69,9 +86,9 @@ def is_list(value: object) -> bool:
     return isinstance(value, list)
 
 
-def choose(what: str, name: Any, choices: Mapping[str, _Choice]) -> _Choice:
-    """Return the choice of that name, in any spelling."""
-    known = find_name(name, choices)
-    if known is None:
+def choose(what: str, name: Any, choices: Iterable[_Name]) -> _Name:
+    """Return the choice that a name spells."""
+    choice = find_name(name, choices)
+    if choice is None:
         raise VectorError(f"unknown {what} {name!r}; expected one of {', '.join(choices)}")
-    return choices[known]
+    return choice

@@ -104,7 +104,7 @@ def run_suite(directory: str | Path, *, suite: str | None = None) -> SuiteResult
     """Run every `*.toml` below a directory, in the order of their paths.
 
     Args:
-        directory: Where the vectors are, in any depth.
+        directory: The directory of the vectors, searched recursively.
         suite: What the vectors are, with a version: by naming the suite, you claim that its tiers `required` and
             `optional` are complete, and the result has a conformance level. Without a name there is a level only if
             the required vectors are recognised as those of the upstream suite.

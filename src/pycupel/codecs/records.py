@@ -6,17 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final
 
-from pycupel.codecs.base import (
-    BuildError,
-    Codec,
-    Context,
-    Schema,
-    as_object,
-    constructor_error,
-    key_step,
-    must_be,
-    raise_mistakes,
-)
+from pycupel.codecs.base import BuildError, Codec, Context, Schema, as_object, constructor_error, key_step, must_be
 from pycupel.errors import CupelError, DocumentError
 from pycupel.model.checks import quoted, shortened
 from pycupel.model.names import suggestion
@@ -147,7 +137,7 @@ class Record(Codec):
                 arguments[field.attribute] = context.attempt(field.codec.read, given, name, mistakes)
         if self._check is not None:
             mistakes += self._check(arguments)
-        raise_mistakes(mistakes)
+        context.raise_all(mistakes)
         return arguments
 
     def _misspelt(self, name: str, data: Mapping[Any, Any], context: Context) -> str:
@@ -188,7 +178,7 @@ class Record(Codec):
             part, default = getattr(value, field.attribute), field.default
             if default is REQUIRED or (part is not default and part != default):
                 document[field.name] = context.attempt(field.codec.write, part, field.name, mistakes)
-        raise_mistakes(mistakes)
+        context.raise_all(mistakes)
         return document
 
     def _schema(self) -> Schema:

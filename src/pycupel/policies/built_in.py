@@ -8,7 +8,7 @@ from math import nextafter
 from typing import Any, NamedTuple
 
 from pycupel import placers, scorers, slicers
-from pycupel.codecs.base import Codec, Context, adapted, must_be, raise_mistakes
+from pycupel.codecs.base import Codec, Context, adapted, must_be
 from pycupel.codecs.records import OPTIONAL, Field, Record
 from pycupel.codecs.values import FINITE, FLAG, INTEGER, KIND, TEXT, choice, limited, list_of, map_of
 from pycupel.errors import DocumentError
@@ -105,7 +105,7 @@ def _read_weighted(value: Any, context: Context) -> Any:
     scorer, weight = context.attempt(_SCORER.read, value, "", mistakes), 1.0
     if isinstance(value, Mapping) and value.get("weight") is not None:  # pyright: ignore[reportUnknownMemberType]
         weight = context.attempt(_POSITIVE.read, value["weight"], "weight", mistakes)
-    raise_mistakes(mistakes)
+    context.raise_all(mistakes)
     return scorer, weight
 
 

@@ -143,7 +143,7 @@ class Record(Codec):
     def _misspelt(self, name: str, data: Mapping[Any, Any], context: Context) -> str:
         """Return a hint if an unknown key is probably a misspelling of a missing field."""
         # With `suggest`, the key has a mistake of its own.
-        unknown = () if context.suggest else [key for key in data if isinstance(key, str) and key not in self._known]
+        unknown = () if context.suggest else [key for key in data if key not in self._known]
         meant = next((key for key in unknown if suggestion(key, [name])), None)
         return "" if meant is None else f"; {quoted(meant)} is unknown: did you mean {name!r}?"
 
@@ -156,7 +156,7 @@ class Record(Codec):
             elif key in self._related_keys:
                 problem = "" if value is None else self._related_keys[key]
             else:
-                near = suggestion(key, self._names) if isinstance(key, str) else ""
+                near = suggestion(key, self._names)
                 problem = near and f"unknown field{near}"
             if problem:
                 context.note(DocumentError(problem), key_step(key), mistakes)

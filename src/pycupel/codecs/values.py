@@ -126,8 +126,7 @@ def choice(choices: Iterable[str]) -> Codec:
         # Try the exact spelling first: two members may differ only in spelling.
         name = value if isinstance(value, str) and value in by_name else find_name(value, by_name)
         if name is None:
-            near = suggestion(value, by_name) if isinstance(value, str) else ""
-            raise must_be(f"one of {', '.join(by_name)}", value, near)
+            raise must_be(f"one of {', '.join(by_name)}", value, suggestion(value, by_name))
         return by_name[name]
 
     return Codec(lambda: {"enum": list(by_name)}, read, _text)

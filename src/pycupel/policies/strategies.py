@@ -97,9 +97,7 @@ class Strategy(Codec):
         """
         own = (Field(_field_name(name), codec, attribute=name) for name, codec in codecs.items())
         record = self._built_in[id(cls)] = self._derived(cls, *fields, *own)
-        for field in record.fields:
-            for name in field.spellings:
-                self.related_keys.setdefault(name, "")
+        self.related_keys |= {name: "" for field in record.fields for name in field.spellings}
 
     def record(self, cls: Any) -> Record:
         """Return the codec for the options of a registered class."""

@@ -32,22 +32,21 @@ def camel(name: str) -> str:
 
 
 class Field:
-    """A field of an object."""
+    """A field of an object.
+
+    Args:
+        name: The name in the document, in camelCase or snake_case. The other spelling is read, too.
+        codec: The codec of the value.
+        default: REQUIRED, OPTIONAL, or the default value. A field with its default value is not written.
+        description: The description in the schema.
+        attribute: The name of the constructor's parameter and of the attribute; by default, `name` in snake_case.
+    """
 
     __slots__ = ("attribute", "codec", "default", "description", "name", "other", "spellings")
 
     def __init__(
         self, name: str, codec: Codec, default: Any = REQUIRED, description: str = "", attribute: str = ""
     ) -> None:
-        """Describe a field.
-
-        Args:
-            name: The name in the document, in camelCase or snake_case. The other spelling is read, too.
-            codec: The codec of the value.
-            default: REQUIRED, OPTIONAL, or the default value. A field with its default value is not written.
-            description: The description in the schema.
-            attribute: The name of the constructor's parameter and of the attribute; by default, `name` in snake_case.
-        """
         words = snake(name)
         other = camel(name) if words == name else words
         self.name = name
@@ -60,7 +59,18 @@ class Field:
 
 
 class Record(Codec):
-    """A codec for objects with named fields. Null means absent; absent fields get the constructor's defaults."""
+    """A codec for objects with named fields. Null means absent; absent fields get the constructor's defaults.
+
+    Args:
+        build: Builds the value. It is called with the fields that are present, as keyword arguments.
+        fields: The fields, in the order in which they are written.
+        other_keys: Keys of the same object that another codec reads.
+        related_keys: Keys of related objects, which are not taken for misspellings. Each maps to the error message
+            that rejects it, or to an empty string if it is ignored.
+        fast_read: Reads common dicts faster, and ignores unknown fields. For any other dict, it returns None or raises
+            a DocumentError, and the dict is read field by field.
+        check: Returns mistakes that involve several fields. A field that is wrong by itself is None.
+    """
 
     def __init__(
         self,
@@ -72,18 +82,6 @@ class Record(Codec):
         fast_read: Callable[[dict[Any, Any], Context], Any] | None = None,
         check: Callable[[Mapping[str, Any]], Iterable[DocumentError]] | None = None,
     ) -> None:
-        """Describe an object.
-
-        Args:
-            build: Builds the value. It is called with the fields that are present, as keyword arguments.
-            fields: The fields, in the order in which they are written.
-            other_keys: Keys of the same object that another codec reads.
-            related_keys: Keys of related objects, which are not taken for misspellings. Each maps to the error message
-                that rejects it, or to an empty string if it is ignored.
-            fast_read: Reads common dicts faster, and ignores unknown fields. For any other dict, it returns None or
-                raises a DocumentError, and the dict is read field by field.
-            check: Returns mistakes that involve several fields. A field that is wrong by itself is None.
-        """
         super().__init__(self._schema, self._read, self._write)
         self._build = build
         self.fields = tuple(fields)

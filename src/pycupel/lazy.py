@@ -50,5 +50,6 @@ def load_when_used(
 
 
 def public_names(names: Mapping[str, str], *others: str) -> list[str]:
-    """Make the `__all__` of a package from the same table: classes first, then functions."""
-    return sorted([*" ".join(names.values()).split(), *others], key=lambda name: (not name[0].isupper(), name))
+    """Make the `__all__` of a package from the same table: constants, then classes, then functions."""
+    listed = [*" ".join(names.values()).split(), *others]
+    return sorted(listed, key=lambda name: (not name.isupper(), not name[0].isupper(), name))

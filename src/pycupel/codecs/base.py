@@ -30,7 +30,6 @@ __all__ = [
     "key_step",
     "must_be",
     "prefix_path",
-    "raise_mistakes",
 ]
 
 Schema = dict[str, Any]
@@ -60,6 +59,12 @@ class Context(NamedTuple):
         if not self.collect or isinstance(error, BuildError):
             raise error
         mistakes += error.errors or (error,)
+
+    @staticmethod
+    def raise_all(mistakes: list[DocumentError]) -> None:
+        """Raise the mistakes of a container as one error, if there are any."""
+        if mistakes:
+            raise DocumentError("has mistakes", errors=mistakes)
 
 
 Convert = Callable[[Any, Context], Any]
@@ -145,12 +150,6 @@ def prefix_path(error: DocumentError, step: str) -> None:
     for each in error.errors or (error,):
         separator = "." if step and each.path and not each.path.startswith("[") else ""
         each.path = f"{step}{separator}{each.path}"
-
-
-def raise_mistakes(mistakes: list[DocumentError]) -> None:
-    """Raise the mistakes of a container as one error, if there are any."""
-    if mistakes:
-        raise DocumentError("has mistakes", errors=mistakes)
 
 
 def describe_value(value: object) -> str:

@@ -6,17 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final
 
-from pycupel.codecs.base import (
-    BuildError,
-    Codec,
-    Context,
-    Schema,
-    as_object,
-    constructor_error,
-    key_step,
-    must_be,
-    raise_mistakes,
-)
+from pycupel.codecs.base import BuildError, Codec, Context, Schema, as_object, constructor_error, key_step, must_be
 from pycupel.errors import CupelError, DocumentError
 from pycupel.model.checks import quoted, shortened
 from pycupel.model.names import suggestion
@@ -42,22 +32,21 @@ def camel(name: str) -> str:
 
 
 class Field:
-    """A field of an object."""
+    """A field of an object.
+
+    Args:
+        name: The name in the document, in camelCase or snake_case. The other spelling is read, too.
+        codec: The codec of the value.
+        default: REQUIRED, OPTIONAL, or the default value. A field with its default value is not written.
+        description: The description in the schema.
+        attribute: The name of the constructor's parameter and of the attribute; by default, `name` in snake_case.
+    """
 
     __slots__ = ("attribute", "codec", "default", "description", "name", "other", "spellings")
 
     def __init__(
         self, name: str, codec: Codec, default: Any = REQUIRED, description: str = "", attribute: str = ""
     ) -> None:
-        """Describe a field.
-
-        Args:
-            name: The name in the document, in camelCase or snake_case. The other spelling is read, too.
-            codec: The codec of the value.
-            default: REQUIRED, OPTIONAL, or the default value. A field with its default value is not written.
-            description: The description in the schema.
-            attribute: The name of the constructor's parameter and of the attribute; by default, `name` in snake_case.
-        """
         words = snake(name)
         other = camel(name) if words == name else words
         self.name = name
@@ -70,7 +59,18 @@ class Field:
 
 
 class Record(Codec):
-    """A codec for objects with named fields. Null means absent; absent fields get the constructor's defaults."""
+    """A codec for objects with named fields. Null means absent; absent fields get the constructor's defaults.
+
+    Args:
+        build: Builds the value. It is called with the fields that are present, as keyword arguments.
+        fields: The fields, in the order in which they are written.
+        other_keys: Keys of the same object that another codec reads.
+        related_keys: Keys of related objects, which are not taken for misspellings. Each maps to the error message
+            that rejects it, or to an empty string if it is ignored.
+        fast_read: Reads common dicts faster, and ignores unknown fields. For any other dict, it returns None or raises
+            a DocumentError, and the dict is read field by field.
+        check: Returns mistakes that involve several fields. A field that is wrong by itself is None.
+    """
 
     def __init__(
         self,
@@ -82,18 +82,6 @@ class Record(Codec):
         fast_read: Callable[[dict[Any, Any], Context], Any] | None = None,
         check: Callable[[Mapping[str, Any]], Iterable[DocumentError]] | None = None,
     ) -> None:
-        """Describe an object.
-
-        Args:
-            build: Builds the value. It is called with the fields that are present, as keyword arguments.
-            fields: The fields, in the order in which they are written.
-            other_keys: Keys of the same object that another codec reads.
-            related_keys: Keys of related objects, which are not taken for misspellings. Each maps to the error message
-                that rejects it, or to an empty string if it is ignored.
-            fast_read: Reads common dicts faster, and ignores unknown fields. For any other dict, it returns None or
-                raises a DocumentError, and the dict is read field by field.
-            check: Returns mistakes that involve several fields. A field that is wrong by itself is None.
-        """
         super().__init__(self._schema, self._read, self._write)
         self._build = build
         self.fields = tuple(fields)
@@ -147,13 +135,13 @@ class Record(Codec):
                 arguments[field.attribute] = context.attempt(field.codec.read, given, name, mistakes)
         if self._check is not None:
             mistakes += self._check(arguments)
-        raise_mistakes(mistakes)
+        context.raise_all(mistakes)
         return arguments
 
     def _misspelt(self, name: str, data: Mapping[Any, Any], context: Context) -> str:
         """Return a hint if an unknown key is probably a misspelling of a missing field."""
         # With `suggest`, the key has a mistake of its own.
-        unknown = () if context.suggest else [key for key in data if isinstance(key, str) and key not in self._known]
+        unknown = () if context.suggest else [key for key in data if key not in self._known]
         meant = next((key for key in unknown if suggestion(key, [name])), None)
         return "" if meant is None else f"; {quoted(meant)} is unknown: did you mean {name!r}?"
 
@@ -166,7 +154,7 @@ class Record(Codec):
             elif key in self._related_keys:
                 problem = "" if value is None else self._related_keys[key]
             else:
-                near = suggestion(key, self._names) if isinstance(key, str) else ""
+                near = suggestion(key, self._names)
                 problem = near and f"unknown field{near}"
             if problem:
                 context.note(DocumentError(problem), key_step(key), mistakes)
@@ -188,7 +176,7 @@ class Record(Codec):
             part, default = getattr(value, field.attribute), field.default
             if default is REQUIRED or (part is not default and part != default):
                 document[field.name] = context.attempt(field.codec.write, part, field.name, mistakes)
-        raise_mistakes(mistakes)
+        context.raise_all(mistakes)
         return document
 
     def _schema(self) -> Schema:

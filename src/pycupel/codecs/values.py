@@ -9,18 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from typing import Any
 
-from pycupel.codecs.base import (
-    Codec,
-    Context,
-    Convert,
-    Schema,
-    adapted,
-    as_object,
-    describe_value,
-    key_step,
-    must_be,
-    raise_mistakes,
-)
+from pycupel.codecs.base import Codec, Context, Convert, Schema, adapted, as_object, describe_value, key_step, must_be
 from pycupel.codecs.jsontext import check_depth
 from pycupel.errors import DocumentError
 from pycupel.model import ContextKind, ContextSource
@@ -41,11 +30,10 @@ __all__ = [
     "limited",
     "list_of",
     "map_of",
-    "text",
 ]
 
 
-def text(value: Any, _: Context) -> str:
+def _text(value: Any, _: Context) -> str:
     """Check for a string that UTF-8 can encode. A member of an enumeration becomes a plain string."""
     if not isinstance(value, str):
         raise must_be("a string", value)
@@ -100,7 +88,7 @@ def _flag(value: Any, _: Context) -> bool:
     return value
 
 
-TEXT = Codec(lambda: {"type": "string"}, text, text)
+TEXT = Codec(lambda: {"type": "string"}, _text, _text)
 INTEGER = Codec(lambda: {"type": "integer"}, _integer, _integer)
 NUMBER = Codec(lambda: {"type": "number"}, _number, _number)
 FINITE = Codec(lambda: {"type": "number"}, _finite, _write_finite)
@@ -138,11 +126,10 @@ def choice(choices: Iterable[str]) -> Codec:
         # Try the exact spelling first: two members may differ only in spelling.
         name = value if isinstance(value, str) and value in by_name else find_name(value, by_name)
         if name is None:
-            near = suggestion(value, by_name) if isinstance(value, str) else ""
-            raise must_be(f"one of {', '.join(by_name)}", value, near)
+            raise must_be(f"one of {', '.join(by_name)}", value, suggestion(value, by_name))
         return by_name[name]
 
-    return Codec(lambda: {"enum": list(by_name)}, read, text)
+    return Codec(lambda: {"enum": list(by_name)}, read, _text)
 
 
 def list_of(element: Codec, *, at_least: int = 0, build: Callable[[list[Any]], Any] = tuple) -> Codec:
@@ -189,7 +176,7 @@ def _convert_elements(convert: Convert, values: Iterable[Any], context: Context)
             converted.append(convert(value, context))
         except DocumentError as error:
             context.note(error, f"[{i}]", mistakes)
-    raise_mistakes(mistakes)
+    context.raise_all(mistakes)
     return converted
 
 
@@ -205,14 +192,14 @@ def _convert_members(key: Convert, value: Convert, members: Mapping[Any, Any], c
             converted[converted_key] = value(member, context)
         except DocumentError as error:
             context.note(error, key_step(name), mistakes)
-    raise_mistakes(mistakes)
+    context.raise_all(mistakes)
     return converted
 
 
 def _string_key(value: Any, context: Context) -> str:
     if not isinstance(value, str):
         raise DocumentError(f"every key must be a string, not {describe_value(value)}")
-    return text(value, context)
+    return _text(value, context)
 
 
 def _json(value: Any, context: Context) -> Any:
@@ -220,7 +207,7 @@ def _json(value: Any, context: Context) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return text(value, context)
+        return _text(value, context)
     if isinstance(value, int):
         return INTEGER.read(value, context)
     if isinstance(value, float):

@@ -51,11 +51,11 @@ class NamedEnum(StrEnum):
         return find_name(value, cls)
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
+def suggestion(name: object, known: Iterable[str]) -> str:
     """Return `; did you mean 'recency'?`, or an empty string if no known name is close."""
     from difflib import get_close_matches  # noqa: PLC0415 - only mistakes need it
 
-    if len(name) > _MAX_COMPARED:
+    if not isinstance(name, str) or len(name) > _MAX_COMPARED:
         return ""
     by_key = {name_key(each): each for each in known if len(each) <= _MAX_COMPARED}
     near = get_close_matches(name_key(name), by_key, n=1, cutoff=0.7)

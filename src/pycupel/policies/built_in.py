@@ -8,7 +8,7 @@ from math import nextafter
 from typing import Any, NamedTuple
 
 from pycupel import placers, scorers, slicers
-from pycupel.codecs.base import Codec, Context, adapted, must_be, raise_mistakes
+from pycupel.codecs.base import Codec, Context, adapted, must_be
 from pycupel.codecs.records import OPTIONAL, Field, Record
 from pycupel.codecs.values import FINITE, FLAG, INTEGER, KIND, TEXT, choice, limited, list_of, map_of
 from pycupel.errors import DocumentError
@@ -105,7 +105,7 @@ def _read_weighted(value: Any, context: Context) -> Any:
     scorer, weight = context.attempt(_SCORER.read, value, "", mistakes), 1.0
     if isinstance(value, Mapping) and value.get("weight") is not None:  # pyright: ignore[reportUnknownMemberType]
         weight = context.attempt(_POSITIVE.read, value["weight"], "weight", mistakes)
-    raise_mistakes(mistakes)
+    context.raise_all(mistakes)
     return scorer, weight
 
 
@@ -151,10 +151,6 @@ _INNER_SCORER = Field("innerScorer", _INNER, attribute="inner")
 _KIND_WEIGHTS = Field("kindWeights", map_of(KIND, _WEIGHT), scorers.KindScorer().weights, attribute="weights")
 _TIME = Field("time", _CLOCK, description="The name of the clock that ages are measured by.", attribute="time_provider")
 
-# Options of other types are ignored, except an inner scorer, which other implementations reject, too.
-_INNER_ONLY = "is only valid for scaled and boosted; remove it or change the type"
-_SCORER.related_keys |= {"innerScorer": _INNER_ONLY, "inner_scorer": _INNER_ONLY}
-
 _SCORER.define(scorers.RecencyScorer)
 _SCORER.define(scorers.ReflexiveScorer)
 _SCORER.define(
@@ -175,6 +171,10 @@ _SCORER.define(scorers.CompositeScorer, Field("scorers", WEIGHTED_SCORERS, attri
 _SCORER.define(scorers.MetadataTrustScorer, default_score=_SHARE)
 _SCORER.define(scorers.MetadataKeyScorer, boost=_POSITIVE)
 _SCORER.define(scorers.DecayScorer, _TIME, null_timestamp_score=_SHARE)
+
+# Options of other types are ignored, except an inner scorer, which other implementations reject, too.
+_INNER_ONLY = "is only valid for scaled and boosted; remove it or change the type"
+_SCORER.related_keys |= dict.fromkeys(_INNER_SCORER.spellings, _INNER_ONLY)
 
 
 def _read_limit(value: Any, context: Context) -> Any:

@@ -18,8 +18,7 @@ from pycupel.errors import CupelError, DocumentError
 from pycupel.model import OverflowStrategy
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName, as_policy
-from pycupel.policies import built_in
-from pycupel.policies.built_in import PLACER, POSITIVE_INTEGER, SHORTENER, SLICER
+from pycupel.policies.built_in import PLACER, POSITIVE_INTEGER, QUOTAS, SHORTENER, SLICER, STRATEGIES, WEIGHTED_SCORERS
 from pycupel.policies.strategies import by_name, name_or_object
 from pycupel.registry import SLICERS
 from pycupel.scorers import CompositeScorer
@@ -89,7 +88,7 @@ def _conflicts(fields: Mapping[str, Any]) -> Iterator[DocumentError]:
 # Where `slicerType` names the slicer, its options look as if they belonged beside it.
 _MISPLACED = dict.fromkeys(SLICER.related_keys, "is an option of a slicer; set it in an object, slicer")
 
-_SCORERS = adapted(built_in.WEIGHTED_SCORERS, read=_scorer_of, write=_entries_of)
+_SCORERS = adapted(WEIGHTED_SCORERS, read=_scorer_of, write=_entries_of)
 _SHORTEN = name_or_object(SHORTENER, "shorten")
 
 _POLICY = Record(
@@ -101,7 +100,7 @@ _POLICY = Record(
         Field("slicerType", by_name(SLICER, "slicer"), None, "the slicer, which selects the items that fit"),
         Field("knapsackBucketSize", POSITIVE_INTEGER, None, "only if slicerType is knapsack", "bucket_size"),
         Field("streamBatchSize", POSITIVE_INTEGER, None, "only if slicerType is stream", "batch_size"),
-        Field("quotas", built_in.QUOTAS, None, "the shares of the budget for each kind"),
+        Field("quotas", QUOTAS, None, "the shares of the budget for each kind"),
         Field("slicer", SLICER, None, "a slicer with options that the other fields cannot express"),
         Field("placerType", by_name(PLACER, "placer"), None, "the placer, which orders the selected items"),
         Field("placer", PLACER, None, "a placer with options"),
@@ -194,5 +193,5 @@ def policy_json_schema() -> Schema:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Cupel policy",
         **_POLICY.schema(),
-        "$defs": {strategy.registry.what: strategy.definition() for strategy in built_in.STRATEGIES},
+        "$defs": {strategy.registry.what: strategy.definition() for strategy in STRATEGIES},
     }

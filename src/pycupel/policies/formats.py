@@ -66,9 +66,9 @@ def _write_toml(document: dict[str, Any]) -> str:
     lists = {name: value for name, value in document.items() if _is_list_of_tables(value)}
     scalars = {name: value for name, value in document.items() if name not in tables and name not in lists}
     blocks = [_members(scalars)] if scalars else []
-    blocks += [f"[{_key(name)}]\n{_members(table)}" for name, table in tables.items()]
-    blocks += [f"[[{_key(name)}]]\n{_members(table)}" for name, tables in lists.items() for table in tables]
-    return "\n".join(blocks)
+    blocks += [[f"[{_key(name)}]", *_members(table)] for name, table in tables.items()]
+    blocks += [[f"[[{_key(name)}]]", *_members(table)] for name, tables in lists.items() for table in tables]
+    return "\n".join("".join(f"{line}\n" for line in block) for block in blocks)
 
 
 def _is_table(value: Any) -> bool:
@@ -79,8 +79,8 @@ def _is_list_of_tables(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(map(_is_table, value))  # pyright: ignore[reportUnknownArgumentType]
 
 
-def _members(table: dict[str, Any]) -> str:
-    return "".join(f"{_key(name)} = {_inline(value)}\n" for name, value in table.items())
+def _members(table: dict[str, Any]) -> list[str]:
+    return [f"{_key(name)} = {_inline(value)}" for name, value in table.items()]
 
 
 def _key(name: str) -> str:
@@ -89,8 +89,7 @@ def _key(name: str) -> str:
 
 def _inline(value: Any) -> str:
     if _is_table(value):
-        members = ", ".join(f"{_key(name)} = {_inline(member)}" for name, member in value.items())
-        return f"{{ {members} }}" if members else "{}"
+        return f"{{ {', '.join(_members(value))} }}" if value else "{}"
     if isinstance(value, list):
         elements: list[Any] = value  # pyright: ignore[reportUnknownVariableType] - from outside
         return f"[{', '.join(map(_inline, elements))}]"

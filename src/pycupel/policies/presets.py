@@ -8,6 +8,7 @@ policies in a `PolicyRegistry`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Self
 
 from pycupel import scorers
@@ -112,27 +113,18 @@ PRESETS: Mapping[str, Policy] = FrozenDict(
 
 def _upstream() -> dict[str, Policy]:
     """Return the presets of the .NET implementation."""
-    by_age, by_hint = scorers.RecencyScorer(), scorers.ReflexiveScorer()
-    entries: dict[str, list[tuple[Scorer, float]]] = {
-        "chat": [(by_age, 3), (_KIND, 1)],
-        "code-review": [(_KIND, 2), (_PRIORITY, 2), (by_age, 1)],
-        "rag": [(by_hint, 3), (_KIND, 1)],
-        "document-qa": [(_KIND, 2), (by_hint, 2), (_PRIORITY, 1)],
-        "tool-use": [(_KIND, 2), (by_age, 2), (_PRIORITY, 1)],
-        "long-running": [(by_age, 3), (scorers.FrequencyScorer(), 1), (_KIND, 1)],
-        "debugging": [(_PRIORITY, 3), (_KIND, 2), (by_age, 1)],
+    by_age, by_hint, edges = scorers.RecencyScorer(), scorers.ReflexiveScorer(), UShapedPlacer()
+    blend = scorers.CompositeScorer
+    policies = {
+        "chat": Policy(blend([(by_age, 3), (_KIND, 1)])),
+        "code-review": Policy(blend([(_KIND, 2), (_PRIORITY, 2), (by_age, 1)])),
+        "rag": Policy(blend([(by_hint, 3), (_KIND, 1)]), placer=edges),
+        "document-qa": Policy(blend([(_KIND, 2), (by_hint, 2), (_PRIORITY, 1)]), KnapsackSlice(bucket_size=100), edges),
+        "tool-use": Policy(blend([(_KIND, 2), (by_age, 2), (_PRIORITY, 1)])),
+        "long-running": Policy(blend([(by_age, 3), (scorers.FrequencyScorer(), 1), (_KIND, 1)])),
+        "debugging": Policy(blend([(_PRIORITY, 3), (_KIND, 2), (by_age, 1)])),
     }
-    slicers = {"document-qa": KnapsackSlice(bucket_size=100)}
-    placers = {"rag": UShapedPlacer(), "document-qa": UShapedPlacer()}
-    return {
-        name: Policy(
-            scorers.CompositeScorer(entries[name]),
-            slicers.get(name, GreedySlice()),
-            placers.get(name, ChronologicalPlacer()),
-            name=policy.name,
-        )
-        for name, policy in PRESETS.items()
-    }
+    return {name: replace(policy, name=PRESETS[name].name) for name, policy in policies.items()}
 
 
 def preset(name: str, *, upstream: bool = False) -> Policy:

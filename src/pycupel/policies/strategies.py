@@ -69,13 +69,15 @@ def _field_name(name: str) -> str:
 
 
 class Strategy(Codec):
-    """A codec for objects with a `type`. Their other fields are the parameters of the class that the type names."""
+    """A codec for objects with a `type`. Their other fields are the parameters of the class that the type names.
+
+    Args:
+        registry: The classes by name.
+        types: The codec for each type of parameter.
+        other_keys: Keys of the object that are not options, apart from `type`.
+    """
 
     def __init__(self, registry: Registry, types: Mapping[Any, Codec], *other_keys: str) -> None:
-        """Describe the strategies of a registry; `types` has the codec for each type of parameter.
-
-        `other_keys` are keys of the object that are not options, apart from `type`.
-        """
         super().__init__(self._schema, self._read, self._write)
         self.registry = registry
         self.name = registered_name(registry)
@@ -97,9 +99,7 @@ class Strategy(Codec):
         """
         own = (Field(_field_name(name), codec, attribute=name) for name, codec in codecs.items())
         record = self._built_in[id(cls)] = self._derived(cls, *fields, *own)
-        for field in record.fields:
-            for name in field.spellings:
-                self.related_keys.setdefault(name, "")
+        self.related_keys |= {name: "" for field in record.fields for name in field.spellings}
 
     def record(self, cls: Any) -> Record:
         """Return the codec for the options of a registered class."""

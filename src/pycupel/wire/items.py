@@ -11,7 +11,7 @@ from typing import Any
 
 from pycupel.codecs.base import Codec, Context, must_be
 from pycupel.codecs.records import OPTIONAL, Field, Record
-from pycupel.codecs.values import FLAG, INTEGER, KIND, NUMBER, OBJECT, SOURCE, TEXT, limited, list_of, map_of, text
+from pycupel.codecs.values import FLAG, INTEGER, KIND, NUMBER, OBJECT, SOURCE, TEXT, limited, list_of, map_of
 from pycupel.model import ContextBudget, ContextItem, ContextKind, ContextSource
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import trusted_item
@@ -39,7 +39,7 @@ def _read_timestamp(value: Any, context: Context) -> datetime:
             return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise must_be("a time with a time zone, like 2026-01-05T12:00:00Z", text(value, context))
+    raise must_be("a time with a time zone, like 2026-01-05T12:00:00Z", TEXT.read(value, context))
 
 
 def _write_timestamp(value: datetime, _: Context) -> str:
@@ -86,7 +86,7 @@ def usual_item(data: dict[Any, Any], context: Context) -> ContextItem | None:
     elif tags is not None:
         labels = _TAGS.read(tags, context)
     return trusted_item(
-        content if content.isascii() else text(content, context),
+        content if content.isascii() else TEXT.read(content, context),
         tokens,
         _MESSAGE if kind is None else _kind_named(kind) if type(kind) is str else KIND.read(kind, context),
         _CHAT if source is None else _source_named(source) if type(source) is str else SOURCE.read(source, context),

@@ -14,7 +14,7 @@ from typing import Any
 from pycupel.codecs.base import Codec, Context, adapted, as_object, must_be
 from pycupel.codecs.derive import derive_fields
 from pycupel.codecs.records import OPTIONAL, Field, Record
-from pycupel.codecs.values import INTEGER, KIND, NUMBER, OBJECT, TEXT, list_of, text
+from pycupel.codecs.values import INTEGER, KIND, NUMBER, OBJECT, TEXT, list_of
 from pycupel.diagnostics import PipelineStage, SelectionReport
 from pycupel.diagnostics.entries import CountRequirementShortfall, ExcludedItem, IncludedItem
 from pycupel.diagnostics.events import OverflowEvent, TraceEvent
@@ -30,12 +30,7 @@ __all__ = ["CODECS", "REASON_CODECS", "TYPES"]
 def _open_enum(members: type[StrEnum]) -> Codec:
     """Return a codec for an enumeration that keeps unknown names: a later version may have written them (WF-03)."""
     known: dict[str, str] = {member.value: member for member in members}
-
-    def read(value: Any, context: Context) -> str:
-        name = text(value, context)
-        return known.get(name, name)
-
-    return Codec(TEXT.schema, read, text)
+    return adapted(TEXT, read=lambda name: known.get(name, name))
 
 
 # Every reason is an object with its name, and fields if it has any: `{"reason": "<name>", ...}` (WF-04).

@@ -18,6 +18,7 @@ from pycupel import (
     CountQuotaEntry,
     CountQuotaSlice,
     FramedPlacer,
+    FrequencyScorer,
     GreedySlice,
     KindScorer,
     KnapsackSlice,
@@ -238,6 +239,17 @@ class Constant:
 def test_custom_strategies_may_read_any_field() -> None:
     items = [item("a", 10, priority=1), item("b", 10, priority=2)]
     assert notes(items, 10, Constant()) == notes(items[::-1], 10, KindScorer(), Whimsical()) == []
+
+
+def test_a_scorer_that_occurs_twice_is_noted_like_two_equal_ones() -> None:
+    """The note about a policy from a file, where nothing is shared, is the same."""
+    items = [item(f"page {i}", 10) for i in range(3)]
+    shared = FrequencyScorer()
+    entries: list[tuple[Any, float]] = [(shared, 1), (RecencyScorer(), 1), (shared, 1)]
+    copies: list[tuple[Any, float]] = [(replace(scorer), weight) for scorer, weight in entries]
+    (note,) = notes(items, 20, CompositeScorer(entries))
+    assert [note] == notes(items, 20, CompositeScorer(copies))
+    assert note.startswith("no item sets tags or timestamp, so FrequencyScorer and RecencyScorer give every item")
 
 
 # --- the question

@@ -43,26 +43,28 @@ def _weights(scorer: WrappingScorer) -> Sequence[float]:
 
 
 def _resolved(root: Any, weights_of: Callable[[Any], Sequence[float]]) -> Shares:
-    """Distribute shares from parents to children. A scorer that occurs several times has the sum of its shares."""
-    order: list[tuple[Any, Sequence[float]]] = []
+    """Distribute shares from parents to children. A scorer that occurs several times has the sum of its shares.
+
+    The parts are in the order of their first occurrence, as if each occurrence were another scorer.
+    """
+    children_first: list[tuple[Any, Sequence[float]]] = []
     shares: dict[int, float] = {}
+    parts: list[Any] = []
 
     def visit(scorer: Any) -> None:
         shares[id(scorer)] = 0.0
         weights = weights_of(scorer)
-        for child in reversed(scorer.children if weights else ()):
+        if not weights:
+            parts.append(scorer)
+            return
+        for child in scorer.children:
             if id(child) not in shares:
                 visit(child)
-        order.append((scorer, weights))
+        children_first.append((scorer, weights))
 
     visit(root)
     shares[id(root)] = 1.0
-    resolved: Shares = []
-    for scorer, weights in reversed(order):
-        share = shares[id(scorer)]
-        if not weights:
-            resolved.append((scorer, share))
-            continue
+    for scorer, weights in reversed(children_first):
         for child, weight in zip(scorer.children, weights, strict=True):
-            shares[id(child)] += share * weight
-    return resolved
+            shares[id(child)] += shares[id(scorer)] * weight
+    return [(part, shares[id(part)]) for part in parts]

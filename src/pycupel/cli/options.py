@@ -48,7 +48,7 @@ def add_selection(parser: Parser, *, budget: str = "", needs_budget: bool = True
 def _add_items(parser: Parser) -> None:
     parser.add_argument("file", metavar="FILE", help="items: a JSON array or JSON lines; - for stdin")
     parser.add_argument("--strict", action="store_true", help="refuse unknown keys instead of warning")
-    add_counter(parser, "counts items without tokens")
+    add_counter(parser, "counter for items without a token count")
 
 
 def add_counter(parser: Parser, purpose: str) -> None:
@@ -131,7 +131,7 @@ def parse_amount(given: str) -> tuple[float, bool]:
 
 def _checked(name: str, tokens: int) -> int:
     if tokens < 0:
-        raise InputError(f"the {name} must not be negative, but is {tokens}")
+        raise InputError(f"the {name} must be 0 or more, not {tokens}")
     return tokens
 
 

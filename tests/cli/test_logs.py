@@ -33,8 +33,8 @@ def test_the_screen_has_every_section(call: Call, session: str) -> None:
         "REDUNDANT",
         "LINT: nothing that the provider would reject",
         "GROWTH, in tokens for each prompt: 24 calls",
-        "INSTEAD, at 22,967 tokens",
-        "are not in the file",
+        "ALTERNATIVES at 22,967 tokens",
+        "of them not in the file",
         "newest-first",
     ):
         assert section in out
@@ -54,7 +54,7 @@ def test_the_screen_fits_the_width_there_is(
 def test_a_section_that_is_missing_leaves_no_gap(call: Call) -> None:
     """A session with one call has not grown."""
     out = call("context", "-", text='{"role": "user", "content": "Hello."}').out
-    assert "provider would reject\n\nINSTEAD, at " in out
+    assert "provider would reject\n\nALTERNATIVES at " in out
 
 
 @pytest.mark.parametrize("provider", REQUESTS)

@@ -157,14 +157,14 @@ def test_budgets(call: Call, items: str, budget: list[str], tokens: int) -> None
 @pytest.mark.parametrize(
     ("budget", "message"),
     [
-        (["-7"], "the budget must not be negative, but is -7"),
+        (["-7"], "the budget must be 0 or more, not -7"),
         (["x"], "the budget must be a number of tokens or a share like 50%, not 'x'"),
         (["x%"], "the budget must be a number of tokens or a share like 50%, not 'x%'"),
         (["0%"], "a share of the window must be above 0% and at most 100%, not 0%"),
         (["101%", "--window", "9"], "a share of the window must be above 0% and at most 100%, not 101%"),
         (["10%"], "a budget in percent needs --window N or --model NAME"),
         (["10%", "--window", "9" * 400], "the window is too large for a share of it"),
-        (["10%", "--window", "-9"], "the window must not be negative, but is -9"),
+        (["10%", "--window", "-9"], "the window must be 0 or more, not -9"),
         (["8K"], "the budget must be a number of tokens or a share like 50%, not '8K'; did you mean 8000?"),
         (["10%", "--model", "gpt-4p"], "unknown model 'gpt-4p'; did you mean 'gpt-4'?"),
     ],
@@ -433,7 +433,8 @@ def test_count_says_if_a_text_looks_like_something_else(call: Call) -> None:
     counted = "pycupel: counted by estimator (pycupel 1), an estimate\n"
     done = call("count", "-", "--counter", "estimator", text=text)
     assert done.err == (
-        "pycupel: stdin: counted as a text\n  This looks like an agent's transcript, which `pycupel context` reads.\n"
+        "pycupel: stdin: counted as plain text\n"
+        "  This looks like an agent's transcript, which `pycupel context` reads.\n"
         f"{counted}"
     )
     assert call("count", "-", "--as", "text", "--counter", "estimator", text=text).err == counted
@@ -470,7 +471,7 @@ def test_a_text_may_stand_for_the_messages_of_a_request(call: Call) -> None:
 @pytest.mark.parametrize(
     ("kind", "text", "message"),
     [
-        ("items", '{"contnet": "a"}', "record 1: an item must have a content, which is a string"),
+        ("items", '{"contnet": "a"}', "record 1: an item needs a string field 'content'"),
         ("items", '{"items": [{"content": "a"}]}', "which `pycupel batch` reads"),
         ("messages", '{"content": "a", "tokens": 3}', "which `pycupel select` reads"),
     ],

@@ -341,7 +341,7 @@ def test_a_snapshot_is_written_compared_and_updated(pytester: pytest.Pytester) -
     other.assert_outcomes(failed=1)
     other.stdout.fnmatch_lines(
         [
-            "E       *MatchSnapshot(pump) failed: the selection is not the one in __snapshots__/pump.json.",
+            "E       *MatchSnapshot(pump) failed: the selection differs from __snapshots__/pump.json.",
             "E       --- snapshot",
             "E       +++ now",
             "E       @@ *",

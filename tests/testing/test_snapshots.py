@@ -143,7 +143,7 @@ def test_a_mismatch_is_a_failure_with_a_diff(tmp_path: Path, monkeypatch: pytest
     error = failure(run(80), "pump", tmp_path)
     path = Path("__snapshots__") / "pump.json"
     assert str(error) == (
-        f"MatchSnapshot(pump) failed: the selection is not the one in {path}.\n"
+        f"MatchSnapshot(pump) failed: the selection differs from {path}.\n"
         "--- snapshot\n"
         "+++ now\n"
         "@@ -1,7 +1,7 @@\n"

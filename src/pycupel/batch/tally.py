@@ -41,8 +41,8 @@ class Tally:
         reasons: The exclusions by reason.
         tenths: The requests by tenths of the window that they use.
         swings: For the beginning of a content, how many requests select it under only one of two policies.
-        first_error: The error of the first request that has one, after its id or place; None if no request has one.
-        slowest: Seconds, and ids or places of requests. These are not saved: they differ from run to run.
+        first_error: The error of the first request that has one, after its id or location; None if no request has one.
+        slowest: Seconds, and ids or locations of requests. These are not saved: they differ from run to run.
     """
 
     def __init__(self, saved: Mapping[str, Any] | None = None) -> None:
@@ -54,16 +54,16 @@ class Tally:
         self.first_error: str | None = known.get("first_error")
         self.slowest: list[tuple[float, str]] = []
 
-    def add_row(self, row: Mapping[str, Any], seconds: float, place: str) -> None:
-        """Count a row. A request without an id is named by its place."""
+    def add_row(self, row: Mapping[str, Any], seconds: float, location: str) -> None:
+        """Count a row. A request without an id is named by its location."""
         counts, reasons = self.counts, self.reasons
         counts["requests"] += 1
         if row["error"] is not None:
             counts["errors"] += 1
             if self.first_error is None:
-                name = place if row["id"] is None else f"id {row['id']}"
+                name = location if row["id"] is None else f"id {row['id']}"
                 # The error about a line that is not JSON says where it is.
-                self.first_error = row["error"] if place in row["error"] else f"{name}: {row['error']}"
+                self.first_error = row["error"] if location in row["error"] else f"{name}: {row['error']}"
             return
         counts["tokens"] += row["tokens"]
         self.tenths[str(min(_TENTHS - 1, int(row["utilization"] * _TENTHS)))] += 1
@@ -71,7 +71,7 @@ class Tally:
         counts["utilization"] += round(row["utilization"] * 1_000_000)
         for each in row["excluded"]:
             reasons[each["reason"]] += 1
-        self.slowest.append((seconds, place if row["id"] is None else str(row["id"])))
+        self.slowest.append((seconds, location if row["id"] is None else str(row["id"])))
 
     def add_difference(self, row: Mapping[str, Any], other: Mapping[str, Any], contents: Any) -> None:
         """Count what another policy selects instead. `contents(i)` is the content of an item or message."""

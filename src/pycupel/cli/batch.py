@@ -27,7 +27,7 @@ _MAX_LISTED = 5
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("files", nargs="+", metavar="INPUT", help="logged requests: JSON lines, or Parquet files")
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the output directory; it is created")
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="output directory, created if missing")
     add_policy(parser)
     parser.add_argument("--compare", metavar="NAME|FILE", help="a second policy: what it would select differently")
     parser.add_argument("--engine", choices=("local", "dask"), default="local", help="default: local")

@@ -84,7 +84,7 @@ def write_message(stderr: TextIO, message: str) -> None:
 
 
 def _discard(stream: TextIO) -> None:
-    """Let a stream lead nowhere. Otherwise Python would print an error when it flushes the stream at exit."""
+    """Redirect a stream to the null device, or Python would print an error when it flushes the stream at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 

@@ -134,7 +134,7 @@ def verb_parser(name: str, summary: str, verb: Verb) -> Parser:
 
 def add_quiet(parser: Parser) -> None:
     """Add `--quiet`. It has no default, so that an action of a verb does not undo what the verb was given."""
-    text = "no notes and no summary on stderr"
+    text = "suppress notes and the summary on stderr"
     parser.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help=text)
 
 

@@ -22,7 +22,7 @@ _MAX_BUDGETS = 1_000
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
-    add_selection(parser, budget="several: 1000,2000 or 10%%,50%%, or FIRST:LAST:STEP")
+    add_selection(parser, budget="budgets to try: 1000,2000 or 10%%,50%%, or a range FIRST:LAST:STEP")
     add_json(parser)
 
 

@@ -34,9 +34,9 @@ _UNKNOWN_ITEM = "an item that it was not given"
 _ALLOWED_ERRORS = (CountRequirementError, TableTooLargeError)
 
 _ADVICE = {
-    "answers": "A strategy must accept any items, in a tuple, which it cannot change.",
+    "answers": "A strategy must accept any items. They are passed as a tuple, so it cannot modify them.",
     "repeatable": (
-        "Use nothing but the arguments: no random numbers, no clock. Give a scorer that has a time provider a "
+        "Depend only on the arguments: no randomness, no clock. Give a scorer that has a time provider a "
         "FixedTimeProvider."
     ),
     "independent": (
@@ -54,7 +54,7 @@ _ADVICE = {
         "Stay within budget.target_tokens, not max_tokens. If requirements take precedence over the budget, check with "
         "may_overflow=True."
     ),
-    "detail": "Let slice return slice_detailed(scored_items, budget).selected.",
+    "detail": "Implement slice as `return self.slice_detailed(scored_items, budget).selected`.",
     "permutation": "Return all the items, each as often as it was given, and nothing else.",
 }
 

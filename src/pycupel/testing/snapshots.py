@@ -135,7 +135,7 @@ def _mismatch(report: SelectionReport, path: Path, stored: str, text: str) -> st
         problem, lines = f"{_shown(path)} does not hold a report: {error}.", list[str]()
     else:
         # The important parts, which may be equal.
-        problem = f"the selection is not the one in {_shown(path)}."
+        problem = f"the selection differs from {_shown(path)}."
         lines = _diff([*outline(before)], [*outline(report)])
     lines = lines or _diff(stored.splitlines(), text.splitlines())
     more = [f"... and {len(lines) - _MAX_LINES} more lines"] if len(lines) > _MAX_LINES else []

@@ -102,6 +102,13 @@ def test_no_verb_is_wrong_and_shows_the_help(call: Call) -> None:
             ),
         ),
         (
+            ["batch", "x", "-o", "y", "--engine", "LOCALL"],
+            (
+                "argument --engine: unknown value 'LOCALL'; choose from local, dask; did you mean 'local'?\n"
+                "  pycupel batch --help lists its arguments"
+            ),
+        ),
+        (
             ["select", "x", "-b", "50%", "--window", "8k"],
             "argument --window: must be a whole number, not '8k'\n  pycupel select --help lists its arguments",
         ),
@@ -113,6 +120,34 @@ def test_no_verb_is_wrong_and_shows_the_help(call: Call) -> None:
 )
 def test_mistakes_get_a_suggestion(call: Call, arguments: list[str], message: str) -> None:
     assert call(*arguments) == (2, "", f"pycupel: {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "exact"),
+    [
+        (["completion", "BASH"], ["completion", "bash"]),
+        (["demo", "Items"], ["demo", "items"]),
+        (["count", "-", "--as", "Messages"], ["count", "-", "--as", "messages"]),
+        (["policy", "Show", "rag", "--format=TOML"], ["policy", "show", "rag", "--format=toml"]),
+    ],
+)
+def test_a_choice_may_be_spelt_like_other_names(call: Call, given: list[str], exact: list[str]) -> None:
+    text = '[{"role": "user", "content": "hello"}]'
+    done = call(*given, text=text)
+    assert done.code == 0
+    assert done == call(*exact, text=text)
+
+
+def test_an_engine_may_be_spelt_like_other_names(call: Call, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text('{"items": [{"content": "a", "tokens": 1}], "budget": 5}\n', encoding="utf-8")
+    done = call("batch", str(log), "-o", str(tmp_path / "out"), "--engine", "LOCAL", "--workers", "1", "--quiet")
+    assert (done.code, done.err) == (0, "")
+
+
+def test_only_the_action_is_a_choice_not_its_arguments(call: Call) -> None:
+    """A file may be called like an action."""
+    assert call("policy", "CHECK", "LIST").err.endswith(", not 'LIST'\n")
 
 
 def test_a_quiet_action(call: Call) -> None:

@@ -303,7 +303,9 @@ def test_absent_from_included_is_not_absent_from_excluded() -> None:
 # --- 4 ExcludeItemWithReason
 
 
-@pytest.mark.parametrize("reason", [BudgetExceeded, "BudgetExceeded", BudgetExceeded(1, 2)])
+@pytest.mark.parametrize(
+    "reason", [BudgetExceeded, "BudgetExceeded", "budget_exceeded", "BUDGET-EXCEEDED", BudgetExceeded(1, 2)]
+)
 def test_a_reason_is_a_class_a_name_or_an_instance(reason: Any) -> None:
     """TV-13: only the variant is compared."""
     report = report_of(excluded=[dropped(reason=COPY), dropped(reason=BudgetExceeded(90, 30))])
@@ -873,9 +875,9 @@ def test_top_scores_at_edges_by_the_definition(data: st.DataObject, scores: list
             "unknown exclusion reason 'BudgetExceded'; did you mean 'BudgetExceeded'?",
         ),
         (
-            lambda c: c.exclude_item_with_reason("budget_exceeded"),
+            lambda c: c.exclude_item_with_reason("budget_exceded"),
             InvalidArgumentError,
-            "unknown exclusion reason 'budget_exceeded'; did you mean 'BudgetExceeded'?",
+            "unknown exclusion reason 'budget_exceded'; did you mean 'BudgetExceeded'?",
         ),
         (
             lambda c: c.exclude_item_matching_with_reason(bool, "rust"),

@@ -492,8 +492,8 @@ def test_wrong_arguments(log: Path, tmp_path: Path) -> None:
     refused("engine must be one of local, dask, not 'spark'", log, engine="spark")
     refused('scheduler requires engine="dask"', log, engine="Local", scheduler="tcp://127.0.0.1:1")
     refused("workers must be greater than 0", log, workers=0)
-    refused("workers must be at most 1,000, but is 1001", log, workers=1_001)
-    refused("workers must be at most 1,000, but is <5001 digits>", log, workers=10**5000)
+    refused("workers must be at most 1,000, not 1001", log, workers=1_001)
+    refused("workers must be at most 1,000, not <5001 digits>", log, workers=10**5000)
     refused('scheduler requires engine="dask"', log, scheduler="tcp://127.0.0.1:1")
     one: Any
     for one in (str(log), log):

@@ -32,7 +32,7 @@ def test_the_screen_has_every_section(call: Call, session: str) -> None:
         "THE LARGEST PARTS",
         "REDUNDANT",
         "LINT: nothing that the provider would reject",
-        "GROWTH, in tokens for each prompt: 24 calls",
+        "GROWTH, in tokens per prompt: 24 calls",
         "ALTERNATIVES at 22,967 tokens",
         "of them not in the file",
         "newest-first",
@@ -179,7 +179,7 @@ def test_replay_skips_files_without_a_conversation(call: Call, session: str, tmp
 def test_baselines_are_found_in_any_spelling(call: Call, session: str) -> None:
     assert "Newest_First" in call("replay", session, "-b", "12000", "-p", "Newest_First").out
     done = call("replay", session, "-b", "12000", "-p", "newest")
-    hint = "Instead of a preset, there are the baselines newest-first and as-logged."
+    hint = "Besides presets, you can name the baselines newest-first and as-logged."
     assert done.err.splitlines()[1] == f"  {hint}"
 
 

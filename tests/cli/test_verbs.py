@@ -198,7 +198,7 @@ def test_budgets(call: Call, items: str, budget: list[str], tokens: int) -> None
         (["0%"], "a share of the window must be above 0% and at most 100%, not 0%"),
         (["101%", "--window", "9"], "a share of the window must be above 0% and at most 100%, not 101%"),
         (["10%"], "a budget in percent needs --window N or --model NAME"),
-        (["10%", "--window", "9" * 400], "the window is too large for a share of it"),
+        (["10%", "--window", "9" * 400], "the window is too large for a budget in percent"),
         (["10%", "--window", "-9"], "the window must be 0 or more, not -9"),
         (["8K"], "the budget must be a number of tokens or a share like 50%, not '8K'; did you mean 8000?"),
         (["10%", "--model", "gpt-4p"], "unknown model 'gpt-4p'; did you mean 'gpt-4'?"),
@@ -310,7 +310,7 @@ def test_a_comma_in_a_sweep_is_between_budgets(call: Call, items: str) -> None:
 
 def test_sweep_says_where_what_is_pinned_does_not_fit(call: Call) -> None:
     done = call("sweep", "-", "-b", "1", text='{"content": "a", "tokens": 3, "pinned": true}')
-    assert (done.code, "too small for what is pinned" in done.out) == (0, True)
+    assert (done.code, "too small for pinned or required items" in done.out) == (0, True)
 
 
 def test_diff_exits_1_if_there_is_one(call: Call, items: str, tmp_path: Path) -> None:
@@ -422,7 +422,7 @@ def test_lint_reads_what_stands_beside_the_messages(call: Call) -> None:
     request = {"model": "claude-sonnet-4-5", "tools": [tool, tool], "messages": messages}
     done = call("lint", "-", "--errors-only", text=json.dumps(request))
     assert done.code == 1
-    assert done.out.startswith("beside the messages: error duplicate-tool")
+    assert done.out.startswith("outside the messages: error duplicate-tool")
     assert "messages[0]: error first-not-user" in done.out
 
 

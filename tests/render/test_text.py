@@ -139,19 +139,19 @@ SELECTED, in the order in which the model reads it
   4  Message            0  0.004  ZeroToken  [cleared]
 
 LEFT OUT: 4 items, 671 tokens
-    kind        score  why                           content
+    kind        score  why                       content
 
   Did not fit (BudgetExceeded): 1 item
-    Document     0.80  needs 640, 150 left           The shop's history since...
+    Document     0.80  needs 640, 150 left       The shop's history since 197...
 
   Same text as another candidate (Deduplicated): 1 item
-    Document     0.70  copy of another one left out  Order 4711: handed over.
+    Document     0.70  copy of an excluded item  Order 4711: handed over.
 
   Would fit, but was not chosen (BudgetExceeded): 1 item
-    Document     0.10  needs 12, 150 left            Parcels take three days.
+    Document     0.10  needs 12, 150 left        Parcels take three days.
 
   Negative token count (NegativeTokens): 1 item
-    ToolOutput   0.00  counted as -1                 [image]
+    ToolOutput   0.00  counted as -1             [image]
 
 TOO FEW to meet a count requirement
   kind    required  found
@@ -225,7 +225,7 @@ def test_one_is_no_plural() -> None:
 
 @pytest.mark.parametrize("width", [39, 1, 0, -80])
 def test_a_narrow_page_is_refused(width: int) -> None:
-    with pytest.raises(InvalidArgumentError, match=f"width must be at least 40, but is {width}") as caught:
+    with pytest.raises(InvalidArgumentError, match=f"width must be at least 40, not {width}") as caught:
         render_report(EXAMPLE, width=width)
     assert (caught.value.argument, caught.value.value) == ("width", width)
 
@@ -490,7 +490,7 @@ def test_kinds_are_told_on_one_safe_line() -> None:
         (NegativeTokens(-3), "Negative token count (NegativeTokens): 1 item | counted as -3"),
         (
             Deduplicated("the item"),
-            "Same text as another candidate (Deduplicated): 1 item | copy of another one left out",
+            "Same text as another candidate (Deduplicated): 1 item | copy of an excluded item",
         ),
         (Deduplicated("tool_17"), "Same text as another candidate (Deduplicated): 1 item | copy of 'tool_17'"),
         (

@@ -374,7 +374,7 @@ def test_ci_does_not_write_snapshots(pytester: pytest.Pytester, monkeypatch: pyt
     result = run(pytester, code, alone=True)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["E       *MatchSnapshot(pump) failed: there is no __snapshots__/pump.json, and snapshots are *"]
+        ["E       *MatchSnapshot(pump) failed: __snapshots__/pump.json does not exist, and snapshots are *"]
     )
     run(pytester, code, "--cupel-update-snapshots", alone=True).assert_outcomes(passed=1)
 

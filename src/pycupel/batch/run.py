@@ -148,7 +148,7 @@ def _engine(
     count = local.available_workers() if workers is None else checked_positive("workers", workers, InvalidArgumentError)
     if count > local.MAX_WORKERS:
         raise InvalidArgumentError(
-            f"workers must be at most {local.MAX_WORKERS:,}, but is {digits(count)}", argument="workers", value=count
+            f"workers must be at most {local.MAX_WORKERS:,}, not {digits(count)}", argument="workers", value=count
         )
     if chosen == "local":
         if scheduler is not None:

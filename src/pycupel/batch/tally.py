@@ -21,7 +21,7 @@ _TENTHS = 10
 
 
 class Swing(NamedTuple):
-    """An item that two policies judge differently."""
+    """An item that one policy selects and the other does not."""
 
     content: str
     """The beginning of its content."""
@@ -156,18 +156,18 @@ class BatchSummary:
     """The slowest requests of this run: their ids, or files and lines if they have none, and the seconds they took."""
 
     differing: int = 0
-    """With a second policy: how many requests select something else under it."""
+    """With a second policy: in how many requests it selects differently."""
 
     other_tokens: int = 0
     """With a second policy: the tokens that it selects."""
 
     swings: tuple[Swing, ...] = ()
-    """With a second policy: the items that it judges differently most often."""
+    """With a second policy: the items on which the two policies differ most often."""
 
     first_error: str | None = None
     """The error of the first request that has one, after its id, or its file and line if it has none; else None."""
 
 
 def _most_swinging(swings: Mapping[str, list[int]], count: int) -> Iterable[tuple[str, list[int]]]:
-    """Return the items that most requests judge differently; ties are in alphabetical order."""
+    """Return the items that differ in the most requests; ties are in alphabetical order."""
     return sorted(swings.items(), key=lambda each: (-sum(each[1]), each[0]))[:count]

@@ -89,7 +89,7 @@ def _discard(stream: TextIO) -> None:
 
 
 def _prepare_streams() -> None:
-    """Let streams escape characters that they cannot encode. A closed stream discards everything."""
+    """Make streams escape characters that they cannot encode. A closed stream discards everything."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - until the end

@@ -62,7 +62,7 @@ def _budgets(options: Any) -> list[int]:
 def _row(point: BudgetPoint, candidates: int, screen: Screen, room: int) -> Row:
     budget = Span(count(point.budget.max_tokens))
     if not point.feasible:
-        return Row((budget, *[Span("-", QUIET)] * 4, Span("too small for what is pinned", QUIET)))
+        return Row((budget, *[Span("-", QUIET)] * 4, Span("too small for pinned or required items", QUIET)))
     used = share(point.tokens, point.budget.max_tokens)
     cells = (count(len(point.items)), count(point.tokens), used, number(point.score))
     return Row((budget, *map(Span, cells), Span(screen.bar(len(point.items) / max(1, candidates), room))))

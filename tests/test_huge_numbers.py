@@ -135,7 +135,7 @@ def test_errors_show_their_length(error: CupelError) -> None:
 
 def test_constructors_and_reprs_show_their_length() -> None:
     long = 10**5000
-    with pytest.raises(InvalidBudgetError, match=r"must not be negative, but is -<5001 digits>"):
+    with pytest.raises(InvalidBudgetError, match=r"must be 0 or more, not -<5001 digits>"):
         ContextBudget(-long)
     with pytest.raises(InvalidBudgetError, match=r"output_reserve \(<5001 digits>\) must"):
         ContextBudget(1, output_reserve=long)

@@ -276,7 +276,7 @@ def test_modes_are_named_as_on_the_wire() -> None:
     [
         (PERCENTAGE, 0, 101, "cap must be between 0.0 and 100.0"),
         (PERCENTAGE, 50, 40, "must not exceed cap"),
-        (COUNT, -1, 3, "must not be negative"),
+        (COUNT, -1, 3, "must be 0 or more"),
         (COUNT, 3, 2, "must not exceed cap"),
         ("tokens", 0, 1, "mode must be one of Percentage, Count, not 'tokens'"),
     ],

@@ -62,7 +62,7 @@ def test_the_repr_of_many_variants_shows_the_first() -> None:
 
 
 def test_a_wrong_budget_is_not_the_fault_of_a_variant() -> None:
-    with pytest.raises(InvalidBudgetError, match=r"^budget must not be negative, but is -1$"):
+    with pytest.raises(InvalidBudgetError, match=r"^budget must be 0 or more, not -1$"):
         policy_sensitivity([A, B], -1, [("priority", PRIORITY), ("reflexive", REFLEXIVE)])
 
 

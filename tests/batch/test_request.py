@@ -156,7 +156,7 @@ def test_items_without_tokens_are_counted() -> None:
     ("change", "error"),
     [
         ({"budget": None}, "DocumentError: budget: is missing"),
-        ({"budget": -1}, "must not be negative"),
+        ({"budget": -1}, "must be 0 or more"),
         ({"budget": {"maxTokens": "x"}}, "DocumentError: budget.maxTokens: must be an integer"),
         ({"budget": []}, "budget must be"),
         ({"items": {}}, "DocumentError: items: must be an array"),

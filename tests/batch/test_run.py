@@ -149,7 +149,7 @@ def test_a_request_without_an_id_is_named_by_its_line(tmp_path: Path) -> None:
     log.write_text('\n{"items": [], "budget": 5}\n{"items": [], "budget": -1}\n', encoding="utf-8")
     summary = run_batch([log], "rag", tmp_path / "out", workers=1)
     assert [name for name, _ in summary.slowest] == ["log.jsonl, line 2"]
-    assert summary.first_error == "log.jsonl, line 3: InvalidBudgetError: budget must not be negative, but is -1"
+    assert summary.first_error == "log.jsonl, line 3: InvalidBudgetError: budget must be 0 or more, not -1"
 
 
 def test_what_is_nested_too_deeply_is_one_error_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,7 +282,7 @@ def test_resuming_leaves_the_files_of_others_alone(log: Path, tmp_path: Path) ->
 def test_a_manifest_of_something_else_is_not_resumed(manifest: str, log: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "manifest.json").write_text(manifest)
-    with pytest.raises(InvalidArgumentError, match="was made with another format and another policy"):
+    with pytest.raises(InvalidArgumentError, match="it was written with another format and another policy"):
         run_batch([log], "rag", tmp_path / "out", resume=True)
     assert content_of(tmp_path / "out") == {"manifest.json": manifest.encode()}
 
@@ -294,10 +294,10 @@ def test_resuming_nothing_begins(log: Path, tmp_path: Path) -> None:
 
 def test_another_job_cannot_be_resumed(log: Path, tmp_path: Path) -> None:
     run_batch([log], "rag", tmp_path / "out", workers=1)
-    with pytest.raises(InvalidArgumentError, match="was made with another policy, so it cannot be resumed"):
+    with pytest.raises(InvalidArgumentError, match=r"^cannot resume .*out: it was written with another policy$"):
         run_batch([log], "chat", tmp_path / "out", resume=True)
     write_log(log, 41)
-    with pytest.raises(InvalidArgumentError, match="was made with other inputs"):
+    with pytest.raises(InvalidArgumentError, match="it was written with other inputs"):
         run_batch([log], "rag", tmp_path / "out", resume=True)
 
 
@@ -318,7 +318,7 @@ def test_a_log_that_was_edited_in_the_middle_cannot_be_resumed(
     log.write_bytes(log.read_bytes().replace(b'"tokens": 5', b'"tokens": 6'))
     os.utime(log, ns=(before.st_atime_ns, before.st_mtime_ns + 1_000_000))
     assert log.stat().st_size == before.st_size
-    with pytest.raises(InvalidArgumentError, match="was made with inputs that have changed since, so it cannot"):
+    with pytest.raises(InvalidArgumentError, match="it was written with inputs that have changed since"):
         run_batch([log], "rag", out, workers=1, resume=True)
     known = content_of(whole)
     run_batch([log], "rag", whole, workers=1, resume=True)
@@ -342,7 +342,7 @@ def test_a_policy_that_cannot_be_written_to_a_file_cannot_be_resumed(log: Path, 
     run_batch([log], "rag", tmp_path / "compared", workers=1, compare=unknown)
     with pytest.raises(InvalidArgumentError, match=r"its second policy cannot be compared .*: .*register it"):
         run_batch([log], "rag", tmp_path / "compared", workers=1, compare=unknown, resume=True)
-    with pytest.raises(InvalidArgumentError, match="was made with another policy to compare with"):
+    with pytest.raises(InvalidArgumentError, match="it was written with another policy to compare with"):
         run_batch([log], "rag", tmp_path / "compared", workers=1, resume=True)
 
 
@@ -488,13 +488,13 @@ def test_wrong_arguments(log: Path, tmp_path: Path) -> None:
             run_batch(inputs, "rag", tmp_path / "out", **options)
         assert not (tmp_path / "out").exists()
 
-    refused("inputs must name at least one file")
+    refused("inputs must contain at least one path")
     refused("engine must be one of local, dask, not 'spark'", log, engine="spark")
-    refused("scheduler is for the engine dask only", log, engine="Local", scheduler="tcp://127.0.0.1:1")
+    refused('scheduler requires engine="dask"', log, engine="Local", scheduler="tcp://127.0.0.1:1")
     refused("workers must be greater than 0", log, workers=0)
-    refused("workers must be at most 1,000, but is 1001", log, workers=1_001)
-    refused("workers must be at most 1,000, but is <5001 digits>", log, workers=10**5000)
-    refused("scheduler is for the engine dask only", log, scheduler="tcp://127.0.0.1:1")
+    refused("workers must be at most 1,000, not 1001", log, workers=1_001)
+    refused("workers must be at most 1,000, not <5001 digits>", log, workers=10**5000)
+    refused('scheduler requires engine="dask"', log, scheduler="tcp://127.0.0.1:1")
     one: Any
     for one in (str(log), log):
         with pytest.raises(TypeError, match="inputs must be an iterable of paths, not "):

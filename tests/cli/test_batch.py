@@ -28,9 +28,9 @@ def test_a_summary_and_the_differences(call: Call, log: str, tmp_path: Path) -> 
     done = call("batch", log, "-p", "rag", "-o", out, "--workers", "1", "--compare", "chat")
     assert done.code == 0
     assert done.out.startswith("10 requests under rag\n  errors       0\n")
-    assert "chat would select something else in" in done.out
+    assert "chat would select differently in" in done.out
     assert "slowest requests: " in done.err
-    assert f"the rows are in {out}" in done.err
+    assert f"rows written to {out}" in done.err
     done = call("batch", log, "-p", "rag", "-o", out, "--workers", "1", "--compare", "chat", "--resume", "--json")
     assert json.loads(done.out)["requests"] == 10
 
@@ -39,7 +39,7 @@ def test_policies_that_agree(call: Call, tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     log.write_text('{"id": 1, "items": [{"content": "a", "tokens": 1}], "budget": 5}\nnot json\n', encoding="utf-8")
     done = call("batch", str(log), "-o", str(tmp_path / "out"), "--workers", "1", "--compare", "rag")
-    assert "rag would select something else in 0 requests" in done.out
+    assert "rag would select differently in 0 requests" in done.out
     assert "left out" not in done.out
     assert done.code == 0
     assert "pycupel: first error: DocumentError: log.jsonl, line 2: is not JSON" in done.err

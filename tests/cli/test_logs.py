@@ -32,9 +32,9 @@ def test_the_screen_has_every_section(call: Call, session: str) -> None:
         "THE LARGEST PARTS",
         "REDUNDANT",
         "LINT: nothing that the provider would reject",
-        "GROWTH, in tokens for each prompt: 24 calls",
-        "INSTEAD, at 22,967 tokens",
-        "are not in the file",
+        "GROWTH, in tokens per prompt: 24 calls",
+        "ALTERNATIVES at 22,967 tokens",
+        "of them not in the file",
         "newest-first",
     ):
         assert section in out
@@ -54,7 +54,7 @@ def test_the_screen_fits_the_width_there_is(
 def test_a_section_that_is_missing_leaves_no_gap(call: Call) -> None:
     """A session with one call has not grown."""
     out = call("context", "-", text='{"role": "user", "content": "Hello."}').out
-    assert "provider would reject\n\nINSTEAD, at " in out
+    assert "provider would reject\n\nALTERNATIVES at " in out
 
 
 @pytest.mark.parametrize("provider", REQUESTS)
@@ -179,7 +179,7 @@ def test_replay_skips_files_without_a_conversation(call: Call, session: str, tmp
 def test_baselines_are_found_in_any_spelling(call: Call, session: str) -> None:
     assert "Newest_First" in call("replay", session, "-b", "12000", "-p", "Newest_First").out
     done = call("replay", session, "-b", "12000", "-p", "newest")
-    hint = "Instead of a preset, there are the baselines newest-first and as-logged."
+    hint = "Besides presets, you can name the baselines newest-first and as-logged."
     assert done.err.splitlines()[1] == f"  {hint}"
 
 

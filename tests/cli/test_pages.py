@@ -113,12 +113,12 @@ class TestTheDoctor:
         assert [bar[1] for bar in bars] == [row["tokens"] for row in told["window"]]
         assert [row[2] for row in page["The largest parts"]["rows"]] == [part["tokens"] for part in told["largest"]]
         budget = told["instead"]["budget"]
-        table = page[f"What would have been sent instead, at {budget:,} tokens for each prompt"]
+        table = page[f"Alternatives at {budget:,} tokens per prompt"]
         assert [row[1] for row in table["rows"]] == [each["tokens"] for each in told["instead"]["policies"]]
 
     def test_without_room_for_anything_there_is_no_comparison(self, call: Call, session: str, tmp_path: Path) -> None:
         page = self.page(call, session, tmp_path, "-b", "10")
-        assert not any(title.startswith("What would have been sent") for title in page)
+        assert not any(title.startswith("Alternatives") for title in page)
 
     @pytest.mark.unmeasured
     def test_the_picture_shows_each_call_and_the_life_of_each_part(

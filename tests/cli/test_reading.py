@@ -35,8 +35,8 @@ def test_files_may_be_compressed(call: Call, tmp_path: Path) -> None:
         ("", "stdin: is empty"),
         (" \n", "stdin: is empty"),
         ("[]", "stdin: is empty"),
-        (b"\xff\xfe\x00", "stdin: is not a text file in UTF-8: invalid start byte"),
-        (b'{"content": "\x00"}', "stdin: is not a text file: it has NUL characters"),
+        (b"\xff\xfe\x00", "stdin: is not a UTF-8 text file: invalid start byte"),
+        (b'{"content": "\x00"}', "stdin: is not a text file: it contains NUL characters"),
         ("hello", "stdin: is not JSON: Expecting value at line 1, column 1"),
         (f"{ITEM}\n{{", "stdin: is not JSON: Expecting property name enclosed in double quotes at line 2, column 2"),
         ("7", "stdin: record 1, line 1: must be an object, not 7 (int)"),
@@ -92,7 +92,7 @@ def test_items_without_tokens_are_counted_and_it_is_said_by_what(call: Call) -> 
     done = call("select", "-", "-b", "50", "--counter", "estimator", text=text)
     assert [json.loads(line)["tokens"] for line in done.out.splitlines()] == [6, 1, 3]
     assert done.err == (
-        "pycupel: 2 of the items had no tokens: counted by estimator (pycupel 1)\n"
+        "pycupel: counted the tokens of 2 items without a token count, with estimator (pycupel 1)\n"
         "pycupel: 3 of 3 items, 10 of 50 tokens\n"
     )
 
@@ -154,7 +154,7 @@ def test_a_history_is_written_in_the_shape_in_which_it_came(call: Call, text: st
     ("text", "message"),
     [
         ("[1]", "stdin: record 1, line 1: a message or a request must be an object"),
-        ('{"messages": []}\n{"message": []}', "stdin: record 2, line 2: has no messages, unlike other records"),
+        ('{"messages": []}\n{"message": []}', "stdin: record 2, line 2: has no messages, but other records do"),
         ('{"messages": []}\n{"messages": []}', "stdin: has 2 requests, but trim takes one"),
     ],
 )

@@ -172,7 +172,7 @@ def test_stdin_can_be_read_once(call: Call) -> None:
     for verb in (["count"], ["replay", "-b", "10"]):
         done = call(*verb, "-", "-", text='{"role": "user", "content": "a"}')
         assert (done.code, done.out) == (2, "")
-        assert done.err == "pycupel: stdin: has been read already; name `-` only once\n"
+        assert done.err == "pycupel: stdin: has been read already; use `-` only once\n"
 
 
 def test_json_is_json_in_any_encoding(shell: Shell) -> None:

@@ -102,6 +102,13 @@ def test_no_verb_is_wrong_and_shows_the_help(call: Call) -> None:
             ),
         ),
         (
+            ["batch", "x", "-o", "y", "--engine", "LOCALL"],
+            (
+                "argument --engine: unknown value 'LOCALL'; choose from local, dask; did you mean 'local'?\n"
+                "  pycupel batch --help lists its arguments"
+            ),
+        ),
+        (
             ["select", "x", "-b", "50%", "--window", "8k"],
             "argument --window: must be a whole number, not '8k'\n  pycupel select --help lists its arguments",
         ),
@@ -113,6 +120,34 @@ def test_no_verb_is_wrong_and_shows_the_help(call: Call) -> None:
 )
 def test_mistakes_get_a_suggestion(call: Call, arguments: list[str], message: str) -> None:
     assert call(*arguments) == (2, "", f"pycupel: {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "exact"),
+    [
+        (["completion", "BASH"], ["completion", "bash"]),
+        (["demo", "Items"], ["demo", "items"]),
+        (["count", "-", "--as", "Messages"], ["count", "-", "--as", "messages"]),
+        (["policy", "Show", "rag", "--format=TOML"], ["policy", "show", "rag", "--format=toml"]),
+    ],
+)
+def test_a_choice_may_be_spelt_like_other_names(call: Call, given: list[str], exact: list[str]) -> None:
+    text = '[{"role": "user", "content": "hello"}]'
+    done = call(*given, text=text)
+    assert done.code == 0
+    assert done == call(*exact, text=text)
+
+
+def test_an_engine_may_be_spelt_like_other_names(call: Call, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text('{"items": [{"content": "a", "tokens": 1}], "budget": 5}\n', encoding="utf-8")
+    done = call("batch", str(log), "-o", str(tmp_path / "out"), "--engine", "LOCAL", "--workers", "1", "--quiet")
+    assert (done.code, done.err) == (0, "")
+
+
+def test_only_the_action_is_a_choice_not_its_arguments(call: Call) -> None:
+    """A file may be called like an action."""
+    assert call("policy", "CHECK", "LIST").err.endswith(", not 'LIST'\n")
 
 
 def test_a_quiet_action(call: Call) -> None:
@@ -157,14 +192,14 @@ def test_budgets(call: Call, items: str, budget: list[str], tokens: int) -> None
 @pytest.mark.parametrize(
     ("budget", "message"),
     [
-        (["-7"], "the budget must not be negative, but is -7"),
+        (["-7"], "the budget must be 0 or more, not -7"),
         (["x"], "the budget must be a number of tokens or a share like 50%, not 'x'"),
         (["x%"], "the budget must be a number of tokens or a share like 50%, not 'x%'"),
         (["0%"], "a share of the window must be above 0% and at most 100%, not 0%"),
         (["101%", "--window", "9"], "a share of the window must be above 0% and at most 100%, not 101%"),
         (["10%"], "a budget in percent needs --window N or --model NAME"),
-        (["10%", "--window", "9" * 400], "the window is too large for a share of it"),
-        (["10%", "--window", "-9"], "the window must not be negative, but is -9"),
+        (["10%", "--window", "9" * 400], "the window is too large for a budget in percent"),
+        (["10%", "--window", "-9"], "the window must be 0 or more, not -9"),
         (["8K"], "the budget must be a number of tokens or a share like 50%, not '8K'; did you mean 8000?"),
         (["10%", "--model", "gpt-4p"], "unknown model 'gpt-4p'; did you mean 'gpt-4'?"),
     ],
@@ -275,7 +310,7 @@ def test_a_comma_in_a_sweep_is_between_budgets(call: Call, items: str) -> None:
 
 def test_sweep_says_where_what_is_pinned_does_not_fit(call: Call) -> None:
     done = call("sweep", "-", "-b", "1", text='{"content": "a", "tokens": 3, "pinned": true}')
-    assert (done.code, "too small for what is pinned" in done.out) == (0, True)
+    assert (done.code, "too small for pinned or required items" in done.out) == (0, True)
 
 
 def test_diff_exits_1_if_there_is_one(call: Call, items: str, tmp_path: Path) -> None:
@@ -387,7 +422,7 @@ def test_lint_reads_what_stands_beside_the_messages(call: Call) -> None:
     request = {"model": "claude-sonnet-4-5", "tools": [tool, tool], "messages": messages}
     done = call("lint", "-", "--errors-only", text=json.dumps(request))
     assert done.code == 1
-    assert done.out.startswith("beside the messages: error duplicate-tool")
+    assert done.out.startswith("outside the messages: error duplicate-tool")
     assert "messages[0]: error first-not-user" in done.out
 
 
@@ -433,7 +468,8 @@ def test_count_says_if_a_text_looks_like_something_else(call: Call) -> None:
     counted = "pycupel: counted by estimator (pycupel 1), an estimate\n"
     done = call("count", "-", "--counter", "estimator", text=text)
     assert done.err == (
-        "pycupel: stdin: counted as a text\n  This looks like an agent's transcript, which `pycupel context` reads.\n"
+        "pycupel: stdin: counted as plain text\n"
+        "  This looks like an agent's transcript, which `pycupel context` reads.\n"
         f"{counted}"
     )
     assert call("count", "-", "--as", "text", "--counter", "estimator", text=text).err == counted
@@ -470,7 +506,7 @@ def test_a_text_may_stand_for_the_messages_of_a_request(call: Call) -> None:
 @pytest.mark.parametrize(
     ("kind", "text", "message"),
     [
-        ("items", '{"contnet": "a"}', "record 1: an item must have a content, which is a string"),
+        ("items", '{"contnet": "a"}', "record 1: an item needs a string field 'content'"),
         ("items", '{"items": [{"content": "a"}]}', "which `pycupel batch` reads"),
         ("messages", '{"content": "a", "tokens": 3}', "which `pycupel select` reads"),
     ],

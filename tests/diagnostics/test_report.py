@@ -142,7 +142,7 @@ def test_the_number_of_candidates_is_that_of_the_items(total: int) -> None:
     """SR-08: total_candidates MUST equal len(included) + len(excluded)."""
     with pytest.raises(InvalidArgumentError) as caught:
         make_report(total_candidates=total)
-    assert str(caught.value) == f"total_candidates is {total}, but there are 2 included and 2 excluded items"
+    assert str(caught.value) == f"total_candidates must be 4 (2 included + 2 excluded), not {total}"
     assert isinstance(caught.value, ValueError)
     assert isinstance(caught.value, CupelError)
 

@@ -433,9 +433,9 @@ def test_a_wrong_option_is_found_where_it_is_written(option: str, value: str) ->
 def test_options_that_hooks_do_not_have_are_found_where_they_are_written() -> None:
     """A summary, for one, is a message that the framework does not have."""
     for name in ("summarize", "documents", "previous", "system"):
-        with pytest.raises(TypeError, match=f"^hooks for histories have no option '{name}'$"):
+        with pytest.raises(TypeError, match=f"^unknown option '{name}' of a history hook$"):
             selector(**{name: None})
-    with pytest.raises(TypeError, match="no option 'provder'; did you mean 'provider'"):
+    with pytest.raises(TypeError, match="unknown option 'provder' of a history hook; did you mean 'provider'"):
         selector(provder="openai")
 
 

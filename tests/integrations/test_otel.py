@@ -414,7 +414,7 @@ def secret_items() -> list[ContextItem]:
         item("the-content broken", -1, **told),
         item("the-content", 10, **told),
         item("the-content", 10, 0.2, **told),
-        # It would fit, had nothing been pinned, so the reason names what displaced it.
+        # It would fit without the pinned items, so the reason names what displaced it.
         item("the-content displaced", 50, 0.9, **told),
         item("the-content large", 500, 0.9, **told),
     ]

@@ -491,7 +491,7 @@ def test_options_that_make_no_sense(options: dict[str, Any], error: type[Excepti
 @pytest.mark.parametrize(
     ("budget", "error", "text"),
     [
-        (-1, InvalidBudgetError, "budget must not be negative, but is -1"),
+        (-1, InvalidBudgetError, "budget must be 0 or more, not -1"),
         (800.0, TypeError, "budget must be an int, a ContextBudget or a share such as '75%', not 800.0"),
         ("800", InvalidArgumentError, "budget must be a number of tokens, or a share such as '75%', not '800'"),
         ("0%", InvalidArgumentError, "budget must be a number of tokens, or a share such as '75%', not '0%'"),

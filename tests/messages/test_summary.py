@@ -169,7 +169,7 @@ def test_five_percent_are_kept_free_unless_the_caller_says_how_much() -> None:
     [
         ({"summarize": "short"}, TypeError, "summarize must be a function"),
         ({"summary_tokens": 0.5}, TypeError, "summary_tokens must be an int"),
-        ({"summary_tokens": -1}, InvalidArgumentError, "summary_tokens must not be negative"),
+        ({"summary_tokens": -1}, InvalidArgumentError, "summary_tokens must be 0 or more"),
     ],
 )
 def test_options_that_make_no_sense(options: dict[str, Any], error: type[Exception], text: str) -> None:

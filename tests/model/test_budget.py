@@ -77,10 +77,10 @@ def test_the_target_is_what_the_reserve_leaves_unless_given(reserve: int, target
 @pytest.mark.parametrize(
     ("rule", "arguments", "message", "value"),
     [
-        (1, {"max_tokens": -1}, "max_tokens must not be negative, but is -1", -1),
-        (2, {"target_tokens": -1}, "target_tokens must not be negative, but is -1", -1),
+        (1, {"max_tokens": -1}, "max_tokens must be 0 or more, not -1", -1),
+        (2, {"target_tokens": -1}, "target_tokens must be 0 or more, not -1", -1),
         (3, {"target_tokens": 11}, "target_tokens (11) must not exceed max_tokens (10)", 11),
-        (4, {"output_reserve": -1}, "output_reserve must not be negative, but is -1", -1),
+        (4, {"output_reserve": -1}, "output_reserve must be 0 or more, not -1", -1),
         (5, {"output_reserve": 11}, "output_reserve (11) must not exceed max_tokens (10)", 11),
         (
             6,
@@ -97,7 +97,7 @@ def test_the_target_is_what_the_reserve_leaves_unless_given(reserve: int, target
         (
             7,
             {"reserved_slots": {"Memory": 1, "Note": -1}},
-            "reserved_slots['Note'] must not be negative, but is -1",
+            "reserved_slots['Note'] must be 0 or more, not -1",
             -1,
         ),
     ],
@@ -324,7 +324,7 @@ def test_the_effective_budget_is_what_the_slicer_may_use(
 def test_negative_pinned_tokens_would_enlarge_the_budget() -> None:
     with pytest.raises(InvalidBudgetError) as caught:
         ContextBudget(100).effective(-5)
-    assert str(caught.value) == "pinned_tokens must not be negative, but is -5"
+    assert str(caught.value) == "pinned_tokens must be 0 or more, not -5"
     assert (caught.value.argument, caught.value.value) == ("pinned_tokens", -5)
 
 

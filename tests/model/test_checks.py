@@ -137,7 +137,7 @@ def test_a_count_is_an_integer_of_0_or_more(value: Any) -> None:
 
 
 def test_a_negative_count_is_refused() -> None:
-    with pytest.raises(SlicerConfigError, match=r"^n must not be negative, but is -1$") as caught:
+    with pytest.raises(SlicerConfigError, match=r"^n must be 0 or more, not -1$") as caught:
         checked_count("n", -1, SlicerConfigError)
     assert caught.value.value == -1
 

@@ -136,7 +136,7 @@ def test_negative_counts_are_refused(field: str) -> None:
     """CQ-16: the error carries the argument and the number."""
     with pytest.raises(SlicerConfigError) as caught:
         CountQuotaEntry("Note", **{"cap_count": 1, field: -1})
-    assert str(caught.value) == f"{field} must not be negative, but is -1"
+    assert str(caught.value) == f"{field} must be 0 or more, not -1"
     assert (caught.value.argument, caught.value.value) == (field, -1)
 
 

@@ -241,7 +241,7 @@ def test_a_run_that_fails_notifies_nobody() -> None:
 @pytest.mark.parametrize("strategy", [THROW, TRUNCATE, "throw", "Truncate"])
 def test_an_observer_is_for_proceed_only(strategy: Any) -> None:
     """PL-05: a ValueError, because an event MUST NOT be produced for other strategies."""
-    with pytest.raises(PipelineConfigError, match="on_overflow") as caught:
+    with pytest.raises(PipelineConfigError, match="on_overflow requires overflow_strategy='proceed', not 't") as caught:
         Pipeline(RawHintScorer(), overflow_strategy=strategy, on_overflow=print)
     assert isinstance(caught.value, ValueError)
     assert caught.value.argument == "on_overflow"

@@ -194,7 +194,7 @@ class TestTheRows:
             "Did not fit (BudgetExceeded)",
             "Same text as another candidate (Deduplicated)",
             "Same text as another candidate (Deduplicated)",
-            "Would fit, had nothing been pinned (PinnedOverride)",
+            "Would fit without the pinned items (PinnedOverride)",
         ]
         # The numbers are those of the rows; the duplicate of row 3 is not row 4 itself.
         assert data["rows"]["why"] == [

@@ -139,19 +139,19 @@ SELECTED, in the order in which the model reads it
   4  Message            0  0.004  ZeroToken  [cleared]
 
 LEFT OUT: 4 items, 671 tokens
-    kind        score  why                           content
+    kind        score  why                       content
 
   Did not fit (BudgetExceeded): 1 item
-    Document     0.80  needs 640, 150 left           The shop's history since...
+    Document     0.80  needs 640, 150 left       The shop's history since 197...
 
   Same text as another candidate (Deduplicated): 1 item
-    Document     0.70  copy of another one left out  Order 4711: handed over.
+    Document     0.70  copy of an excluded item  Order 4711: handed over.
 
   Would fit, but was not chosen (BudgetExceeded): 1 item
-    Document     0.10  needs 12, 150 left            Parcels take three days.
+    Document     0.10  needs 12, 150 left        Parcels take three days.
 
-  Impossible token count (NegativeTokens): 1 item
-    ToolOutput   0.00  counted as -1                 [image]
+  Negative token count (NegativeTokens): 1 item
+    ToolOutput   0.00  counted as -1             [image]
 
 TOO FEW to meet a count requirement
   kind    required  found
@@ -225,13 +225,13 @@ def test_one_is_no_plural() -> None:
 
 @pytest.mark.parametrize("width", [39, 1, 0, -80])
 def test_a_narrow_page_is_refused(width: int) -> None:
-    with pytest.raises(InvalidArgumentError, match=f"width must be at least 40, but is {width}") as caught:
+    with pytest.raises(InvalidArgumentError, match=f"width must be at least 40, not {width}") as caught:
         render_report(EXAMPLE, width=width)
     assert (caught.value.argument, caught.value.value) == ("width", width)
 
 
 def test_a_negative_limit_is_refused() -> None:
-    with pytest.raises(InvalidArgumentError, match="limit must not be negative, but is -1") as caught:
+    with pytest.raises(InvalidArgumentError, match="limit must be 0 or more, not -1") as caught:
         render_report(EXAMPLE, limit=-1)
     assert (caught.value.argument, caught.value.value) == ("limit", -1)
 
@@ -487,15 +487,15 @@ def test_kinds_are_told_on_one_safe_line() -> None:
         (BudgetExceeded(640, -20), "Did not fit (BudgetExceeded): 1 item | needs 640, -20 left"),
         (BudgetExceeded(5, 14), "Would fit, but was not chosen (BudgetExceeded): 1 item | needs 5, 14 left"),
         (BudgetExceeded(0, 0), "Would fit, but was not chosen (BudgetExceeded): 1 item | needs 0, 0 left"),
-        (NegativeTokens(-3), "Impossible token count (NegativeTokens): 1 item | counted as -3"),
+        (NegativeTokens(-3), "Negative token count (NegativeTokens): 1 item | counted as -3"),
         (
             Deduplicated("the item"),
-            "Same text as another candidate (Deduplicated): 1 item | copy of another one left out",
+            "Same text as another candidate (Deduplicated): 1 item | copy of an excluded item",
         ),
         (Deduplicated("tool_17"), "Same text as another candidate (Deduplicated): 1 item | copy of 'tool_17'"),
         (
             PinnedOverride("a system\nprompt that is rather long"),
-            "Would fit, had nothing been pinned (PinnedOverride): 1 item | displaced by 'a system prompt that ...'",
+            "Would fit without the pinned items (PinnedOverride): 1 item | displaced by 'a system prompt that ...'",
         ),
         (CountCapExceeded("message", 2, 2), "Enough of its kind (CountCapExceeded): 1 item | capped at 2, 2 selected"),
         (
@@ -549,7 +549,7 @@ def test_groups_come_in_order_of_appearance_and_the_best_score_first() -> None:
     assert [row.split()[-1] for row in rows if row.startswith("    ")][1:] == ["d", "a", "c", "b", "e"]
     assert [row for row in rows if re.match(r"  \S", row)] == [
         "  Did not fit (BudgetExceeded): 3 items",
-        "  Impossible token count (NegativeTokens): 2 items",
+        "  Negative token count (NegativeTokens): 2 items",
     ]
 
 
@@ -574,10 +574,10 @@ def test_a_run_tells_its_reasons() -> None:
         "    Message   0.70  needs 100, 10 left  too large without pins",
         "    Message   0.40  needs 35, 10 left   does not fit",
         "",
-        "  Would fit, had nothing been pinned (PinnedOverride): 1 item",
+        "  Would fit without the pinned items (PinnedOverride): 1 item",
         "    Message   0.60  displaced by #1     large because of pins",
         "",
-        "  Impossible token count (NegativeTokens): 1 item",
+        "  Negative token count (NegativeTokens): 1 item",
         "    Message   0.00  counted as -4       broken",
     ]
 

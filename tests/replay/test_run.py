@@ -200,7 +200,7 @@ def test_wrong_arguments() -> None:
         replay(chat(1), 100, [])
     with pytest.raises(InvalidArgumentError, match="unknown preset 'chatt'") as caught:
         replay(chat(1), 100, ["chatt"])  # type: ignore[list-item]
-    assert caught.value.__notes__ == ["Instead of a preset, there are the baselines newest-first and as-logged."]
+    assert caught.value.__notes__ == ["Besides presets, you can name the baselines newest-first and as-logged."]
     with pytest.raises(TypeError, match="budget"):
         replay(chat(1), "100", ["chat"])  # type: ignore[call-overload]
 

@@ -288,7 +288,7 @@ def test_an_entry_cannot_require_more_than_its_cap(require: int, cap: int) -> No
 @pytest.mark.parametrize("counts", [{"cap_count": -1}, {"cap_count": 1, "require_count": -1}])
 def test_counts_are_not_negative(counts: Any) -> None:
     """CQ-16."""
-    with pytest.raises(SlicerConfigError, match="must not be negative"):
+    with pytest.raises(SlicerConfigError, match="must be 0 or more"):
         CountQuotaEntry("tool", **counts)
 
 

@@ -521,7 +521,8 @@ def test_the_error_lists_everything_and_says_what_to_do() -> None:
         "- number: score returned 'high' (str), with one item. Return a float; 0.0 for an",
         "  item without the data to score it.",
         "- answers: score raised KeyError: 'tokens', with items without tokens. A",
-        "  strategy must accept any items, in a tuple, which it cannot change.",
+        "  strategy must accept any items. They are passed as a tuple, so it cannot",
+        "  modify them.",
     ]
     assert [type(each) for each in error.broken] == [BrokenProperty, BrokenProperty]
     assert str(pickle.loads(pickle.dumps(error))) == str(error)

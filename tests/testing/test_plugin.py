@@ -341,7 +341,7 @@ def test_a_snapshot_is_written_compared_and_updated(pytester: pytest.Pytester) -
     other.assert_outcomes(failed=1)
     other.stdout.fnmatch_lines(
         [
-            "E       *MatchSnapshot(pump) failed: the selection is not the one in __snapshots__/pump.json.",
+            "E       *MatchSnapshot(pump) failed: the selection differs from __snapshots__/pump.json.",
             "E       --- snapshot",
             "E       +++ now",
             "E       @@ *",
@@ -374,7 +374,7 @@ def test_ci_does_not_write_snapshots(pytester: pytest.Pytester, monkeypatch: pyt
     result = run(pytester, code, alone=True)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["E       *MatchSnapshot(pump) failed: there is no __snapshots__/pump.json, and snapshots are *"]
+        ["E       *MatchSnapshot(pump) failed: __snapshots__/pump.json does not exist, and snapshots are *"]
     )
     run(pytester, code, "--cupel-update-snapshots", alone=True).assert_outcomes(passed=1)
 

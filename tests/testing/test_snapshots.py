@@ -143,7 +143,7 @@ def test_a_mismatch_is_a_failure_with_a_diff(tmp_path: Path, monkeypatch: pytest
     error = failure(run(80), "pump", tmp_path)
     path = Path("__snapshots__") / "pump.json"
     assert str(error) == (
-        f"MatchSnapshot(pump) failed: the selection is not the one in {path}.\n"
+        f"MatchSnapshot(pump) failed: the selection differs from {path}.\n"
         "--- snapshot\n"
         "+++ now\n"
         "@@ -1,7 +1,7 @@\n"
@@ -188,7 +188,7 @@ def test_a_broken_snapshot_is_a_mismatch(tmp_path: Path, text: str) -> None:
     path.parent.mkdir()
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     error = failure(run(), "pump", tmp_path)
-    assert str(error).startswith(f"MatchSnapshot(pump) failed: {path} does not hold a report: ")
+    assert str(error).startswith(f"MatchSnapshot(pump) failed: {path} does not contain a report: ")
     assert "\n--- snapshot\n+++ now\n@@ " in str(error)
     assert '\n+  "total_candidates": 3,\n' in str(error)
     assert error.__notes__ == [UPDATE]
@@ -295,8 +295,8 @@ def test_ci_writes_no_snapshot_and_says_how_to(
     error = failure(run(), "pump", tmp_path)
     path = Path("__snapshots__") / "pump.json"
     assert str(error) == (
-        f"MatchSnapshot(pump) failed: there is no {path}, and snapshots are not written in CI. "
-        "Run the test elsewhere and commit the file."
+        f"MatchSnapshot(pump) failed: {path} does not exist, and snapshots are not written in CI. "
+        "Run the test locally and commit the file."
     )
     assert error.__notes__ == [UPDATE]
     assert error.expected is None

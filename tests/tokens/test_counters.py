@@ -408,7 +408,7 @@ def test_what_was_counted_becomes_just_what_was_reported(counted: int, factor: A
 
 @pytest.mark.parametrize(("counted", "reported"), [(1, 5), (5, 1), (1000, 249), (249, 1000), (1, 10**400)])
 def test_numbers_about_different_requests_are_refused(counted: int, reported: int) -> None:
-    with pytest.raises(InvalidArgumentError, match="cannot be about the same request") as caught:
+    with pytest.raises(InvalidArgumentError, match="cannot belong to the same request") as caught:
         get_counter(len).calibrated(counted=counted, reported=reported)
     assert (caught.value.argument, caught.value.value) == ("reported", reported)
 
@@ -466,7 +466,7 @@ def test_a_report_may_be_any_object() -> None:
     [None, 7, {}, {"completion_tokens": 5}, {"prompt_tokens": None}, {"prompt_tokens": True}, {"input_tokens": "7"}],
 )
 def test_what_reports_nothing_is_refused(usage: object) -> None:
-    with pytest.raises(InvalidArgumentError, match="there is no count of prompt tokens in ") as caught:
+    with pytest.raises(InvalidArgumentError, match="no prompt token count in ") as caught:
         reported_tokens(usage)
     assert caught.value.argument == "usage"
     assert caught.value.__notes__ == ["Pass the usage or usage_metadata of a response."]

@@ -109,7 +109,7 @@ def test_two_policies_side_by_side() -> None:
         ([], "the request must be an object"),
         ({}, "budget must be an object"),
         (settings({"scorers": [{"type": "recencey", "weight": 1}]}), "recency"),
-        (settings(budget={"max": -1}), "must not be negative"),
+        (settings(budget={"max": -1}), "must be 0 or more"),
         (settings(budget={"max": "many"}), "max_tokens must be an int"),
         (settings(query=7), "query must be a str"),
         (settings(policy=[]), "policy must be an object"),

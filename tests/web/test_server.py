@@ -148,7 +148,7 @@ class TestNoFileIsReadable:
     )
     def test_whatever_the_path(self, server: Playground, name: str) -> None:
         status, text, _ = ask(server, "GET", name)
-        assert (status, text) == (404, "There is only one page.\n")
+        assert (status, text) == (404, "The playground has only one page.\n")
         assert ask(server, "GET", path=f"/../{server.token}/{name}")[0] == 403
 
     def test_unknown_requests(self, server: Playground) -> None:
@@ -166,7 +166,7 @@ class TestLimits:
             assert ask(server, "POST", "items", body={"name": "a", "text": "b"})[0] == 200
             for length in ("101", "9" * 30):
                 status, text, _ = ask(server, "POST", "items", body=b"", Content_Length=length)
-                assert (status, text) == (413, "At most 100 bytes.\n")
+                assert (status, text) == (413, "The body may have at most 100 bytes.\n")
 
     @pytest.mark.parametrize("length", ["-1", "abc", "1e3", "\u0663"])
     def test_a_length_that_is_none(self, server: Playground, length: str) -> None:

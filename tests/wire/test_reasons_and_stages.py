@@ -99,7 +99,9 @@ def test_an_unknown_reason_survives_pickling_and_copying(protocol: int) -> None:
 
 
 def test_an_unknown_reason_must_come_back_as_it_went() -> None:
-    with pytest.raises(InvalidArgumentError, match="Filtered is a known reason"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"^Filtered is a built-in reason; use pycupel\.diagnostics\.Filtered$"
+    ):
         UnknownReason("Filtered", {"filter_name": "x"})
     with pytest.raises(InvalidArgumentError, match="'reason'"):
         UnknownReason("TooBoring", {"reason": "x"})

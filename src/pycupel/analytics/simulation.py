@@ -44,7 +44,7 @@ def get_marginal_items(
     """Return the items that a budget `slack_tokens` smaller would lose, in placed order.
 
     Args:
-        pipeline: What selects: a `Pipeline`, a `Policy` or the name of a preset.
+        pipeline: The policy to simulate: a `Pipeline`, a `Policy` or the name of a preset.
         items: The candidates, in any iterable.
         budget: The limits now, or just a number of tokens.
         slack_tokens: How much to subtract from `max_tokens` and `target_tokens`. With 0, the result is empty, and
@@ -96,7 +96,7 @@ def find_min_budget_for(
     ceiling; `exhaustive=True` finds the true minimum.
 
     Args:
-        pipeline: What selects: a `Pipeline`, a `Policy` or the name of a preset.
+        pipeline: The policy to simulate: a `Pipeline`, a `Policy` or the name of a preset.
         items: The candidates, in any iterable.
         target_item: The item to select: an object from `items`.
         search_ceiling: The largest budget to try.
@@ -222,7 +222,7 @@ def sweep_budgets(
     """Show what each of several budgets selects: one point for each, in the order given.
 
     Args:
-        pipeline: What selects: a `Pipeline`, a `Policy` or the name of a preset.
+        pipeline: The policy to simulate: a `Pipeline`, a `Policy` or the name of a preset.
         items: The candidates, in any iterable.
         budgets: The budgets, or numbers of tokens.
         query: The question that the selection should be relevant to, for scorers that take one.

@@ -145,10 +145,10 @@ def _rows(chunk: Chunk, job: Job, tally: Tally) -> Iterator[dict[str, Any]]:
     selector = RequestSelector(job.policy)
     other = None if job.other is None else RequestSelector(job.other)
     clock = perf_counter
-    for place, request in _requests(chunk):
+    for location, request in _requests(chunk):
         start = clock()
         row = _row(selector, request)
-        tally.add_row(row, clock() - start, place)
+        tally.add_row(row, clock() - start, location)
         if other is not None:
             tally.add_difference(row, _row(other, request), _labels(request))
         yield row
@@ -161,7 +161,7 @@ def _row(selector: RequestSelector, request: Any) -> dict[str, Any]:
 
 
 def _requests(chunk: Chunk) -> Iterator[tuple[str, Any]]:
-    """Return the requests, each after the place where it is, and errors for lines that are not JSON."""
+    """Return the requests, each after its location, and errors for lines that are not JSON."""
     if chunk.is_arrow:
         for number, request in enumerate(arrow.requests_in(chunk.payload), chunk.first):
             yield f"{chunk.source}, row {number}", request
@@ -171,12 +171,12 @@ def _requests(chunk: Chunk) -> Iterator[tuple[str, Any]]:
     for number, line in enumerate(BytesIO(chunk.payload), chunk.first):
         if line.isspace():
             continue
-        place = f"{chunk.source}, line {number}"
+        location = f"{chunk.source}, line {number}"
         try:
             request = json.loads(line) if may_be_long and _has_long_number(line) else loads(line)
         except (ValueError, RecursionError):
-            request = _read_again(line, place)
-        yield place, request
+            request = _read_again(line, location)
+        yield location, request
 
 
 def _has_long_number(text: bytes) -> bool:
@@ -187,7 +187,7 @@ def _has_long_number(text: bytes) -> bool:
     return _FOUR_DIGITS in text[::4].translate(_TO_ZEROS) and _LONG_NUMBER in text.translate(_TO_ZEROS)
 
 
-def _read_again(line: bytes, place: str) -> Any:
+def _read_again(line: bytes, location: str) -> Any:
     """Read with the standard library, which accepts more than orjson; if it does not, return the error."""
     try:
         return json.loads(line)
@@ -196,7 +196,7 @@ def _read_again(line: bytes, place: str) -> Any:
             # With its end, the error of a truncated line would be on the next one.
             return parse_json(line.rstrip())
         except DocumentError as error:
-            return DocumentError(str(error), path=place)
+            return DocumentError(str(error), path=location)
 
 
 @cache

@@ -93,7 +93,7 @@ def _interrupts(*, held: bool) -> Generator[None]:
 
 
 def _end_on_interrupt() -> None:
-    """Let an interrupt end this worker without a word, unless it is ignored, as in a job in the background."""
+    """Make an interrupt end this worker silently, unless interrupts are ignored, as in a background job."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 

@@ -84,7 +84,7 @@ class Output:
         different = [_CHANGES[key] for key, value in expected.items() if begun.get(key) != value]
         if different:
             raise InvalidArgumentError(
-                f"{self._directory} was made with {' and '.join(different)}, so it cannot be resumed",
+                f"cannot resume {self._directory}: it was written with {' and '.join(different)}",
                 argument="output",
             )
         for argument, policy in self._policies.items():
@@ -147,9 +147,9 @@ def _check_comparable(argument: str, policy: Policy, directory: Path) -> None:
     except CupelError as error:
         which = "policy" if argument == "policy" else "second policy"
         raise InvalidArgumentError(
-            f"{directory} cannot be resumed: its {which} cannot be compared with this one: {error}",
+            f"cannot resume {directory}: its {which} cannot be compared with this one: {error}",
             argument=argument,
-            hint="Begin again in another directory.",
+            hint="Start over in another directory.",
         ) from None
 
 

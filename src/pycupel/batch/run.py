@@ -48,7 +48,8 @@ def run_batch(
     Args:
         inputs: Files of JSON lines, one request per line, which may be compressed (.gz, .bz2, .xz), or Parquet files.
         policy: A policy, a pipeline, or the name of a preset.
-        output: The output directory; it is created. Its parts are Parquet files if all inputs are, else JSON lines.
+        output: The output directory, created if missing. Its parts are Parquet files if all inputs are, otherwise
+            JSON lines.
         engine: "local" for processes on this machine, "dask" for a Dask cluster.
         workers: The number of processes, at most 1,000; by default one per processor. With 1, everything runs in this
             process.
@@ -74,7 +75,7 @@ def run_batch(
         for i, each in enumerate(checked_iterable("inputs", "an iterable of paths", inputs))
     ]
     if not paths:
-        raise InvalidArgumentError("inputs must name at least one file", argument="inputs")
+        raise InvalidArgumentError("inputs must contain at least one path", argument="inputs")
     job = Job(
         as_policy(policy), None if compare is None else as_policy(compare, "compare"), all(map(is_parquet, paths))
     )
@@ -147,11 +148,11 @@ def _engine(
     count = local.available_workers() if workers is None else checked_positive("workers", workers, InvalidArgumentError)
     if count > local.MAX_WORKERS:
         raise InvalidArgumentError(
-            f"workers must be at most {local.MAX_WORKERS:,}, but is {digits(count)}", argument="workers", value=count
+            f"workers must be at most {local.MAX_WORKERS:,}, not {digits(count)}", argument="workers", value=count
         )
     if chosen == "local":
         if scheduler is not None:
-            raise InvalidArgumentError("scheduler is for the engine dask only", argument="scheduler")
+            raise InvalidArgumentError('scheduler requires engine="dask"', argument="scheduler")
         if count > 1:
             local.check_sendable(job)
         return lambda chunks: local.run_local(chunks, job, count)

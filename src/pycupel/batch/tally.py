@@ -21,7 +21,7 @@ _TENTHS = 10
 
 
 class Swing(NamedTuple):
-    """An item that two policies judge differently."""
+    """An item that one policy selects and the other does not."""
 
     content: str
     """The beginning of its content."""
@@ -41,8 +41,8 @@ class Tally:
         reasons: The exclusions by reason.
         tenths: The requests by tenths of the window that they use.
         swings: For the beginning of a content, how many requests select it under only one of two policies.
-        first_error: The error of the first request that has one, after its id or place; None if no request has one.
-        slowest: Seconds, and ids or places of requests. These are not saved: they differ from run to run.
+        first_error: The error of the first request that has one, after its id or location; None if no request has one.
+        slowest: Seconds, and ids or locations of requests. These are not saved: they differ from run to run.
     """
 
     def __init__(self, saved: Mapping[str, Any] | None = None) -> None:
@@ -54,16 +54,16 @@ class Tally:
         self.first_error: str | None = known.get("first_error")
         self.slowest: list[tuple[float, str]] = []
 
-    def add_row(self, row: Mapping[str, Any], seconds: float, place: str) -> None:
-        """Count a row. A request without an id is named by its place."""
+    def add_row(self, row: Mapping[str, Any], seconds: float, location: str) -> None:
+        """Count a row. A request without an id is named by its location."""
         counts, reasons = self.counts, self.reasons
         counts["requests"] += 1
         if row["error"] is not None:
             counts["errors"] += 1
             if self.first_error is None:
-                name = place if row["id"] is None else f"id {row['id']}"
+                name = location if row["id"] is None else f"id {row['id']}"
                 # The error about a line that is not JSON says where it is.
-                self.first_error = row["error"] if place in row["error"] else f"{name}: {row['error']}"
+                self.first_error = row["error"] if location in row["error"] else f"{name}: {row['error']}"
             return
         counts["tokens"] += row["tokens"]
         self.tenths[str(min(_TENTHS - 1, int(row["utilization"] * _TENTHS)))] += 1
@@ -71,7 +71,7 @@ class Tally:
         counts["utilization"] += round(row["utilization"] * 1_000_000)
         for each in row["excluded"]:
             reasons[each["reason"]] += 1
-        self.slowest.append((seconds, place if row["id"] is None else str(row["id"])))
+        self.slowest.append((seconds, location if row["id"] is None else str(row["id"])))
 
     def add_difference(self, row: Mapping[str, Any], other: Mapping[str, Any], contents: Any) -> None:
         """Count what another policy selects instead. `contents(i)` is the content of an item or message."""
@@ -156,18 +156,18 @@ class BatchSummary:
     """The slowest requests of this run: their ids, or files and lines if they have none, and the seconds they took."""
 
     differing: int = 0
-    """With a second policy: how many requests select something else under it."""
+    """With a second policy: in how many requests it selects differently."""
 
     other_tokens: int = 0
     """With a second policy: the tokens that it selects."""
 
     swings: tuple[Swing, ...] = ()
-    """With a second policy: the items that it judges differently most often."""
+    """With a second policy: the items on which the two policies differ most often."""
 
     first_error: str | None = None
     """The error of the first request that has one, after its id, or its file and line if it has none; else None."""
 
 
 def _most_swinging(swings: Mapping[str, list[int]], count: int) -> Iterable[tuple[str, list[int]]]:
-    """Return the items that most requests judge differently; ties are in alphabetical order."""
+    """Return the items that differ in the most requests; ties are in alphabetical order."""
     return sorted(swings.items(), key=lambda each: (-sum(each[1]), each[0]))[:count]

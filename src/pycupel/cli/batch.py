@@ -27,9 +27,11 @@ _MAX_LISTED = 5
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("files", nargs="+", metavar="INPUT", help="logged requests: JSON lines, or Parquet files")
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the output directory; it is created")
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="output directory, created if missing")
     add_policy(parser)
-    parser.add_argument("--compare", metavar="NAME|FILE", help="a second policy: what it would select differently")
+    parser.add_argument(
+        "--compare", metavar="NAME|FILE", help="a second policy, to show what it would select differently"
+    )
     parser.add_argument("--engine", choices=("local", "dask"), default="local", help="default: local")
     parser.add_argument("--workers", type=int, metavar="N", help="processes; default: one for each processor")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler; default: a cluster on this machine")
@@ -128,12 +130,12 @@ def _show(summary: BatchSummary, options: Any, screen: Screen) -> None:
             "slowest requests: "
             + ", ".join(f"{name} ({seconds * 1e3:.1f} ms)" for name, seconds in summary.slowest[:_MAX_LISTED])
         )
-    screen.note(f"the rows are in {options.output}")
+    screen.note(f"rows written to {options.output}")
 
 
 def _show_differences(summary: BatchSummary, options: Any, screen: Screen) -> None:
     screen.text("")
-    screen.heading(f"{options.compare} would select something else in {plural(summary.differing, 'request')}")
+    screen.heading(f"{options.compare} would select differently in {plural(summary.differing, 'request')}")
     screen.lines([[Span(f"  tokens       {count(summary.other_tokens)}")]])
     if summary.swings:
         screen.text("")

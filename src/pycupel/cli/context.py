@@ -30,10 +30,15 @@ pycupel context session.jsonl
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("file", metavar="FILE", help="a transcript, requests or messages; - for stdin")
-    add_budget(parser, required=False, text="what to compare at; default: half of the largest prompt")
+    add_budget(parser, required=False, text="budget at which to compare policies; default: half the largest prompt")
     logs.add_policies(parser)
-    parser.add_argument("--conversation", type=int, metavar="N", help="its number, from 1; default: the largest")
-    add_counter(parser, "counts tokens")
+    parser.add_argument(
+        "--conversation",
+        type=int,
+        metavar="N",
+        help="which conversation to show, counting from 1; default: the largest",
+    )
+    add_counter(parser, "token counter")
     add_json(parser)
     add_html(parser)
 
@@ -82,8 +87,8 @@ def _relevant_findings(usage: ContextUsage) -> list[Finding]:
 
 
 def _write_policies(usage: ContextUsage, budget: int, results: Sequence[PolicyReplay], screen: Screen) -> None:
-    hidden = f", of which {usage.not_in_file:,} are not in the file" if usage.not_in_file else ""
-    screen.lines(paragraph(f"INSTEAD, at {budget:,} tokens for each prompt{hidden}", screen.width, code=HEADING))
+    hidden = f", {usage.not_in_file:,} of them not in the file" if usage.not_in_file else ""
+    screen.lines(paragraph(f"ALTERNATIVES at {budget:,} tokens per prompt{hidden}", screen.width, code=HEADING))
     if results:
         logs.write_policies(results, screen)
     else:

@@ -125,7 +125,7 @@ def _growth(usage: ContextUsage, screen: Screen) -> list[Line]:
         return []
     marks = [each.compacted for each in growth]
     compacted = f", {plural(sum(marks), 'compaction')} (C)" if any(marks) else ""
-    heading = f"GROWTH, in tokens for each prompt: {plural(len(growth), 'call')}{compacted}"
+    heading = f"GROWTH, in tokens per prompt: {plural(len(growth), 'call')}{compacted}"
     return [[Span(heading, HEADING)], *_chart([each.tokens for each in growth], marks, screen), []]
 
 

@@ -71,7 +71,7 @@ def conversations_in(lines: Iterable[str]) -> list[Conversation]:
         return [Conversation([each.value for each in values], is_lines=not values[0].is_element and len(values) > 1)]
     if len(found) < len(values):
         number = requests.index(None) + 1
-        raise DocumentError(f"{location_of(number, values[number - 1])}: has no messages, unlike other records")
+        raise DocumentError(f"{location_of(number, values[number - 1])}: has no messages, but other records do")
     return found
 
 

@@ -48,7 +48,7 @@ def add_arguments(parser: Parser) -> None:
         help="text, items or messages; default: auto",
     )
     add_provider(parser)
-    add_counter(parser, "counts tokens")
+    add_counter(parser, "token counter")
     add_json(parser)
 
 
@@ -70,7 +70,7 @@ def run(options: Any, screen: Screen) -> int:
     screen.table((">tokens", "<what"), rows, text="file")
     for path, size in sizes:
         if size.hint:
-            screen.note(f"{name_of(path)}: counted as a text{size.hint}")
+            screen.note(f"{name_of(path)}: counted as plain text{size.hint}")
     screen.note(f"counted by {names}{'' if is_exact else ', an estimate'}")
     return FINE
 
@@ -92,7 +92,7 @@ def _size(path: str, options: Any, counter: Counter) -> _Size:
 def _content(number: int, row: dict[str, Any]) -> str:
     content = row.get("content")
     if not isinstance(content, str):
-        raise DocumentError(f"record {number}: an item must have a content, which is a string{hint_at(row, ITEMS)}")
+        raise DocumentError(f"record {number}: an item needs a string field 'content'{hint_at(row, ITEMS)}")
     return content
 
 

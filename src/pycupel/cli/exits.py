@@ -84,12 +84,12 @@ def write_message(stderr: TextIO, message: str) -> None:
 
 
 def _discard(stream: TextIO) -> None:
-    """Let a stream lead nowhere. Otherwise Python would print an error when it flushes the stream at exit."""
+    """Redirect a stream to the null device, or Python would print an error when it flushes the stream at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _prepare_streams() -> None:
-    """Let streams escape characters that they cannot encode. A closed stream discards everything."""
+    """Make streams escape characters that they cannot encode. A closed stream discards everything."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - until the end

@@ -44,12 +44,12 @@ def open_bytes(path: str) -> Generator[IO[bytes]]:
 
 @contextmanager
 def naming(path: str) -> Generator[None]:
-    """Let errors about the content of a file name it."""
+    """Prefix errors about the content of a file with its name."""
     name = name_of(path)
     try:
         yield
     except UnicodeDecodeError as error:
-        raise InputError(f"{name}: is not a text file in UTF-8: {error.reason}") from None
+        raise InputError(f"{name}: is not a UTF-8 text file: {error.reason}") from None
     except (DocumentError, MessageShapeError) as error:
         raise InputError(f"{name}: {error}{notes_of(error)}") from None
     except Exception as error:
@@ -61,7 +61,7 @@ def naming(path: str) -> Generator[None]:
 def check_files(paths: Sequence[str]) -> None:
     """Reject stdin named twice: it can be read once."""
     if paths.count(_STDIN) > 1:
-        raise InputError("stdin: has been read already; name `-` only once")
+        raise InputError("stdin: has been read already; use `-` only once")
 
 
 def name_of(path: str) -> str:
@@ -94,7 +94,7 @@ def _without_nul(lines: Iterable[str]) -> Iterator[str]:
     """Reject NUL characters: binary files are often valid UTF-8, but no text has them."""
     for line in lines:
         if "\0" in line:
-            raise DocumentError("is not a text file: it has NUL characters")
+            raise DocumentError("is not a text file: it contains NUL characters")
         yield line
 
 

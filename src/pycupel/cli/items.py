@@ -94,7 +94,8 @@ class _ItemReader:
         if len(self._unknown) > _MAX_WARNINGS:
             screen.warn(f"{len(self._unknown) - _MAX_WARNINGS} more unknown keys")
         if self._counted:
-            screen.note(f"{self._counted:,} of the items had no tokens: counted by {self._counter}")
+            items = "item" if self._counted == 1 else "items"
+            screen.note(f"counted the tokens of {self._counted:,} {items} without a token count, with {self._counter}")
 
 
 def _counter(name: str) -> Any:

@@ -24,7 +24,7 @@ def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("file", metavar="FILE", help="messages or requests: JSON or JSON lines; - for stdin")
     add_provider(parser)
-    parser.add_argument("--errors-only", action="store_true", help="leave out warnings")
+    parser.add_argument("--errors-only", action="store_true", help="omit warnings")
     add_json(parser)
 
 
@@ -57,12 +57,12 @@ def _findings(conversation: Conversation, provider: Any, *, alone: bool) -> list
             raise
         # The other records may have findings, too.
         problem = f"{error.key}: {error.args[0]}" if error.key else error.args[0]
-        return [Finding(error.index, "unknown-shape", problem, "Use a shape that the provider knows.")]
+        return [Finding(error.index, "unknown-shape", problem, "Use a message format that the provider accepts.")]
 
 
 def _lines(prefix: str, finding: Finding, width: int) -> list[Line]:
     code = ALARM if finding.severity == "error" else ""
-    place = f"{prefix}messages[{finding.index}]: " if finding.index >= 0 else f"{prefix}beside the messages: "
-    head = [Span(place), Span(finding.severity, code), Span(f" {finding.rule}", QUIET)]
+    where = f"messages[{finding.index}]" if finding.index >= 0 else "outside the messages"
+    head = [Span(f"{prefix}{where}: "), Span(finding.severity, code), Span(f" {finding.rule}", QUIET)]
     message = paragraph(f"{visible(finding.message)}. {visible(finding.remedy)}", width, indent="  ")
     return [head, *message]

@@ -71,7 +71,7 @@ def context_page(
         *_findings(findings),
     ]
     if results:
-        panels.append(_policies(f"What would have been sent instead, at {budget:,} tokens for each prompt", results))
+        panels.append(_policies(f"Alternatives at {budget:,} tokens per prompt", results))
     return render_panels("Where the window goes", panels, subtitle=name, quiet=(NOT_IN_FILE,))
 
 

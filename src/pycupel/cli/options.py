@@ -47,8 +47,8 @@ def add_selection(parser: Parser, *, budget: str = "", needs_budget: bool = True
 
 def _add_items(parser: Parser) -> None:
     parser.add_argument("file", metavar="FILE", help="items: a JSON array or JSON lines; - for stdin")
-    parser.add_argument("--strict", action="store_true", help="refuse unknown keys instead of warning")
-    add_counter(parser, "counts items without tokens")
+    parser.add_argument("--strict", action="store_true", help="reject unknown keys instead of warning")
+    add_counter(parser, "counter for items without a token count")
 
 
 def add_counter(parser: Parser, purpose: str) -> None:
@@ -76,7 +76,7 @@ def add_several_policies(parser: Parser, more: str) -> None:
 
 def add_query(parser: Parser) -> None:
     """Add `--query`."""
-    parser.add_argument("-q", "--query", metavar="TEXT", help="what the selection should be relevant to")
+    parser.add_argument("-q", "--query", metavar="TEXT", help="the question that the selection should answer")
 
 
 def add_provider(parser: Parser) -> None:
@@ -110,7 +110,7 @@ def percent_or_tokens(given: str, options: Any, model: str | None = None) -> int
     try:
         return int(_window(options, options.model or model) * number / 100)
     except OverflowError:
-        raise InputError("the window is too large for a share of it") from None
+        raise InputError("the window is too large for a budget in percent") from None
 
 
 def parse_amount(given: str) -> tuple[float, bool]:
@@ -131,7 +131,7 @@ def parse_amount(given: str) -> tuple[float, bool]:
 
 def _checked(name: str, tokens: int) -> int:
     if tokens < 0:
-        raise InputError(f"the {name} must not be negative, but is {tokens}")
+        raise InputError(f"the {name} must be 0 or more, not {tokens}")
     return tokens
 
 

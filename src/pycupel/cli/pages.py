@@ -12,7 +12,7 @@ _STDOUT = "-"
 
 def add_html(parser: Parser) -> None:
     """Add `--html`."""
-    parser.add_argument("--html", metavar="FILE", help="write a page for a browser instead; - for stdout")
+    parser.add_argument("--html", metavar="FILE", help="write an HTML page instead; - for stdout")
 
 
 def write_page(path: str, page: str, screen: Screen) -> None:

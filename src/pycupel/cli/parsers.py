@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, NoReturn, Protocol
 
@@ -38,7 +38,7 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that suggests what a misspelt option or verb should have been."""
+    """A parser that accepts choices in any spelling of their names, and suggests corrections for misspelt arguments."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, formatter_class=_Formatter, **options)
@@ -67,6 +67,13 @@ class Parser(argparse.ArgumentParser):
         if misspelt and message.startswith(("the following arguments are required", "unrecognized arguments")):
             message = f"unrecognized arguments: {' '.join(misspelt)}{_near(misspelt[0], self._option_string_actions)}"
         raise InputError(f"{message}\n  {self.prog} --help lists its arguments")
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        if action.choices is not None:
+            # Of an action of a verb and its own arguments, only the first is a choice.
+            end = 1 if action.nargs == argparse.PARSER else len(arg_strings)
+            arg_strings = [*(_resolved(each, action.choices) for each in arg_strings[:end]), *arg_strings[end:]]
+        return super()._get_values(action, arg_strings)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
@@ -134,7 +141,7 @@ def verb_parser(name: str, summary: str, verb: Verb) -> Parser:
 
 def add_quiet(parser: Parser) -> None:
     """Add `--quiet`. It has no default, so that an action of a verb does not undo what the verb was given."""
-    text = "no notes and no summary on stderr"
+    text = "suppress notes and the summary on stderr"
     parser.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help=text)
 
 
@@ -146,6 +153,15 @@ def as_sentence(summary: str) -> str:
 def _example(verb: Verb) -> str:
     lines = "\n".join(f"  {line}" for line in verb.EXAMPLE.strip().splitlines())
     return f"example:\n{lines}"
+
+
+def _resolved(given: str, choices: Iterable[str]) -> str:
+    """Return the choice in its usual spelling: `--engine LOCAL` is `local`. Unknown ones are left as they are."""
+    if given in choices:
+        return given
+    from pycupel.model.names import find_name  # noqa: PLC0415 - the usual spelling does not need it
+
+    return find_name(given, choices) or given
 
 
 def _near(name: str, known: Any) -> str:

@@ -25,8 +25,8 @@ pycupel play items.jsonl
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
     add_selection(parser, budget="the initial budget; default: half of all tokens", needs_budget=False)
-    parser.add_argument("--port", type=int, default=0, metavar="N", help="default: a free one")
-    parser.add_argument("--no-browser", action="store_true", help="print the address, and open nothing")
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="default: any free port")
+    parser.add_argument("--no-browser", action="store_true", help="print the address without opening a browser")
 
 
 def run(options: Any, screen: Screen) -> int:

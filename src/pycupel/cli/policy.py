@@ -38,7 +38,7 @@ def add_arguments(parser: Parser) -> None:
     check = add_action("check", "find the mistakes in policy files")
     check.add_argument("files", nargs="+", metavar="FILE", help="policy files: JSON, TOML or YAML")
     add_action("schema", "print the JSON Schema of policy files")
-    convert = add_action("convert", "write a policy to another file; its suffix is its format")
+    convert = add_action("convert", "convert a policy; the suffix of the new file sets the format")
     convert.add_argument("source", metavar="NAME|FILE", help="a preset or a policy file")
     convert.add_argument("target", metavar="FILE", help="the file to write: .json, .toml, .yaml or .yml")
 

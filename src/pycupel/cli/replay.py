@@ -25,7 +25,7 @@ def add_arguments(parser: Parser) -> None:
     add_budget(parser)
     logs.add_policies(parser)
     logs.add_rates(parser)
-    add_counter(parser, "counts tokens")
+    add_counter(parser, "token counter")
     add_json(parser)
     add_html(parser)
 

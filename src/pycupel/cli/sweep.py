@@ -22,7 +22,7 @@ _MAX_BUDGETS = 1_000
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
-    add_selection(parser, budget="several: 1000,2000 or 10%%,50%%, or FIRST:LAST:STEP")
+    add_selection(parser, budget="budgets to try: 1000,2000 or 10%%,50%%, or a range FIRST:LAST:STEP")
     add_json(parser)
 
 
@@ -62,7 +62,7 @@ def _budgets(options: Any) -> list[int]:
 def _row(point: BudgetPoint, candidates: int, screen: Screen, room: int) -> Row:
     budget = Span(count(point.budget.max_tokens))
     if not point.feasible:
-        return Row((budget, *[Span("-", QUIET)] * 4, Span("too small for what is pinned", QUIET)))
+        return Row((budget, *[Span("-", QUIET)] * 4, Span("too small for pinned or required items", QUIET)))
     used = share(point.tokens, point.budget.max_tokens)
     cells = (count(len(point.items)), count(point.tokens), used, number(point.score))
     return Row((budget, *map(Span, cells), Span(screen.bar(len(point.items) / max(1, candidates), room))))

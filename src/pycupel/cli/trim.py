@@ -35,7 +35,7 @@ def add_arguments(parser: Parser) -> None:
     add_policy(parser, f", with `{SHORTENED}` to shorten old results")
     add_query(parser)
     add_provider(parser)
-    add_counter(parser, "counts tokens")
+    add_counter(parser, "token counter")
 
 
 def run(options: Any, screen: Screen) -> int:

@@ -243,4 +243,4 @@ def log_exception(raised_by: str) -> None:
     """Log the current exception: an observer's error neither stops a run nor is lost."""
     import logging  # noqa: PLC0415 - most runs never need it
 
-    logging.getLogger("pycupel").exception("%s raised; the run continues", raised_by)  # noqa: LOG004 - called by handlers
+    logging.getLogger("pycupel").exception("ignored an exception raised by %s", raised_by)  # noqa: LOG004 - called by handlers

@@ -51,7 +51,7 @@ class CountRequirementShortfall(NamedTuple):
     """How many items of the kind the entry requires."""
 
     satisfied_count: int
-    """How many there were."""
+    """How many items of the kind were selected to meet it, fewer than required."""
 
     def __repr__(self) -> str:
         return record_repr(self)

@@ -154,14 +154,14 @@ class QuotaCapExceeded(ExclusionReason, _QuotaCapExceeded):
 
 class _QuotaRequireDisplaced(NamedTuple):
     displaced_by_kind: str
-    """The other kind."""
+    """The kind whose requirement took the room."""
 
 
 class QuotaRequireDisplaced(ExclusionReason, _QuotaRequireDisplaced):
     """Another kind's requirement took the room. Reserved: the built-in stages never use it.
 
     Attributes:
-        displaced_by_kind: The other kind.
+        displaced_by_kind: The kind whose requirement took the room.
     """
 
     __slots__ = ()
@@ -169,14 +169,14 @@ class QuotaRequireDisplaced(ExclusionReason, _QuotaRequireDisplaced):
 
 class _NegativeTokens(NamedTuple):
     tokens: int
-    """The count."""
+    """The item's token count."""
 
 
 class NegativeTokens(ExclusionReason, _NegativeTokens):
     """The item has a negative token count. Used by Classify.
 
     Attributes:
-        tokens: The count.
+        tokens: The item's token count.
     """
 
     __slots__ = ()
@@ -199,14 +199,14 @@ class PinnedOverride(ExclusionReason, _PinnedOverride):
 
 class _Filtered(NamedTuple):
     filter_name: str
-    """What removed it."""
+    """The filter that removed the item; from `select_messages`, what is wrong with the message."""
 
 
 class Filtered(ExclusionReason, _Filtered):
     """A filter removed the item. The built-in stages never use it; `select_messages` does.
 
     Attributes:
-        filter_name: What removed it.
+        filter_name: The filter that removed the item; from `select_messages`, what is wrong with the message.
     """
 
     __slots__ = ()
@@ -221,7 +221,7 @@ class _CountCapExceeded(NamedTuple):
 
     # The specification's name, which tuples use for a method.
     count: int  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
-    """How many were."""
+    """How many items of this kind were selected."""
 
 
 class CountCapExceeded(ExclusionReason, _CountCapExceeded):
@@ -230,7 +230,7 @@ class CountCapExceeded(ExclusionReason, _CountCapExceeded):
     Attributes:
         kind: The kind.
         cap: How many items of this kind may be selected.
-        count: How many were.
+        count: How many items of this kind were selected.
     """
 
     __slots__ = ()
@@ -268,8 +268,8 @@ class UnknownReason(ExclusionReason, _UnknownReason):
 
     Raises:
         TypeError: the name is not a string, or the fields are not a mapping.
-        InvalidArgumentError: the name is that of a known reason, or a field is called `reason`, which is the key of the
-            name in JSON: neither could be written and read again.
+        InvalidArgumentError: the name is that of a built-in reason, or a field is called `reason`, which is the key of
+            the name in JSON: neither could be written and read again.
     """
 
     __slots__ = ()
@@ -277,7 +277,9 @@ class UnknownReason(ExclusionReason, _UnknownReason):
     def __new__(cls, name: str, fields: Mapping[str, Any] = FrozenDict()) -> Self:
         """Check the name and copy the fields."""
         if checked_str("name", name) in EXCLUSION_REASONS:
-            raise InvalidArgumentError(f"{name} is a known reason; use that record", argument="name", value=name)
+            raise InvalidArgumentError(
+                f"{name} is a built-in reason; use pycupel.diagnostics.{name}", argument="name", value=name
+            )
         own: FrozenDict[str, Any] = FrozenDict(checked_mapping("fields", "a mapping", fields))
         if "reason" in own:
             raise InvalidArgumentError("fields must not contain 'reason', which is the name", argument="fields")

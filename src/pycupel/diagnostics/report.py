@@ -116,8 +116,8 @@ class SelectionReport:
         candidates = len(self.included) + len(self.excluded)
         if self.total_candidates != candidates:
             raise InvalidArgumentError(
-                f"total_candidates is {self.total_candidates}, but there are {len(self.included)} included "
-                f"and {len(self.excluded)} excluded items",
+                f"total_candidates must be {candidates} ({len(self.included)} included + "
+                f"{len(self.excluded)} excluded), not {self.total_candidates}",
                 argument="total_candidates",
                 value=self.total_candidates,
             )

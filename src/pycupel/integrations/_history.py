@@ -123,7 +123,7 @@ class HistorySelector:
     def __init__(self, budget: BudgetLike, options: HookOptions) -> None:
         for name in sorted(options.keys() - HookOptions.__optional_keys__):
             near = suggestion(name, HookOptions.__optional_keys__)
-            raise TypeError(f"hooks for histories have no option {name!r}{near}")
+            raise TypeError(f"unknown option {name!r} of a history hook{near}")
         for name in ("pin", "on_selection"):
             function = options.get(name)
             if function is not None and not callable(function):

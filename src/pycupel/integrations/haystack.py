@@ -48,7 +48,7 @@ class CupelDocumentSelector:
 
     Args:
         budget: The limits, or a number of tokens.
-        policy: What ranks and places the documents: a policy, a pipeline, or the name of a preset.
+        policy: Ranks and orders the documents: a policy, a pipeline, or the name of a preset.
         counter: Counts tokens: a function from str to int, or a name for `pycupel.tokens.get_counter`.
         on_selection: Called with each result, which has its report.
     """

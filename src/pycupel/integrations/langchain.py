@@ -154,7 +154,7 @@ class CupelDocumentCompressor(BaseDocumentCompressor):
     """The limits, or a number of tokens."""
 
     policy: Any = "rag"
-    """What ranks and places the documents: a policy, a pipeline, or the name of a preset."""
+    """Ranks and orders the documents: a policy, a pipeline, or the name of a preset."""
 
     counter: Any = "auto"
     """Counts tokens: a function from str to int, or a name for `pycupel.tokens.get_counter`."""

@@ -178,7 +178,7 @@ class CupelPostprocessor(BaseNodePostprocessor):
     """The limits, or a number of tokens."""
 
     policy: Any = "rag"
-    """What ranks and places the nodes: a policy, a pipeline, or the name of a preset."""
+    """Ranks and orders the nodes: a policy, a pipeline, or the name of a preset."""
 
     counter: Any = "auto"
     """Counts tokens: a function from str to int, or a name for `pycupel.tokens.get_counter`."""

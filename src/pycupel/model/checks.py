@@ -176,7 +176,7 @@ def checked_count(name: str, value: Any, error: _Error) -> int:
     """Check for an integer of 0 or more."""
     number = value if type(value) is int else checked_int(name, value)
     if number < 0:
-        raise error(f"{name} must not be negative, but is {digits(number)}", argument=argument_of(name), value=number)
+        raise error(f"{name} must be 0 or more, not {digits(number)}", argument=argument_of(name), value=number)
     return number
 
 

@@ -86,8 +86,7 @@ class Pipeline(Policy):
                 raise wrong_type("on_overflow", "a function that takes an OverflowEvent", self.on_overflow)
             if self.overflow_strategy is not OverflowStrategy.PROCEED:
                 raise PipelineConfigError(
-                    "on_overflow is for OverflowStrategy.PROCEED only, but overflow_strategy is "
-                    f"{self.overflow_strategy.value!r}",
+                    f"on_overflow requires overflow_strategy='proceed', not {self.overflow_strategy.value!r}",
                     argument="on_overflow",
                 )
 

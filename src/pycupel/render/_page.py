@@ -32,7 +32,7 @@ class Page:
         columns = checked_int("width", width)
         if columns < _MIN_WIDTH:
             raise InvalidArgumentError(
-                f"width must be at least {_MIN_WIDTH}, but is {columns}", argument="width", value=columns
+                f"width must be at least {_MIN_WIDTH}, not {columns}", argument="width", value=columns
             )
         rows = limit if limit is None else checked_count("limit", limit, InvalidArgumentError)
         kinds = dict.fromkeys(included.item.kind.key for included in report.included)

@@ -46,12 +46,12 @@ def explain(excluded: ExcludedItem, positions: Mapping[str, int], digits: int) -
             why = f"needs {count(needed, digits)}, {count(left, digits)} left"
         case Deduplicated(deduplicated_against=content):
             title = "Same text as another candidate"
-            itself = "another one left out" if content == excluded.item.content else _quoted(content)
+            itself = "an excluded item" if content == excluded.item.content else _quoted(content)
             why = f"copy of {_selected(content, positions) or itself}"
         case NegativeTokens(tokens=tokens):
-            title, why = "Impossible token count", f"counted as {count(tokens)}"
+            title, why = "Negative token count", f"counted as {count(tokens)}"
         case PinnedOverride(displaced_by=content):
-            title = "Would fit, had nothing been pinned"
+            title = "Would fit without the pinned items"
             why = f"displaced by {_selected(content, positions) or _quoted(content)}"
         case CountCapExceeded(kind=kind, cap=cap, count=chosen):
             title = "Enough of its kind"

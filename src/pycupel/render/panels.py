@@ -19,7 +19,7 @@ class Figure(NamedTuple):
     """A number with a label."""
 
     label: str
-    """What the number is."""
+    """A label for the number."""
 
     value: float | str
     """The number, or a text."""
@@ -161,7 +161,7 @@ class Notes:
 
 
 Panel: TypeAlias = Figures | Bars | Growth | Rows | Notes
-"""What a page can show."""
+"""Any panel of a page."""
 
 
 def panel_data(panel: Panel) -> dict[str, Any]:

@@ -90,14 +90,14 @@ class _Session:
         """Build the history, with only what the provider accepts."""
         keep = _accepted(self.items)
         # The index of each item among the kept ones.
-        places = [0]
+        indices = [0]
         for kept in keep:
-            places.append(places[-1] + kept)
+            indices.append(indices[-1] + kept)
         return History(
             tuple(item for item, kept in zip(self.items, keep, strict=True) if kept),
             "responses",
-            tuple(replace(call, index=places[call.index]) for call in self.calls),
-            tuple(Compaction(places[each.index], each.summary) for each in self.compactions),
+            tuple(replace(call, index=indices[call.index]) for call in self.calls),
+            tuple(Compaction(indices[each.index], each.summary) for each in self.compactions),
             self.name,
             dropped_blocks=keep.count(False),
             system=self.system,

@@ -58,16 +58,16 @@ class Requests:
         response = as_dict(row.get("response"))
         answer = as_dict(response.get("body")) or response or row
         digests = list(_digests(provider, sent))
-        place = max([self._by_digest[each] for each in digests if each in self._by_digest], default=None)
-        if place is None:
-            place = len(self._conversations)
+        index = max([self._by_digest[each] for each in digests if each in self._by_digest], default=None)
+        if index is None:
+            index = len(self._conversations)
             name = str(row.get("id") or row.get("custom_id") or "")
             self._conversations.append(_Conversation(provider, name, digest=digests[-1]))
-        conversation = self._conversations[place]
-        if self._by_digest.get(conversation.digest) == place:
+        conversation = self._conversations[index]
+        if self._by_digest.get(conversation.digest) == index:
             del self._by_digest[conversation.digest]
         conversation.digest = digests[-1]
-        self._by_digest[digests[-1]] = max(place, self._by_digest.get(digests[-1], place))
+        self._by_digest[digests[-1]] = max(index, self._by_digest.get(digests[-1], index))
         conversation.sent, conversation.reply = sent, _reply(answer)
         conversation.request = request
         usage = next((each[name] for each in (answer, row) for name in _USAGE if name in each), None)

@@ -35,7 +35,7 @@ NEWEST_FIRST: Final = "newest-first"
 AS_LOGGED: Final = "as-logged"
 """The name of what was sent: all messages since the last compaction, after its summary."""
 
-BASELINES_HINT: Final = f"Instead of a preset, there are the baselines {NEWEST_FIRST} and {AS_LOGGED}."
+BASELINES_HINT: Final = f"Besides presets, you can name the baselines {NEWEST_FIRST} and {AS_LOGGED}."
 """A note for the error about an unknown preset."""
 
 

@@ -10,7 +10,7 @@ from pycupel.diagnostics.reasons import EXCLUSION_REASONS, reason_name
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextKind
 from pycupel.model.checks import checked_count, wrong_type
-from pycupel.model.names import suggestion
+from pycupel.model.names import find_name, suggestion
 
 __all__ = ["Kind", "Reason", "ReasonName", "Variant", "checked_kind", "checked_n", "checked_predicate", "hiding"]
 
@@ -72,7 +72,7 @@ class Variant(NamedTuple):
         if isinstance(reason, ExclusionReason):
             return cls(type(reason), reason_name(reason))
         if isinstance(reason, str):
-            return cls(_class_named(reason), reason)
+            return cls.named(reason)
         if reason is ExclusionReason:
             raise InvalidArgumentError(
                 "reason must be a specific reason, not ExclusionReason itself", argument="reason"
@@ -81,21 +81,22 @@ class Variant(NamedTuple):
             return cls(reason, reason.__name__)
         raise wrong_type("reason", "an exclusion reason: its class, its name or an instance", reason)
 
+    @classmethod
+    def named(cls, name: str) -> Self:
+        """Return the variant of a built-in reason, whose name may be spelt in any way."""
+        known = find_name(name, EXCLUSION_REASONS)
+        if known is None:
+            raise InvalidArgumentError(
+                f"unknown exclusion reason {name!r}{suggestion(name, EXCLUSION_REASONS)}",
+                argument="reason",
+                value=name,
+                hint="For your own reason, pass its class; for one from another implementation, UnknownReason(name).",
+            )
+        return cls(EXCLUSION_REASONS[known], known)
+
     def matches(self, reason: ExclusionReason) -> bool:
         return isinstance(reason, self.cls) and self.name in {self.cls.__name__, reason_name(reason)}
 
 
 def _is_reason_class(value: object) -> bool:
     return isinstance(value, type) and issubclass(value, ExclusionReason)
-
-
-def _class_named(name: str) -> type[ExclusionReason]:
-    known = EXCLUSION_REASONS.get(name)
-    if known is None:
-        raise InvalidArgumentError(
-            f"unknown exclusion reason {name!r}{suggestion(name, EXCLUSION_REASONS)}",
-            argument="reason",
-            value=name,
-            hint="For your own reason, pass its class; for one from another implementation, UnknownReason(name).",
-        )
-    return known

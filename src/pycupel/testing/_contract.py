@@ -34,27 +34,27 @@ _UNKNOWN_ITEM = "an item that it was not given"
 _ALLOWED_ERRORS = (CountRequirementError, TableTooLargeError)
 
 _ADVICE = {
-    "answers": "A strategy must accept any items, in a tuple, which it cannot change.",
+    "answers": "A strategy must accept any items. They are passed as a tuple, so it cannot modify them.",
     "repeatable": (
-        "Use nothing but the arguments: no random numbers, no clock. Give a scorer that has a time provider a "
+        "Depend only on the arguments: no randomness, no clock. Give a scorer that has a time provider a "
         "FixedTimeProvider."
     ),
     "independent": (
-        "Keep no state between calls. The key of a cache must hold everything that the answer depends on, the other "
-        "items included."
+        "Keep no state between calls. The key of a cache must contain everything that the answer depends on, "
+        "including the other items."
     ),
     "by value": "Equal arguments must give equal answers: do not decide by id() or `is`.",
     "hands off": "Work on a copy: sorted(items), not items.sort().",
     "number": "Return a float; 0.0 for an item without the data to score it.",
-    "batch": "Use the arithmetic of score, in the same order, without sum() of floats; or remove score_all.",
+    "batch": "Do the same arithmetic as score, in the same order, without sum() of floats; or remove score_all.",
     "list": "Return a list of items.",
-    "subset": "Return the same objects, not copies, and none more often than it was given.",
+    "subset": "Return the objects that were passed, not copies, and none more often than it was passed.",
     "nothing": "Return [] if there are no items, or if budget.target_tokens is 0.",
     "budget": (
         "Stay within budget.target_tokens, not max_tokens. If requirements take precedence over the budget, check with "
         "may_overflow=True."
     ),
-    "detail": "Let slice return slice_detailed(scored_items, budget).selected.",
+    "detail": "Implement slice as `return self.slice_detailed(scored_items, budget).selected`.",
     "permutation": "Return all the items, each as often as it was given, and nothing else.",
 }
 

@@ -124,7 +124,7 @@ def _write(path: Path, text: str) -> None:
 
 def _missing(path: Path) -> str:
     return (
-        f"there is no {_shown(path)}, and snapshots are not written in CI. Run the test elsewhere and commit the file."
+        f"{_shown(path)} does not exist, and snapshots are not written in CI. Run the test locally and commit the file."
     )
 
 
@@ -132,10 +132,10 @@ def _mismatch(report: SelectionReport, path: Path, stored: str, text: str) -> st
     try:
         before = loads(SelectionReport, stored, allow_nan=True)
     except DocumentError as error:
-        problem, lines = f"{_shown(path)} does not hold a report: {error}.", list[str]()
+        problem, lines = f"{_shown(path)} does not contain a report: {error}.", list[str]()
     else:
         # The important parts, which may be equal.
-        problem = f"the selection is not the one in {_shown(path)}."
+        problem = f"the selection differs from {_shown(path)}."
         lines = _diff([*outline(before)], [*outline(report)])
     lines = lines or _diff(stored.splitlines(), text.splitlines())
     more = [f"... and {len(lines) - _MAX_LINES} more lines"] if len(lines) > _MAX_LINES else []

@@ -112,7 +112,7 @@ class Counter:
         theirs = checked_positive("reported", reported, InvalidArgumentError)
         if max(ours, theirs) > _MAX_FACTOR * min(ours, theirs):
             raise InvalidArgumentError(
-                f"{reported} reported and {counted} counted tokens cannot be about the same request",
+                f"{reported} reported and {counted} counted tokens cannot belong to the same request",
                 argument="reported",
                 value=reported,
             )
@@ -199,7 +199,7 @@ def _named(given: str) -> Counter:
         f"unknown counter {quoted(given)}; choose from {', '.join(known)}{suggestion(key, known)}",
         argument="counter",
         value=given,
-        hint="For a model that is not known, name one with the same tokenizer, or pass a function from str to int.",
+        hint="For an unknown model, name one with the same tokenizer, or pass a function from str to int.",
     )
 
 
@@ -218,7 +218,7 @@ def reported_tokens(usage: Any) -> int:
         if numbers:
             return sum(numbers)
     raise InvalidArgumentError(
-        f"there is no count of prompt tokens in {describe(usage)}",
+        f"no prompt token count in {describe(usage)}",
         argument="usage",
         hint="Pass the usage or usage_metadata of a response.",
     )

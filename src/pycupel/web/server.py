@@ -133,7 +133,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _page(self, name: str) -> tuple[str, str]:
         if name:
-            raise _Refused(HTTPStatus.NOT_FOUND, "There is only one page.")
+            raise _Refused(HTTPStatus.NOT_FOUND, "The playground has only one page.")
         return "text/html", self._playground.bench.page()
 
     def _answer(self, name: str) -> tuple[str, str]:
@@ -142,7 +142,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             response = self._playground.bench.answer(name, request)
         except KeyError:
-            raise _Refused(HTTPStatus.NOT_FOUND, "There is no such request.") from None
+            raise _Refused(HTTPStatus.NOT_FOUND, "Unknown request.") from None
         return "application/json", json.dumps(response)
 
     def _body(self) -> Any:
@@ -152,7 +152,10 @@ class _Handler(BaseHTTPRequestHandler):
         if not (length.isascii() and length.isdecimal()):
             raise _Refused(HTTPStatus.LENGTH_REQUIRED, "The request must have a Content-Length.")
         if len(length) > 12 or int(length) > self._playground.limits.body:
-            raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"At most {self._playground.limits.body:,} bytes.")
+            raise _Refused(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f"The body may have at most {self._playground.limits.body:,} bytes.",
+            )
         body = self.rfile.read(int(length))
         if len(body) < int(length):
             raise _Refused(HTTPStatus.REQUEST_TIMEOUT, "The request did not arrive in time.")
@@ -169,8 +172,8 @@ class Playground(ThreadingHTTPServer):
     """Serves a bench on a port that only this machine can reach.
 
     Args:
-        bench: What it serves.
-        port: The port; by default a free one.
+        bench: The bench to serve.
+        port: The port; by default any free one.
         limits: The limits of a request.
 
     Raises:
@@ -184,7 +187,7 @@ class Playground(ThreadingHTTPServer):
         number = checked_count("port", port, InvalidArgumentError)
         if number > _LAST_PORT:
             raise InvalidArgumentError(
-                f"port must be at most {_LAST_PORT}, but is {digits(number)}", argument="port", value=port
+                f"port must be at most {_LAST_PORT}, not {digits(number)}", argument="port", value=port
             )
         self.bench, self.limits = bench, limits
         self.token = secrets.token_urlsafe(24)
@@ -231,8 +234,8 @@ def play(bench: Bench, port: int = 0, *, browser: bool = True, tell: Callable[[s
     """Serve a bench until Ctrl-C.
 
     Args:
-        bench: What to serve.
-        port: The port; by default a free one.
+        bench: The bench to serve.
+        port: The port; by default any free one.
         browser: Whether to open the page in a browser.
         tell: Called with the address.
 

@@ -138,7 +138,7 @@ def test_a_poisoned_request_is_one_error_row(tmp_path: Path) -> None:
     rows = rows_in(tmp_path / "out")
     broken = [row for row in rows if row["error"] is not None]
     assert (len(rows), summary.requests, summary.errors, len(broken)) == (11, 11, 2, 2)
-    assert broken[0]["error"] == "DocumentError: log.jsonl, line 4: is not JSON: Expecting value at column 21"
+    assert broken[0]["error"] == "DocumentError: log.jsonl, line 4: invalid JSON: Expecting value at column 21"
     assert broken[1]["id"] == "big"
     assert summary.first_error == broken[0]["error"]
 

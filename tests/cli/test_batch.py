@@ -42,7 +42,7 @@ def test_policies_that_agree(call: Call, tmp_path: Path) -> None:
     assert "rag would select differently in 0 requests" in done.out
     assert "left out" not in done.out
     assert done.code == 0
-    assert "pycupel: first error: DocumentError: log.jsonl, line 2: is not JSON" in done.err
+    assert "pycupel: first error: DocumentError: log.jsonl, line 2: invalid JSON" in done.err
 
 
 def test_a_log_of_which_every_request_fails(call: Call, tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_each_value_knows_its_line() -> None:
     ],
 )
 def test_errors_name_line_and_column(text: str, problem: str) -> None:
-    with pytest.raises(DocumentError, match="is not JSON") as caught:
+    with pytest.raises(DocumentError, match="invalid JSON") as caught:
         read(text)
     assert problem in str(caught.value)
 

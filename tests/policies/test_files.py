@@ -140,19 +140,19 @@ def test_null_is_refused() -> None:
         ("- a\n- b\n", "yaml", "must be an object, not a list"),
         ('"chat"', "json", "must be an object, not 'chat' (str)"),
         ("chat", "yaml", "must be an object, not 'chat' (str)"),
-        ('{"scorers": [}', "json", "is not JSON: Expecting value at column 14"),
-        ('{\n"scorers"', "json", "is not JSON: Expecting ':' delimiter at line 2, column 10"),
-        ("scorers = [", "toml", "is not TOML: Invalid value (at end of document)"),
-        ("chat", "toml", "is not TOML: Expected '=' after a key in a key/value pair (at end of document)"),
+        ('{"scorers": [}', "json", "invalid JSON: Expecting value at column 14"),
+        ('{\n"scorers"', "json", "invalid JSON: Expecting ':' delimiter at line 2, column 10"),
+        ("scorers = [", "toml", "invalid TOML: Invalid value (at end of document)"),
+        ("chat", "toml", "invalid TOML: Expected '=' after a key in a key/value pair (at end of document)"),
         ('{"scorers": [{"type": "recency", "type": "kind"}]}', "json", "duplicate key 'type' in an object"),
-        ('name = "a"\nname = "b"\n', "toml", "is not TOML: Cannot overwrite a value (at line 2, column 11)"),
-        ("name: a\nname: b\n", "yaml", "is not YAML: duplicate key 'name' in an object"),
+        ('name = "a"\nname = "b"\n', "toml", "invalid TOML: Cannot overwrite a value (at line 2, column 11)"),
+        ("name: a\nname: b\n", "yaml", "invalid YAML: duplicate key 'name' in an object"),
         (
             "scorers:\n- {type: scaled, innerScorer: {type: recency, type: kind}}\n",
             "yaml",
-            "is not YAML: duplicate key 'type' in an object",
+            "invalid YAML: duplicate key 'type' in an object",
         ),
-        ("name: 2024-13-45\n", "yaml", "is not YAML: month must be in 1..12"),
+        ("name: 2024-13-45\n", "yaml", "invalid YAML: month must be in 1..12"),
         ('{"scorers": [{"type": "recency", "weight": NaN}]}', "json", "scorers[0].weight: must be finite, not nan"),
         ("scorers = [{type = 'recency', weight = inf}]", "toml", "scorers[0].weight: must be finite, not inf"),
         ("scorers: [{type: recency, weight: .nan}]", "yaml", "scorers[0].weight: must be finite, not nan"),
@@ -169,7 +169,7 @@ def test_texts_that_are_no_policies(text: str, form: PolicyFormat, message: str)
 
 @pytest.mark.parametrize(("text", "form"), [("a: [", "yaml"), ("a: b: c", "yaml"), ("--- 1\n--- 2\n", "yaml")])
 def test_what_the_parser_of_yaml_says_is_told(text: str, form: PolicyFormat) -> None:
-    assert parsing(text, form).startswith("is not YAML: ")
+    assert parsing(text, form).startswith("invalid YAML: ")
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ def test_the_mistakes_of_a_file_are_told_with_its_name(form: PolicyFormat, tmp_p
     ("name", "data", "message"),
     [
         ("policy.json", b"", "JSON input cannot be empty."),
-        ("policy.json", b"{", "is not JSON: Expecting property name enclosed in double quotes at column 2"),
+        ("policy.json", b"{", "invalid JSON: Expecting property name enclosed in double quotes at column 2"),
         ("policy.json", b"{}", "scorers: is missing"),
         ("policy.json", b"\xff\xfe{\x00}\x00", "is not UTF-8: invalid start byte at byte 0"),
         ("policy.toml", b'name = "\xe9"', "is not UTF-8: invalid continuation byte at byte 8"),

@@ -49,7 +49,7 @@ def merged(levels: int) -> str:
 @pytest.mark.parametrize("text", [composites(18), composites(60), merged(30)])
 def test_aliases_that_expand_to_too_much_are_refused(text: str) -> None:
     """Of 1 KB; minutes before."""
-    assert refused(text, "yaml") == "has aliases that expand to more than 10,000 nodes"
+    assert refused(text, "yaml") == "aliases expand to more than 10,000 nodes"
 
 
 @pytest.mark.parametrize("text", [composites(6), merged(6)])
@@ -66,13 +66,13 @@ def test_a_long_policy_without_aliases_has_as_many_nodes_as_it_needs() -> None:
 
 @pytest.mark.parametrize("text", ["&a [*a]", "scorers: &a [{b: {c: *a}}]", "? &a [*a]\n: 1"])
 def test_what_contains_itself_is_refused(text: str) -> None:
-    assert refused(text, "yaml") == "has aliases that expand to more than 10,000 nodes"
+    assert refused(text, "yaml") == "aliases expand to more than 10,000 nodes"
 
 
 @pytest.mark.unmeasured
 def test_a_chain_of_aliases_is_no_recursion() -> None:
     lines = ["a0: &a0 [1]", *(f"a{i}: &a{i} [*a{i - 1}]" for i in range(1, 3_000))]
-    assert refused("\n".join(lines), "yaml", 10.0) == "has aliases that expand to more than 10,000 nodes"
+    assert refused("\n".join(lines), "yaml", 10.0) == "aliases expand to more than 10,000 nodes"
 
 
 # --- JSON: duplicate keys

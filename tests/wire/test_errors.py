@@ -101,10 +101,10 @@ def test_large_values_are_not_shown() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "is not JSON: Expecting value at column 1"),
-        ("{", "is not JSON: Expecting property name enclosed in double quotes at column 2"),
-        ('{\n"content" "x"}', "is not JSON: Expecting ':' delimiter at line 2, column 11"),
-        ("{} {}", "is not JSON: Extra data at column 4"),
+        ("", "invalid JSON: Expecting value at column 1"),
+        ("{", "invalid JSON: Expecting property name enclosed in double quotes at column 2"),
+        ('{\n"content" "x"}', "invalid JSON: Expecting ':' delimiter at line 2, column 11"),
+        ("{} {}", "invalid JSON: Extra data at column 4"),
         ("null", "must be an object, not None (NoneType)"),
         (b"\xff", "cannot be read as JSON: 'utf-8' codec can't decode"),
         ("[" * 200_000, "cannot be read as JSON: "),

@@ -74,7 +74,7 @@ def test_blank_lines_are_skipped_and_counted() -> None:
 @pytest.mark.parametrize(
     ("line", "text"),
     [
-        ("{", "line 2: is not JSON: Expecting property name enclosed in double quotes at column 2"),
+        ("{", "line 2: invalid JSON: Expecting property name enclosed in double quotes at column 2"),
         ("[]", "line 2: must be an object, not a list"),
         ('{"content": "a"}', "line 2: tokens: is missing"),
         ('{"content": "a", "tokens": 1, "tags": [1]}', "line 2: tags[0]: must be a string, not 1 (int)"),

@@ -149,4 +149,4 @@ class _Text:
         passed = self._held[: self._at - back]
         breaks = passed.rfind("\n")
         column = len(passed) - breaks if breaks >= 0 else self._column + len(passed)
-        return DocumentError(f"is not JSON: {problem} at line {self._line + passed.count(chr(10))}, column {column}")
+        return DocumentError(f"invalid JSON: {problem} at line {self._line + passed.count(chr(10))}, column {column}")

@@ -30,7 +30,7 @@ def parse_json(text: Any) -> Any:
     except json.JSONDecodeError as error:
         line = f"line {error.lineno}, " if error.lineno > 1 else ""
         problem = error.msg.removesuffix(" at")
-        raise DocumentError(f"is not JSON: {problem} at {line}column {error.colno}") from None
+        raise DocumentError(f"invalid JSON: {problem} at {line}column {error.colno}") from None
     except DocumentError:
         raise
     except (ValueError, RecursionError) as error:

@@ -47,7 +47,7 @@ def _read_toml(text: str) -> Any:
     try:
         return tomllib.loads(text)
     except ValueError as error:
-        raise DocumentError(f"is not TOML: {error}") from None
+        raise DocumentError(f"invalid TOML: {error}") from None
 
 
 def _check_dots(text: str) -> None:
@@ -121,8 +121,8 @@ def _read_yaml(text: str) -> Any:
         if _count_nodes(node, counts) <= max(_MAX_NODES, len(counts)):
             return loader.construct_document(node)
     except (yaml.YAMLError, ValueError) as error:
-        raise DocumentError(f"is not YAML: {error}") from None
-    raise DocumentError(f"has aliases that expand to more than {_MAX_NODES:,} nodes")
+        raise DocumentError(f"invalid YAML: {error}") from None
+    raise DocumentError(f"aliases expand to more than {_MAX_NODES:,} nodes")
 
 
 def _count_nodes(node: Any, counts: dict[int, int]) -> int:

@@ -493,6 +493,7 @@ def test_odd_scores_and_texts_are_written(tmp_path: Path) -> None:
     report = report_of([kept(score=float("nan"), content="na\u00efve \U0001f600")])
     lines = save_reports([report], tmp_path, "test_a.py::test_b")
     assert json.loads(Path(lines[0]).read_text(encoding="utf-8"))["included"][0]["item"]["content"] == "naïve 😀"
+    assert "naïve 😀" in Path(lines[1]).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -200,14 +200,14 @@ class SelectionReport:
 
         return SelectionReportChain(self)
 
-    def to_text(self, *, color: bool = False, parts: bool = False, unicode: bool = False) -> str:
+    def to_text(self, *, color: bool = False, parts: bool = False, unicode: bool = True) -> str:
         """Format the whole report for a terminal of 80 columns; `pycupel.render` has more options.
 
         Args:
             color: Whether to use the terminal's colours.
             parts: Whether to show the scores of the best items by scorer, too. Only a report that a run returned has
                 them.
-            unicode: Whether to show printable characters beyond ASCII, instead of a `?` for each.
+            unicode: False shows a `?` for each character beyond ASCII.
 
         Raises:
             TypeError: an argument is not a bool.

@@ -130,13 +130,12 @@ def render_page(title: str, data: Mapping[str, Any], *, summary: str = "", conne
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; connect-src {connect}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    # Write ASCII only, so that a wrong encoding cannot change the page.
     text = json.dumps({"title": title, **data}, separators=(",", ":"), allow_nan=False)
     values = {
-        "title": escape(title),
+        "title": _markup(title),
         "policy": escape(policy),
         "style": style,
-        "summary": escape(summary),
+        "summary": _markup(summary),
         "data": text.replace("<", "\\u003c"),
         "script": script,
     }
@@ -149,6 +148,11 @@ def render_frame(page: str) -> str:
         f'<iframe srcdoc="{escape(page)}" sandbox="allow-scripts" title="{_TITLE}" '
         'style="width: 100%; height: 640px; border: 1px solid #8884; border-radius: 8px"></iframe>'
     )
+
+
+def _markup(text: str) -> str:
+    """Return a text as HTML in ASCII, as JSON is, so that a wrong encoding cannot change the page."""
+    return escape(text).encode("ascii", "xmlcharrefreplace").decode()
 
 
 @cache

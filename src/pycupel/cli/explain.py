@@ -74,5 +74,6 @@ def _explain_one(options: Any, report: SelectionReport, policy: Any, items: list
             "parts": [part._asdict() for part in found.parts],
             "instead": [to_dict(item) for item in found.instead],
             "minBudget": found.min_budget,
+            "minBudgetIsExact": found.min_budget_is_exact,
         }
     )

@@ -177,8 +177,8 @@ class SelectionReport:
             item: The item, its index in `items`, or the start of its content. An item is found by identity, or else if
                 exactly one candidate equals it. The start must match one content only, unless it is a whole content;
                 of several items with that content, a selected one is explained, or the best one.
-            pipeline: For `min_budget`: the `Pipeline`, `Policy` or preset name that selected. It is run again for
-                several budgets. For a run with a question, pass `pipeline.for_query(query)`.
+            pipeline: For `min_budget`: the `Pipeline`, `Policy` or preset name that selected. It is run again with
+                larger budgets. For a run with a question, pass `pipeline.for_query(query)`.
             items: The candidates of the run, for an index and for `min_budget`.
 
         Raises:

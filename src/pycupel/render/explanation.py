@@ -49,7 +49,8 @@ def render_explanation(explanation: Explanation, *, width: int = _WIDTH, unicode
             for line in indented(f"  {count(other.tokens)} tokens: {clipped(other.content, _QUOTE)}")
         ]
     if explanation.min_budget is not None:
-        lines += indented(f"smallest budget that selects it: {count(explanation.min_budget)}")
+        which = "next" if explanation.min_budget_is_exact else "a"
+        lines += indented(f"{which} larger budget that selects it: {count(explanation.min_budget)}")
     return finish(lines, width, color=False, unicode=unicode)
 
 

@@ -1,7 +1,7 @@
 """Format a report for a terminal: what is in, what is out and why, and where the tokens and the time went.
 
-Bars and tables are drawn in ASCII, which works in every terminal, log and bug report. Contents and names are shown as they
-are, but with a `?` for each control character.
+Bars are drawn in ASCII, which works in every terminal, log and bug report. Contents and names are shown as they are,
+but with a `?` for each control character.
 """
 
 from __future__ import annotations

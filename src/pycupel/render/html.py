@@ -44,6 +44,7 @@ def render_html(
     other: SelectionReport | None = None,
     text: bool = True,
     title: str = _TITLE,
+    subtitle: str = "",
     names: Sequence[str] = ("this report", "the other"),
 ) -> str:
     """Make a page of a report.
@@ -56,6 +57,7 @@ def render_html(
         other: A second report, shown beside the first.
         text: Whether contents, tags and metadata are part of the page; leave them out to share it.
         title: The title of the page.
+        subtitle: A sentence below the title, such as what was asked.
         names: What the page calls the two reports.
 
     Raises:
@@ -63,7 +65,8 @@ def render_html(
         InvalidArgumentError: `items` and the report differ in number, or there is no such preset.
     """
     data = page_data(report, pipeline=pipeline, items=items, other=other, text=text)
-    return render_page(title, {**data, "names": [*names]}, summary=render_summary(report))
+    summary = f"{subtitle}\n{render_summary(report)}".strip()
+    return render_page(title, {**data, "subtitle": subtitle, "names": [*names]}, summary=summary)
 
 
 def page_data(

@@ -49,6 +49,7 @@ def test_explain_writes_the_report_with_its_sweep(call: Call, items: str, tmp_pa
     done = call("explain", items, "-b", "30", "-q", "item 3", "--html", str(path))
     assert (done.code, done.out, done.err) == (0, "", f"pycupel: wrote {path}\n")
     data = data_of(path.read_text(encoding="utf-8"))
+    assert data["subtitle"] == f"{items}, policy chat, query 'item 3'"
     assert data["report"]["candidates"] == 8
     assert len(data["report"]["times"]) == 5
     assert data["sweep"]["points"]

@@ -63,6 +63,7 @@ READERS = {
     "context": ['{"type": "user", "message": {}}', '{"type": "response_item", "payload": {}}'],
     "batch": ['{"id": 1, "items": [], "budget": 5}'],
     "select": [ITEM, f"[{ITEM}]"],
+    "explain": ['{"included": [], "excluded": []}'],
 }
 """Files by the verb that reads them."""
 

@@ -289,6 +289,64 @@ def test_explain_one_item_as_json(call: Call, items: str, index: str, included: 
     assert len(found["parts"]) == 3
 
 
+def test_explain_says_what_was_asked(call: Call, items: str) -> None:
+    """Issue: neither the file nor the policy nor the query was in the output."""
+    asked = call("explain", items, "-b", "9", "-p", "debugging", "-q", "z\x1b\nx " * 50).out.partition(
+        " items selected"
+    )[0]
+    assert " ".join(asked.split()).startswith(f"{items}, policy debugging, query 'z\\x1b x z\\x1b x ")
+    assert asked.endswith("...'\n2 of 3")
+    found = json.loads(call("explain", items, "-b", "9", "--why", "0", "--json", "-q", "pump").out)
+    assert (found["file"], found["policy"], found["query"]) == (items, "chat", "pump")
+
+
+def test_explain_needs_a_budget_for_items(call: Call, items: str) -> None:
+    done = call("explain", items)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "pycupel: the following arguments are required: -b/--budget\n  pycupel explain --help lists its arguments\n"
+    )
+
+
+@pytest.fixture
+def stored(call: Call, items: str) -> str:
+    return call("explain", items, "-b", "9", "--json").out
+
+
+def test_explain_reads_a_stored_report(call: Call, items: str, stored: str) -> None:
+    """Issue: an error said that the content is missing."""
+    shown = call("explain", "-", text=stored)
+    expected = call("explain", items, "-b", "9").out.partition("policy chat\n")[2]
+    assert shown.out.startswith("stored report stdin\n2 of 3 items selected")
+    assert shown.out.partition("stdin\n")[2] == expected.replace("\\x1b", "?").replace("\\u202e", "?")
+    assert call("explain", "-", "--json", text=stored).out == stored
+    assert call("explain", "-", "--html", "-", text=stored).out.startswith("<!doctype html>")
+
+
+def test_explain_explains_an_item_of_a_stored_report(call: Call, stored: str) -> None:
+    assert call("explain", "-", "--why", "red p", text=stored).out.startswith(
+        "red pump\n  Message of 3 tokens, left out"
+    )
+    assert call("explain", "-", "--why", "0", text=stored).err == "pycupel: no content starts with '0'\n"
+    found = json.loads(call("explain", "-", "--why", "red p", "--json", text=stored).out)
+    assert (found["file"], found["policy"], found["minBudget"]) == ("stdin", None, None)
+
+
+@pytest.mark.parametrize("option", ["-b", "-p", "-q"])
+def test_a_stored_report_cannot_be_selected_again(call: Call, stored: str, option: str) -> None:
+    value = {"-b": "9", "-p": "rag", "-q": "pump"}[option]
+    done = call("explain", "-", option, value, text=stored)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"pycupel: stdin: is a stored report; {option} selects again, which needs the items\n"
+
+
+def test_a_stored_report_is_alone_and_whole(call: Call, stored: str) -> None:
+    line = json.dumps(json.loads(stored))
+    assert call("explain", "-", text=f"{line}\n{line}").err == "pycupel: stdin: must contain a single stored report\n"
+    done = call("explain", "-", text='{"included": [], "excluded": []}')
+    assert (done.code, done.err) == (2, "pycupel: stdin: events: is missing\n")
+
+
 def test_sweep(call: Call, items: str) -> None:
     points = json.loads(call("sweep", items, "-b", "3:9:3", "--json").out)
     assert [(point["budget"], point["items"]) for point in points] == [(3, 1), (6, 1), (9, 2)]

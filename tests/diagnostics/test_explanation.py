@@ -14,15 +14,19 @@ from pycupel import (
     ContextBudget,
     ContextItem,
     DiagnosticTraceCollector,
+    GreedySlice,
     KindScorer,
+    KnapsackSlice,
     Pipeline,
     PriorityScorer,
     QuotaSlice,
     ReflexiveScorer,
     ScaledScorer,
+    ScoredItem,
     SelectionReport,
     select,
 )
+from pycupel.analytics import find_min_budget_for
 from pycupel.diagnostics import (
     BudgetExceeded,
     Deduplicated,
@@ -296,10 +300,10 @@ def test_without_a_budget_the_reason_says_what_was_left() -> None:
     assert made([(rival, 0.1)], ExcludedItem(BEST, 0.9, Deduplicated("best"))).why(BEST).instead == ()
 
 
-# --- the smallest budget
+# --- the next larger budget
 
 
-def test_the_smallest_budget_is_found_with_the_reserves_of_the_run() -> None:
+def test_the_next_larger_budget_is_found_with_the_reserves_of_the_run() -> None:
     assert REPORT.why(LARGE).min_budget is None
     assert REPORT.why(LARGE, pipeline=PIPELINE).min_budget is None
     assert REPORT.why(LARGE, pipeline=PIPELINE, items=ITEMS).min_budget == 105
@@ -312,8 +316,58 @@ def test_the_smallest_budget_is_found_with_the_reserves_of_the_run() -> None:
     assert HUGE not in PIPELINE.run(ITEMS, budget.resized(found - 1))
 
 
+def test_no_budget_before_the_next_larger_one_selects_the_item() -> None:
+    """Issue: above 50, bisection found 172 and not 72, because it assumes that a larger budget never drops an item."""
+    items = [item("a", 100, 0.9), item("b", 60, 0.8), item("c", 80, 0.7), item("d", 50, 0.6)]
+    target, pipeline = item("target", 12, 0.1), Pipeline(ReflexiveScorer(), GreedySlice(0.0))
+    items.append(target)
+    selecting = [size for size in range(400) if target in pipeline.run(items, size)]
+    assert find_min_budget_for(pipeline, items, target, 302) == 172
+    assert selecting[0] == 12
+    for size in {*range(1, 320)} - {*selecting}:
+        told = pipeline.dry_run(items, size).why(target, pipeline=pipeline, items=items)
+        assert told.min_budget == next(each for each in selecting if each > size)
+        assert told.min_budget_is_exact
+
+
+def test_the_target_of_a_budget_counts_and_not_its_maximum() -> None:
+    budget = ContextBudget(200, 60)
+    told = PIPELINE.dry_run(ITEMS, budget).why(LARGE, pipeline=PIPELINE, items=ITEMS)
+    assert (told.min_budget, told.min_budget_is_exact) == (105, True)
+
+
+def test_an_item_without_tokens_needs_any_room_at_all() -> None:
+    told = PIPELINE.dry_run([FREE], 0).why(FREE, pipeline=PIPELINE, items=[FREE])
+    assert (told.min_budget, told.min_budget_is_exact) == (1, True)
+
+
+class Overfull:
+    """Selects everything, even if it does not fit."""
+
+    def slice(self, scored_items: Sequence[ScoredItem], budget: ContextBudget, /) -> list[ContextItem]:
+        return [each for each, _ in scored_items] if budget.target_tokens >= 20 else []
+
+
+@pytest.mark.parametrize(
+    "pipeline",
+    [
+        Pipeline(ReflexiveScorer(), KnapsackSlice(1)),
+        Pipeline(ReflexiveScorer(), GreedySlice(best_first=True)),
+        Pipeline(ReflexiveScorer(), deduplication=False),
+        Pipeline(ReflexiveScorer(), Overfull()),
+    ],
+    ids=["knapsack", "best-first", "with-duplicates", "overfull"],
+)
+def test_without_a_quick_way_to_the_next_one_it_is_any_larger_budget(pipeline: Pipeline) -> None:
+    items = [item("a", 20, 0.9), item("b", 30, 0.1)]
+    told = pipeline.dry_run(items, 10).why("b", pipeline=pipeline, items=items)
+    assert (told.min_budget, told.min_budget_is_exact) == (50, False)
+    assert str(told).endswith("\n  a larger budget that selects it: 50")
+
+
 def test_there_may_be_none() -> None:
-    """A duplicate, an invalid item, a slicer with quotas (BS-09), a margin of everything."""
+    """A selected item, a duplicate, an invalid item, a slicer with quotas (BS-09), a margin of everything."""
+    assert REPORT.why(BEST, pipeline=PIPELINE, items=ITEMS).min_budget is None
     assert REPORT.why(SECOND_COPY, pipeline=PIPELINE, items=ITEMS).min_budget is None
     assert REPORT.why(BROKEN, pipeline=PIPELINE, items=ITEMS).min_budget is None
     quota = Pipeline(ReflexiveScorer(), QuotaSlice([]))
@@ -323,7 +377,9 @@ def test_there_may_be_none() -> None:
 
 
 def test_a_stored_report_finds_its_items_by_equality_and_may_have_no_budget() -> None:
-    read = loads(SelectionReport, dumps(dataclasses.replace(REPORT, budget=None)))
+    unknown = dataclasses.replace(REPORT, budget=None)
+    assert unknown.why("large", pipeline=PIPELINE, items=ITEMS).min_budget is None
+    read = loads(SelectionReport, dumps(REPORT))
     assert read.why("large", pipeline=PIPELINE, items=ITEMS).min_budget == 105
     with pytest.raises(InvalidArgumentError, match="items does not contain 'large'"):
         read.why("large", pipeline=PIPELINE, items=[BEST])
@@ -350,7 +406,7 @@ def test_the_text_of_an_item_that_did_not_fit() -> None:
         "  selected instead, lowest scores first:",
         "    20 tokens: copy",
         "    20 tokens: best",
-        "  smallest budget that selects it: 105",
+        "  next larger budget that selects it: 105",
     ]
 
 

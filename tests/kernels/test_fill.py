@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pycupel.kernels.fill import best_fitting, by_density, fill
+from pycupel.kernels.fill import best_fitting, by_density, capacities_for, fill
 
 HUGE = 10**400
 
@@ -32,6 +32,14 @@ def test_whatever_still_fits_is_taken(order: list[int], tokens: list[int], capac
     """GREEDY-SLICE, second half; GS-01: it goes on after an item that did not fit."""
     assert fill(order, tokens, capacity) == taken
     assert fill(iter(order), tokens, capacity) == taken
+
+
+@pytest.mark.parametrize("tokens", [[5], [0, 3], [7, 2, 9, 4, 4, 3], [30, 1, 2], [3, 3, 3, 10]])
+def test_the_capacities_that_take_an_item_are_those_with_which_it_is_taken(tokens: list[int]) -> None:
+    *before, cost = tokens
+    expected = [capacity for capacity in range(25) if len(before) in fill(range(len(tokens)), tokens, capacity)]
+    found = capacities_for(cost, before, 24)
+    assert [capacity for capacity in range(found.bit_length()) if found >> capacity & 1] == expected
 
 
 @pytest.mark.parametrize(

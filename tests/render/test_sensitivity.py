@@ -313,7 +313,7 @@ def test_contents_are_told_on_one_safe_line() -> None:
     ]
     rows = section(compare({"p": PRIORITY, "r": REFLEXIVE}, items), "DIFFERENCES")[1:3]
     assert rows == [
-        "     150  in       no room  red ?[31m caf?",
+        "     150  in       no room  red ?[31m caf\u00e9",
         "     150  no room  in       w w w w w w w w w w w w w w w w w w w w w w w w w...",
     ]
 

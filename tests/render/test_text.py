@@ -183,7 +183,8 @@ def test_the_short_form_from_the_first_to_the_last_character() -> None:
 
 def test_the_report_renders_itself() -> None:
     assert EXAMPLE.to_text() == EXAMPLE_TEXT
-    assert "café" in make_report([included("café", 1)]).to_text(unicode=True)
+    assert "café" in make_report([included("café", 1)]).to_text()
+    assert "caf?" in make_report([included("café", 1)]).to_text(unicode=False)
     assert EXAMPLE.to_text(color=True) == render_report(EXAMPLE, color=True) != EXAMPLE_TEXT
     assert str(EXAMPLE) == f"{EXAMPLE}" == EXAMPLE_SUMMARY
 
@@ -191,8 +192,9 @@ def test_the_report_renders_itself() -> None:
 @pytest.mark.parametrize("unicode", [False, True])
 def test_columns_are_aligned_beside_wide_and_combining_characters(*, unicode: bool) -> None:
     """Issue: characters were counted, but a wide one takes two columns, and a combining mark none."""
-    kinds = ("Document", "\u6587\u66f8", "cafe\u0301")
+    kinds = ("Document", "\u6587\u66f8", "cafe\u0301", "\u0e17\u0e35\u0e48")
     report = make_report([included("the item", 7, kind=kind) for kind in kinds])
+    assert [*map(columns, kinds)] == [8, 4, 4, 1]
     rows = section(report.to_text(unicode=unicode), "SELECTED")
     assert len({columns(row.partition("the item")[0]) for row in rows[1:]}) == 1
 
@@ -283,7 +285,15 @@ def test_notes_are_told_before_everything_else() -> None:
 
 def test_notes_of_any_kind_are_told_on_safe_lines() -> None:
     report = make_report(notes=["red \x1b[31m", "two\nlines", "caf\u00e9"])
-    assert str(report).splitlines()[1:] == ["note: red ?[31m", "note: two lines", "note: caf?"]
+    assert str(report).splitlines()[1:] == ["note: red ?[31m", "note: two lines", "note: café"]
+
+
+def test_notes_are_wrapped_by_columns_and_lose_nothing() -> None:
+    """Issue: a wide character takes two columns, so half of a long line was cut off."""
+    note = "\u8fd4\u91d1" * 50
+    lines = str(make_report(notes=[note])).splitlines()[1:]
+    assert "".join(line.strip() for line in lines) == f"note: {note}"
+    assert max(map(columns, lines)) <= 80
 
 
 def test_reserved_slots_and_the_margin_are_told_if_there_are_any() -> None:
@@ -454,11 +464,12 @@ def test_tokens_are_told_exactly_or_by_magnitude(tokens: int, told: str) -> None
         ("a" * 100, "a" * 35 + "..."),
         ("word " * 10_000, "word " * 7 + "..."),
         (" \n ", "(blank)"),
-        ("caf\u00e9 \u201cx\u201d", "caf? ?x?"),
-        ("\u65e5\u672c\u8a9e", "???"),
+        ("caf\u00e9 \u201cx\u201d", "caf\u00e9 \u201cx\u201d"),
+        ("\u65e5\u672c\u8a9e", "\u65e5\u672c\u8a9e"),
+        ("\u65e5" * 30, "\u65e5" * 17 + "..."),
         ("red \x1b[31m \x07\x00\x7f\x9b", "red ?[31m ????"),
         ("lone \ud800 surrogate", "lone ? surrogate"),
-        ("e\u0301\u200b", "e??"),
+        ("e\u0301\u200b", "e\u0301?"),
     ],
 )
 def test_contents_are_told_on_one_safe_line(content: str, told: str) -> None:
@@ -728,7 +739,7 @@ def test_what_fits_nowhere_is_cut_with_a_mark() -> None:
 
 def test_marks_that_are_shown_as_characters_take_room_like_them() -> None:
     """A combining mark takes no room in a terminal, but here it is a question mark."""
-    text = render_report(make_report([included("x" * 34 + "\N{COMBINING GRAVE ACCENT}", 0)]), width=40)
+    text = render_report(make_report([included("x" * 34 + "\N{COMBINING GRAVE ACCENT}", 0)]), width=40, unicode=False)
     assert max(map(len, text.splitlines())) <= 40
 
 

@@ -250,7 +250,7 @@ def test_up_to_five_items_are_shown_below_the_message() -> None:
     )
 
 
-def test_what_is_shown_is_ascii_and_fits_a_terminal() -> None:
+def test_what_is_shown_is_printable_and_fits_a_terminal() -> None:
     """Beside the eight columns by which pytest indents it."""
     report = report_of(
         [kept("Übergroße-Sorte" * 9, 1e300, "ein sehr \x1b langer Text " * 99, 10**99, "A reason from elsewhere" * 9)],
@@ -261,9 +261,18 @@ def test_what_is_shown_is_ascii_and_fits_a_terminal() -> None:
         lambda c: c.exclude_item_with_reason("Filtered"),
     ):
         (note,) = notes(report, assertion)
-        assert note.isascii()
-        assert "\x1b" not in note
+        assert note.replace("\n", "").isprintable()
         assert max(map(len, note.splitlines())) <= 72
+
+
+def test_contents_and_names_are_shown_as_they_are() -> None:
+    """Issue: every character beyond ASCII was a question mark."""
+    report = report_of([kept("Auskunft für", 0.5, "\u8fd4\u91d1 \u00fcber", 7)])
+    (note,) = notes(report, lambda c: c.include_item_matching(lambda _: False))
+    assert note.splitlines()[1:] == [
+        "  idx  kind          tokens  score  reason  content",
+        "    0  Auskunft für       7    0.5  Scored  \u8fd4\u91d1 \u00fcber",
+    ]
 
 
 # --- 3 IncludeExactlyNItemsWithKind

@@ -22,9 +22,11 @@ from pycupel import (
     PriorityScorer,
     SelectionReport,
     UShapedPlacer,
+    select,
 )
 from pycupel.diagnostics import ExclusionReason
 from pycupel.errors import InvalidArgumentError
+from pycupel.shorten import HeadAndTail
 from pycupel.testing import ReportRunner
 from pycupel.testing._artifacts import save_reports
 from pycupel.wire import loads
@@ -493,6 +495,7 @@ def test_odd_scores_and_texts_are_written(tmp_path: Path) -> None:
     report = report_of([kept(score=float("nan"), content="na\u00efve \U0001f600")])
     lines = save_reports([report], tmp_path, "test_a.py::test_b")
     assert json.loads(Path(lines[0]).read_text(encoding="utf-8"))["included"][0]["item"]["content"] == "naïve 😀"
+    assert "naïve 😀" in Path(lines[1]).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -550,6 +553,23 @@ def test_a_runner_has_a_default() -> None:
     kinds = ReportRunner(KindScorer({"Document": 0.5}))
     assert [entry.score for entry in kinds(ITEMS, 400).included] == [0.5, 0.0]
     assert ReportRunner()(ITEMS, 400).same_selection(ReportRunner()(ITEMS, 400, "chat"))
+
+
+def test_a_runner_asks_and_shortens_as_select_does() -> None:
+    """Issue: what a service selects for a question could not be tested."""
+    pages = [ContextItem(f"Refunds of order {i} take three days.\n" * 9, 60, kind="Document") for i in range(2)]
+    pages.append(ContextItem("Parcels are late.", 60, kind="Document"))
+    runner = ReportRunner("rag")
+    assert runner(pages, 60, query="Why are parcels late?").items == [pages[2]]
+    assert runner(pages, 60, query="refunds").items == [pages[0]]
+    report = runner(pages, 100, "rag", query="refunds", shorten=HeadAndTail(30))
+    expected = select(pages, 100, "rag", query="refunds", shorten=HeadAndTail(30), explain=True).report
+    assert report.same_selection(expected)
+    assert report.shortened
+    with pytest.raises(TypeError, match="query must be a str"):
+        runner(pages, 60, query=3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="shorten must be"):
+        runner(pages, 60, shorten=3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,11 @@ def policy_sensitivity(
 
 
 def policy_sensitivity(
-    items: Iterable[ContextItem], budget: ContextBudget | int, variants: Any, *, query: str | None = None
+    items: Iterable[ContextItem],
+    budget: ContextBudget | int,
+    variants: Mapping[str, Policy | PresetName] | Iterable[tuple[str, Policy | PresetName]],
+    *,
+    query: str | None = None,
 ) -> PolicySensitivityReport:
     """Select from the same items with several policies, and report what differs. Does not call `on_overflow`.
 

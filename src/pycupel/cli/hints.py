@@ -7,13 +7,14 @@ from typing import Any
 from pycupel.cli.jsonstream import read_values
 from pycupel.errors import DocumentError
 
-__all__ = ["HISTORY", "ITEMS", "MESSAGE_KEYS", "REQUESTS", "TRANSCRIPT", "hint_at", "hint_in"]
+__all__ = ["HISTORY", "ITEMS", "MESSAGE_KEYS", "REPORT", "REQUESTS", "TRANSCRIPT", "hint_at", "hint_in", "is_report"]
 
 MESSAGE_KEYS = ("messages", "contents", "input")
 """Where requests have their messages, by the names of OpenAI and Anthropic, Gemini, and Responses."""
 
 HISTORY = "This looks like a chat history, which `pycupel trim` reads."
 ITEMS = "These look like items, which `pycupel select` reads."
+REPORT = "This looks like a stored report, which `pycupel explain` reads."
 REQUESTS = "These look like requests with items, which `pycupel batch` reads."
 TRANSCRIPT = "This looks like an agent's transcript, which `pycupel context` reads."
 
@@ -33,7 +34,14 @@ def hint_in(line: bytes, *expected: str) -> str:
     return hint_at(record.value, *expected) if record else ""
 
 
+def is_report(record: Any) -> bool:
+    """Whether a record looks like a stored report."""
+    return record.__class__ is dict and all(isinstance(record.get(key), list) for key in ("included", "excluded"))
+
+
 def _hint_for(record: dict[str, Any]) -> str:
+    if is_report(record):
+        return REPORT
     if isinstance(record.get("message"), dict) or isinstance(record.get("payload"), dict):
         return TRANSCRIPT
     if isinstance(record.get("items"), list):

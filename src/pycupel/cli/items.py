@@ -15,7 +15,7 @@ from pycupel.errors import DocumentError
 from pycupel.model import ContextItem
 from pycupel.model.names import suggestion
 
-__all__ = ["items_in", "read_items", "read_shown_items"]
+__all__ = ["items_in", "items_of", "read_items", "read_shown_items", "shown_items"]
 
 _AUTO = "auto"
 _MAX_WARNINGS = 5
@@ -28,8 +28,12 @@ def read_items(options: Any, screen: Screen) -> list[ContextItem]:
 
 
 def read_shown_items(options: Any, screen: Screen) -> list[ContextItem]:
-    """As `read_items`, but with control characters in the contents made visible, unless for JSON or a page."""
-    items = read_items(options, screen)
+    """Read the items as `read_items` does, for output by `shown_items`."""
+    return shown_items(read_items(options, screen), options)
+
+
+def shown_items(items: list[ContextItem], options: Any) -> list[ContextItem]:
+    """Make control characters in the contents visible, unless for JSON or a page, which do that themselves."""
     if options.json or options.html is not None:
         return items
     return [item if item.content.isprintable() else replace(item, content=visible(item.content)) for item in items]
@@ -41,8 +45,13 @@ def items_in(lines: Iterable[str], options: Any, screen: Screen) -> list[Context
     Raises:
         DocumentError: there is something other than items.
     """
+    return items_of(values_in(lines), options, screen)
+
+
+def items_of(values: Iterable[Located], options: Any, screen: Screen) -> list[ContextItem]:
+    """Read the items in the JSON values of a file, as `items_in` does."""
     reader = _ItemReader(options)
-    items = [reader.read(number, located) for number, located in enumerate(values_in(lines), 1)]
+    items = [reader.read(number, located) for number, located in enumerate(values, 1)]
     reader.report(screen)
     return items
 

@@ -30,13 +30,16 @@ __all__ = [
 SHORTENED = "+shorten"
 """After the name of a policy for chat histories: results become shorter before they are dropped."""
 
+_ITEMS = "items: a JSON array or JSON lines"
 _POLICY = "a preset (`pycupel policy list`) or a policy file"
 _POLICY_FILE = re.compile(r"\.(json|toml|ya?ml)$", re.IGNORECASE)
 
 
-def add_selection(parser: Parser, *, budget: str = "", needs_budget: bool = True, policies: bool = False) -> None:
+def add_selection(
+    parser: Parser, *, file: str = _ITEMS, budget: str = "", needs_budget: bool = True, policies: bool = False
+) -> None:
     """Add what selects from items: `FILE`, `--budget`, `--policy` or several of them, and `--query`."""
-    _add_items(parser)
+    _add_items(parser, file)
     add_budget(parser, required=needs_budget, text=budget)
     if policies:
         add_several_policies(parser, "; give at least two")
@@ -45,8 +48,8 @@ def add_selection(parser: Parser, *, budget: str = "", needs_budget: bool = True
     add_query(parser)
 
 
-def _add_items(parser: Parser) -> None:
-    parser.add_argument("file", metavar="FILE", help="items: a JSON array or JSON lines; - for stdin")
+def _add_items(parser: Parser, file: str) -> None:
+    parser.add_argument("file", metavar="FILE", help=f"{file}; - for stdin")
     parser.add_argument("--strict", action="store_true", help="reject unknown keys instead of warning")
     add_counter(parser, "counter for items without a token count")
 

@@ -16,19 +16,20 @@ from pycupel.diagnostics.reasons import (
     InclusionReason,
     NegativeTokens,
 )
-from pycupel.errors import InvalidArgumentError, NonMonotonicSlicerError
+from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_int, shortened, wrong_type
 from pycupel.model.frozen import sealed
 from pycupel.model.item import checked_items
 from pycupel.model.names import suggestion
-from pycupel.model.percent import enlarged
 from pycupel.model.version import is_version_of
 
 if TYPE_CHECKING:
+    from pycupel.analytics.next_budget import NextBudget
     from pycupel.diagnostics.entries import ExcludedItem, IncludedItem
     from pycupel.diagnostics.report import SelectionReport
+    from pycupel.pipeline.policy import Policy
 
 __all__ = ["Explanation", "ScorePart", "ScoreParts", "explain"]
 
@@ -107,9 +108,17 @@ class Explanation:
     """
 
     min_budget: int | None
-    """The smallest budget that selects the item, as `find_min_budget_for` finds it.
+    """For an item that was left out, the next larger budget that selects it, with the reserves of the report's own.
 
-    None if no budget does, if `why` was not given the pipeline and the items, and for slicers with quotas.
+    None for a selected item, if no larger budget selects it, if `why` was not given the pipeline and the items, if the
+    report does not know its budget, for policies that shorten, and for slicers with quotas.
+    """
+
+    min_budget_is_exact: bool = False
+    """Whether `min_budget` is really the next one.
+
+    If not, a budget between it and the report's own may select the item as well. It is exact for `GreedySlice`, except
+    with `best_first` and a `cost_exponent` above 0, without deduplication, and for very many tokens.
     """
 
     __repr__ = record_repr
@@ -133,6 +142,9 @@ def explain(
     item, score, reason = entry
     included = not isinstance(reason, ExclusionReason)
     competes = _competes(entry)
+    larger = None
+    if pipeline is not None and candidates is not None and report.budget is not None and not included:
+        larger = _next_budget(pipeline, candidates, item, report.budget)
     return Explanation(
         item,
         included,
@@ -141,7 +153,8 @@ def explain(
         _rank(report, score) if competes else None,
         () if parts is None else parts.of(item),
         _instead(report, entry) if competes and not included else (),
-        None if pipeline is None or candidates is None else _min_budget(pipeline, candidates, item, report.budget),
+        None if larger is None else larger.size,
+        larger is not None and larger.is_smallest,
     )
 
 
@@ -242,25 +255,14 @@ def _room(report: SelectionReport, entry: IncludedItem | ExcludedItem) -> int:
     return report.budget.effective(pinned).target_tokens + pinned - report.included_tokens
 
 
-def _min_budget(
-    pipeline: Any, candidates: Sequence[ContextItem], item: ContextItem, budget: ContextBudget | None
-) -> int | None:
-    from pycupel.analytics import find_min_budget_for  # noqa: PLC0415 - built on top of everything here
+def _next_budget(
+    pipeline: Policy, candidates: Sequence[ContextItem], item: ContextItem, budget: ContextBudget
+) -> NextBudget | None:
+    from pycupel.analytics.next_budget import find_next_budget  # noqa: PLC0415 - built on top of everything here
 
     # A report read from JSON has its own item objects.
     same = next((each for each in candidates if each is item), None)
-    target = same or next((each for each in candidates if each == item or is_version_of(item, each)), None)
+    target = same or next((each for each in candidates if each == item), None)
     if target is None:
         raise InvalidArgumentError(f"items does not contain {shortened(item.content)}", argument="items")
-    try:
-        return find_min_budget_for(pipeline, candidates, target, _ceiling(candidates, budget), base_budget=budget)
-    except NonMonotonicSlicerError:
-        return None
-
-
-def _ceiling(candidates: Sequence[ContextItem], budget: ContextBudget | None) -> int:
-    """Return a budget that holds everything, unless its safety margin leaves nothing."""
-    everything = sum([max(0, item.tokens) for item in candidates])
-    if budget is None:
-        return everything
-    return budget.total_reserved + enlarged(everything, budget.estimation_safety_margin_percent)
+    return find_next_budget(pipeline, candidates, target, budget)

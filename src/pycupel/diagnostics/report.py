@@ -177,8 +177,8 @@ class SelectionReport:
             item: The item, its index in `items`, or the start of its content. An item is found by identity, or else if
                 exactly one candidate equals it. The start must match one content only, unless it is a whole content;
                 of several items with that content, a selected one is explained, or the best one.
-            pipeline: For `min_budget`: the `Pipeline`, `Policy` or preset name that selected. It is run again for
-                several budgets. For a run with a question, pass `pipeline.for_query(query)`.
+            pipeline: For `min_budget`: the `Pipeline`, `Policy` or preset name that selected. It is run again with
+                larger budgets. For a run with a question, pass `pipeline.for_query(query)`.
             items: The candidates of the run, for an index and for `min_budget`.
 
         Raises:
@@ -200,14 +200,14 @@ class SelectionReport:
 
         return SelectionReportChain(self)
 
-    def to_text(self, *, color: bool = False, parts: bool = False, unicode: bool = False) -> str:
+    def to_text(self, *, color: bool = False, parts: bool = False, unicode: bool = True) -> str:
         """Format the whole report for a terminal of 80 columns; `pycupel.render` has more options.
 
         Args:
             color: Whether to use the terminal's colours.
             parts: Whether to show the scores of the best items by scorer, too. Only a report that a run returned has
                 them.
-            unicode: Whether to show printable characters beyond ASCII, instead of a `?` for each.
+            unicode: False shows a `?` for each character beyond ASCII.
 
         Raises:
             TypeError: an argument is not a bool.

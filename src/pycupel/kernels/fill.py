@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from pycupel.kernels.order import descending
 
-__all__ = ["best_fitting", "by_density", "fill"]
+__all__ = ["best_fitting", "by_density", "capacities_for", "fill"]
 
 _MAX_FLOAT = sys.float_info.max
 _divide: Callable[[float, float], float] = cast(Any, operator).truediv
@@ -26,6 +26,20 @@ def fill(order: Iterable[int], tokens: Sequence[int], capacity: int) -> list[int
             taken.append(i)
             remaining -= cost
     return taken
+
+
+def capacities_for(cost: int, before: Sequence[int], ceiling: int) -> int:
+    """Return the capacities up to `ceiling` with which `fill` takes an item, as the bits that are set in an integer.
+
+    `before` are the tokens of the items that come before it.
+    """
+    everything = (2 << ceiling) - 1
+    taking = everything >> cost << cost
+    for tokens in reversed(before):
+        if tokens <= ceiling:
+            # With less room, this item is skipped and all of the room stays; with more, the item uses some of it.
+            taking = (taking & ((1 << tokens) - 1)) | (taking << tokens & everything)
+    return taking
 
 
 def by_density(scores: Sequence[float], tokens: Sequence[int], exponent: float = 1.0) -> list[int]:

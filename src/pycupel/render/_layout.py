@@ -12,7 +12,7 @@ from itertools import accumulate, pairwise
 from math import isfinite
 from textwrap import wrap
 from typing import NamedTuple, TypeAlias
-from unicodedata import combining, east_asian_width
+from unicodedata import category, east_asian_width
 
 __all__ = [
     "ALARM",
@@ -44,6 +44,10 @@ _MARK = "..."
 _GLUE = "\xa0"
 # With less room than this beside the other columns, a text gets its own line.
 _MIN_TEXT = 16
+# The categories of characters that are shown on top of the one before.
+_MARKS = ("Mn", "Me")
+# Takes the second column of a wide character while lines are wrapped, because `wrap` counts characters.
+_FILLER = "\uffff"
 # Characters that a terminal might interpret, or not show in exactly one column.
 _UNSAFE = re.compile("[^ -~]")
 
@@ -124,7 +128,7 @@ def _room(text: str) -> int:
 
 
 def _columns(character: str) -> int:
-    return 0 if combining(character) else 1 + (east_asian_width(character) in "WF")
+    return 0 if category(character) in _MARKS else 1 + (east_asian_width(character) in "WF")
 
 
 # --- lines
@@ -132,8 +136,9 @@ def _columns(character: str) -> int:
 
 def paragraph(text: str, width: int, *, code: str = "", indent: str = "") -> list[Line]:
     """Wrap a text to the width."""
-    lines = wrap(text, width, initial_indent=indent, subsequent_indent=indent + _GAP, break_on_hyphens=False)
-    return [[Span(line.replace(_GLUE, " "), code)] for line in lines]
+    filled = text if text.isascii() else "".join(each + _FILLER * (_columns(each) - 1) for each in text)
+    lines = wrap(filled, width, initial_indent=indent, subsequent_indent=indent + _GAP, break_on_hyphens=False)
+    return [[Span(line.replace(_GLUE, " ").replace(_FILLER, ""), code)] for line in lines]
 
 
 def listed(parts: Iterable[str]) -> str:
@@ -203,8 +208,8 @@ class Table:
         return [[Span(self._below if start else self._indent), *cells[start:end]] for start, end in parts]
 
 
-def finish(lines: Iterable[Line], width: int, *, color: bool, unicode: bool = False) -> str:
-    """Join the lines: no line longer than the width, colours only if `color`, ASCII unless `unicode`."""
+def finish(lines: Iterable[Line], width: int, *, color: bool, unicode: bool = True) -> str:
+    """Join the lines: no line longer than the width, colours only if `color`, only ASCII unless `unicode`."""
     safe = _printable if unicode else _ascii
     # Do this before padding and fitting: a combining mark takes no column, but the `?` for it takes one.
     shown = ([_padded(span, safe(span.text)) for span in line] for line in lines)

@@ -14,13 +14,13 @@ _WIDTH = 80
 _QUOTE = 40
 
 
-def render_explanation(explanation: Explanation, *, width: int = _WIDTH, unicode: bool = False) -> str:
+def render_explanation(explanation: Explanation, *, width: int = _WIDTH, unicode: bool = True) -> str:
     """Format an explanation: the item, whether it was selected and why, its score, and what would select it.
 
     Args:
         explanation: The explanation.
         width: The maximum length of a line.
-        unicode: Whether to show printable characters beyond ASCII instead of `?`.
+        unicode: False shows a `?` for each character beyond ASCII.
     """
     item = explanation.item
     lines = paragraph(clipped(item.content, width), width, code=HEADING)
@@ -49,7 +49,8 @@ def render_explanation(explanation: Explanation, *, width: int = _WIDTH, unicode
             for line in indented(f"  {count(other.tokens)} tokens: {clipped(other.content, _QUOTE)}")
         ]
     if explanation.min_budget is not None:
-        lines += indented(f"smallest budget that selects it: {count(explanation.min_budget)}")
+        which = "next" if explanation.min_budget_is_exact else "a"
+        lines += indented(f"{which} larger budget that selects it: {count(explanation.min_budget)}")
     return finish(lines, width, color=False, unicode=unicode)
 
 

@@ -44,6 +44,7 @@ def render_html(
     other: SelectionReport | None = None,
     text: bool = True,
     title: str = _TITLE,
+    subtitle: str = "",
     names: Sequence[str] = ("this report", "the other"),
 ) -> str:
     """Make a page of a report.
@@ -56,6 +57,7 @@ def render_html(
         other: A second report, shown beside the first.
         text: Whether contents, tags and metadata are part of the page; leave them out to share it.
         title: The title of the page.
+        subtitle: A sentence below the title, such as what was asked.
         names: What the page calls the two reports.
 
     Raises:
@@ -63,7 +65,8 @@ def render_html(
         InvalidArgumentError: `items` and the report differ in number, or there is no such preset.
     """
     data = page_data(report, pipeline=pipeline, items=items, other=other, text=text)
-    return render_page(title, {**data, "names": [*names]}, summary=render_summary(report))
+    summary = f"{subtitle}\n{render_summary(report)}".strip()
+    return render_page(title, {**data, "subtitle": subtitle, "names": [*names]}, summary=summary)
 
 
 def page_data(
@@ -130,13 +133,12 @@ def render_page(title: str, data: Mapping[str, Any], *, summary: str = "", conne
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; connect-src {connect}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    # Write ASCII only, so that a wrong encoding cannot change the page.
     text = json.dumps({"title": title, **data}, separators=(",", ":"), allow_nan=False)
     values = {
-        "title": escape(title),
+        "title": _markup(title),
         "policy": escape(policy),
         "style": style,
-        "summary": escape(summary),
+        "summary": _markup(summary),
         "data": text.replace("<", "\\u003c"),
         "script": script,
     }
@@ -149,6 +151,11 @@ def render_frame(page: str) -> str:
         f'<iframe srcdoc="{escape(page)}" sandbox="allow-scripts" title="{_TITLE}" '
         'style="width: 100%; height: 640px; border: 1px solid #8884; border-radius: 8px"></iframe>'
     )
+
+
+def _markup(text: str) -> str:
+    """Return a text as HTML in ASCII, as JSON is, so that a wrong encoding cannot change the page."""
+    return escape(text).encode("ascii", "xmlcharrefreplace").decode()
 
 
 @cache

@@ -55,7 +55,7 @@ def render_sensitivity(
     width: int = 80,
     color: bool = False,
     limit: int | None = 40,
-    unicode: bool = False,
+    unicode: bool = True,
 ) -> str:
     """Format a comparison: the differences, and what each variant selects.
 
@@ -67,7 +67,7 @@ def render_sensitivity(
         width: The maximum length of a line, at least 40.
         color: Whether to use ANSI colours.
         limit: How many differences are shown; None for all.
-        unicode: Whether to show printable characters beyond ASCII instead of `?`.
+        unicode: False shows a `?` for each character beyond ASCII.
 
     Raises:
         InvalidArgumentError: the width is less than 40, or the limit is negative.

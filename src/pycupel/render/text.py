@@ -1,6 +1,7 @@
 """Format a report for a terminal: what is in, what is out and why, and where the tokens and the time went.
 
-The text is plain ASCII, which works in every terminal, log and bug report: any other character appears as `?`.
+Bars are drawn in ASCII, which works in every terminal, log and bug report. Contents and names are shown as they are,
+but with a `?` for each control character.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def render_report(
     width: int = 80,
     limit: int | None = 40,
     parts: bool = False,
-    unicode: bool = False,
+    unicode: bool = True,
 ) -> str:
     """Format the whole report.
 
@@ -57,7 +58,7 @@ def render_report(
         width: The maximum length of a line, at least 40.
         limit: How many rows of each list are shown; None for all.
         parts: Whether to show the scores of the best items by scorer, if the report has them.
-        unicode: Whether to show printable characters beyond ASCII instead of `?`.
+        unicode: False shows a `?` for each character beyond ASCII.
 
     Raises:
         InvalidArgumentError: the width is less than 40, or the limit is negative.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from pycupel.diagnostics import SelectionReport
@@ -11,7 +13,7 @@ from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import refuse_class, wrong_type
 from pycupel.pipeline import Pipeline, Policy, PresetName
 from pycupel.pipeline.policy import as_policy
-from pycupel.protocols import Scorer
+from pycupel.protocols import Scorer, Shortener
 from pycupel.render._layout import plural
 from pycupel.testing._arguments import hiding
 
@@ -41,7 +43,13 @@ class ReportRunner:
         self.reports = []
 
     def __call__(
-        self, items: Iterable[ContextItem], budget: ContextBudget | int, pipeline: _Choice | None = None
+        self,
+        items: Iterable[ContextItem],
+        budget: ContextBudget | int,
+        pipeline: _Choice | None = None,
+        *,
+        query: str | None = None,
+        shorten: Shortener | None = None,
     ) -> SelectionReport:
         """Dry-run a pipeline and return its report.
 
@@ -50,11 +58,15 @@ class ReportRunner:
             budget: The limits, or just a number of tokens.
             pipeline: What to run instead of the default: a pipeline, a policy, the name of a preset, or a scorer for a
                 pipeline with defaults.
+            query: The question that the selection should be relevant to, for scorers that take one.
+            shorten: Makes shorter versions of the items, as for `select`. It replaces the pipeline's own.
         """
         runner = self._default if pipeline is None else hiding(_pipeline, "pipeline", pipeline)
+        if shorten is not None:
+            runner = hiding(partial(replace, runner, shorten=shorten))
         limits = hiding(ContextBudget.of, budget)
         try:
-            report = runner.dry_run(items, limits)
+            report = runner.dry_run(items, limits, query=query)
         except CupelError as error:
             # It says what is wrong. An error of a strategy's own needs its traceback.
             raise error.with_traceback(None)  # noqa: B904

@@ -15,6 +15,7 @@ from pycupel.wire.items import ITEM
 __all__ = ["dumps", "from_dict", "loads", "read_items", "to_dict", "write_items"]
 
 _Value = TypeVar("_Value")
+_MAX_INDENT = 100
 
 
 class _TextStream(Protocol):
@@ -66,10 +67,12 @@ def dumps(value: object, *, indent: int | None = None, allow_nan: bool = False) 
 
     Raises:
         TypeError: there is no wire format for the type of the value, or the indent is not an int.
-        InvalidArgumentError: the indent is negative.
+        InvalidArgumentError: the indent is negative or larger than 100.
         DocumentError: a part cannot be written; `path` says where.
     """
     spaces = None if indent is None else checked_count("indent", indent, InvalidArgumentError)
+    if spaces is not None and spaces > _MAX_INDENT:
+        raise InvalidArgumentError(f"indent must be at most {_MAX_INDENT}", argument="indent", value=spaces)
     return format_json(to_dict(value, allow_nan=allow_nan), spaces)
 
 

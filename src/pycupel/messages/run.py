@@ -139,6 +139,7 @@ def _selection(
             history.provider,
             count,
             request.fingerprints.of_first(len(source)),
+            request.fingerprints.cached,
             request.history.views,
             request.strategies,
         ),

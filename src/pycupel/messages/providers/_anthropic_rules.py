@@ -33,7 +33,7 @@ _FAULTS: dict[str, Fault] = {
     ODD_INPUT: (
         "the input of a tool call is not an object",
         "Parse it if it is JSON; if there are no arguments, send {}.",
-        # As an error, it would make a selection drop the exchange, even an open one. Some libraries parse JSON themselves.
+        # As an error, it would make a selection drop the exchange, even an open one; some libraries parse JSON.
         WARNING,
     ),
     EMPTY_TEXT: (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -395,6 +396,42 @@ def test_what_must_stay_and_does_not_fit_is_an_error_that_names_the_largest() ->
     with pytest.raises(UnitTooLargeError) as caught:
         select(history[:2], 50)
     assert len(caught.value.__notes__) == 1
+
+
+TOOL = {"type": "function", "function": {"name": "f", "description": "x" * 240}}
+
+
+@pytest.mark.parametrize(
+    ("beside", "text"),
+    [
+        (
+            {"system": "x" * 400},
+            "the system prompt needs 404 tokens, which leaves none of the budget of 300 for messages",
+        ),
+        ({"tools": [TOOL]}, "the tools need 320 tokens, which leaves none of the budget of 300 for messages"),
+        (
+            {"system": "x" * 10, "tools": [TOOL]},
+            "the system prompt and the tools need 334 tokens, which leaves none of the budget of 300 for messages",
+        ),
+    ],
+)
+def test_a_system_prompt_and_tools_that_leave_no_room_are_named_instead_of_a_message(
+    beside: dict[str, Any], text: str
+) -> None:
+    with pytest.raises(UnitTooLargeError) as caught:
+        select([question("Hi.")], 300, **beside)
+    assert str(caught.value) == text
+    assert str(pickle.loads(pickle.dumps(caught.value))) == text
+    assert caught.value.indices == (0,)
+    [remedy, rest] = caught.value.__notes__
+    assert remedy == f"Raise the budget, or shorten {text.partition(' need')[0]}."
+    assert rest.startswith("The budget of 300 tokens also has to hold ")
+
+
+def test_a_system_prompt_that_leaves_some_room_is_not_named_first() -> None:
+    with pytest.raises(UnitTooLargeError, match="message 0 needs 7 tokens, but only 3 are available for it") as caught:
+        select([question("Hi.")], 300, system="x" * 290)
+    assert caught.value.__notes__[-1] == "The budget of 300 tokens also has to hold 294 for the system prompt."
 
 
 def test_where_results_are_shortened_already_no_hint_says_how() -> None:

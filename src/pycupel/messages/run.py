@@ -12,7 +12,7 @@ from pycupel.messages.choice import choose
 from pycupel.messages.cuts import START, Replayed, replay
 from pycupel.messages.cutter import Candidates, HistoryCutter
 from pycupel.messages.history import History
-from pycupel.messages.plan import Plan
+from pycupel.messages.plan import Plan, limits_of
 from pycupel.messages.providers._base import MessageView, Provider
 from pycupel.messages.reading import Reading
 from pycupel.messages.record import Record
@@ -58,6 +58,7 @@ def _add_hints(error: UnitTooLargeError, request: Request) -> None:
     if request.too_large != "shorten" and any(request.history.views[n].results for n in error.indices):
         error.add_note('To shorten tool results that do not fit, pass too_large="shorten".')
     budget = ContextBudget.of(request.budget)
+    _blame_beside(error, request, budget.max_tokens)
     rest = {
         "for the system prompt": request.beside.system,
         "for tools": request.beside.tools,
@@ -69,6 +70,20 @@ def _add_hints(error: UnitTooLargeError, request: Request) -> None:
     named = [f"{digits(tokens)} {what}" for what, tokens in rest.items() if tokens]
     if named:
         error.add_note(f"The budget of {digits(budget.max_tokens)} tokens also has to hold {', '.join(named)}.")
+
+
+def _blame_beside(error: UnitTooLargeError, request: Request, budget: int) -> None:
+    """Name the system prompt and the tools instead of a message, if they leave no room for any."""
+    beside = request.beside
+    found = {"the system prompt": beside.system, "the tools": beside.tools}
+    parts = [name for name, tokens in found.items() if tokens]
+    if parts and beside.tokens >= limits_of(request.budget, request.count.margin_percent).available_tokens:
+        names, need = " and ".join(parts), "needs" if parts == ["the system prompt"] else "need"
+        tokens = digits(beside.system + beside.tools)
+        error.cause = (
+            f"{names} {need} {tokens} tokens, which leaves none of the budget of {digits(budget)} for messages"
+        )
+        error.__notes__ = [f"Raise the budget, or shorten {names}."]
 
 
 def _cutter(request: Request, texts: Iterable[ResultText]) -> HistoryCutter:

@@ -126,6 +126,7 @@ def _selection(
         *choice.notes,
         *_broken_notes(history),
         *_system_notes(history, choice.reasons),
+        *_document_notes(request, len(replayed.now.gone)),
         *_request_notes(history.provider, [request.beside.view, *views]),
     )
     shortened = cutter.shortened(kept)
@@ -180,6 +181,16 @@ def _system_notes(history: History, dropped: Container[int]) -> Iterator[str]:
             else f"{len(gone)} later system messages were dropped, the last at {last}"
         )
         yield f"{what}; only the newest is always kept, so pin any others you need"
+
+
+def _document_notes(request: Request, dropped: int) -> Iterator[str]:
+    """Say that a history was cut only to leave room for documents."""
+    history, plan = request.history, request.plan
+    if dropped and plan.share and history.tokens_of(history.whole) <= plan.window:
+        yield (
+            f"the history was cut to keep up to {plan.share:.0%} of the tokens free for documents; without documents=, "
+            "all of it would fit"
+        )
 
 
 def _request_notes(provider: Provider, views: Sequence[MessageView]) -> Iterator[str]:

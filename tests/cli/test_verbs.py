@@ -390,6 +390,19 @@ def test_trim_counts_what_stands_beside_the_messages(call: Call) -> None:
         assert json.loads(call("trim", "-", "-b", "200", *option, text=json.dumps(request)).out) == request
 
 
+def test_trim_and_count_agree_on_the_whole_request(call: Call, tmp_path: Path) -> None:
+    tool = {"name": "f", "description": "Finds.", "input_schema": {"type": "object"}}
+    messages = [{"role": "user", "content": "hello"}]
+    request = {"model": "claude-sonnet-4-5", "system": "word " * 900, "tools": [tool], "messages": messages}
+    path = tmp_path / "request.json"
+    path.write_text(json.dumps(request), encoding="utf-8")
+    total = json.loads(call("count", str(path), "--json").out)["total"]
+    done = call("trim", str(path), "-b", "9000")
+    assert total > 900
+    assert f" tokens ({total:,} in the whole request) for anthropic, counted by " in done.err
+    assert "whole request" not in call("trim", "-", "-b", "9000", text=json.dumps(messages)).err
+
+
 def test_lint_exits_1_if_there_are_findings(call: Call) -> None:
     done = call("lint", "-", text=ORPHAN)
     assert done.code == 1

@@ -377,6 +377,17 @@ def test_a_document_without_text(document: Any) -> None:
         select(["a", document])
 
 
+def test_a_document_with_its_score_beside_it_is_told_how_to_pass_the_score() -> None:
+    """As LangChain's `similarity_search_with_score` returns them; whether it is a distance, only the caller knows."""
+    with pytest.raises(InvalidArgumentError, match=r"documents\[0\] has no text") as caught:
+        select([(LangChainDocument("a"), 0.3)])
+    [hint] = caught.value.__notes__
+    assert "pass a dict with text and score, or a ContextItem with future_relevance_hint" in hint
+    with pytest.raises(InvalidArgumentError) as caught:
+        select([{}])
+    assert not hasattr(caught.value, "__notes__")
+
+
 @pytest.mark.parametrize(
     ("document", "error", "text"),
     [

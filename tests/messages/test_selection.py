@@ -269,6 +269,20 @@ def test_the_exchange_that_is_last_stays_even_if_only_the_window_has_room_for_it
     assert set(last) <= set(select(history, 700).kept)
 
 
+def test_a_report_shows_everything_that_stays_as_pinned() -> None:
+    """Also the newest exchange before the last user message and the answer to it, if there is room."""
+    first = [question("a?"), *exchange("1", "x" * 50), answer("b.")]
+    history = [system(), *first, question("c?"), answer("d."), question("e?")]
+
+    def pinned(budget: int) -> list[list[int]]:
+        report = select(history, budget, explain=True).report
+        assert report is not None
+        return [each.item.metadata["pycupel.unit"] for each in report.included if each.reason == "Pinned"]
+
+    assert pinned(window([system(), *first, question("e?")])) == [[0], [1], [2, 3], [4], [7]]
+    assert pinned(window([system(), *first, question("e?")]) - 1) == [[0], [7]]
+
+
 def test_a_finished_exchange_that_does_not_fit_is_no_error() -> None:
     history = [*small_talk(30), answer(), question(), *exchange("c1", "x" * 900), answer(), question("next")]
     selection = select(history, 700)

@@ -47,9 +47,11 @@ class Conversation(NamedTuple):
     @property
     def reply_tokens(self) -> int:
         """The most tokens of a reply that the request asks for; 0 if it does not say."""
+        from pycupel.replay.shapes import as_dict  # noqa: PLC0415 - items do not need it
+
         request = self.request or {}
-        places = [request, *map(request.get, _OPTIONS)]
-        limits = [place.get(name) for place in places if isinstance(place, dict) for name in _REPLY_LIMITS]
+        places = [request, *(as_dict(request.get(name)) for name in _OPTIONS)]
+        limits = [place.get(name) for place in places for name in _REPLY_LIMITS]
         return max([limit for limit in limits if type(limit) is int], default=0)
 
     def documents(self, messages: list[Any]) -> list[Any]:

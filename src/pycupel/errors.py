@@ -421,6 +421,7 @@ class UnitTooLargeError(CupelError):
         indices: The indices of the messages.
         tokens: The tokens that they need together.
         available: The tokens that are available for them, beside everything else that must stay.
+        cause: What leaves no room for any message, such as a long system prompt; usually empty.
     """
 
     indices: tuple[int, ...]
@@ -432,6 +433,9 @@ class UnitTooLargeError(CupelError):
     available: int
     """The tokens that are available for them, beside everything else that must stay."""
 
+    cause: str = ""
+    """What leaves no room for any message, such as a long system prompt; usually empty."""
+
     def __init__(self, indices: Sequence[int], tokens: int, available: int, *, hint: str | None = None) -> None:
         super().__init__(tuple(indices), tokens, available)
         self.indices = tuple(indices)
@@ -441,6 +445,8 @@ class UnitTooLargeError(CupelError):
             self.add_note(hint)
 
     def _text(self) -> str:
+        if self.cause:
+            return self.cause
         many = len(self.indices) > 1
         which = ", ".join(map(str, self.indices))
         if len(self.indices) > 8:

@@ -428,6 +428,35 @@ def test_a_share_is_one_of_the_window_of_the_model_in_the_file(call: Call, tmp_p
     assert call("trim", str(path), "-b", "0.001%").code == 3
 
 
+@pytest.mark.parametrize(
+    ("limits", "reply"),
+    [
+        ({"max_tokens": 60}, 60),
+        ({"max_completion_tokens": 60, "max_tokens": None}, 60),
+        ({"max_output_tokens": 60}, 60),
+        ({"generationConfig": {"maxOutputTokens": 60}}, 60),
+        ({"max_tokens": 20}, 20),
+        ({"max_tokens": 200}, 200),
+        ({"max_tokens": True, "config": "fast"}, 0),
+        ({}, 0),
+    ],
+)
+def test_a_share_of_the_window_leaves_room_for_the_reply(call: Call, limits: dict[str, Any], reply: int) -> None:
+    messages = [{"role": ("user", "assistant")[n % 2], "content": f"{n} words"} for n in range(9)]
+    request = json.dumps({"messages": messages, **limits})
+
+    def trimmed(budget: str) -> Any:
+        return call("trim", "-", "-b", budget, "--window", "100", "--counter", "estimator", text=request)
+
+    done, room = trimmed("80%"), min(80, max(0, 100 - reply))
+    assert done.out == trimmed(str(room)).out
+    note = f"note: the budget is {room} tokens, not 80, because the request asks for a reply of up to {reply}"
+    # If not even the last message fits, there is an error instead.
+    assert (note in done.err) == (20 < reply < 100)
+    assert done.code == (3 if reply > 100 else 0)
+    assert "the budget is" not in trimmed("80").err
+
+
 def test_trim_refuses_a_wrong_budget_before_it_reads(call: Call) -> None:
     assert "the budget must be a number of tokens or a share like 50%, not 'abc'" in call("trim", "-", "-b", "abc").err
 
@@ -452,6 +481,19 @@ def test_trim_counts_what_stands_beside_the_messages(call: Call) -> None:
         done = call("trim", "-", "-b", "40", *option, text=json.dumps(request))
         assert (done.code, "needs" in done.err) == (3, True)
         assert json.loads(call("trim", "-", "-b", "200", *option, text=json.dumps(request)).out) == request
+
+
+def test_trim_and_count_agree_on_the_whole_request(call: Call, tmp_path: Path) -> None:
+    tool = {"name": "f", "description": "Finds.", "input_schema": {"type": "object"}}
+    messages = [{"role": "user", "content": "hello"}]
+    request = {"model": "claude-sonnet-4-5", "system": "word " * 900, "tools": [tool], "messages": messages}
+    path = tmp_path / "request.json"
+    path.write_text(json.dumps(request), encoding="utf-8")
+    total = json.loads(call("count", str(path), "--json").out)["total"]
+    done = call("trim", str(path), "-b", "9000")
+    assert total > 900
+    assert f" tokens ({total:,} in the whole request) for anthropic, counted by " in done.err
+    assert "whole request" not in call("trim", "-", "-b", "9000", text=json.dumps(messages)).err
 
 
 def test_lint_exits_1_if_there_are_findings(call: Call) -> None:

@@ -450,6 +450,26 @@ def test_when_a_cut_has_paid_for_itself() -> None:
             Cut(1_000, 2_000).pays_after(**{price: float("nan")})
 
 
+# Reasons
+
+
+def test_nothing_is_left_for_what_is_older_than_the_cut() -> None:
+    """Even if it is small: it goes so that the start of the prompt stays the same."""
+    history = [question("a?"), answer("b" * 80), question("c?"), *exchange("1", "x" * 900), *small_talk(3)]
+    selection = select(history, 180)
+    reasons = {each.index: each.reason for each in selection.dropped}
+    large, small = BudgetExceeded(cost(history[3:5]), 95), BudgetExceeded(cost(history[:1]), 0)
+    assert reasons == {0: small, 1: BudgetExceeded(cost(history[1:2]), 0), 2: small, 3: large, 4: large}
+
+
+def test_what_would_fit_alone_but_not_with_what_it_needs_has_room_left() -> None:
+    """A question is dropped with its answer."""
+    history = [question("a?"), answer("b" * 80), question("c?"), *exchange("1", "x" * 900), *small_talk(3)]
+    reasons = [each.reason for each in select(history, 300).dropped]
+    large = BudgetExceeded(cost(history[3:5]), 83)
+    assert reasons == [BudgetExceeded(cost(history[2:3]), 83), large, large]
+
+
 # As JSON
 
 
@@ -471,9 +491,63 @@ def test_a_selection_survives_json() -> None:
     assert wire.loads(Cut, wire.dumps(Cut(1, 2))) == Cut(1, 2)
 
 
-def test_objects_of_a_library_cannot_be_read_back() -> None:
-    selection = select([SimpleNamespace(role="user", content="Hi.")], 100)
-    with pytest.raises(DocumentError, match=r"messages\[0\]: must be a string, number, bool, None, list or dict"):
+class Thinking:
+    """Like a block of Anthropic's library."""
+
+    def __init__(self, thinking: str) -> None:
+        self.type = "thinking"
+        self.thinking = thinking
+        self.signature = "x"
+
+    def model_dump(self, *, exclude_none: bool) -> Message:
+        assert exclude_none
+        return vars(self)
+
+
+def test_objects_of_a_library_are_stored_as_dicts() -> None:
+    def turn(n: int) -> list[Any]:
+        answer = [Thinking("Hm."), SimpleNamespace(type="text", text=f"{n}.")]
+        return [{"role": "user", "content": f"{n}?"}, {"role": "assistant", "content": answer}]
+
+    history = [message for n in range(15) for message in turn(n)][:-1]
+    first = select(history[:-4], 150, provider="anthropic", documents=[SimpleNamespace(text="A hit.")])
+    read = wire.loads(MessageSelection, wire.dumps(first))
+    thinking = {"type": "thinking", "thinking": "Hm.", "signature": "x"}
+    assert read.messages[-2] == {"role": "assistant", "content": [thinking, {"type": "text", "text": "11."}]}
+    assert read.documents == [{"text": "A hit."}]
+    assert [read.kept, read.total_tokens] == [first.kept, first.total_tokens]
+    assert select(read.messages, 150, provider="anthropic", documents=[]).messages == read.messages
+    for previous in (first, read):
+        later = select(history, 150, provider="anthropic", documents=[], previous=previous)
+        assert later.notes == ()
+        assert later.stable_prefix_tokens > 0
+
+
+def test_bytes_are_stored_as_base64() -> None:
+    """As in Gemini's JSON, where its objects have bytes."""
+    part = SimpleNamespace(text=None, inline_data=SimpleNamespace(mime_type="image/png", data=b"\x89PNG"))
+    selection = select([SimpleNamespace(role="user", parts=[part])], 2_000)
+    [message] = wire.loads(MessageSelection, wire.dumps(selection)).messages
+    [stored] = message["parts"]
+    assert stored == {"text": None, "inline_data": {"mime_type": "image/png", "data": "iVBORw=="}}
+
+
+class Broken:
+    def model_dump(self, **_options: Any) -> Message:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (date(2026, 1, 5), r"messages\[0\].at: must be a string, number, bool, None, list or dict"),
+        ((1, 2), r"messages\[0\].at: must be a string, number, bool, None, list or dict"),
+        (Broken(), r"messages\[0\]: cannot be written as JSON"),
+    ],
+)
+def test_other_values_cannot_be_stored(value: Any, text: str) -> None:
+    selection = select([{"role": "user", "content": "Hi.", "at": value}], 100)
+    with pytest.raises(DocumentError, match=text):
         wire.dumps(selection)
 
 

@@ -276,6 +276,21 @@ def test_documents_do_not_push_out_a_history_that_fits_beside_their_share() -> N
     assert selection.documents
 
 
+def test_a_note_says_that_the_history_was_cut_only_for_documents() -> None:
+    history = small_talk(21)
+    window = cost(history) + 3
+    cut = select([], window, history)
+    assert cut.dropped
+    for each in cut.dropped:
+        assert isinstance(each.reason, BudgetExceeded)
+        assert each.reason.item_tokens > each.reason.available_tokens
+    [note] = cut.notes
+    assert note.startswith("the history was cut to keep up to 30% of the tokens free for documents; without documents=")
+    assert select(None, window, history).messages == history
+    assert select([], window - 1, history).notes == ()
+    assert select([], 2 * window, history).notes == ()
+
+
 def test_every_document_is_selected_or_dropped() -> None:
     documents = ["x" * 100 + str(n % 15) for n in range(20)]
     selection = select(documents, 1_000, messages=small_talk(60))
@@ -360,6 +375,17 @@ def test_a_document_without_text(document: Any) -> None:
         InvalidArgumentError, match=r"documents\[1\] has no text: page_content, content or text must be"
     ):
         select(["a", document])
+
+
+def test_a_document_with_its_score_beside_it_is_told_how_to_pass_the_score() -> None:
+    """As LangChain's `similarity_search_with_score` returns them; whether it is a distance, only the caller knows."""
+    with pytest.raises(InvalidArgumentError, match=r"documents\[0\] has no text") as caught:
+        select([(LangChainDocument("a"), 0.3)])
+    [hint] = caught.value.__notes__
+    assert "pass a dict with text and score, or a ContextItem with future_relevance_hint" in hint
+    with pytest.raises(InvalidArgumentError) as caught:
+        select([{}])
+    assert not hasattr(caught.value, "__notes__")
 
 
 @pytest.mark.parametrize(

@@ -377,6 +377,95 @@ def test_calls_and_results_need_no_text(content: Any) -> None:
     assert found([USER, call, {**result("a"), "content": content or ""}, USER], "openai") == []
 
 
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        (result("a"), []),
+        ({**result("a"), "content": ""}, []),
+        ({**result("a"), "content": None}, ["empty-result"]),
+        ({"role": "tool", "tool_call_id": nine("a")}, ["empty-result"]),
+    ],
+)
+def test_results_have_a_content_for_openai(message: Message, expected: list[str]) -> None:
+    messages = [USER, calls("a"), message]
+    findings = lint_messages(messages, "openai")
+    assert [(each.index, each.rule, each.severity) for each in findings] == [(2, rule, "warning") for rule in expected]
+    # Without the exchange, the model would make the same call again.
+    assert select_messages(messages, 1_000, provider="openai", counter=len).messages == messages
+
+
+def test_results_of_old_function_calls_need_no_content() -> None:
+    call = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
+    assert found([USER, call, {"role": "function", "name": "f", "content": None}], "openai") == []
+
+
+@pytest.mark.parametrize(
+    ("call", "is_odd"),
+    [
+        ({"function": {"name": "f", "arguments": "{}"}}, False),
+        ({"function": {"name": "f", "arguments": ""}}, False),
+        ({"function": {"name": "f", "arguments": {"shelf": 1}}}, True),
+        ({"function": {"name": "f", "arguments": None}}, True),
+        ({"function": {"name": "f"}}, True),
+        ({"function": SimpleNamespace(name="f", arguments="{}")}, False),
+        ({"type": "custom", "custom": {"name": "f", "input": "x"}}, False),
+        ({"name": "f", "args": {"shelf": 1}}, False),
+    ],
+)
+def test_the_arguments_of_a_call_are_a_string_for_openai(call: Message, is_odd: bool) -> None:
+    messages = [USER, {"role": "assistant", "content": None, "tool_calls": [{"id": nine("a"), **call}]}, result("a")]
+    findings = lint_messages(messages, "openai")
+    assert [(each.index, each.rule, each.severity) for each in findings] == [(1, "odd-arguments", "warning")] * is_odd
+    # Some servers and libraries take a dict, so a selection keeps the exchange.
+    assert select_messages(messages, 1_000, provider="openai", counter=len).messages == messages
+
+
+@pytest.mark.parametrize(
+    ("given", "is_odd"),
+    [
+        ({}, False),
+        (MappingProxyType({"shelf": 1}), False),
+        (SimpleNamespace(shelf=1), False),
+        ("", True),
+        ('{"shelf": 1}', True),
+        ([], True),
+        (1, True),
+        (None, True),
+    ],
+)
+def test_the_input_of_a_call_is_an_object_for_anthropic(given: Any, is_odd: bool) -> None:
+    call = {**uses("a")["content"][0], "input": given}
+    messages = [USER, said([call]), results("a"), USER]
+    findings = lint_messages(messages, "anthropic")
+    assert [(each.index, each.rule, each.severity) for each in findings] == [(1, "odd-input", "warning")] * is_odd
+    # Some libraries parse JSON when they send it, so a selection keeps the exchange.
+    assert select_messages(messages, 1_000, provider="anthropic", counter=len).messages == messages
+
+
+@pytest.mark.parametrize(
+    ("content", "is_trailing"),
+    [
+        ("So", False),
+        ("So ", True),
+        ("So\n", True),
+        ([{"type": "text", "text": "So "}], True),
+        ([{"type": "text", "text": "So "}, {"type": "text", "text": "So"}], False),
+        ([{"type": "text", "text": "So "}, {"type": "server_tool_use", "id": "s", "name": "f", "input": {}}], False),
+    ],
+)
+def test_the_last_text_of_the_assistant_does_not_end_with_whitespace_for_anthropic(
+    content: Any, is_trailing: bool
+) -> None:
+    """A selection keeps it, because a user message may follow, and then the whitespace does not matter."""
+    messages = [USER, said(content)]
+    expected = [(1, "ends-with-assistant")] + [(1, "trailing-space")] * is_trailing
+    assert found(messages, "anthropic") == expected
+    assert {each.severity for each in lint_messages(messages, "anthropic")} == {"warning"}
+    assert select_messages(messages, 1_000, provider="anthropic", counter=len).messages == messages
+    assert found([*messages, USER], "anthropic") == []
+    assert found([said("So ", "user")], "anthropic") == []
+
+
 @pytest.mark.parametrize("content", [None, [], ""])
 def test_what_says_nothing_to_mistral(content: Any) -> None:
     """Row 8: the validator for older models refuses it."""

@@ -13,6 +13,7 @@ from pycupel.messages import MessageSelection, select_messages
 from pycupel.messages.providers import PROVIDERS
 from tests.messages.chats import small_talk
 from tests.messages.histories import WRITERS, Exchange
+from tests.messages.stand_ins import as_object
 
 
 class Counting:
@@ -96,3 +97,31 @@ def test_a_reading_may_start_at_any_message(provider: str) -> None:
     views = known.read(history)
     for start in range(len(history) + 1):
         assert known.read(history, start=start) == views[start:]
+
+
+def cached_talk(end: int, cached: set[int]) -> list[Any]:
+    """Messages for Anthropic, some of which have `cache_control`."""
+    mark = {"cache_control": {"type": "ephemeral"}}
+    blocks = [{"type": "text", "text": f"{n} cache_control", **(mark if n in cached else {})} for n in range(end)]
+    return [{"role": ("user", "assistant")[n % 2], "content": [block]} for n, block in enumerate(blocks)]
+
+
+@pytest.mark.parametrize("make", [list, as_object])
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [({0, 1, 2, 3}, {4, 5, 6, 8}), ({8}, {0, 1, 2, 3, 4}), ({0, 1, 2, 3}, {0, 1, 2, 3, 8}), ({0, 2, 4, 6, 8}, set())],
+)
+def test_cache_control_may_move_from_call_to_call(make: Any, then: set[int], now: set[int]) -> None:
+    """Only the messages that have it, or had it, are read again."""
+    counter = Counting()
+    previous = select_messages(make(cached_talk(9, then)), 600, provider="anthropic", counter=counter)
+    history = make(cached_talk(11, now))
+    counter.texts.clear()
+    selection = select_messages(history, 600, provider="anthropic", counter=counter, previous=previous)
+    assert sorted(counter.texts) == sorted(f"{n} cache_control" for n in {*then, *now, 9, 10})
+    again = select_messages(history, 600, provider="anthropic", counter=counter)
+    assert selection.notes == again.notes
+    assert bool(selection.notes) == (len(now) > 4)
+    assert selection.reading is not None
+    assert again.reading is not None
+    assert selection.reading.views == again.reading.views

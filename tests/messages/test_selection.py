@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -268,6 +269,20 @@ def test_the_exchange_that_is_last_stays_even_if_only_the_window_has_room_for_it
     assert set(last) <= set(select(history, 700).kept)
 
 
+def test_a_report_shows_everything_that_stays_as_pinned() -> None:
+    """Also the newest exchange before the last user message and the answer to it, if there is room."""
+    first = [question("a?"), *exchange("1", "x" * 50), answer("b.")]
+    history = [system(), *first, question("c?"), answer("d."), question("e?")]
+
+    def pinned(budget: int) -> list[list[int]]:
+        report = select(history, budget, explain=True).report
+        assert report is not None
+        return [each.item.metadata["pycupel.unit"] for each in report.included if each.reason == "Pinned"]
+
+    assert pinned(window([system(), *first, question("e?")])) == [[0], [1], [2, 3], [4], [7]]
+    assert pinned(window([system(), *first, question("e?")]) - 1) == [[0], [7]]
+
+
 def test_a_finished_exchange_that_does_not_fit_is_no_error() -> None:
     history = [*small_talk(30), answer(), question(), *exchange("c1", "x" * 900), answer(), question("next")]
     selection = select(history, 700)
@@ -397,6 +412,42 @@ def test_what_must_stay_and_does_not_fit_is_an_error_that_names_the_largest() ->
     assert len(caught.value.__notes__) == 1
 
 
+TOOL = {"type": "function", "function": {"name": "f", "description": "x" * 240}}
+
+
+@pytest.mark.parametrize(
+    ("beside", "text"),
+    [
+        (
+            {"system": "x" * 400},
+            "the system prompt needs 404 tokens, which leaves none of the budget of 300 for messages",
+        ),
+        ({"tools": [TOOL]}, "the tools need 320 tokens, which leaves none of the budget of 300 for messages"),
+        (
+            {"system": "x" * 10, "tools": [TOOL]},
+            "the system prompt and the tools need 334 tokens, which leaves none of the budget of 300 for messages",
+        ),
+    ],
+)
+def test_a_system_prompt_and_tools_that_leave_no_room_are_named_instead_of_a_message(
+    beside: dict[str, Any], text: str
+) -> None:
+    with pytest.raises(UnitTooLargeError) as caught:
+        select([question("Hi.")], 300, **beside)
+    assert str(caught.value) == text
+    assert str(pickle.loads(pickle.dumps(caught.value))) == text
+    assert caught.value.indices == (0,)
+    [remedy, rest] = caught.value.__notes__
+    assert remedy == f"Raise the budget, or shorten {text.partition(' need')[0]}."
+    assert rest.startswith("The budget of 300 tokens also has to hold ")
+
+
+def test_a_system_prompt_that_leaves_some_room_is_not_named_first() -> None:
+    with pytest.raises(UnitTooLargeError, match="message 0 needs 7 tokens, but only 3 are available for it") as caught:
+        select([question("Hi.")], 300, system="x" * 290)
+    assert caught.value.__notes__[-1] == "The budget of 300 tokens also has to hold 294 for the system prompt."
+
+
 def test_where_results_are_shortened_already_no_hint_says_how() -> None:
     history = [question("x" * 300), calls("c1"), result("c1", "x" * 300)]
     with pytest.raises(UnitTooLargeError) as caught:
@@ -494,8 +545,9 @@ def test_options_that_make_no_sense(options: dict[str, Any], error: type[Excepti
         (-1, InvalidBudgetError, "budget must be 0 or more, not -1"),
         (800.0, TypeError, "budget must be an int, a ContextBudget or a share such as '75%', not 800.0"),
         ("800", InvalidArgumentError, "budget must be a number of tokens, or a share such as '75%', not '800'"),
-        ("0%", InvalidArgumentError, "budget must be a number of tokens, or a share such as '75%', not '0%'"),
-        ("101%", InvalidArgumentError, "budget must be a number of tokens, or a share such as '75%', not '101%'"),
+        ("-5%", InvalidArgumentError, "budget must be a number of tokens, or a share such as '75%', not '-5%'"),
+        ("0%", InvalidArgumentError, "a budget in percent must be above 0% and at most 100%, not '0%'"),
+        ("101%", InvalidArgumentError, "a budget in percent must be above 0% and at most 100%, not '101%'"),
         ("50%", InvalidArgumentError, "the budget '50%' is a share of the model's window, but no model was given"),
         (None, TypeError, "budget must be an int"),
         (True, TypeError, "budget must be an int"),

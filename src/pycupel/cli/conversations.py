@@ -12,6 +12,10 @@ from pycupel.errors import DocumentError
 
 __all__ = ["Conversation", "conversations_in", "read_conversations"]
 
+_REPLY_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
+# Where Gemini's requests have them.
+_OPTIONS = ("generationConfig", "generation_config", "config")
+
 
 class Conversation(NamedTuple):
     """The messages of a request, or a history without one."""
@@ -39,6 +43,16 @@ class Conversation(NamedTuple):
         system, tools = system_and_tools(self.request or {})
         model = (self.request or {}).get("model")
         return {"system": system, "tools": tools or None, "model": model if isinstance(model, str) else None}
+
+    @property
+    def reply_tokens(self) -> int:
+        """The most tokens of a reply that the request asks for; 0 if it does not say."""
+        from pycupel.replay.shapes import as_dict  # noqa: PLC0415 - items do not need it
+
+        request = self.request or {}
+        places = [request, *(as_dict(request.get(name)) for name in _OPTIONS)]
+        limits = [place.get(name) for place in places for name in _REPLY_LIMITS]
+        return max([limit for limit in limits if type(limit) is int], default=0)
 
     def documents(self, messages: list[Any]) -> list[Any]:
         """Write other messages in the form of the file, one document per line."""

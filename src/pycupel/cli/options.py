@@ -100,18 +100,22 @@ def add_json(parser: Parser) -> None:
 # --- values
 
 
-def budget_of(options: Any, model: str | None = None) -> int:
-    """Return the budget in tokens; a share is one of this model's window, unless the options name another."""
-    return percent_or_tokens(options.budget, options, model)
+def budget_of(options: Any, model: str | None = None, *, reply: int = 0) -> int:
+    """Return the budget in tokens; a share is one of this model's window, unless the options name another.
+
+    A share of the window also leaves room in it for a reply of so many tokens.
+    """
+    return percent_or_tokens(options.budget, options, model, reply=reply)
 
 
-def percent_or_tokens(given: str, options: Any, model: str | None = None) -> int:
-    """Return a number of tokens, given as such or as a share of the window."""
+def percent_or_tokens(given: str, options: Any, model: str | None = None, *, reply: int = 0) -> int:
+    """Return a number of tokens, given as such or as a share of the window, which also holds the reply."""
     number, is_share = parse_amount(given)
     if not is_share:
         return int(number)
     try:
-        return int(_window(options, options.model or model) * number / 100)
+        window = _window(options, options.model or model)
+        return min(int(window * number / 100), max(0, window - reply))
     except OverflowError:
         raise InputError("the window is too large for a budget in percent") from None
 

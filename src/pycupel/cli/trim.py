@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from pycupel.cli.conversations import Conversation, read_conversations
@@ -49,13 +50,23 @@ def run(options: Any, screen: Screen) -> int:
     with naming(options.file):
         selection = _trimmed(conversation, policy, options)
     screen.json_lines(conversation.documents(selection.messages))
-    for note in selection.notes:
+    for note in (*_budget_notes(conversation, selection.usage.window, options), *selection.notes):
         screen.note(f"note: {note}")
+    tokens, usage = f"{selection.total_tokens:,} tokens", selection.usage
+    if conversation.request is not None:
+        tokens += f" ({usage.window - usage.free:,} in the whole request)"
     screen.note(
-        f"{len(selection.messages):,} of {len(conversation.messages):,} messages, {selection.total_tokens:,} tokens "
+        f"{len(selection.messages):,} of {len(conversation.messages):,} messages, {tokens} "
         f"for {selection.provider}, counted by {selection.counter}"
     )
     return FINE
+
+
+def _budget_notes(conversation: Conversation, budget: int, options: Any) -> Iterator[str]:
+    share = budget_of(options, conversation.beside["model"])
+    if budget < share:
+        reply = conversation.reply_tokens
+        yield f"the budget is {budget:,} tokens, not {share:,}, because the request asks for a reply of up to {reply:,}"
 
 
 def _trimmed(conversation: Conversation, policy: Any, options: Any) -> MessageSelection:
@@ -65,7 +76,7 @@ def _trimmed(conversation: Conversation, policy: Any, options: Any) -> MessageSe
     try:
         selection: MessageSelection = select_messages(
             conversation.messages,
-            budget_of(options, beside["model"]),
+            budget_of(options, beside["model"], reply=conversation.reply_tokens),
             provider=options.provider,
             policy=policy,
             query=options.query,

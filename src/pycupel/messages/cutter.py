@@ -125,11 +125,14 @@ class HistoryCutter:
         in_one_piece = self._inner is None and self._plan.is_stable
         taken = fill(wanted, sizes, ties, room - reserve, in_one_piece=in_one_piece)
         taken = without_lone_questions(taken, ties, self._answers, candidates.begun)
-        left = room - sum([sizes[i] for i in taken])
+        left = max(0, room - reserve - sum([sizes[i] for i in taken]))
         gone = [i for i in ranked if i not in taken]
         if capped:
             return {i: capped.get(i) or BudgetExceeded(sizes[i], left) for i in gone}
-        return dict(zip(gone, records(BudgetExceeded, [(sizes[i], left) for i in gone]), strict=True))
+        older = _after_last(ranked, taken) if in_one_piece else ()
+        # Nothing is left for what is older than the cut, even if it is small.
+        needs = [(sizes[i], 0 if i in older and sizes[i] <= left else left) for i in gone]
+        return dict(zip(gone, records(BudgetExceeded, needs), strict=True))
 
     def _scores(self, items: Sequence[ContextItem]) -> list[float]:
         """Score units as items."""
@@ -158,3 +161,9 @@ class HistoryCutter:
     ) -> SelectionReport | None:
         """Return the report, with marks on the units with shortened results."""
         return report
+
+
+def _after_last(ranked: Sequence[int], taken: Container[int]) -> frozenset[int]:
+    """Return the units after the last one that is taken."""
+    last = max([n for n, unit in enumerate(ranked) if unit in taken], default=-1)
+    return frozenset(ranked[last + 1 :])

@@ -20,6 +20,11 @@ __all__ = ["DocumentItem", "newest_of_each", "read_documents"]
 _TEXTS = ("page_content", "content", "text")
 _ANY_TEXT = f"{', '.join(_TEXTS[:-1])} or {_TEXTS[-1]}"
 _KEYS = ("key", "uri", "id")
+# Scores may be distances, so a pair of a document and a number is not read.
+_PAIR_HINT = (
+    "For a document with its score, pass a dict with text and score, or a ContextItem with future_relevance_hint; the "
+    "best must have the highest score, so turn distances around."
+)
 
 
 @sealed
@@ -102,6 +107,7 @@ def _read(document: Any, index: int) -> _Document:
             f"documents[{index}] has no text: {_ANY_TEXT} must be a string, in {describe(document)}",
             argument="documents",
             value=document,
+            hint=_PAIR_HINT if isinstance(document, tuple) else None,
         )
     score = field(document, "score")
     kind = filled(document, "kind")

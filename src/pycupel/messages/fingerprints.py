@@ -26,47 +26,29 @@ _HEAD = len(dumps((), _FORMAT))
 _AT_ONCE = 64
 
 
-def _as_bytes(messages: tuple[Any, ...]) -> bytes | memoryview:
-    """Convert messages to bytes, the same for equal messages, even in another process."""
-    try:
-        written = dumps(messages, _FORMAT)
-    except ValueError:
-        # An object of a library, or a dict with one inside.
-        written = _MARK
-    return b"".join(map(_message_bytes, messages)) if _MARK in written else memoryview(written)[_HEAD:]
-
-
-def _message_bytes(message: Any) -> bytes:
-    try:
-        written = dumps(message, _FORMAT)
-        return dumps(_without_cache_control(message), _FORMAT) if _MARK in written else written
-    except ValueError:
-        return _as_text(message)
-
-
-def _as_text(message: Any) -> bytes:
-    try:
-        return as_json(_without_cache_control(message)).encode("utf-8", "surrogatepass")
-    except Exception:  # noqa: BLE001 - a user-defined object may raise anything
-        # A message that cannot be written equals no other.
-        return urandom(16)
-
-
-def _without_cache_control(value: Any) -> Any:
+def _without_cache_control(value: Any, removed: list[Any]) -> Any:
+    """Copy a value as plain data without `cache_control`, and append what was removed."""
     if isinstance(value, (str, bytes, int, float, type(None))):
         return value
     if is_list(value):
-        return [_without_cache_control(each) for each in value]
+        return [_without_cache_control(each, removed) for each in value]
     plain = value if is_mapping(value) else as_plain(value)
     if not is_mapping(plain):
         return plain
-    return {name: _without_cache_control(each) for name, each in plain.items() if name != _CACHE_CONTROL}
+    if _CACHE_CONTROL in plain:
+        removed.append(plain[_CACHE_CONTROL])
+    return {name: _without_cache_control(each, removed) for name, each in plain.items() if name != _CACHE_CONTROL}
 
 
 class Fingerprints:
-    """Fingerprints of a list of messages and of its prefixes."""
+    """Fingerprints of a list of messages and of its prefixes.
+
+    Attributes:
+        cached: The indices of the messages with `cache_control`, as far as fingerprints were made.
+    """
 
     def __init__(self, messages: tuple[Any, ...]) -> None:
+        self.cached: list[int] = []
         self._messages = messages
         self._hash = _sha256()
         self._done = 0
@@ -76,12 +58,44 @@ class Fingerprints:
         """Return the fingerprint of the first `count` messages and of plain facts. New counts must be ascending."""
         if count not in self._hashes:
             for start in range(self._done, count, _AT_ONCE):
-                self._hash.update(_as_bytes(self._messages[start : min(start + _AT_ONCE, count)]))
+                self._hash.update(self._bytes(start, min(start + _AT_ONCE, count)))
             self._done = count
             self._hashes[count] = self._hash.copy()
         finished = self._hashes[count].copy()
         finished.update(dumps(facts, _FORMAT))
         return finished.hexdigest()
+
+    def _bytes(self, start: int, end: int) -> bytes | memoryview:
+        """Convert messages to bytes, the same for equal messages, even in another process."""
+        try:
+            written = dumps(self._messages[start:end], _FORMAT)
+        except ValueError:
+            # An object of a library, or a dict with one inside.
+            written = _MARK
+        return (
+            b"".join(map(self._message_bytes, range(start, end))) if _MARK in written else memoryview(written)[_HEAD:]
+        )
+
+    def _message_bytes(self, index: int) -> bytes:
+        try:
+            written = dumps(self._messages[index], _FORMAT)
+            return dumps(self._plain(index), _FORMAT) if _MARK in written else written
+        except ValueError:
+            return self._as_text(index)
+
+    def _as_text(self, index: int) -> bytes:
+        try:
+            return as_json(self._plain(index)).encode("utf-8", "surrogatepass")
+        except Exception:  # noqa: BLE001 - a user-defined object may raise anything
+            # A message that cannot be written equals no other.
+            return urandom(16)
+
+    def _plain(self, index: int) -> Any:
+        removed: list[Any] = []
+        plain = _without_cache_control(self._messages[index], removed)
+        if removed:
+            self.cached.append(index)
+        return plain
 
 
 def owners_of(units: Iterable[Unit], count: int) -> list[int]:

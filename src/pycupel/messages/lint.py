@@ -13,6 +13,9 @@
                                  warning   others       no text is empty (some models and servers reject it)
     *    empty-message           error     oai gem mis  a message has a content, parts or calls
     *    empty-calls             warning   openai       tool_calls is not an empty list (some servers accept it)
+    *    empty-result            warning   openai       a tool result has a content (some servers do without)
+    *    odd-arguments           warning   openai       the arguments of a call are a string (some servers take dicts)
+    *    odd-input               warning   anthropic    the input of a call is an object (some libraries parse JSON)
     7    empty-part              error     gemini       a part holds data
     *    excess-cache-control    error     anthropic    no more than four blocks have cache_control
     5    system-first            warning   anthropic    the first system prompt is a parameter of the request
@@ -28,6 +31,7 @@
                                  warning   others
     *    missing-tools           warning   anthropic    a history with calls needs definitions (with `tools=`)
     5-8  ends-with-assistant     warning   ant gem mis  the last message is the user's or a tool's
+    *    trailing-space          warning   anthropic    a text of the assistant at the end does not end with whitespace
 
 Rows 1 and 2 are OpenAI's: the results are in the messages directly after the call (autogen#3178, litellm#10696). Row 3
 is that of Responses, where they may come anywhere after it (vercel/ai#7099, continue#8933); a lost reasoning
@@ -37,8 +41,12 @@ item cannot be detected. Rows 4 to 6 are Anthropic's: results in the next messag
 langchain#27799, python-genai#529). Row 8 is Mistral's, as the validator of mistral-common has it: OpenAI's, with a
 stricter order. Rows with a star quote the APIs: "[] is too short - 'messages.0.content'", "Invalid
 'messages[1].tool_calls': empty array" (openai-python#2061), "A maximum of 4 blocks with cache_control may be provided",
-"Tool names must be unique" (claude-code#10687), and that requests with calls must define tools
-(anthropic-sdk-python#494; Bedrock still says so).
+"Tool names must be unique" (claude-code#10687), "Invalid value for 'content': expected a string, got null"
+(llama_index#17555), "Invalid type for 'messages[2].tool_calls[0].function.arguments': expected a string, but got an
+object instead" (goose-mobile#20) and "Missing required parameter" for the same field (mcphost#117),
+"tool_use.input: Input should be a valid dictionary" (anthropic-sdk-typescript#648), "final assistant content cannot end
+with trailing whitespace" (crewAI#4413), and that requests with calls must define tools (anthropic-sdk-python#494;
+Bedrock still says so).
 """
 
 from __future__ import annotations

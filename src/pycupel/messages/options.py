@@ -57,13 +57,17 @@ def as_budget(budget: BudgetLike, model: str | None) -> ContextBudget | int:
         except TypeError:
             raise wrong_type("budget", "an int, a ContextBudget or a share such as '75%'", budget) from None
     found = re.fullmatch(_SHARE, budget, re.ASCII)
-    percent = float(found[1]) if found else 0.0
-    if not 0.0 < percent <= 100.0:
+    if found is None:
         raise InvalidArgumentError(
             f"budget must be a number of tokens, or a share such as '75%', not {budget!r}",
             argument="budget",
             value=budget,
             hint=f"A number of tokens is an int: {budget}." if budget.isdecimal() else None,
+        )
+    percent = float(found[1])
+    if not 0.0 < percent <= 100.0:
+        raise InvalidArgumentError(
+            f"a budget in percent must be above 0% and at most 100%, not {budget!r}", argument="budget", value=budget
         )
     if model is None:
         raise InvalidArgumentError(

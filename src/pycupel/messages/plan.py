@@ -61,6 +61,7 @@ class Plan:
         summary_room: The tokens reserved for a summary.
 
     Attributes:
+        share: The share of the room that documents get before the history.
         window: The maximum number of tokens for messages and documents together.
         held: The tokens of pinned documents.
     """
@@ -76,7 +77,7 @@ class Plan:
         summary_room: int = 0,
     ) -> None:
         self._limits = limits
-        self._share = share
+        self.share = share
         self.window = max(0, limits.unreserved_capacity - summary_room)
         self.held = sum([hit.item.tokens for hit in hits if hit.item.pinned])
         # None for what must stay plus 65 % of the remaining tokens.
@@ -115,7 +116,7 @@ class Plan:
     @property
     def facts(self) -> tuple[object, ...]:
         """Everything that cuts depend on."""
-        return (self.window, self._target, self._share, self.held, self.is_stable)
+        return (self.window, self._target, self.share, self.held, self.is_stable)
 
     def budget(self, must_tokens: int, *, is_cut: bool) -> ContextBudget:
         """Return the budget as a selection reports it, with the target of the cut if there was one."""
@@ -124,8 +125,8 @@ class Plan:
 
     def _reserve(self, rest: int) -> int:
         if self._beside is None:
-            return max(self.held, share_of(rest, self._share))
-        return self.held + min(self._beside, share_of(max(0, rest - self.held), self._share))
+            return max(self.held, share_of(rest, self.share))
+        return self.held + min(self._beside, share_of(max(0, rest - self.held), self.share))
 
 
 def summary_room(summarize: Any, summary_tokens: Any, window: int) -> int:

@@ -21,24 +21,27 @@ class Reading:
         provider: The provider of the messages.
         count: The counter of their tokens.
         fingerprint: The fingerprint of the messages.
+        cached: The indices of the messages with `cache_control`, which the fingerprint does not cover.
         views: The messages.
         strategies: The scorer, the slicer and the shortener of the selection. The repr of custom ones may be their
             address, by which the next selection recognises them; while they are held, no other object has it.
     """
 
-    __slots__ = ("count", "fingerprint", "provider", "strategies", "views")
+    __slots__ = ("cached", "count", "fingerprint", "provider", "strategies", "views")
 
     def __init__(
         self,
         provider: Provider,
         count: Counter,
         fingerprint: str,
+        cached: list[int],
         views: list[MessageView],
         strategies: tuple[object, ...],
     ) -> None:
         self.provider = provider
         self.count = count
         self.fingerprint = fingerprint
+        self.cached = cached
         self.views = views
         self.strategies = strategies
 
@@ -58,7 +61,7 @@ def read_on(
         count: Counts the tokens of a text.
         fingerprints: The fingerprints of the messages.
         past: An earlier reading. Its messages are not read again if they are the first ones of the history, and were
-            read for the same provider with the same counter.
+            read for the same provider with the same counter; only those with `cache_control` are.
 
     Raises:
         MessageShapeError: a message has a shape that the provider does not know.
@@ -68,6 +71,9 @@ def read_on(
         end = len(past.views)
         if end <= len(messages) and past.fingerprint == fingerprints.of_first(end):
             views += past.views
+            # `cache_control` may have moved since then.
+            for n in {*past.cached, *fingerprints.cached}:
+                [views[n]] = provider.read(messages[: n + 1], count, start=n)
     return views + provider.read(messages, count, start=len(views))
 
 

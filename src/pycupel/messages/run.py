@@ -12,7 +12,7 @@ from pycupel.messages.choice import choose
 from pycupel.messages.cuts import START, Replayed, replay
 from pycupel.messages.cutter import Candidates, HistoryCutter
 from pycupel.messages.history import History
-from pycupel.messages.plan import Plan
+from pycupel.messages.plan import Plan, limits_of
 from pycupel.messages.providers._base import MessageView, Provider
 from pycupel.messages.reading import Reading
 from pycupel.messages.record import Record
@@ -58,6 +58,7 @@ def _add_hints(error: UnitTooLargeError, request: Request) -> None:
     if request.too_large != "shorten" and any(request.history.views[n].results for n in error.indices):
         error.add_note('To shorten tool results that do not fit, pass too_large="shorten".')
     budget = ContextBudget.of(request.budget)
+    _blame_beside(error, request, budget.max_tokens)
     rest = {
         "for the system prompt": request.beside.system,
         "for tools": request.beside.tools,
@@ -69,6 +70,20 @@ def _add_hints(error: UnitTooLargeError, request: Request) -> None:
     named = [f"{digits(tokens)} {what}" for what, tokens in rest.items() if tokens]
     if named:
         error.add_note(f"The budget of {digits(budget.max_tokens)} tokens also has to hold {', '.join(named)}.")
+
+
+def _blame_beside(error: UnitTooLargeError, request: Request, budget: int) -> None:
+    """Name the system prompt and the tools instead of a message, if they leave no room for any."""
+    beside = request.beside
+    found = {"the system prompt": beside.system, "the tools": beside.tools}
+    parts = [name for name, tokens in found.items() if tokens]
+    if parts and beside.tokens >= limits_of(request.budget, request.count.margin_percent).available_tokens:
+        names, need = " and ".join(parts), "needs" if parts == ["the system prompt"] else "need"
+        tokens = digits(beside.system + beside.tools)
+        error.cause = (
+            f"{names} {need} {tokens} tokens, which leaves none of the budget of {digits(budget)} for messages"
+        )
+        error.__notes__ = [f"Raise the budget, or shorten {names}."]
 
 
 def _cutter(request: Request, texts: Iterable[ResultText]) -> HistoryCutter:
@@ -111,6 +126,7 @@ def _selection(
         *choice.notes,
         *_broken_notes(history),
         *_system_notes(history, choice.reasons),
+        *_document_notes(request, len(replayed.now.gone)),
         *_request_notes(history.provider, [request.beside.view, *views]),
     )
     shortened = cutter.shortened(kept)
@@ -139,6 +155,7 @@ def _selection(
             history.provider,
             count,
             request.fingerprints.of_first(len(source)),
+            request.fingerprints.cached,
             request.history.views,
             request.strategies,
         ),
@@ -164,6 +181,16 @@ def _system_notes(history: History, dropped: Container[int]) -> Iterator[str]:
             else f"{len(gone)} later system messages were dropped, the last at {last}"
         )
         yield f"{what}; only the newest is always kept, so pin any others you need"
+
+
+def _document_notes(request: Request, dropped: int) -> Iterator[str]:
+    """Say that a history was cut only to leave room for documents."""
+    history, plan = request.history, request.plan
+    if dropped and plan.share and history.tokens_of(history.whole) <= plan.window:
+        yield (
+            f"the history was cut to keep up to {plan.share:.0%} of the tokens free for documents; without documents=, "
+            "all of it would fit"
+        )
 
 
 def _request_notes(provider: Provider, views: Sequence[MessageView]) -> Iterator[str]:

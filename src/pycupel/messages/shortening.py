@@ -133,7 +133,7 @@ class ShorteningCutter(ShortenedHistory):
         taken = without_lone_questions(taken, history.ties, self._answers, candidates.begun)
         for i in taken:
             self._apply(choice.texts.get(i, {}))
-        left = room - history.tokens_of(taken)
+        left = max(0, limit - history.tokens_of(taken))
         return {i: capped.get(i) or BudgetExceeded(history.sizes[i], left) for i in units if i not in taken}
 
     def _newest_whole(self, newest: Sequence[Result], pinned: Collection[int], limit: int) -> set[Key]:

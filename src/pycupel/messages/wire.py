@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from pycupel.codecs.base import Codec
+from pycupel.codecs.base import Codec, adapted
 from pycupel.codecs.derive import derive_fields
 from pycupel.codecs.records import Field, Record
 from pycupel.codecs.values import INTEGER, JSON, TEXT, choice, list_of
 from pycupel.diagnostics import SelectionReport
+from pycupel.errors import DocumentError
 from pycupel.messages.changes import Cut, Dropped, ShortenedMessage
+from pycupel.messages.fields import as_plain, is_mapping
 from pycupel.messages.providers import PROVIDERS
 from pycupel.messages.result import Checkpoint, ExplainedSelection, MessageSelection, ResultText
 from pycupel.messages.usage import Usage
+from pycupel.model.checks import describe
 from pycupel.wire import reports
 from pycupel.wire.items import BUDGET
 
@@ -26,11 +30,35 @@ _TYPES = dict(reports.TYPES)
 for _part in _PARTS:
     _TYPES[_part] = Record(_part, derive_fields(_part, _TYPES))
 
+
+def _write_message(value: Any) -> Any:
+    """Convert a message or document to what JSON can hold. An object of a library becomes a dict."""
+    try:
+        return _plain(value)
+    except Exception as error:
+        raise DocumentError(f"cannot be written as JSON: {describe(value)}") from error
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        # Gemini's objects hold bytes where its JSON has base64.
+        return b64encode(value).decode()
+    if isinstance(value, list):
+        return list(map(_plain, value))  # pyright: ignore[reportUnknownArgumentType] - from outside
+    # A tuple is rejected later, because it would come back as a list.
+    if value is None or isinstance(value, (str, int, float, tuple)):
+        return value  # pyright: ignore[reportUnknownVariableType] - from outside
+    plain = value if is_mapping(value) else as_plain(value)
+    return {name: _plain(each) for name, each in plain.items()} if is_mapping(plain) else value
+
+
+_MESSAGE = adapted(JSON, write=_write_message)
+
 _FIELDS = [
-    Field("messages", list_of(JSON, build=list)),
+    Field("messages", list_of(_MESSAGE, build=list)),
     Field("total_tokens", INTEGER),
     Field("dropped", list_of(_TYPES[Dropped])),
-    Field("documents", list_of(JSON, build=list), []),
+    Field("documents", list_of(_MESSAGE, build=list), []),
     Field("dropped_documents", list_of(_TYPES[Dropped]), ()),
     Field("kept", list_of(INTEGER)),
     Field("stable_prefix_tokens", INTEGER),

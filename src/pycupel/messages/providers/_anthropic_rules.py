@@ -9,7 +9,9 @@ from pycupel.messages.providers._base import CACHED, ERROR, WARNING, Finding, Me
 from pycupel.messages.providers._rules import EMPTY_TEXT, Fault, faults_by_mark, system_neighbours
 
 __all__ = [
+    "ODD_INPUT",
     "TEXT_BEFORE_RESULT",
+    "TRAILING_SPACE",
     "UNSIGNED_THINKING",
     "excess_cache_control",
     "faults",
@@ -17,14 +19,23 @@ __all__ = [
     "needs",
     "split_results",
     "thinking_not_first",
+    "trailing_space",
 ]
 
+ODD_INPUT = "odd-input"
 TEXT_BEFORE_RESULT = "text-before-result"
+TRAILING_SPACE = "trailing-space"
 UNSIGNED_THINKING = "unsigned-thinking"
 
 _MAX_CACHED = 4
 
 _FAULTS: dict[str, Fault] = {
+    ODD_INPUT: (
+        "the input of a tool call is not an object",
+        "Parse it if it is JSON; if there are no arguments, send {}.",
+        # As an error, it would make a selection drop the exchange, even an open one; some libraries parse JSON.
+        WARNING,
+    ),
     EMPTY_TEXT: (
         "the message has an empty or whitespace-only text block",
         "Remove the text block, or the whole message if it holds nothing else.",
@@ -109,6 +120,18 @@ def thinking_not_first(views: Sequence[MessageView]) -> Iterator[Finding]:
             "thinking-not-first",
             "the last turn uses tools but does not start with a thinking block, which requests with thinking need",
             "Keep the thinking block that starts the turn, or disable thinking.",
+            WARNING,
+        )
+
+
+def trailing_space(views: Sequence[MessageView]) -> Iterator[Finding]:
+    """Warn only, because a user message may still be appended."""
+    if views and views[-1].role == "assistant" and TRAILING_SPACE in views[-1].marks:
+        yield Finding(
+            views[-1].index,
+            TRAILING_SPACE,
+            "the assistant message at the end has a text that ends with whitespace",
+            "Strip the text, or append a user message.",
             WARNING,
         )
 

@@ -7,9 +7,11 @@ from typing import Any
 
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentReader, Prices
-from pycupel.messages.fields import field, is_filled, is_list, text_of
+from pycupel.messages.fields import field, is_filled, is_list, is_mapping, text_of
 from pycupel.messages.providers._anthropic_rules import (
+    ODD_INPUT,
     TEXT_BEFORE_RESULT,
+    TRAILING_SPACE,
     UNSIGNED_THINKING,
     excess_cache_control,
     faults,
@@ -17,6 +19,7 @@ from pycupel.messages.providers._anthropic_rules import (
     needs,
     split_results,
     thinking_not_first,
+    trailing_space,
 )
 from pycupel.messages.providers._base import CACHED, MessageView, Pairing, Provider, entries, id_of, one_by_one, role_of
 from pycupel.messages.providers._pairing import orphan, pair_adjacent
@@ -37,7 +40,7 @@ def _read(message: Any, index: int, content: ContentReader) -> MessageView:
     role = role_of(message, index, _ROLES)
     blocks = field(message, "content")
     if isinstance(blocks, str):
-        marks = () if blocks.strip() else (EMPTY_TEXT,)
+        marks = (EMPTY_TEXT,) if not blocks.strip() else (TRAILING_SPACE,) if blocks[-1].isspace() else ()
         return MessageView(index, role, *content(message), (), (), role == "user", False, marks)
     if blocks is None and role == "system":
         # It may have only options.
@@ -84,6 +87,10 @@ def _marks(blocks: Sequence[Any], kinds: Sequence[str], results: int) -> Iterato
         yield TEXT_BEFORE_RESULT
     if "thinking" in kinds and not all(map(is_filled, _fields("signature", "thinking", kinds, blocks))):
         yield UNSIGNED_THINKING
+    if "tool_use" in kinds and not all(map(_is_object, _fields("input", "tool_use", kinds, blocks))):
+        yield ODD_INPUT
+    if kinds and kinds[-1] == "text" and text_of(blocks[-1], "text")[-1:].isspace():
+        yield TRAILING_SPACE
     nested = [each for block in _fields("content", "tool_result", kinds, blocks) if is_list(block) for each in block]
     yield from (CACHED for block in (*blocks, *nested) if is_filled(field(block, "cache_control")))
     if any("_tool_" in kind for kind in kinds):
@@ -97,6 +104,10 @@ def _fields(name: str, kind: str, kinds: Sequence[str], blocks: Sequence[Any]) -
 
 def _is_blank(text: Any) -> bool:
     return not text.strip() if isinstance(text, str) else not is_filled(text)
+
+
+def _is_object(value: Any) -> bool:
+    return is_mapping(value) or not (value is None or is_list(value) or isinstance(value, (str, bytes, int, float)))
 
 
 def _server_marks(blocks: Sequence[Any], kinds: Sequence[str]) -> Iterator[str]:
@@ -144,7 +155,7 @@ ANTHROPIC = Provider(
     "anthropic",
     one_by_one(_read),
     _pair,
-    (faults, first_not_user, misplaced_system, split_results, thinking_not_first, ends_with_assistant),
+    (faults, first_not_user, misplaced_system, split_results, thinking_not_first, ends_with_assistant, trailing_space),
     needs,
     Prices(call=88, tool=16, tools=346, image=1600, small_image=1600, file=3100),
     (excess_cache_control,),

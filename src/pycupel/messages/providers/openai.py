@@ -38,6 +38,8 @@ _ROLES = {**_SPOKEN, "tool": "tool", "function": "function"}
 _BESIDE = ("tool_calls", "invalid_tool_calls", "function_call", "refusal", "audio", "additional_kwargs")
 _EMPTY = (EMPTY_TEXT,)
 _EMPTY_CALLS = "empty-calls"
+_EMPTY_RESULT = "empty-result"
+_ODD_ARGUMENTS = "odd-arguments"
 
 _view = maker(MessageView)
 
@@ -108,7 +110,9 @@ def read_message(message: Any, index: int, content: ContentReader) -> MessageVie
         results = (id_of(field(message, "tool_call_id"), index, "tool_call_id"),)
     elif role == "function":
         role, results = "tool", (_function_id(message, index, "name"),)
-    marks = () if results else tuple(_marks(message))
+    marks = tuple(_result_marks(message) if results else _marks(message))
+    if calls and any(_has_odd_arguments(call) for _, call in tool_calls(message, index)):
+        marks += (_ODD_ARGUMENTS,)
     return MessageView(
         index, role, *content(message), calls, results, role == "user", marks=marks, shares=content.shares
     )
@@ -127,6 +131,18 @@ def _marks(message: Any) -> Iterator[str]:
     # The objects of libraries always have the field; when they are sent, it is left out.
     if message.__class__ is dict and message.get("tool_calls") == []:
         yield _EMPTY_CALLS
+
+
+def _result_marks(message: Any) -> Iterator[str]:
+    # Only the results of old function calls may have no content.
+    if field(message, "content") is None and field(message, "tool_call_id") is not None:
+        yield _EMPTY_RESULT
+
+
+def _has_odd_arguments(call: Any) -> bool:
+    """Whether the arguments are not a text. LangChain's calls and calls of custom tools have none here."""
+    function = field(call, "function")
+    return function is not None and not isinstance(field(function, "arguments"), str)
 
 
 def _role(message: Any, index: int) -> str:
@@ -167,6 +183,18 @@ _FAULTS: dict[str, Fault] = {
         "tool_calls is an empty list, which OpenAI rejects",
         "Leave the field out.",
         # Other servers with this format accept it, and the message is worth keeping.
+        WARNING,
+    ),
+    _EMPTY_RESULT: (
+        "the tool result has no content, which OpenAI rejects",
+        "Send an empty text if the tool returns nothing.",
+        # As above. Without the exchange, the model would make the same call again.
+        WARNING,
+    ),
+    _ODD_ARGUMENTS: (
+        "the arguments of a tool call are not a string, which OpenAI rejects",
+        "Write them as JSON, with json.dumps; if there are none, as '{}'.",
+        # As above: some servers and libraries take a dict.
         WARNING,
     ),
 }

@@ -112,7 +112,7 @@ def _repeated_tools(definitions: Iterable[Any], severity: Severity) -> Iterator[
 
 
 def _missing_tools(views: Iterable[MessageView]) -> Iterator[Finding]:
-    first = next((view.index for view in views if view.calls or view.results), None)
+    first = next((view.message_index for view in views if view.calls or view.results), None)
     if first is not None:
         message = "the history has tool calls, but the request defines no tools"
         yield Finding(first, "missing-tools", message, "Send the definitions of the tools as well.", WARNING)

@@ -105,7 +105,7 @@ def _problems(
     problems: dict[int, str] = {}
     _note(problems, findings, unit_of)
     for rule in provider.rules:
-        whole = [view for view in views if unit_of[view.index] not in problems] if problems else views
+        whole = [view for view in views if unit_of[view.message_index] not in problems] if problems else views
         _note(problems, rule(whole), unit_of)
     return problems
 

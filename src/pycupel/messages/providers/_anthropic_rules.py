@@ -54,7 +54,7 @@ def excess_cache_control(views: Sequence[MessageView]) -> Iterator[Finding]:
         count += cached
         if cached and count > _MAX_CACHED:
             yield Finding(
-                view.index,
+                view.message_index,
                 "excess-cache-control",
                 f"the history has more than {_MAX_CACHED} blocks with cache_control",
                 "Keep cache_control on the last blocks only; system and tools count, too.",
@@ -66,7 +66,7 @@ def split_results(views: Sequence[MessageView]) -> Iterator[Finding]:
     for before, view in pairwise(views):
         if before.results and view.results:
             yield Finding(
-                view.index,
+                view.message_index,
                 "split-results",
                 "the results of parallel calls are spread over several messages",
                 "Put all the results into one user message.",
@@ -80,7 +80,7 @@ def misplaced_system(views: Sequence[MessageView]) -> Iterator[Finding]:
     for n, before, after in system_neighbours(roles):
         if before is None:
             yield Finding(
-                views[n].index,
+                views[n].message_index,
                 "system-first",
                 "a system message precedes the first user message",
                 "Send it as the system parameter.",
@@ -88,7 +88,7 @@ def misplaced_system(views: Sequence[MessageView]) -> Iterator[Finding]:
             )
         elif roles[before] == "assistant" or (after is not None and roles[after] != "assistant"):
             yield Finding(
-                views[n].index,
+                views[n].message_index,
                 "system-misplaced",
                 "a system message is not between a user message and the assistant's answer to it",
                 "Move it directly after a user message that is followed by an assistant message or is the last one.",
@@ -105,7 +105,7 @@ def thinking_not_first(views: Sequence[MessageView]) -> Iterator[Finding]:
             spoken.append(view)
     if any(view.calls for view in spoken) and not spoken[0].reasoning and any(view.reasoning for view in views):
         yield Finding(
-            spoken[0].index,
+            spoken[0].message_index,
             "thinking-not-first",
             "the last turn uses tools but does not start with a thinking block, which requests with thinking need",
             "Keep the thinking block that starts the turn, or disable thinking.",

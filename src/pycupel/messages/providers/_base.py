@@ -75,14 +75,15 @@ _IN_RESPONSES = {
 class MessageView(NamedTuple):
     """What pycupel needs to know about one message of any provider.
 
-    `role` is "system", "user", "assistant" or "tool"; a user message with only tool results is "tool".
-    `text` is everything readable, with reasoning and the arguments of calls, without images and files; `tokens` is the
-    cost of the whole message. `calls` and `results` are ids. A message with results never opens a turn, even if it also
-    has text of the user. `reasoning` says that the message starts with reasoning for what follows. `marks` are for the
-    rules of one provider. `shares` are the tokens of calls, results and reasoning, each with its kind.
+    `message_index` is the index of the message; -1 for what is sent beside the messages. `role` is "system", "user",
+    "assistant" or "tool"; a user message with only tool results is "tool". `text` is everything readable, with
+    reasoning and the arguments of calls, without images and files; `tokens` is the cost of the whole message. `calls`
+    and `results` are ids. A message with results never opens a turn, even if it also has text of the user. `reasoning`
+    says that the message starts with reasoning for what follows. `marks` are for the rules of one provider. `shares`
+    are the tokens of calls, results and reasoning, each with its kind.
     """
 
-    index: int  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
+    message_index: int
     role: str
     text: str
     tokens: int

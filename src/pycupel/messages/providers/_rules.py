@@ -48,7 +48,7 @@ def faults_by_mark(faults: Mapping[str, Fault]) -> Rule:
         for view in views:
             for mark in view.marks:
                 if mark in faults:
-                    yield Finding(view.index, mark, *faults[mark])
+                    yield Finding(view.message_index, mark, *faults[mark])
 
     return rule
 
@@ -89,7 +89,7 @@ def first_not_user(views: Sequence[MessageView]) -> Iterator[Finding]:
             return
         if view.role == "assistant":
             yield Finding(
-                view.index,
+                view.message_index,
                 "first-not-user",
                 "the assistant speaks before the first user message",
                 "Start the history with a user message.",
@@ -100,7 +100,7 @@ def ends_with_assistant(views: Sequence[MessageView]) -> Iterator[Finding]:
     """Warn only, because a user message may still be appended, and some models continue the last message."""
     if views and views[-1].role == "assistant" and not views[-1].calls and PREFIX not in views[-1].marks:
         yield Finding(
-            views[-1].index,
+            views[-1].message_index,
             "ends-with-assistant",
             "the history ends with an assistant message, which only some models continue",
             "Append a user message before you send the history.",

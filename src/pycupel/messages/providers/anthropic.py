@@ -117,13 +117,13 @@ def _pair(views: Sequence[MessageView]) -> Pairing:
     for view in views:
         for mark in view.marks:
             if mark.startswith(_BEGINS):
-                begun[mark.removeprefix(_BEGINS)] = view.index
+                begun[mark.removeprefix(_BEGINS)] = view.message_index
             elif mark.startswith(_ENDS):
                 call_id = mark.removeprefix(_ENDS)
                 if call_id in begun:
-                    spans[begun[call_id]] = view.index
+                    spans[begun[call_id]] = view.message_index
                 else:
-                    findings.append(orphan(view.index, call_id))
+                    findings.append(orphan(view.message_index, call_id))
     return _merge_spans(groups, spans) if spans else groups, findings
 
 

@@ -197,7 +197,7 @@ def _call_after_model(views: Sequence[MessageView]) -> Iterator[Finding]:
 
 def _spoken_before_call(view: MessageView) -> Finding:
     return Finding(
-        view.index,
+        view.message_index,
         "call-after-model",
         "a model message stands between a function call and the user message or results it must follow",
         "Make it a part of the message with the call, or drop it.",

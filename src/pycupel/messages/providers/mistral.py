@@ -46,7 +46,7 @@ def _function_names(message: Any, view: MessageView) -> Iterator[Any]:
         yield field(message, "name")
     if view.calls:
         yield field(field(message, "function_call"), "name")
-        for _, call in tool_calls(message, view.index):
+        for _, call in tool_calls(message, view.message_index):
             function = field(call, "function")
             yield field(call if function is None else function, "name")
 
@@ -58,7 +58,7 @@ def _starts_with_call(views: Sequence[MessageView]) -> Iterator[Finding]:
             return
         if view.calls:
             yield Finding(
-                view.index,
+                view.message_index,
                 "first-not-user",
                 "the history starts with a tool call",
                 "Start the history with a system or a user message.",
@@ -70,7 +70,7 @@ def _misplaced_system(views: Sequence[MessageView]) -> Iterator[Finding]:
     for n, before, _ in system_neighbours(roles):
         if before is not None and roles[before] != "user":
             yield Finding(
-                views[n].index,
+                views[n].message_index,
                 "system-misplaced",
                 "a system message follows an assistant message or a tool result",
                 "Put it at the start of the history or directly after a user message.",
@@ -81,7 +81,7 @@ def _misplaced_prefix(views: Sequence[MessageView]) -> Iterator[Finding]:
     for view in views[:-1]:
         if PREFIX in view.marks:
             yield Finding(
-                view.index,
+                view.message_index,
                 "prefix-not-last",
                 "a message with prefix=True is not the last one",
                 "Drop its prefix, or what follows it.",
@@ -94,7 +94,7 @@ def _odd_ids(views: Sequence[MessageView]) -> Iterator[Finding]:
         for each in (*view.calls, *view.results):
             if not re.fullmatch(_ID, each):
                 yield Finding(
-                    view.index,
+                    view.message_index,
                     "odd-id",
                     f"the tool call id {quoted(each)} is not nine letters and digits, which many models require",
                     "Give the call and its result the same id of nine letters and digits.",

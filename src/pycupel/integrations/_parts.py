@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-from pycupel.messages.options import ProviderName
+from pycupel.messages.options import ResolvedProviderName
 from pycupel.messages.tool_results import result_parts
 
 __all__ = ["Call", "MessagePart", "Written", "shorter_results", "system_of", "text", "thought", "written_for"]
@@ -76,13 +76,13 @@ def thought(value: str, signature: str | None) -> dict[str, Any]:
     return {"type": "thinking", "thinking": value, "signature": signature} if signature else text(value)
 
 
-def system_of(parts: Iterable[MessagePart], provider: ProviderName) -> list[Any]:
+def system_of(parts: Iterable[MessagePart], provider: ResolvedProviderName) -> list[Any]:
     """Return the blocks of the system prompts that the provider takes beside the messages."""
     prompts = (each for each in parts if each.role == "system" and provider in _SYSTEM_BESIDE)
     return [block for each in prompts for block in each.blocks]
 
 
-def written_for(provider: ProviderName, parts: Sequence[MessagePart]) -> list[Written]:
+def written_for(provider: ResolvedProviderName, parts: Sequence[MessagePart]) -> list[Written]:
     """Write the messages that the provider would get, without system prompts that it takes elsewhere."""
     named = _with_ids(parts)
     if provider == "anthropic":

@@ -16,6 +16,7 @@ __all__ = [
     "BudgetLike",
     "Pin",
     "ProviderName",
+    "ResolvedProviderName",
     "Summarize",
     "TooLarge",
     "UnitName",
@@ -23,7 +24,10 @@ __all__ = [
     "checked_list",
 ]
 
-ProviderName: TypeAlias = Literal["auto", "openai", "responses", "anthropic", "gemini", "mistral"]
+ResolvedProviderName: TypeAlias = Literal["openai", "responses", "anthropic", "gemini", "mistral"]
+"""The names of the providers."""
+
+ProviderName: TypeAlias = Literal["auto", ResolvedProviderName]
 """The names of the providers; "auto" detects the provider from the messages."""
 
 UnitName: TypeAlias = Literal["auto", "turn"]

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentError, ContentReader, Prices
 from pycupel.messages.fields import field, is_list, text_of
-from pycupel.messages.options import ProviderName
+from pycupel.messages.options import ResolvedProviderName
 from pycupel.model import ContextItem
 from pycupel.model.checks import describe
 from pycupel.model.frozen import sealed
@@ -128,7 +128,7 @@ Rule: TypeAlias = Callable[[Sequence[MessageView]], Iterator[Finding]]
 class Provider(NamedTuple):
     """The message format of a provider, its rules for a history, and its prices."""
 
-    name: ProviderName
+    name: ResolvedProviderName
     """Its name."""
 
     reader: Reader

@@ -14,9 +14,6 @@ from pycupel.model.checks import checked_name
 
 __all__ = ["detect_provider", "resolve_provider"]
 
-# Other providers that share a provider's format. Plain text fits every provider.
-_SHARED_FORMATS = {"anthropic": (None,), "mistral": (None, "openai")}
-
 # The most that the chat templates of open models add.
 _CHAT_TEMPLATES = Prices(message=6, name=1, call=30)
 
@@ -94,7 +91,7 @@ def detect_provider(messages: Sequence[Any], home: Provider | None = None) -> Pr
         choices = " or ".join(f"provider={provider!r}" for provider in seen)
         raise ProviderAmbiguousError(f"{where}; pass {choices}", tuple(seen))
     found = next(iter(seen), None)
-    if home is not None and found in _SHARED_FORMATS.get(home.name, ()):
+    if home is not None and found in home.also_reads:
         return home
     return PROVIDERS[found or "openai"]
 

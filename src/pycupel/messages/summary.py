@@ -73,7 +73,8 @@ class SummaryRequest(NamedTuple):
     def _with(self, selection: MessageSelection, text: object) -> MessageSelection:
         if not isinstance(text, str) or not text.strip():
             return _without(selection, f"summarize must return a text, not {describe(text)}")
-        message = _message(selection.provider, text)
+        # Every provider accepts a user message directly after the system prompt.
+        message = self.history.provider.user_message(text)
         [view] = self.history.provider.read([message], self.count_tokens)
         if view.tokens > self.room:
             return _without(selection, f"the summary needs {view.tokens} tokens, but summary_tokens allows {self.room}")
@@ -137,11 +138,6 @@ def request_of(
             return None
         cut = cut if last is None else new
     return SummaryRequest(summarize, [messages[n] for n in cut], last, room, lead, previous, history, count)
-
-
-def _message(provider: str, text: str) -> dict[str, Any]:
-    """Make a user message, which every provider accepts directly after the system prompt."""
-    return {"role": "user", "parts": [{"text": text}]} if provider == "gemini" else {"role": "user", "content": text}
 
 
 def _with_summary(usage: Usage, tokens: int) -> Usage:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
-from pycupel.messages.providers._base import CACHED, ERROR, WARNING, Finding, MessageView
+from pycupel.messages.fields import field, is_list
+from pycupel.messages.providers._base import BESIDE, CACHED, ERROR, WARNING, Finding, MessageView
 from pycupel.messages.providers._rules import EMPTY_TEXT, Fault, faults_by_mark, system_neighbours
 
 __all__ = [
     "TEXT_BEFORE_RESULT",
     "UNSIGNED_THINKING",
+    "empty_prompt",
     "excess_cache_control",
     "faults",
     "misplaced_system",
+    "missing_tools",
     "needs",
     "split_results",
     "thinking_not_first",
@@ -59,6 +63,29 @@ def excess_cache_control(views: Sequence[MessageView]) -> Iterator[Finding]:
                 f"the history has more than {_MAX_CACHED} blocks with cache_control",
                 "Keep cache_control on the last blocks only; system and tools count, too.",
             )
+
+
+def empty_prompt(system: Any, _tools: Sequence[Any] | None, _views: Sequence[MessageView]) -> Iterator[Finding]:
+    """Report a system prompt with an empty text."""
+    blocks = system if is_list(system) else [system]
+    texts = [block if isinstance(block, str) else field(block, "text") for block in blocks]
+    if any(isinstance(text, str) and not text.strip() for text in texts):
+        yield Finding(
+            BESIDE, EMPTY_TEXT, "the system prompt has an empty or whitespace-only text", "Remove the empty text."
+        )
+
+
+def missing_tools(_system: Any, tools: Sequence[Any] | None, views: Sequence[MessageView]) -> Iterator[Finding]:
+    """Warn of calls without definitions of tools, which only some servers reject, such as Bedrock."""
+    first = next((view.message_index for view in views if view.calls or view.results), None)
+    if first is not None and tools is not None and not tools:
+        yield Finding(
+            first,
+            "missing-tools",
+            "the history has tool calls, but the request defines no tools",
+            "Include the tool definitions in the request.",
+            WARNING,
+        )
 
 
 def split_results(views: Sequence[MessageView]) -> Iterator[Finding]:

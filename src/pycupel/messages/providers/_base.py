@@ -15,12 +15,14 @@ from pycupel.model.checks import describe
 from pycupel.model.frozen import sealed
 
 __all__ = [
+    "BESIDE",
     "CACHED",
     "CALL_OPEN",
     "ERROR",
     "LANGCHAIN_ROLES",
     "LASTING",
     "WARNING",
+    "BesideRule",
     "Finding",
     "MessageView",
     "Pairing",
@@ -39,6 +41,9 @@ Severity: TypeAlias = Literal["error", "warning"]
 
 ERROR: Severity = "error"
 WARNING: Severity = "warning"
+
+# The index of what is sent beside the messages.
+BESIDE = -1
 
 CALL_OPEN = "open-tool-call"
 
@@ -123,6 +128,12 @@ Pairing: TypeAlias = tuple[list[list[int]], list[Finding]]
 
 Reader: TypeAlias = Callable[[Sequence[Any], ContentReader, int], list[MessageView]]
 Rule: TypeAlias = Callable[[Sequence[MessageView]], Iterator[Finding]]
+BesideRule: TypeAlias = Callable[[Any, Sequence[Any] | None, Sequence[MessageView]], Iterator[Finding]]
+"""Checks a system prompt and the definitions of tools, None if they are unknown, beside these messages."""
+
+
+def _user_message(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
 
 
 class Provider(NamedTuple):
@@ -152,6 +163,24 @@ class Provider(NamedTuple):
     """Rules for the whole history, which no single message breaks: the linter reports them, but the selection drops
     nothing because of them.
     """
+
+    beside_rules: tuple[BesideRule, ...] = ()
+    """Rules for what is sent beside the messages. Only the linter checks them."""
+
+    duplicate_tools: Severity = WARNING
+    """How bad it is if two tools have the same name."""
+
+    user_message: Callable[[str], dict[str, Any]] = _user_message
+    """Makes a user message with this text."""
+
+    system_beside: bool = False
+    """Whether it takes the system prompt beside the messages, not among them."""
+
+    also_reads: tuple[ResolvedProviderName | None, ...] = ()
+    """The providers whose messages it accepts, too; None for plain texts, which have the format of several."""
+
+    typical_model: str | None = None
+    """Whose tokens to count if the model is unknown; None if it may be any provider's."""
 
     def read(self, messages: Sequence[Any], count: Callable[[str], int] = len, *, start: int = 0) -> list[MessageView]:
         """Read each message into a view.

@@ -11,14 +11,26 @@ from pycupel.messages.fields import field, is_filled, is_list, text_of
 from pycupel.messages.providers._anthropic_rules import (
     TEXT_BEFORE_RESULT,
     UNSIGNED_THINKING,
+    empty_prompt,
     excess_cache_control,
     faults,
     misplaced_system,
+    missing_tools,
     needs,
     split_results,
     thinking_not_first,
 )
-from pycupel.messages.providers._base import CACHED, MessageView, Pairing, Provider, entries, id_of, one_by_one, role_of
+from pycupel.messages.providers._base import (
+    CACHED,
+    ERROR,
+    MessageView,
+    Pairing,
+    Provider,
+    entries,
+    id_of,
+    one_by_one,
+    role_of,
+)
 from pycupel.messages.providers._pairing import orphan, pair_adjacent
 from pycupel.messages.providers._rules import EMPTY_TEXT, ends_with_assistant, first_not_user
 from pycupel.model.checks import describe
@@ -148,4 +160,9 @@ ANTHROPIC = Provider(
     needs,
     Prices(call=88, tool=16, tools=346, image=1600, small_image=1600, file=3100),
     (excess_cache_control,),
+    (empty_prompt, missing_tools),
+    duplicate_tools=ERROR,
+    system_beside=True,
+    also_reads=(None,),
+    typical_model="claude",
 )

@@ -204,6 +204,10 @@ def _spoken_before_call(view: MessageView) -> Finding:
     )
 
 
+def _user_message(text: str) -> dict[str, Any]:
+    return {"role": "user", "parts": [{"text": text}]}
+
+
 _FAULTS: dict[str, Fault] = {
     EMPTY_MESSAGE: empty_message("text nor other parts"),
     EMPTY_TEXT: EMPTY_TEXT_FAULT,
@@ -216,4 +220,8 @@ GEMINI = Provider(
     partial(pair_adjacent, one_message=True),
     (faults_by_mark(_FAULTS), first_not_user, _call_after_model, ends_with_assistant),
     prices=Prices(message=2, call=12, image=1120, small_image=280, audio=3200),
+    duplicate_tools=ERROR,
+    user_message=_user_message,
+    system_beside=True,
+    typical_model="gemini",
 )

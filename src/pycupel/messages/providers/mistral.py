@@ -133,4 +133,6 @@ MISTRAL = Provider(
     _needs,
     # For version 3 tokenizers, which write calls and results as JSON with ids. Later ones need less.
     Prices(call=60, tools=2, image=1406, small_image=1406, audio=1250, escapes=True),
+    also_reads=(None, "openai"),
+    typical_model="mistral",
 )

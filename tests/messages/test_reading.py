@@ -96,3 +96,8 @@ def test_a_reading_may_start_at_any_message(provider: str) -> None:
     views = known.read(history)
     for start in range(len(history) + 1):
         assert known.read(history, start=start) == views[start:]
+
+
+def test_a_reading_has_a_short_repr() -> None:
+    reading = select_messages(small_talk(60), 600, counter="estimator").reading
+    assert repr(reading) == "<Reading: 120 messages for openai, counted by estimator (pycupel 1)>"

@@ -277,7 +277,7 @@ def _encrypted(value: Any, key: str) -> int:
         return 0
     if isinstance(value, (str, bytes)):
         return len(value) // _ENCRYPTED_CHARACTERS
-    raise ContentError(f"must be a text, not {describe(value)}", key)
+    raise ContentError(f"must be a string, not {describe(value)}", key)
 
 
 def _json(value: Any, key: str) -> str:

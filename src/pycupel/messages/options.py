@@ -67,7 +67,7 @@ def as_budget(budget: BudgetLike, model: str | None) -> ContextBudget | int:
             f"budget must be a number of tokens, or a share such as '75%', not {budget!r}",
             argument="budget",
             value=budget,
-            hint=f"A number of tokens is an int: {budget}." if budget.isdecimal() else None,
+            hint=f"Pass the number as an int: {budget}." if budget.isdecimal() else None,
         )
     if model is None:
         raise InvalidArgumentError(

@@ -72,7 +72,7 @@ class SummaryRequest(NamedTuple):
 
     def _with(self, selection: MessageSelection, text: object) -> MessageSelection:
         if not isinstance(text, str) or not text.strip():
-            return _without(selection, f"summarize must return a text, not {describe(text)}")
+            return _without(selection, f"summarize must return a non-empty str, not {describe(text)}")
         # Every provider accepts a user message directly after the system prompt.
         message = self.history.provider.user_message(text)
         [view] = self.history.provider.read([message], self.count_tokens)

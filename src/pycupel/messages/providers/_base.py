@@ -293,16 +293,18 @@ def check_content(content: Any, index: int, *, required: bool) -> None:
         return
     if content is None:
         if required:
-            raise MessageShapeError("the message has no content", index, "content", hint="An empty text is ''.")
+            raise MessageShapeError(
+                "the message has no content", index, "content", hint="For an empty message, use ''."
+            )
         return
     for n, part in enumerate(entries(content, index, "content", "a text or a list of parts")):
         if isinstance(part, str):
             continue
         kind, key = field(part, "type"), f"content[{n}].type"
         if kind is None and not _is_text(part):
-            raise MessageShapeError(f"every part needs a type, but this is {describe(part)}", index, key)
+            raise MessageShapeError(f"part has no type: {describe(part)}", index, key)
         if kind is not None and not isinstance(kind, str):
-            raise MessageShapeError(f"must be the type of a part, not {describe(kind)}", index, key)
+            raise MessageShapeError(f"must be a string naming the part's type, not {describe(kind)}", index, key)
 
 
 def _is_text(part: Any) -> bool:

@@ -91,7 +91,7 @@ def first_not_user(views: Sequence[MessageView]) -> Iterator[Finding]:
             yield Finding(
                 view.message_index,
                 "first-not-user",
-                "the assistant speaks before the first user message",
+                "an assistant message precedes the first user message",
                 "Start the history with a user message.",
             )
 

@@ -73,12 +73,14 @@ def _read(message: Any, index: int, content: ContentReader) -> MessageView:
 
 
 def _kind(block: Any, role: str, index: int, n: int) -> str:
-    kind = field(block, "type")
+    kind, key = field(block, "type"), f"content[{n}].type"
+    if kind is None:
+        raise MessageShapeError(f"block has no type: {describe(block)}", index, key)
     if not isinstance(kind, str):
-        raise MessageShapeError(f"every block needs a type, but this is {describe(block)}", index, f"content[{n}].type")
+        raise MessageShapeError(f"must be a string naming the block's type, not {describe(kind)}", index, key)
     speaker = _SPEAKERS.get(kind, role)
     if speaker != role:
-        raise MessageShapeError(f"{kind} blocks are only allowed in {speaker} messages", index, f"content[{n}].type")
+        raise MessageShapeError(f"{kind} blocks are only allowed in {speaker} messages", index, key)
     return kind
 
 

@@ -124,7 +124,7 @@ def _parts(message: Any, role: str, index: int) -> Sequence[Any]:
         if not isinstance(part, str) and not is_mapping(part) and not hasattr(part, "text"):
             is_pydantic_ai = hasattr(part, "part_kind")
             raise MessageShapeError(
-                f"must be a part of a content, not {describe(part)}",
+                f"must be a Gemini part, not {describe(part)}",
                 index,
                 f"parts[{n}]",
                 hint="Pydantic AI has a hook of its own: CupelHistory." if is_pydantic_ai else None,
@@ -199,7 +199,7 @@ def _spoken_before_call(view: MessageView) -> Finding:
     return Finding(
         view.message_index,
         "call-after-model",
-        "a model message stands between a function call and the user message or results it must follow",
+        "a model message separates a function call from the user message or results it must follow",
         "Make it a part of the message with the call, or drop it.",
     )
 

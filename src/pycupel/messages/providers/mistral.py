@@ -84,7 +84,7 @@ def _misplaced_prefix(views: Sequence[MessageView]) -> Iterator[Finding]:
                 view.message_index,
                 "prefix-not-last",
                 "a message with prefix=True is not the last one",
-                "Drop its prefix, or what follows it.",
+                "Remove prefix=True, or the messages after it.",
             )
 
 

@@ -46,7 +46,7 @@ def _read(item: Any, index: int, content: ContentReader) -> MessageView:
     results: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     if kind is not None and not isinstance(kind, str):
-        raise MessageShapeError(f"must be the type of an item, not {describe(kind)}", index, "type")
+        raise MessageShapeError(f"must be a string naming the item's type, not {describe(kind)}", index, "type")
     if kind is None or kind == "message":
         role = role_of(item, index, _ROLES)
         check_content(field(item, "content"), index, required=True)

@@ -489,7 +489,7 @@ def test_options_that_make_no_sense(options: dict[str, Any], error: type[Excepti
 
 
 def test_a_pin_beside_a_single_message() -> None:
-    with pytest.raises(InvalidArgumentError, match="pin index 1 is out of range: the history has 1 message$"):
+    with pytest.raises(InvalidArgumentError, match=r"the history has 1 message$"):
         select(small_talk(1)[:1], 1_000, pin=[1])
 
 

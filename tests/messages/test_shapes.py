@@ -499,9 +499,9 @@ def test_messages_of_frameworks_are_told_where_to_go() -> None:
 @pytest.mark.parametrize(
     ("provider", "expected"),
     [
-        ("openai", "a text or a list of parts"),
-        ("responses", "a text or a list of parts"),
-        ("anthropic", "a text or a list of blocks"),
+        ("openai", "a string or a list of parts"),
+        ("responses", "a string or a list of parts"),
+        ("anthropic", "a string or a list of blocks"),
     ],
 )
 def test_content_may_be_a_text(provider: str, expected: str) -> None:

@@ -56,7 +56,7 @@ class Prices(NamedTuple):
     """For a file whose text is not in the message."""
 
     escapes: bool = False
-    """Whether the provider encodes results and arguments as JSON again, with blanks and escapes."""
+    """Whether the provider encodes results and arguments as JSON again, with spaces and escapes."""
 
 
 # How to read the fields of messages and their parts that the model sees, in text order.

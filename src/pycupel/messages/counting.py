@@ -105,7 +105,7 @@ def resolve_counter(counter: CounterLike, provider: Provider, model: str | None)
 def checked_beside(system: Any, tools: Any) -> list[Any]:
     """Check the system prompt and the tools, and return the definitions of the tools."""
     if isinstance(system, _PLAIN):
-        raise wrong_type("system", "a text, blocks or a message", system)
+        raise wrong_type("system", "a string, blocks or a message", system)
     definitions = [] if tools is None else list(_each_tool(checked_list("tools", tools)))
     for n, tool in enumerate(definitions):
         if tool is None or isinstance(tool, (str, *_PLAIN)):

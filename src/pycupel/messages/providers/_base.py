@@ -68,7 +68,7 @@ LANGCHAIN_ROLES = {
 }
 _PRICES = Prices()
 
-# Where a response has what belongs in a history, by the field that gives the response away.
+# Where in a response the part is that belongs in a history, by the field that identifies the response.
 _IN_RESPONSES = {
     "choices": "choices[0].message",
     "candidates": "candidates[0].content",
@@ -257,14 +257,14 @@ def role_of(message: Any, index: int, roles: Mapping[str, str], hint: str | None
 
 
 def message_in(value: Any) -> str | None:
-    """Where a response has what belongs in a history; None if the value is not a response."""
+    """Return where in a response the part is that belongs in a history; None if the value is not a response."""
     if field(value, "role") is not None or field(value, "type") is not None:
         return None
     return next((path for name, path in _IN_RESPONSES.items() if field(value, name) is not None), None)
 
 
 def _advice(value: Any) -> str | None:
-    """What to do about a value that is often taken for a message."""
+    """Return a hint for a value that is often mistaken for a message; None if there is none."""
     if isinstance(value, ContextItem):
         return "For items, use pycupel.select."
     path = message_in(value)
@@ -288,7 +288,7 @@ def id_of(value: Any, index: int, key: str) -> str:
 
 
 def check_content(content: Any, index: int, *, required: bool) -> None:
-    """Reject content that is neither a text nor a list of parts."""
+    """Reject content that is neither a string nor a list of parts."""
     if isinstance(content, str):
         return
     if content is None:
@@ -297,7 +297,7 @@ def check_content(content: Any, index: int, *, required: bool) -> None:
                 "the message has no content", index, "content", hint="For an empty message, use ''."
             )
         return
-    for n, part in enumerate(entries(content, index, "content", "a text or a list of parts")):
+    for n, part in enumerate(entries(content, index, "content", "a string or a list of parts")):
         if isinstance(part, str):
             continue
         kind, key = field(part, "type"), f"content[{n}].type"

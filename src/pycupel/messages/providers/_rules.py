@@ -32,8 +32,8 @@ EMPTY_TEXT = "empty-text"
 
 # A warning, because only some models and servers reject empty texts.
 EMPTY_TEXT_FAULT: Fault = (
-    "the message has an empty text, which not every model accepts",
-    "Drop the text, or the message.",
+    "the message has an empty text, which some models reject",
+    "Remove the empty text, or the whole message.",
     WARNING,
 )
 
@@ -54,7 +54,7 @@ def faults_by_mark(faults: Mapping[str, Fault]) -> Rule:
 
 
 def empty_message(parts: str) -> Fault:
-    """Make the fault of an empty message."""
+    """Make the fault of a message that has neither of these parts."""
     return f"the message has neither {parts}", "Drop the message.", ERROR
 
 

@@ -54,7 +54,7 @@ def _read(message: Any, index: int, content: ContentReader) -> MessageView:
     if blocks is None and role == "system":
         # It may have only options.
         return MessageView(index, role, *content(message))
-    blocks = entries(blocks, index, "content", "a text or a list of blocks")
+    blocks = entries(blocks, index, "content", "a string or a list of blocks")
     kinds = [_kind(block, role, index, n) for n, block in enumerate(blocks)]
     calls = _ids(blocks, kinds, index, "tool_use", "id")
     results = _ids(blocks, kinds, index, "tool_result", "tool_use_id")

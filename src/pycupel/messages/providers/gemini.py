@@ -211,7 +211,7 @@ def _user_message(text: str) -> dict[str, Any]:
 _FAULTS: dict[str, Fault] = {
     EMPTY_MESSAGE: empty_message("text nor other parts"),
     EMPTY_TEXT: EMPTY_TEXT_FAULT,
-    _EMPTY_PART: ("the message has an empty part", "Drop the part, or the message.", ERROR),
+    _EMPTY_PART: ("the message has an empty part", "Remove the part, or the whole message.", ERROR),
 }
 
 GEMINI = Provider(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pycupel.integrations._models import ModelInUse, class_names, model_in_use, model_name_of
-from pycupel.messages.options import ProviderName
+from pycupel.messages.options import ResolvedProviderName
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from pycupel.messages.options import ProviderName
     ],
 )
 def test_the_provider_is_that_of_the_server_and_claude_is_claude_everywhere(
-    kinds: list[str], name: str | None, provider: ProviderName | None
+    kinds: list[str], name: str | None, provider: ResolvedProviderName | None
 ) -> None:
     assert model_in_use(kinds, name).provider == provider
 

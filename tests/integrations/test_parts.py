@@ -8,7 +8,7 @@ import pytest
 
 from pycupel.integrations._parts import Call, MessagePart, system_of, text, thought, written_for
 from pycupel.messages import lint_messages
-from pycupel.messages.options import ProviderName
+from pycupel.messages.options import ResolvedProviderName
 from pycupel.messages.providers import PROVIDERS
 from pycupel.messages.tool_results import ResultPart, result_parts, with_result_texts
 
@@ -24,12 +24,12 @@ ANSWER = MessagePart("assistant", [text("Done.")])
 HISTORY = [SYSTEM, USER, CALLS, *RESULTS, ANSWER, USER]
 
 
-def shapes(provider: ProviderName, parts: list[MessagePart]) -> list[dict[str, Any]]:
+def shapes(provider: ResolvedProviderName, parts: list[MessagePart]) -> list[dict[str, Any]]:
     return [each.shape for each in written_for(provider, parts)]
 
 
 @pytest.mark.parametrize("provider", ["openai", "mistral", "anthropic", "gemini"])
-def test_what_is_written_is_what_the_provider_accepts(provider: ProviderName) -> None:
+def test_what_is_written_is_what_the_provider_accepts(provider: ResolvedProviderName) -> None:
     """Except that the libraries write arguments as JSON only when they send them."""
     findings = lint_messages(shapes(provider, HISTORY), provider)
     assert {each.rule for each in findings} <= {"odd-id", "odd-arguments", "empty-text", "split-results"}
@@ -96,7 +96,7 @@ def test_gemini() -> None:
 
 
 @pytest.mark.parametrize("provider", ["openai", "mistral", "anthropic", "gemini"])
-def test_what_results_are_is_known(provider: ProviderName) -> None:
+def test_what_results_are_is_known(provider: ResolvedProviderName) -> None:
     """Whether they report errors, and whether they hold more than text."""
     picture = {"type": "image_url"}
     parts = [
@@ -114,7 +114,7 @@ WRAPPED = MessagePart("tool", [text('no "key"\nhere')], answers="1", tool="f", f
 
 
 @pytest.mark.parametrize("provider", ["openai", "mistral"])
-def test_a_wrapped_result_is_counted_as_json(provider: ProviderName) -> None:
+def test_a_wrapped_result_is_counted_as_json(provider: ResolvedProviderName) -> None:
     [shape] = shapes(provider, [WRAPPED])
     shorter = with_result_texts(shape, {0: "no"})
     assert result_parts(shape) == [ResultPart(0, 'no "key"\nhere', is_error=True)]
@@ -124,12 +124,12 @@ def test_a_wrapped_result_is_counted_as_json(provider: ProviderName) -> None:
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "gemini"])
-def test_nothing_is_wrapped_where_results_can_be_marked_as_errors(provider: ProviderName) -> None:
+def test_nothing_is_wrapped_where_results_can_be_marked_as_errors(provider: ResolvedProviderName) -> None:
     assert shapes(provider, [WRAPPED]) == shapes(provider, [WRAPPED._replace(wrapped=False)])
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "gemini"])
-def test_what_the_assistant_says_in_one_go_is_one_message(provider: ProviderName) -> None:
+def test_what_the_assistant_says_in_one_go_is_one_message(provider: ResolvedProviderName) -> None:
     written = written_for(provider, [USER, MessagePart("assistant", [THOUGHT]), CALLS, *RESULTS])
     assert written[1].origins == [1, 2]
 
@@ -142,14 +142,14 @@ def test_a_result_that_matches_no_call_stays_alone() -> None:
 
 @pytest.mark.parametrize(("provider", "count"), [("openai", 0), ("mistral", 0), ("anthropic", 1), ("gemini", 1)])
 def test_system_prompts_are_beside_the_messages_where_the_provider_wants_them(
-    provider: ProviderName, count: int
+    provider: ResolvedProviderName, count: int
 ) -> None:
     assert system_of(HISTORY, provider) == [text("Be brief.")] * count
     assert len(shapes(provider, [SYSTEM])) == 1 - count
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini"])
-def test_calls_and_results_without_ids_find_each_other(provider: ProviderName) -> None:
+def test_calls_and_results_without_ids_find_each_other(provider: ResolvedProviderName) -> None:
     calls = MessagePart("assistant", calls=[Call(None, "f", {}), Call("2", "f", {}), Call("", "f", {})])
     results = [MessagePart("tool", [text(str(n))], answers=each) for n, each in enumerate((None, "2", None))]
     written = shapes(provider, [USER, calls, *results, USER])

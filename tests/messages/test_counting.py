@@ -373,7 +373,7 @@ def test_only_lists_have_messages_and_tools(value: Any) -> None:
 
 @pytest.mark.parametrize("value", [5, 0.5, True, b"Be brief."])
 def test_a_plain_value_is_no_system_prompt_and_no_tool(value: Any) -> None:
-    with pytest.raises(TypeError, match=r"^system must be a text, blocks or a message, not "):
+    with pytest.raises(TypeError, match=r"^system must be a string, blocks or a message, not "):
         count_messages([], system=value)
     for tool in (value, "look_up", None):
         with pytest.raises(TypeError, match=r"^tools\[1\] must be a definition, not "):

@@ -63,6 +63,15 @@ def test_tools_have_different_names(provider: ProviderName, tools: list[Any], se
     assert found(messages, provider, tools=[{"type": "web_search"}, {"type": "web_search"}]) == []
 
 
+def test_what_to_do_about_it() -> None:
+    [empty] = lint_messages(HELLO, "anthropic", system=" ")
+    [missing] = lint_messages(CALLED, "anthropic", tools=[])
+    [twice] = lint_messages(HELLO, "anthropic", tools=2 * [{"name": "f", "input_schema": {}}])
+    assert empty.remedy == "Remove the empty text."
+    assert missing.remedy == "Include the tool definitions in the request."
+    assert twice.remedy == "Rename the tool, or remove the duplicate definitions."
+
+
 def test_calls_need_definitions() -> None:
     assert found(CALLED, "anthropic", tools=[]) == [(1, "missing-tools", "warning")]
     assert found(CALLED, "anthropic") == found(CALLED, "anthropic", tools=[{"name": "f", "input_schema": {}}]) == []

@@ -125,3 +125,8 @@ def test_cache_control_may_move_from_call_to_call(make: Any, then: set[int], now
     assert selection.reading is not None
     assert again.reading is not None
     assert selection.reading.views == again.reading.views
+
+
+def test_a_reading_has_a_short_repr() -> None:
+    reading = select_messages(small_talk(60), 600, counter="estimator").reading
+    assert repr(reading) == "<Reading: 120 messages for openai, counted by estimator (pycupel 1)>"

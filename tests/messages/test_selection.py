@@ -125,7 +125,7 @@ def test_the_result_says_by_whose_rules_and_with_which_counter() -> None:
     ("provider", "history", "problem"),
     [
         ("openai", [result("c1")], "messages[0]: the tool result 'c1' matches no pending tool call"),
-        ("anthropic", [answer(), answer()], "messages[0]: the assistant speaks before the first user message"),
+        ("anthropic", [answer(), answer()], "messages[0]: an assistant message precedes the first user message"),
     ],
 )
 def test_a_history_of_which_nothing_can_be_sent_is_an_error(
@@ -133,7 +133,7 @@ def test_a_history_of_which_nothing_can_be_sent_is_an_error(
 ) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         select(history, 1_000, provider=provider)
-    assert str(caught.value) == f"{provider} would reject every message; {problem}"
+    assert str(caught.value) == f"{provider} would reject every message. First problem: {problem}"
     assert caught.value.argument == "messages"
     assert select([], 1_000, provider=provider).messages == []
     assert select([*history, question()], 1_000, provider=provider).messages == [question()]
@@ -527,8 +527,8 @@ def test_a_generator_will_do() -> None:
         ({"previous": []}, TypeError, "previous must be a MessageSelection"),
         ({"shorten": "line"}, InvalidArgumentError, "shorten must be 'results' or a shortener, not 'line'"),
         ({"explain": 1}, TypeError, "explain must be a bool"),
-        ({"pin": [99]}, InvalidArgumentError, "pin has the index 99, but there are 6 messages"),
-        ({"pin": [-1]}, InvalidArgumentError, "pin has the index -1, but there are 6 messages"),
+        ({"pin": [99]}, InvalidArgumentError, "pin index 99 is out of range: the history has 6 messages"),
+        ({"pin": [-1]}, InvalidArgumentError, "pin index -1 is out of range: the history has 6 messages"),
         ({"pin": [0.0]}, TypeError, r"^pin\[0\] must be an int"),
         ({"pin": 3}, TypeError, "pin must be a function or indices"),
         ({"pin": "user"}, TypeError, "pin must be a function or indices"),
@@ -537,6 +537,11 @@ def test_a_generator_will_do() -> None:
 def test_options_that_make_no_sense(options: dict[str, Any], error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         select(small_talk(3), 1_000, **options)
+
+
+def test_a_pin_beside_a_single_message() -> None:
+    with pytest.raises(InvalidArgumentError, match=r"the history has 1 message$"):
+        select(small_talk(1)[:1], 1_000, pin=[1])
 
 
 @pytest.mark.parametrize(
@@ -561,7 +566,7 @@ def test_budgets_that_make_no_sense(budget: Any, error: type[Exception], text: s
 def test_a_budget_in_quotes_is_told_to_be_an_int() -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         select(small_talk(3), "8000")
-    assert caught.value.__notes__ == ["A number of tokens is an int: 8000."]
+    assert caught.value.__notes__ == ["Pass the number as an int: 8000."]
 
 
 @pytest.mark.parametrize("share", [20, 10, 5, 3])

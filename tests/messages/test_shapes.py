@@ -499,14 +499,41 @@ def test_messages_of_frameworks_are_told_where_to_go() -> None:
 @pytest.mark.parametrize(
     ("provider", "expected"),
     [
-        ("openai", "a text or a list of parts"),
-        ("responses", "a text or a list of parts"),
-        ("anthropic", "a text or a list of blocks"),
+        ("openai", "a string or a list of parts"),
+        ("responses", "a string or a list of parts"),
+        ("anthropic", "a string or a list of blocks"),
     ],
 )
 def test_content_may_be_a_text(provider: str, expected: str) -> None:
     error = refused({"role": "user", "content": 7}, provider)
     assert str(error) == f"messages[1], content: must be {expected}, not 7 (int)"
+
+
+@pytest.mark.parametrize(
+    ("provider", "message", "text"),
+    [
+        ("openai", {"role": "user", "content": [{"a": 1}]}, "content[0].type: part has no type: {'a': 1} (dict)"),
+        (
+            "openai",
+            {"role": "user", "content": [{"type": 3}]},
+            "content[0].type: must be a string naming the part's type, not 3 (int)",
+        ),
+        ("responses", {"type": 3}, "type: must be a string naming the item's type, not 3 (int)"),
+        ("anthropic", {"role": "user", "content": [{"a": 1}]}, "content[0].type: block has no type: {'a': 1} (dict)"),
+        (
+            "anthropic",
+            {"role": "user", "content": [{"type": 3}]},
+            "content[0].type: must be a string naming the block's type, not 3 (int)",
+        ),
+        ("gemini", {"role": "user", "parts": [3]}, "parts[0]: must be a Gemini part, not 3 (int)"),
+    ],
+)
+def test_what_is_wrong_with_a_part(provider: str, message: Any, text: str) -> None:
+    assert str(refused(message, provider)) == f"messages[1], {text}"
+
+
+def test_a_message_without_content_is_told_how_to_be_empty() -> None:
+    assert refused({"role": "user"}, "openai").__notes__ == ["For an empty message, use ''."]
 
 
 def test_an_unknown_provider_is_refused() -> None:

@@ -121,8 +121,8 @@ async def later(dropped: list[Any], last: str | None) -> str:
     [
         (fail, "summarize raised ValueError('no model')"),
         (lambda *_: "x" * 57, "the summary needs 61 tokens, but summary_tokens allows 60"),
-        (lambda *_: None, "summarize must return a text, not None (NoneType)"),
-        (lambda *_: " ", "summarize must return a text, not ' ' (str)"),
+        (lambda *_: None, "summarize must return a non-empty str, not None (NoneType)"),
+        (lambda *_: " ", "summarize must return a non-empty str, not ' ' (str)"),
         (later, "summarize returned a coroutine; use aselect_messages"),
     ],
 )

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, Phase, given, strategies as st
 from pycupel.errors import UnitTooLargeError
 from pycupel.messages import count_messages, select_messages
 from pycupel.messages.options import ProviderName
+from pycupel.messages.providers import PROVIDERS
 from pycupel.replay import read_log
 from pycupel.tokens import get_counter
 from pycupel.tokens.families import counter_for
@@ -121,7 +122,7 @@ def test_mistral(data: st.DataObject, seed: int) -> None:
 @SOME
 def test_the_others(provider: ProviderName, data: st.DataObject, seed: int) -> None:
     messages = enriched(data.draw(histories(provider)), Random(seed))
-    margin = counter_for(provider, None).margin_percent
+    margin = counter_for(None, PROVIDERS[provider].typical_model).margin_percent
     for window, kept in trims(messages, provider):
         assert count_messages(kept, provider) * (1 + margin / 100) <= window
 

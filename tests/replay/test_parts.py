@@ -150,6 +150,6 @@ def test_options_of_googles_sdk() -> None:
 
 def test_a_message_that_cannot_be_read_is_named() -> None:
     sealed = {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": ["x"]}]}
-    with pytest.raises(MessageShapeError, match="must be a text") as caught:
+    with pytest.raises(MessageShapeError, match="must be a string") as caught:
         Splitter(PROVIDERS["anthropic"], len).parts([{"role": "user", "content": "a"}, sealed])
     assert (caught.value.index, caught.value.key) == (1, "signature")

@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pycupel.errors import InvalidArgumentError, MissingExtraError
+from pycupel.messages.providers import PROVIDERS
 from pycupel.protocols import TokenCounter
 from pycupel.tokens import Counter, estimate_tokens, get_counter, reported_tokens
 from pycupel.tokens.counters import _named
@@ -246,12 +247,12 @@ def test_newer_models_of_claude_have_more_tokens(older: str, newer: str) -> None
     ],
 )
 def test_the_model_decides_and_else_the_provider(provider: str, model: str | None, counted_by: str) -> None:
-    assert counter_for(provider, model).name == counted_by
+    assert counter_for(model, PROVIDERS[provider].typical_model).name == counted_by
 
 
 @pytest.mark.parametrize("provider", ["openai", "responses", "anthropic", "gemini"])
 def test_nothing_is_exact_for_a_model_that_is_not_known(provider: str) -> None:
-    counter = counter_for(provider, "my-own-model")
+    counter = counter_for("my-own-model", PROVIDERS[provider].typical_model)
     assert not counter.exact
     assert counter.margin_percent > 0
     text = "The quick brown fox jumps over 12345 lazy dogs. " * 20
@@ -262,7 +263,8 @@ def test_a_vocabulary_is_loaded_once() -> None:
     for name in ("auto", "gpt-4o", "gemini-2.5-pro", "mistral-large-latest"):
         assert get_counter(name) is get_counter(name)
     for provider in ("openai", "gemini", "mistral"):
-        assert counter_for(provider, None) is counter_for(provider, None)
+        typical = PROVIDERS[provider].typical_model
+        assert counter_for(None, typical) is counter_for(None, typical)
 
 
 def test_an_estimate_is_multiplied_and_rounded_up() -> None:

@@ -6,7 +6,7 @@ A line that must be an error would end in the mark that `wrong_names.py` has; he
 
 from __future__ import annotations
 
-from typing import Any, assert_type
+from typing import Any, Literal, assert_type
 
 import pycupel
 from pycupel import (
@@ -144,6 +144,7 @@ def messages() -> None:
     """Chat histories may be lists of any mappings or objects."""
     selection = select_messages(history, 8_000, provider="openai", policy="chat", unit="turn", too_large="error")
     assert_type(selection, MessageSelection)
+    assert_type(selection.provider, Literal["openai", "responses", "anthropic", "gemini", "mistral"])
     again = select_messages(history, budget, previous=selection, explain=True)
     assert_type(again.report, SelectionReport)
     for finding in lint_messages(history, provider="anthropic"):

@@ -13,7 +13,7 @@ from pycupel.integrations._parts import MessagePart, Written, shorter_results, s
 from pycupel.messages import Dropped, MessageSelection, ShortenedMessage, select_messages
 from pycupel.messages.counting import resolve_counter
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.options import BudgetLike, ProviderName, TooLarge, UnitName
+from pycupel.messages.options import BudgetLike, ProviderName, ResolvedProviderName, TooLarge, UnitName
 from pycupel.messages.tool_results import with_result_texts
 from pycupel.model.checks import checked_name, wrong_type
 from pycupel.model.names import suggestion
@@ -182,7 +182,7 @@ class HistorySelector:
             self._on_selection(replace(own, shortened=shortened))
         return selected
 
-    def _provider_for(self, request: Request, parts: Iterable[MessagePart]) -> ProviderName:
+    def _provider_for(self, request: Request, parts: Iterable[MessagePart]) -> ResolvedProviderName:
         """Return whose rules apply. A framework's messages are those of Chat Completions, unless they are items."""
         provider = self._provider
         if provider == "auto":
@@ -204,7 +204,7 @@ class HistorySelector:
                 del self._selections[next(iter(self._selections))]
 
 
-def _written(provider: ProviderName, request: Request, parts: Sequence[MessagePart]) -> list[Written]:
+def _written(provider: ResolvedProviderName, request: Request, parts: Sequence[MessagePart]) -> list[Written]:
     """Return the messages as the provider gets them."""
     if provider == "responses":
         return [Written(item, [n]) for n, item in enumerate(request.items or ())]

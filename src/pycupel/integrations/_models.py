@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from pycupel.messages.options import ProviderName
+from pycupel.messages.options import ResolvedProviderName
 
 __all__ = ["UNKNOWN_MODEL", "ModelInUse", "class_names", "model_in_use", "model_name_of"]
 
 # Parts of the names of classes, systems and kinds of models. All others use OpenAI's format.
-_MARKS: tuple[tuple[str, ProviderName], ...] = (
+_MARKS: tuple[tuple[str, ResolvedProviderName], ...] = (
     ("anthropic", "anthropic"),
     ("claude", "anthropic"),
     ("google", "gemini"),
@@ -25,7 +25,7 @@ _NAME_FIELDS = ("model_name", "model", "model_id")
 class ModelInUse(NamedTuple):
     """A model, as far as a framework's object shows it."""
 
-    provider: ProviderName | None = None
+    provider: ResolvedProviderName | None = None
     """The provider whose rules apply; None if it is unknown."""
 
     name: str | None = None

@@ -6,18 +6,16 @@ hooks do the same for the selection, so that the provider's rules apply.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from pycupel.messages.options import ProviderName
+from pycupel.messages.options import ResolvedProviderName
+from pycupel.messages.providers import PROVIDERS
 from pycupel.messages.tool_results import result_parts
 
 __all__ = ["Call", "MessagePart", "Written", "shorter_results", "system_of", "text", "thought", "written_for"]
 
 Role = Literal["system", "user", "assistant", "tool"]
-
-# These providers take system prompts beside the messages, not among them.
-_SYSTEM_BESIDE = frozenset({"anthropic", "gemini"})
 
 
 class Call(NamedTuple):
@@ -76,20 +74,16 @@ def thought(value: str, signature: str | None) -> dict[str, Any]:
     return {"type": "thinking", "thinking": value, "signature": signature} if signature else text(value)
 
 
-def system_of(parts: Iterable[MessagePart], provider: ProviderName) -> list[Any]:
+def system_of(parts: Iterable[MessagePart], provider: ResolvedProviderName) -> list[Any]:
     """Return the blocks of the system prompts that the provider takes beside the messages."""
-    prompts = (each for each in parts if each.role == "system" and provider in _SYSTEM_BESIDE)
-    return [block for each in prompts for block in each.blocks]
+    if not PROVIDERS[provider].system_beside:
+        return []
+    return [block for each in parts if each.role == "system" for block in each.blocks]
 
 
-def written_for(provider: ProviderName, parts: Sequence[MessagePart]) -> list[Written]:
+def written_for(provider: ResolvedProviderName, parts: Sequence[MessagePart]) -> list[Written]:
     """Write the messages that the provider would get, without system prompts that it takes elsewhere."""
-    named = _with_ids(parts)
-    if provider == "anthropic":
-        return list(map(_as_anthropic, _in_turns(named, results_together=False)))
-    if provider == "gemini":
-        return list(map(_as_gemini, _in_turns(named, results_together=True)))
-    return [Written(_as_openai(each), [n]) for n, each in enumerate(named)]
+    return _WRITERS.get(provider, _all_as_openai)(_with_ids(parts))
 
 
 def shorter_results(written: Written, copy: Any, parts: Sequence[MessagePart]) -> Iterator[tuple[int, int, str]]:
@@ -142,6 +136,25 @@ def _in_turns(parts: Sequence[MessagePart], *, results_together: bool) -> Iterat
         group = [(n, each)]
     if group:
         yield group
+
+
+def _all_as_openai(parts: Sequence[MessagePart]) -> list[Written]:
+    return [Written(_as_openai(each), [n]) for n, each in enumerate(parts)]
+
+
+def _all_as_anthropic(parts: Sequence[MessagePart]) -> list[Written]:
+    return list(map(_as_anthropic, _in_turns(parts, results_together=False)))
+
+
+def _all_as_gemini(parts: Sequence[MessagePart]) -> list[Written]:
+    return list(map(_as_gemini, _in_turns(parts, results_together=True)))
+
+
+# The other providers have OpenAI's shape.
+_WRITERS: Mapping[str, Callable[[Sequence[MessagePart]], list[Written]]] = {
+    "anthropic": _all_as_anthropic,
+    "gemini": _all_as_gemini,
+}
 
 
 def _as_openai(each: MessagePart) -> dict[str, Any]:

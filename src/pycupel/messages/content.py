@@ -56,7 +56,7 @@ class Prices(NamedTuple):
     """For a file whose text is not in the message."""
 
     escapes: bool = False
-    """Whether the provider encodes results and arguments as JSON again, with blanks and escapes."""
+    """Whether the provider encodes results and arguments as JSON again, with spaces and escapes."""
 
 
 # How to read the fields of messages and their parts that the model sees, in text order.
@@ -277,7 +277,7 @@ def _encrypted(value: Any, key: str) -> int:
         return 0
     if isinstance(value, (str, bytes)):
         return len(value) // _ENCRYPTED_CHARACTERS
-    raise ContentError(f"must be a text, not {describe(value)}", key)
+    raise ContentError(f"must be a string, not {describe(value)}", key)
 
 
 def _json(value: Any, key: str) -> str:

@@ -11,15 +11,12 @@ from pycupel.messages.content import ContentError, ContentReader
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.fields import as_json, field, filled, is_filled, is_list, rewritten
 from pycupel.messages.options import ProviderName, checked_list
-from pycupel.messages.providers._base import CACHED, MessageView, Provider
+from pycupel.messages.providers._base import BESIDE, CACHED, MessageView, Provider
 from pycupel.model.checks import describe, wrong_type
 from pycupel.model.names import name_key
 from pycupel.tokens.counters import Counter, CounterLike, get_counter
 
-__all__ = ["BESIDE", "Beside", "checked_beside", "count_messages", "resolve_counter", "view_beside"]
-
-# The index of what is sent beside the messages.
-BESIDE = -1
+__all__ = ["Beside", "checked_beside", "count_messages", "resolve_counter", "view_beside"]
 
 # Plain values with neither text nor fields.
 _PLAIN = (bytes, int, float)
@@ -101,14 +98,14 @@ def resolve_counter(counter: CounterLike, provider: Provider, model: str | None)
     if isinstance(counter, str) and name_key(counter) == "auto":
         from pycupel.tokens.families import counter_for  # noqa: PLC0415 - a caller's own counter does not need it
 
-        return counter_for(provider.name, model)
+        return counter_for(model, provider.typical_model)
     return get_counter(counter)
 
 
 def checked_beside(system: Any, tools: Any) -> list[Any]:
     """Check the system prompt and the tools, and return the definitions of the tools."""
     if isinstance(system, _PLAIN):
-        raise wrong_type("system", "a text, blocks or a message", system)
+        raise wrong_type("system", "a string, blocks or a message", system)
     definitions = [] if tools is None else list(_each_tool(checked_list("tools", tools)))
     for n, tool in enumerate(definitions):
         if tool is None or isinstance(tool, (str, *_PLAIN)):

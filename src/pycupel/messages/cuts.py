@@ -72,34 +72,34 @@ def replay(cutter: HistoryCutter, plan: Plan, start: State) -> Replayed:
         UnitTooLargeError: what must stay does not fit at the end. Earlier points where it does not fit are skipped.
     """
     history = cutter.history
-    past = _Past(cutter, start)
+    rest = _Remaining(cutter, start)
     fits_always = plan.fits_always
     # Cuts that leave no room to grow would not last, so the whole history is cut once.
     points = history.points if plan.is_stable else []
     end = start.end
     for end in points[bisect_right(points, start.end) :]:
-        if past.tokens(end) <= fits_always:
+        if rest.tokens(end) <= fits_always:
             continue
-        must, should = history.staying(end, past.gone)
+        must, should = history.staying(end, rest.gone)
         cutter.make_fit(must, end)
         if history.tokens_of(must, end) + plan.held <= plan.window:
-            candidates = past.candidates(end, must, should, plan)
-            if not plan.fits(past.tokens(end), candidates.must_tokens):
-                past.drop(cutter(candidates))
-    before = State(end, dict(past.gone), cutter.texts(past.gone))
+            candidates = rest.candidates(end, must, should, plan)
+            if not plan.fits(rest.tokens(end), candidates.must_tokens):
+                rest.drop(cutter(candidates))
+    before = State(end, dict(rest.gone), cutter.texts(rest.gone))
     saved_before = dict(cutter.saved)
     end = len(history.tokens)
-    must, should = history.staying(end, past.gone)
+    must, should = history.staying(end, rest.gone)
     cutter.make_fit(must, end)
     _check(history, must, plan)
-    candidates = past.candidates(end, must, should, plan)
-    dropped: Gone = {} if plan.fits(past.tokens(end), candidates.must_tokens) else cutter(candidates)
-    gone = {**past.gone, **dropped}
+    candidates = rest.candidates(end, must, should, plan)
+    dropped: Gone = {} if plan.fits(rest.tokens(end), candidates.must_tokens) else cutter(candidates)
+    gone = {**rest.gone, **dropped}
     now = State(end, gone, cutter.texts(gone))
-    return Replayed(before, now, candidates, dropped, _grown(saved_before, cutter.saved))
+    return Replayed(before, now, candidates, dropped, _newly_saved(saved_before, cutter.saved))
 
 
-def _grown(before: Mapping[int, int], now: Mapping[int, int]) -> dict[int, int]:
+def _newly_saved(before: Mapping[int, int], now: Mapping[int, int]) -> dict[int, int]:
     return {n: tokens - before.get(n, 0) for n, tokens in now.items() if tokens != before.get(n, 0)}
 
 
@@ -124,7 +124,7 @@ def _check(history: History, must: Collection[int], plan: Plan) -> None:
         )
 
 
-class _Past:
+class _Remaining:
     """The remaining history at successive points."""
 
     def __init__(self, cutter: HistoryCutter, start: State) -> None:
@@ -132,9 +132,9 @@ class _Past:
         self._cutter = cutter
         self._history = history
         self._firsts = history.landmarks.firsts
-        self._grown = bisect_left(self._firsts, start.end)
+        self._begun = bisect_left(self._firsts, start.end)
         self.gone = dict(start.gone)
-        self._units = [i for i in self._whole(0, self._grown) if i not in self.gone]
+        self._units = [i for i in self._whole(0, self._begun) if i not in self.gone]
         sizes = history.tokens.copy()
         for i in history.broken:
             for n in history.units[i].indices:
@@ -152,8 +152,8 @@ class _Past:
 
     def candidates(self, end: int, must: frozenset[int], should: frozenset[int], plan: Plan) -> Candidates:
         begun = bisect_left(self._firsts, end)
-        self._units += self._whole(self._grown, begun)
-        self._grown = begun
+        self._units += self._whole(self._begun, begun)
+        self._begun = begun
         return Candidates(self._history, plan, self._units, begun=begun, end=end, must=must, should=should)
 
     def drop(self, dropped: Gone) -> None:

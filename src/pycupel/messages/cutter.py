@@ -107,7 +107,7 @@ class HistoryCutter:
         """Return the units to drop, with reasons."""
         pinned, sizes, ties = candidates.pinned, self.history.sizes, self.history.ties
         room, reserve = self._plan.goal(candidates.pinned_tokens, candidates.must_tokens)
-        # Newest first, because ties go to the first.
+        # Newest first, because the first of equal scores wins.
         units = [i for i in reversed(candidates.units) if i not in pinned]
         self._items |= items_at(self.history, [i for i in units if i not in self._items])
         items = [self._items[i] for i in units]

@@ -14,9 +14,6 @@ from pycupel.model.checks import checked_name
 
 __all__ = ["detect_provider", "resolve_provider"]
 
-# Other providers that share a provider's format. Plain text fits every provider.
-_SHARED_FORMATS = {"anthropic": (None,), "mistral": (None, "openai")}
-
 # The most that the chat templates of open models add.
 _CHAT_TEMPLATES = Prices(message=6, name=1, call=30)
 
@@ -60,17 +57,17 @@ def resolve_provider(messages: Sequence[Any], provider: Any, model: str | None =
         from pycupel.tokens.models import family_of  # noqa: PLC0415 - not needed without a model
 
         family = family_of(model)
-    home = None if family is None else PROVIDERS.get(family)
-    known = PROVIDERS[name] if name != "auto" else detect_provider(messages, home)
-    prices = known.prices if family is None else _CHAT_TEMPLATES if home is None else home.prices
+    model_provider = None if family is None else PROVIDERS.get(family)
+    known = PROVIDERS[name] if name != "auto" else detect_provider(messages, model_provider)
+    prices = known.prices if family is None else _CHAT_TEMPLATES if model_provider is None else model_provider.prices
     return known if prices == known.prices else known._replace(prices=prices)
 
 
-def detect_provider(messages: Sequence[Any], home: Provider | None = None) -> Provider:
+def detect_provider(messages: Sequence[Any], model_provider: Provider | None = None) -> Provider:
     """Return the provider that the messages look like.
 
-    Plain texts, and messages of Mistral and LangChain, count as OpenAI's, unless `home`, the provider of the model,
-    uses the same format.
+    Plain texts, and messages of Mistral and LangChain, count as OpenAI's, unless the provider of the model uses the
+    same format.
 
     Raises:
         ProviderAmbiguousError: messages look like those of different providers.
@@ -94,8 +91,8 @@ def detect_provider(messages: Sequence[Any], home: Provider | None = None) -> Pr
         choices = " or ".join(f"provider={provider!r}" for provider in seen)
         raise ProviderAmbiguousError(f"{where}; pass {choices}", tuple(seen))
     found = next(iter(seen), None)
-    if home is not None and found in _SHARED_FORMATS.get(home.name, ()):
-        return home
+    if model_provider is not None and found in model_provider.also_reads:
+        return model_provider
     return PROVIDERS[found or "openai"]
 
 

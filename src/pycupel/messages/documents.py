@@ -159,7 +159,7 @@ def _as_time(value: Any, index: int) -> datetime | None:
         return datetime.fromisoformat(text)
     except ValueError:
         raise InvalidArgumentError(
-            f"the timestamp of documents[{index}] must be a datetime or an ISO 8601 text, not {text!r}",
+            f"the timestamp of documents[{index}] must be a datetime or an ISO 8601 string, not {text!r}",
             argument="documents",
         ) from None
 

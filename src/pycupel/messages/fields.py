@@ -75,12 +75,12 @@ def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
 
 
 def as_json(value: Any) -> str:
-    """Write arguments and results as the model reads them: a text as it is, anything else as JSON without blanks."""
+    """Write arguments and results as the model reads them: a text as it is, anything else as compact JSON."""
     return value if isinstance(value, str) else _encoder().encode(value)
 
 
 def rewritten(text: str) -> str:
-    """Write a text as JSON with blanks. JSON is parsed and written again; any other text becomes a JSON string."""
+    """Write a text as JSON with spaces. JSON is parsed and written again; any other text becomes a JSON string."""
     from json import dumps, loads  # noqa: PLC0415 - few providers need it
 
     try:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from pycupel.errors import InvalidArgumentError
+from pycupel.errors import InvalidArgumentError, digits
 from pycupel.messages.providers import MessageView, Provider
 from pycupel.messages.staying import Landmarks, staying_at
 from pycupel.messages.units import Unit, group_messages, turns
@@ -184,7 +184,8 @@ def _pinned_messages(messages: Sequence[Any], pin: Any) -> list[int]:
     indices = [checked_int(f"pin[{n}]", i) for n, i in enumerate(listed)]
     for i in indices:
         if not 0 <= i < len(messages):
+            size = "1 message" if len(messages) == 1 else f"{len(messages)} messages"
             raise InvalidArgumentError(
-                f"pin has the index {i}, but there are {len(messages)} messages", argument="pin", value=i
+                f"pin index {digits(i)} is out of range: the history has {size}", argument="pin", value=i
             )
     return sorted(set(indices))

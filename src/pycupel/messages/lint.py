@@ -55,11 +55,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from pycupel.messages.counting import BESIDE, checked_beside, view_beside
+from pycupel.messages.counting import checked_beside, view_beside
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.fields import field, is_list, text_of
+from pycupel.messages.fields import field, text_of
 from pycupel.messages.options import ProviderName, checked_list
-from pycupel.messages.providers._base import ERROR, WARNING, Finding, MessageView, Severity
+from pycupel.messages.providers._base import BESIDE, Finding, Severity
 from pycupel.model.checks import quoted
 
 __all__ = ["Finding", "lint_messages"]
@@ -95,32 +95,20 @@ def lint_messages(
     known = resolve_provider(history, provider, model)
     views = known.read(history)
     definitions = checked_beside(system, tools)
-    severity = ERROR if known.name in ("anthropic", "gemini") else WARNING
-    findings = [*_repeated_tools(definitions, severity), *known.check(views, [view_beside(system, definitions)])]
-    if known.name == "anthropic":
-        findings += _empty_prompt(system)
-        if tools is not None and not definitions:
-            findings += _missing_tools(views)
+    findings = [
+        *_duplicate_tools(definitions, known.duplicate_tools),
+        *known.check(views, [view_beside(system, definitions)]),
+    ]
+    for rule in known.beside_rules:
+        findings += rule(system, None if tools is None else definitions, views)
     return sorted(findings, key=lambda finding: finding.index)
 
 
-def _empty_prompt(system: Any) -> Iterator[Finding]:
-    blocks = system if is_list(system) else [system]
-    texts = [block if isinstance(block, str) else field(block, "text") for block in blocks]
-    if any(isinstance(text, str) and not text.strip() for text in texts):
-        yield Finding(BESIDE, "empty-text", "the system prompt has an empty or whitespace-only text", "Leave it out.")
-
-
-def _repeated_tools(definitions: Iterable[Any], severity: Severity) -> Iterator[Finding]:
+def _duplicate_tools(definitions: Iterable[Any], severity: Severity) -> Iterator[Finding]:
     names = (text_of(each, "name") or text_of(field(each, "function"), "name") for each in definitions)
     numbers = Counter(filter(None, names))
     for name in (name for name, number in numbers.items() if number > 1):
         message = f"the tool {quoted(name)} is defined more than once"
-        yield Finding(BESIDE, "duplicate-tool", message, "Rename the tool, or drop its copies.", severity)
-
-
-def _missing_tools(views: Iterable[MessageView]) -> Iterator[Finding]:
-    first = next((view.index for view in views if view.calls or view.results), None)
-    if first is not None:
-        message = "the history has tool calls, but the request defines no tools"
-        yield Finding(first, "missing-tools", message, "Send the definitions of the tools as well.", WARNING)
+        yield Finding(
+            BESIDE, "duplicate-tool", message, "Rename the tool, or remove the duplicate definitions.", severity
+        )

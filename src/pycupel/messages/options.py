@@ -16,6 +16,7 @@ __all__ = [
     "BudgetLike",
     "Pin",
     "ProviderName",
+    "ResolvedProviderName",
     "Summarize",
     "TooLarge",
     "UnitName",
@@ -23,7 +24,10 @@ __all__ = [
     "checked_list",
 ]
 
-ProviderName: TypeAlias = Literal["auto", "openai", "responses", "anthropic", "gemini", "mistral"]
+ResolvedProviderName: TypeAlias = Literal["openai", "responses", "anthropic", "gemini", "mistral"]
+"""The names of the providers."""
+
+ProviderName: TypeAlias = Literal["auto", ResolvedProviderName]
 """The names of the providers; "auto" detects the provider from the messages."""
 
 UnitName: TypeAlias = Literal["auto", "turn"]
@@ -62,7 +66,7 @@ def as_budget(budget: BudgetLike, model: str | None) -> ContextBudget | int:
             f"budget must be a number of tokens, or a share such as '75%', not {budget!r}",
             argument="budget",
             value=budget,
-            hint=f"A number of tokens is an int: {budget}." if budget.isdecimal() else None,
+            hint=f"Pass the number as an int: {budget}." if budget.isdecimal() else None,
         )
     percent = float(found[1])
     if not 0.0 < percent <= 100.0:

@@ -18,7 +18,7 @@ __all__ = ["Plan", "limits_of", "summary_room"]
 
 # With an int as budget, a history that exceeds it is cut to what must stay plus this share of the remaining tokens.
 # The rest is room to grow, so that the next calls only append, and the provider's prompt cache holds.
-TARGET_PERCENT = 65
+_TARGET_PERCENT = 65
 # The default room for a summary, in percent of the window.
 _SUMMARY_PERCENT = 5
 
@@ -39,7 +39,7 @@ def limits_of(budget: ContextBudget | int, margin_percent: float, beside: int = 
         # Rounded down, and below the exact value, so that it also holds in floats.
         room = max(0, room * 100 * denominator - 1) // (100 * denominator + numerator)
     room = max(0, room - beside)
-    target = limits.target_tokens if isinstance(budget, ContextBudget) else room * TARGET_PERCENT // 100
+    target = limits.target_tokens if isinstance(budget, ContextBudget) else room * _TARGET_PERCENT // 100
     return ContextBudget(
         room + limits.output_reserve,
         min(target, room),
@@ -100,7 +100,7 @@ class Plan:
     def target_for(self, must_tokens: int) -> int:
         """Return how far to cut, documents included, if `must_tokens` must stay."""
         if self._target is None:
-            return must_tokens + (self.window - must_tokens) * TARGET_PERCENT // 100
+            return must_tokens + (self.window - must_tokens) * _TARGET_PERCENT // 100
         return min(self.window, max(self._target, must_tokens))
 
     def goal(self, pinned_tokens: int, must_tokens: int) -> tuple[int, int]:

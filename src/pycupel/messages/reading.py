@@ -45,6 +45,9 @@ class Reading:
         self.views = views
         self.strategies = strategies
 
+    def __repr__(self) -> str:
+        return f"<Reading: {len(self.views)} messages for {self.provider.name}, counted by {self.count}>"
+
     def __reduce__(self) -> tuple[Any, ...]:
         # A counter may not be picklable, so the reading becomes None.
         return type(None), ()

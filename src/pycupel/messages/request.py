@@ -147,7 +147,7 @@ def _refuse_broken(history: History) -> None:
     """Raise if every message is broken, because an empty list would be rejected without a reason."""
     if history.units and len(history.broken) == len(history.units):
         raise InvalidArgumentError(
-            f"{history.provider.name} would reject every message; {history.broken[0]}",
+            f"{history.provider.name} would reject every message. First problem: {history.broken[0]}",
             argument="messages",
             hint="lint_messages lists all problems.",
         )

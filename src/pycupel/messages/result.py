@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from pycupel.diagnostics import SelectionReport
-from pycupel.messages.options import ProviderName
+from pycupel.messages.options import ResolvedProviderName
 from pycupel.messages.reading import Reading
 from pycupel.messages.usage import Usage
 from pycupel.model import ContextBudget
@@ -84,7 +84,7 @@ class MessageSelection:
     counter: str
     """The name and version of the token counter."""
 
-    provider: ProviderName
+    provider: ResolvedProviderName
     """The provider whose rules were applied."""
 
     usage: Usage

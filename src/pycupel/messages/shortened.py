@@ -124,7 +124,7 @@ class ShortenedHistory(HistoryCutter):
             self._sizes[result.key] = tokens
         return self._sizes[result.key]
 
-    def _is_open(self, result: Result) -> bool:
+    def _can_shorten(self, result: Result) -> bool:
         return result.call.name not in self._options.exclude and self._tokens(result) >= LEAST_TOKENS
 
     def _results_before(self, units: Iterable[int], end: int) -> list[Result]:

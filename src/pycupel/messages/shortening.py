@@ -70,7 +70,7 @@ class ShorteningCutter(ShortenedHistory):
         self._apply(self._first_texts(results, newest, end))
         if history.tokens_of(must, end) <= room:
             return
-        free = [result for result in results if self._is_open(result)]
+        free = [result for result in results if self._can_shorten(result)]
         heads = [HeadAndTail(each) for each in (room, room // 2, room // 4) if each > 0]
         sizes = {i: history.tokens_of([i], end) for i in units}
         ladders = self._ladders(units, sizes, free, (), end, heads)
@@ -114,13 +114,14 @@ class ShorteningCutter(ShortenedHistory):
         self._apply(self._first_texts(free, newest, end))
         items = list(items_at(history, units).values())
         scores = dict(zip(units, self._scores(items), strict=True))
-        free = [result for result in free if self._is_open(result)]
+        free = [result for result in free if self._can_shorten(result)]
         sizes = {i: history.sizes[i] for i in units}
         staying = [i for i in candidates.units if i in candidates.pinned]
         ladders = self._ladders(units, sizes, free, staying, end)
-        with_errors = {i: ladder.without(ladder.errors) for i, ladder in ladders.items()}
-        if sum([ladder.least for ladder in with_errors.values()]) <= limit:
-            ladders = with_errors
+        # Results that report errors stay whole if it is enough to shorten the others.
+        errors_whole = {i: ladder.without(ladder.errors) for i, ladder in ladders.items()}
+        if sum([ladder.least for ladder in errors_whole.values()]) <= limit:
+            ladders = errors_whole
         required = sorted({result.unit for result in newest if result.key in kept})
         choice = self._choose(ladders, scores, limit, required)
         order = self._order(choice, required, units)
@@ -148,7 +149,7 @@ class ShorteningCutter(ShortenedHistory):
             needed = self._tokens(result)
             if i not in seen:
                 needed += self.history.sizes[i]
-                needed -= sum([self._tokens(each) for each in self._results[i] if self._is_open(each)])
+                needed -= sum([self._tokens(each) for each in self._results[i] if self._can_shorten(each)])
             if needed <= left:
                 kept.add(result.key)
                 left -= needed
@@ -160,7 +161,7 @@ class ShorteningCutter(ShortenedHistory):
         texts: dict[Key, str] = {}
         new = {result.key for result in newest}
         for result in results:
-            if result.key in new or result.part.is_error or not self._is_open(result):
+            if result.key in new or result.part.is_error or not self._can_shorten(result):
                 continue
             tokens = self._tokens(result)
             is_old = result.outdated_at is not None and result.outdated_at < end
@@ -187,11 +188,11 @@ class ShorteningCutter(ShortenedHistory):
         for result in free:
             item = ContextItem(self._text(result) or " ", self._tokens(result))
             own.setdefault(result.unit, []).append((result, item))
-        open_messages = {result.message for result in free}
+        messages_to_shorten = {result.message for result in free}
 
         def text_of(unit: int) -> str:
             indices = history.units[unit].indices
-            return "\n".join([history.views[n].text for n in indices if n < end and n not in open_messages])
+            return "\n".join([history.views[n].text for n in indices if n < end and n not in messages_to_shorten])
 
         said = {i: text_of(i) for i in units}
         spoken = {i: ContextItem(text, 1) for i, text in said.items() if text}

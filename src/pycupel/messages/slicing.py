@@ -48,7 +48,7 @@ def fill(
             continue
         free.remove(unit)
         group = [unit]
-        # The group grows while it is walked, until nothing is missing. `with_needs` would take three times as long.
+        # The group grows while it is walked, until nothing is missing. `with_needs` would take twice as long.
         for member in group:
             for each in ties[member]:
                 if each in free:

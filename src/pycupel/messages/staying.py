@@ -14,22 +14,26 @@ __all__ = ["Landmarks", "staying_at", "with_needs"]
 class _Track:
     """Units of one kind, in order of appearance.
 
+    Args:
+        appearances: The message in which each appears, and the index of the unit.
+        unit_of: Maps the index of a unit to that of the unit that is kept or dropped.
+
     Attributes:
         units: The indices of the units.
     """
 
-    def __init__(self, found: list[tuple[int, int]], unit_of: Callable[[int], int]) -> None:
-        found.sort()
-        self._positions = [position for position, _ in found]
-        self.units = [unit_of(i) for _, i in found]
+    def __init__(self, appearances: list[tuple[int, int]], unit_of: Callable[[int], int]) -> None:
+        appearances.sort()
+        self._message_indices = [n for n, _ in appearances]
+        self.units = [unit_of(i) for _, i in appearances]
 
     def before(self, end: int) -> list[int]:
         """Return the units that appear before a message."""
-        return self.units[: bisect_left(self._positions, end)]
+        return self.units[: bisect_left(self._message_indices, end)]
 
     def newest(self, end: int) -> int | None:
         """Return the last unit that appears before a message."""
-        count = bisect_left(self._positions, end)
+        count = bisect_left(self._message_indices, end)
         return self.units[count - 1] if count else None
 
 
@@ -81,7 +85,7 @@ class Landmarks:
             if pinned:
                 tracks["system"] += [(n, i) for n in indices if n in pinned]
         self.fixed, self.reminders, self.speakers, self.exchanges = (
-            _Track(found, unit_of) for found in tracks.values()
+            _Track(appearances, unit_of) for appearances in tracks.values()
         )
         self.firsts = [unit.indices[0] for unit in kept]
         self.reach = list(accumulate([unit.indices[-1] for unit in kept], max))

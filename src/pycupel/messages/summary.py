@@ -48,40 +48,43 @@ class SummaryRequest(NamedTuple):
     def answer(self, selection: MessageSelection) -> MessageSelection:
         """Return the selection with its summary, or with a note if there is none that fits."""
         if not self.dropped:
-            return self._with(selection, self.last)
+            return self._with_summary(selection, self.last)
         try:
             text: object = self.summarize(self.dropped, self.last)
         except Exception as error:  # noqa: BLE001 - the messages can be sent anyway
-            return _without(selection, _failed(error))
+            return _without_summary(selection, _failed(error))
         if iscoroutine(text):
             text.close()
-            return _without(selection, "summarize returned a coroutine; use aselect_messages")
-        return self._with(selection, text)
+            return _without_summary(selection, "summarize returned a coroutine; use aselect_messages")
+        return self._with_summary(selection, text)
 
     async def answer_async(self, selection: MessageSelection) -> MessageSelection:
         """Do the same for a function that may be a coroutine function."""
         if not self.dropped:
-            return self._with(selection, self.last)
+            return self._with_summary(selection, self.last)
         try:
             text: object = self.summarize(self.dropped, self.last)
             if isawaitable(text):
                 text = await text
         except Exception as error:  # noqa: BLE001 - the messages can be sent anyway
-            return _without(selection, _failed(error))
-        return self._with(selection, text)
+            return _without_summary(selection, _failed(error))
+        return self._with_summary(selection, text)
 
-    def _with(self, selection: MessageSelection, text: object) -> MessageSelection:
+    def _with_summary(self, selection: MessageSelection, text: object) -> MessageSelection:
         if not isinstance(text, str) or not text.strip():
-            return _without(selection, f"summarize must return a text, not {describe(text)}")
-        message = _message(selection.provider, text)
+            return _without_summary(selection, f"summarize must return a non-empty str, not {describe(text)}")
+        # Every provider accepts a user message directly after the system prompt.
+        message = self.history.provider.user_message(text)
         [view] = self.history.provider.read([message], self.count_tokens)
         if view.tokens > self.room:
-            return _without(selection, f"the summary needs {view.tokens} tokens, but summary_tokens allows {self.room}")
+            return _without_summary(
+                selection, f"the summary needs {view.tokens} tokens, but summary_tokens allows {self.room}"
+            )
         return replace(
             selection,
             messages=[*selection.messages[: self.lead], message, *selection.messages[self.lead :]],
             total_tokens=selection.total_tokens + view.tokens,
-            usage=_with_summary(selection.usage, view.tokens),
+            usage=_add_to_usage(selection.usage, view.tokens),
             stable_prefix_tokens=self._stable_prefix(selection, text, view.tokens),
             cut=self._cut(selection, view.tokens),
             summary=text,
@@ -139,12 +142,7 @@ def request_of(
     return SummaryRequest(summarize, [messages[n] for n in cut], last, room, lead, previous, history, count)
 
 
-def _message(provider: str, text: str) -> dict[str, Any]:
-    """Make a user message, which every provider accepts directly after the system prompt."""
-    return {"role": "user", "parts": [{"text": text}]} if provider == "gemini" else {"role": "user", "content": text}
-
-
-def _with_summary(usage: Usage, tokens: int) -> Usage:
+def _add_to_usage(usage: Usage, tokens: int) -> Usage:
     history = {**usage.history, "user": usage.history.get("user", 0) + tokens}
     return replace(usage, history=FrozenDict(history), free=usage.free - tokens)
 
@@ -153,5 +151,5 @@ def _failed(error: Exception) -> str:
     return f"summarize raised {shortened(error)}"
 
 
-def _without(selection: MessageSelection, problem: str) -> MessageSelection:
+def _without_summary(selection: MessageSelection, problem: str) -> MessageSelection:
     return replace(selection, notes=(*selection.notes, f"no summary: {problem}"))

@@ -69,7 +69,7 @@ def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Uni
             elif role == "system" and not leading and LASTING not in marks:
                 role = "reminder"
         else:
-            role, opens_turn, remark = _summary([views[index] for index in group])
+            role, opens_turn, remark = _role_of_group([views[index] for index in group])
         anchor = None if role in _UNTIED else opener
         needs = others.get(unit_index, ()) if others else ()
         needs = needs if anchor is None else (anchor, *needs)
@@ -103,20 +103,20 @@ def _problems(
 ) -> dict[int, str]:
     """Find why each broken unit is broken. Each rule sees only the units that earlier rules accepted."""
     problems: dict[int, str] = {}
-    _note(problems, findings, unit_of)
+    _add_problems(problems, findings, unit_of)
     for rule in provider.rules:
-        whole = [view for view in views if unit_of[view.index] not in problems] if problems else views
-        _note(problems, rule(whole), unit_of)
+        whole = [view for view in views if unit_of[view.message_index] not in problems] if problems else views
+        _add_problems(problems, rule(whole), unit_of)
     return problems
 
 
-def _note(problems: dict[int, str], findings: Iterable[Finding], unit_of: Mapping[int, int]) -> None:
+def _add_problems(problems: dict[int, str], findings: Iterable[Finding], unit_of: Mapping[int, int]) -> None:
     for finding in findings:
         if finding.severity == ERROR:
             problems.setdefault(unit_of[finding.index], f"messages[{finding.index}]: {finding.message}")
 
 
-def _summary(members: Sequence[MessageView]) -> tuple[str, bool, bool]:
+def _role_of_group(members: Sequence[MessageView]) -> tuple[str, bool, bool]:
     """Return the role of a unit of several messages, whether it opens a turn, and whether the user speaks."""
     first = members[0]
     role = "exchange" if first.calls or any(view.calls or view.results for view in members) else first.role

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.options import ProviderName
+from pycupel.messages.options import ResolvedProviderName
 from pycupel.messages.providers import Provider
 from pycupel.model.frozen import sealed
 from pycupel.replay.shapes import as_dict
@@ -94,8 +94,8 @@ class History:
     messages: tuple[dict[str, Any], ...]
     """The messages in the provider's shape, as dicts."""
 
-    provider: ProviderName
-    """"anthropic", "openai", "responses", "gemini" or "mistral", as `select_messages` takes it."""
+    provider: ResolvedProviderName
+    """The provider of the messages, as `select_messages` takes it."""
 
     calls: tuple[Call, ...] = ()
     """The model calls, in order."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from pycupel.messages.options import ProviderName
+from pycupel.messages.options import ResolvedProviderName
 from pycupel.replay.log import Call, History
 from pycupel.replay.shapes import as_dict, as_dicts, as_name
 from pycupel.tokens.models import family_of
@@ -17,11 +17,11 @@ __all__ = ["Requests", "system_and_tools"]
 
 _Message = dict[str, Any]
 
-_CHAT: ProviderName = "openai"
-_RESPONSES: ProviderName = "responses"
-_GEMINI: ProviderName = "gemini"
-_ANTHROPIC: ProviderName = "anthropic"
-_MISTRAL: ProviderName = "mistral"
+_CHAT: ResolvedProviderName = "openai"
+_RESPONSES: ResolvedProviderName = "responses"
+_GEMINI: ResolvedProviderName = "gemini"
+_ANTHROPIC: ResolvedProviderName = "anthropic"
+_MISTRAL: ResolvedProviderName = "mistral"
 # Only Anthropic's messages have these.
 _ANTHROPIC_BLOCKS = {"tool_use", "tool_result", "thinking", "redacted_thinking"}
 # The fields of requests with the system prompt, and of responses with the counts.
@@ -53,7 +53,7 @@ class Requests:
         return False
 
     def _add_request(
-        self, row: Mapping[str, Any], request: Mapping[str, Any], provider: ProviderName, sent: list[_Message]
+        self, row: Mapping[str, Any], request: Mapping[str, Any], provider: ResolvedProviderName, sent: list[_Message]
     ) -> None:
         response = as_dict(row.get("response"))
         answer = as_dict(response.get("body")) or response or row
@@ -82,7 +82,7 @@ class Requests:
 
 @dataclass(slots=True)
 class _Conversation:
-    provider: ProviderName
+    provider: ResolvedProviderName
     name: str = ""
     sent: list[_Message] = field(default_factory=list[_Message])
     reply: list[_Message] = field(default_factory=list[_Message])
@@ -106,7 +106,7 @@ class _Conversation:
         model = self.request.get("model")
         return model if isinstance(model, str) else None
 
-    def _chat_provider(self, messages: list[_Message]) -> ProviderName:
+    def _chat_provider(self, messages: list[_Message]) -> ResolvedProviderName:
         """Determine the provider of these messages by a field that only one provider has, or else by the model."""
         if "system" in self.request or any(map(_is_anthropic, messages)):
             return _ANTHROPIC
@@ -123,7 +123,7 @@ def system_and_tools(request: Mapping[str, Any]) -> tuple[Any, tuple[Any, ...]]:
     return system, tuple(as_dicts(beside.get("tools")))
 
 
-def _digests(provider: ProviderName, sent: list[_Message]) -> Iterator[bytes]:
+def _digests(provider: ResolvedProviderName, sent: list[_Message]) -> Iterator[bytes]:
     """Digest the first message, the first two, and so on: digests are equal if the messages are."""
     hashed = sha256(provider.encode())
     for message in sent:
@@ -131,7 +131,7 @@ def _digests(provider: ProviderName, sent: list[_Message]) -> Iterator[bytes]:
         yield hashed.digest()
 
 
-def _sent(request: Mapping[str, Any]) -> tuple[ProviderName, list[_Message]]:
+def _sent(request: Mapping[str, Any]) -> tuple[ResolvedProviderName, list[_Message]]:
     """Return the API that a request is for, and its messages."""
     messages = as_dicts(request.get("messages"))
     if messages:

@@ -91,9 +91,6 @@ ESTIMATES = {
     "phi": FamilyEstimate(102),
 }
 
-# For a known provider and an unknown model. OpenAI's messages are used for other models, too.
-_TYPICAL = {"anthropic": "claude", "gemini": "gemini", "mistral": "mistral"}
-
 # Google publishes no vocabulary for Gemini; that of Gemma is the closest.
 _STAND_INS = {"gemini": "gemma3"}
 
@@ -119,18 +116,16 @@ def model_counter(model: str) -> Counter | None:
 
 
 @lru_cache(maxsize=64)
-def counter_for(provider: str, model: str | None) -> Counter:
-    """Return the counter for a model, or for a provider's models if there is no model or it is unknown.
-
-    Many other models accept messages in OpenAI's format, so an unknown name does not determine the tokenizer, and the
-    count is an estimate.
+def counter_for(model: str | None, typical: str | None) -> Counter:
+    """Return the counter for a model, or for a typical one if there is no model or it is unknown.
 
     Args:
-        provider: The provider whose messages are counted.
         model: The model's name, or None.
+        typical: A model of the same provider; None if it may be any provider's, as with messages in OpenAI's format. An
+            unknown name then does not determine the tokenizer, and the count is an estimate.
     """
     found = None if model is None else model_counter(model)
-    found = found or (model_counter(_TYPICAL[provider]) if provider in _TYPICAL else None)
+    found = found or (None if typical is None else model_counter(typical))
     return found or (best_counter() if model is None else _UNKNOWN_MODEL)
 
 

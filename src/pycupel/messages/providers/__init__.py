@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from typing import get_args
 
+from pycupel.messages.options import ResolvedProviderName
 from pycupel.messages.providers._base import MessageView, Provider
 
 __all__ = ["PROVIDERS", "MessageView", "Provider"]
 
-_NAMES = ("openai", "responses", "anthropic", "gemini", "mistral")
+_NAMES: tuple[ResolvedProviderName, ...] = get_args(ResolvedProviderName)
 
 
 class _Providers(Mapping[str, Provider]):

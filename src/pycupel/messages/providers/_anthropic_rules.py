@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
-from pycupel.messages.providers._base import CACHED, ERROR, WARNING, Finding, MessageView
+from pycupel.messages.fields import field, is_list
+from pycupel.messages.providers._base import BESIDE, CACHED, ERROR, WARNING, Finding, MessageView
 from pycupel.messages.providers._rules import EMPTY_TEXT, Fault, faults_by_mark, system_neighbours
 
 __all__ = [
@@ -13,9 +15,11 @@ __all__ = [
     "TEXT_BEFORE_RESULT",
     "TRAILING_SPACE",
     "UNSIGNED_THINKING",
+    "empty_prompt",
     "excess_cache_control",
     "faults",
     "misplaced_system",
+    "missing_tools",
     "needs",
     "split_results",
     "thinking_not_first",
@@ -65,11 +69,34 @@ def excess_cache_control(views: Sequence[MessageView]) -> Iterator[Finding]:
         count += cached
         if cached and count > _MAX_CACHED:
             yield Finding(
-                view.index,
+                view.message_index,
                 "excess-cache-control",
                 f"the history has more than {_MAX_CACHED} blocks with cache_control",
                 "Keep cache_control on the last blocks only; system and tools count, too.",
             )
+
+
+def empty_prompt(system: Any, _tools: Sequence[Any] | None, _views: Sequence[MessageView]) -> Iterator[Finding]:
+    """Report a system prompt with an empty text."""
+    blocks = system if is_list(system) else [system]
+    texts = [block if isinstance(block, str) else field(block, "text") for block in blocks]
+    if any(isinstance(text, str) and not text.strip() for text in texts):
+        yield Finding(
+            BESIDE, EMPTY_TEXT, "the system prompt has an empty or whitespace-only text", "Remove the empty text."
+        )
+
+
+def missing_tools(_system: Any, tools: Sequence[Any] | None, views: Sequence[MessageView]) -> Iterator[Finding]:
+    """Warn of calls without definitions of tools, which only some servers reject, such as Bedrock."""
+    first = next((view.message_index for view in views if view.calls or view.results), None)
+    if first is not None and tools is not None and not tools:
+        yield Finding(
+            first,
+            "missing-tools",
+            "the history has tool calls, but the request defines no tools",
+            "Include the tool definitions in the request.",
+            WARNING,
+        )
 
 
 def split_results(views: Sequence[MessageView]) -> Iterator[Finding]:
@@ -77,7 +104,7 @@ def split_results(views: Sequence[MessageView]) -> Iterator[Finding]:
     for before, view in pairwise(views):
         if before.results and view.results:
             yield Finding(
-                view.index,
+                view.message_index,
                 "split-results",
                 "the results of parallel calls are spread over several messages",
                 "Put all the results into one user message.",
@@ -91,7 +118,7 @@ def misplaced_system(views: Sequence[MessageView]) -> Iterator[Finding]:
     for n, before, after in system_neighbours(roles):
         if before is None:
             yield Finding(
-                views[n].index,
+                views[n].message_index,
                 "system-first",
                 "a system message precedes the first user message",
                 "Send it as the system parameter.",
@@ -99,7 +126,7 @@ def misplaced_system(views: Sequence[MessageView]) -> Iterator[Finding]:
             )
         elif roles[before] == "assistant" or (after is not None and roles[after] != "assistant"):
             yield Finding(
-                views[n].index,
+                views[n].message_index,
                 "system-misplaced",
                 "a system message is not between a user message and the assistant's answer to it",
                 "Move it directly after a user message that is followed by an assistant message or is the last one.",
@@ -116,7 +143,7 @@ def thinking_not_first(views: Sequence[MessageView]) -> Iterator[Finding]:
             spoken.append(view)
     if any(view.calls for view in spoken) and not spoken[0].reasoning and any(view.reasoning for view in views):
         yield Finding(
-            spoken[0].index,
+            spoken[0].message_index,
             "thinking-not-first",
             "the last turn uses tools but does not start with a thinking block, which requests with thinking need",
             "Keep the thinking block that starts the turn, or disable thinking.",

@@ -9,18 +9,20 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentError, ContentReader, Prices
 from pycupel.messages.fields import field, is_list, text_of
-from pycupel.messages.options import ProviderName
+from pycupel.messages.options import ResolvedProviderName
 from pycupel.model import ContextItem
 from pycupel.model.checks import describe
 from pycupel.model.frozen import sealed
 
 __all__ = [
+    "BESIDE",
     "CACHED",
     "CALL_OPEN",
     "ERROR",
     "LANGCHAIN_ROLES",
     "LASTING",
     "WARNING",
+    "BesideRule",
     "Finding",
     "MessageView",
     "Pairing",
@@ -39,6 +41,9 @@ Severity: TypeAlias = Literal["error", "warning"]
 
 ERROR: Severity = "error"
 WARNING: Severity = "warning"
+
+# The index of what is sent beside the messages.
+BESIDE = -1
 
 CALL_OPEN = "open-tool-call"
 
@@ -63,7 +68,7 @@ LANGCHAIN_ROLES = {
 }
 _PRICES = Prices()
 
-# Where a response has what belongs in a history, by the field that gives the response away.
+# Where in a response the part is that belongs in a history, by the field that identifies the response.
 _IN_RESPONSES = {
     "choices": "choices[0].message",
     "candidates": "candidates[0].content",
@@ -75,14 +80,15 @@ _IN_RESPONSES = {
 class MessageView(NamedTuple):
     """What pycupel needs to know about one message of any provider.
 
-    `role` is "system", "user", "assistant" or "tool"; a user message with only tool results is "tool".
-    `text` is everything readable, with reasoning and the arguments of calls, without images and files; `tokens` is the
-    cost of the whole message. `calls` and `results` are ids. A message with results never opens a turn, even if it also
-    has text of the user. `reasoning` says that the message starts with reasoning for what follows. `marks` are for the
-    rules of one provider. `shares` are the tokens of calls, results and reasoning, each with its kind.
+    `message_index` is the index of the message; -1 for what is sent beside the messages. `role` is "system", "user",
+    "assistant" or "tool"; a user message with only tool results is "tool". `text` is everything readable, with
+    reasoning and the arguments of calls, without images and files; `tokens` is the cost of the whole message. `calls`
+    and `results` are ids. A message with results never opens a turn, even if it also has text of the user. `reasoning`
+    says that the message starts with reasoning for what follows. `marks` are for the rules of one provider. `shares`
+    are the tokens of calls, results and reasoning, each with its kind.
     """
 
-    index: int  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
+    message_index: int
     role: str
     text: str
     tokens: int
@@ -122,12 +128,18 @@ Pairing: TypeAlias = tuple[list[list[int]], list[Finding]]
 
 Reader: TypeAlias = Callable[[Sequence[Any], ContentReader, int], list[MessageView]]
 Rule: TypeAlias = Callable[[Sequence[MessageView]], Iterator[Finding]]
+BesideRule: TypeAlias = Callable[[Any, Sequence[Any] | None, Sequence[MessageView]], Iterator[Finding]]
+"""Checks a system prompt and the definitions of tools, None if they are unknown, beside these messages."""
+
+
+def _user_message(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
 
 
 class Provider(NamedTuple):
     """The message format of a provider, its rules for a history, and its prices."""
 
-    name: ProviderName
+    name: ResolvedProviderName
     """Its name."""
 
     reader: Reader
@@ -151,6 +163,24 @@ class Provider(NamedTuple):
     """Rules for the whole history, which no single message breaks: the linter reports them, but the selection drops
     nothing because of them.
     """
+
+    beside_rules: tuple[BesideRule, ...] = ()
+    """Rules for what is sent beside the messages. Only the linter checks them."""
+
+    duplicate_tools: Severity = WARNING
+    """How bad it is if two tools have the same name."""
+
+    user_message: Callable[[str], dict[str, Any]] = _user_message
+    """Makes a user message with this text."""
+
+    system_beside: bool = False
+    """Whether it takes the system prompt beside the messages, not among them."""
+
+    also_reads: tuple[ResolvedProviderName | None, ...] = ()
+    """The providers whose messages it accepts, too; None for plain texts, which have the format of several."""
+
+    typical_model: str | None = None
+    """Whose tokens to count if the model is unknown; None if it may be any provider's."""
 
     def read(self, messages: Sequence[Any], count: Callable[[str], int] = len, *, start: int = 0) -> list[MessageView]:
         """Read each message into a view.
@@ -227,14 +257,14 @@ def role_of(message: Any, index: int, roles: Mapping[str, str], hint: str | None
 
 
 def message_in(value: Any) -> str | None:
-    """Where a response has what belongs in a history; None if the value is not a response."""
+    """Return where in a response the part is that belongs in a history; None if the value is not a response."""
     if field(value, "role") is not None or field(value, "type") is not None:
         return None
     return next((path for name, path in _IN_RESPONSES.items() if field(value, name) is not None), None)
 
 
 def _advice(value: Any) -> str | None:
-    """What to do about a value that is often taken for a message."""
+    """Return a hint for a value that is often mistaken for a message; None if there is none."""
     if isinstance(value, ContextItem):
         return "For items, use pycupel.select."
     path = message_in(value)
@@ -258,21 +288,23 @@ def id_of(value: Any, index: int, key: str) -> str:
 
 
 def check_content(content: Any, index: int, *, required: bool) -> None:
-    """Reject content that is neither a text nor a list of parts."""
+    """Reject content that is neither a string nor a list of parts."""
     if isinstance(content, str):
         return
     if content is None:
         if required:
-            raise MessageShapeError("the message has no content", index, "content", hint="An empty text is ''.")
+            raise MessageShapeError(
+                "the message has no content", index, "content", hint="For an empty message, use ''."
+            )
         return
-    for n, part in enumerate(entries(content, index, "content", "a text or a list of parts")):
+    for n, part in enumerate(entries(content, index, "content", "a string or a list of parts")):
         if isinstance(part, str):
             continue
         kind, key = field(part, "type"), f"content[{n}].type"
         if kind is None and not _is_text(part):
-            raise MessageShapeError(f"every part needs a type, but this is {describe(part)}", index, key)
+            raise MessageShapeError(f"part has no type: {describe(part)}", index, key)
         if kind is not None and not isinstance(kind, str):
-            raise MessageShapeError(f"must be the type of a part, not {describe(kind)}", index, key)
+            raise MessageShapeError(f"must be a string naming the part's type, not {describe(kind)}", index, key)
 
 
 def _is_text(part: Any) -> bool:

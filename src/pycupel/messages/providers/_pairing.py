@@ -38,7 +38,7 @@ def pair_adjacent(views: Sequence[MessageView], *, one_message: bool = False, id
         answers: list[int] = []
         answered: list[str] = []
         while end < len(views) and views[end].results:
-            answers.append(views[end].index)
+            answers.append(views[end].message_index)
             answered += views[end].results
             end += 1
             if views[end - 1].role == "user":
@@ -63,25 +63,25 @@ def _pair(
     for n, answer in enumerate(answers):
         accepted = {} if one_message and n > 0 else pending
         if accepted.keys().isdisjoint(answer.results):
-            groups.append([answer.index])
+            groups.append([answer.message_index])
         else:
-            group.append(answer.index)
+            group.append(answer.message_index)
         for each in answer.results:
             if each in accepted:
                 del accepted[each]
             elif each in pending or each not in made:
-                yield orphan(answer.index, each)
+                yield orphan(answer.message_index, each)
             else:
-                yield repeated(answer.index, each)
+                yield repeated(answer.message_index, each)
     for each in pending:
-        yield (waiting if is_open else unanswered)(view.index, each)
+        yield (waiting if is_open else unanswered)(view.message_index, each)
 
 
 def repeated_calls(view: MessageView, used: set[str]) -> Iterator[Finding]:
     """Report the calls whose id was used before, and mark all ids as used."""
     for each in view.calls:
         if each in used:
-            yield repeated(view.index, each)
+            yield repeated(view.message_index, each)
         used.add(each)
 
 

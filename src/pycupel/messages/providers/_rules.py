@@ -32,8 +32,8 @@ EMPTY_TEXT = "empty-text"
 
 # A warning, because only some models and servers reject empty texts.
 EMPTY_TEXT_FAULT: Fault = (
-    "the message has an empty text, which not every model accepts",
-    "Drop the text, or the message.",
+    "the message has an empty text, which some models reject",
+    "Remove the empty text, or the whole message.",
     WARNING,
 )
 
@@ -48,13 +48,13 @@ def faults_by_mark(faults: Mapping[str, Fault]) -> Rule:
         for view in views:
             for mark in view.marks:
                 if mark in faults:
-                    yield Finding(view.index, mark, *faults[mark])
+                    yield Finding(view.message_index, mark, *faults[mark])
 
     return rule
 
 
 def empty_message(parts: str) -> Fault:
-    """Make the fault of an empty message."""
+    """Make the fault of a message that has neither of these parts."""
     return f"the message has neither {parts}", "Drop the message.", ERROR
 
 
@@ -89,9 +89,9 @@ def first_not_user(views: Sequence[MessageView]) -> Iterator[Finding]:
             return
         if view.role == "assistant":
             yield Finding(
-                view.index,
+                view.message_index,
                 "first-not-user",
-                "the assistant speaks before the first user message",
+                "an assistant message precedes the first user message",
                 "Start the history with a user message.",
             )
 
@@ -100,7 +100,7 @@ def ends_with_assistant(views: Sequence[MessageView]) -> Iterator[Finding]:
     """Warn only, because a user message may still be appended, and some models continue the last message."""
     if views and views[-1].role == "assistant" and not views[-1].calls and PREFIX not in views[-1].marks:
         yield Finding(
-            views[-1].index,
+            views[-1].message_index,
             "ends-with-assistant",
             "the history ends with an assistant message, which only some models continue",
             "Append a user message before you send the history.",

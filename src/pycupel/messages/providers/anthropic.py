@@ -13,15 +13,27 @@ from pycupel.messages.providers._anthropic_rules import (
     TEXT_BEFORE_RESULT,
     TRAILING_SPACE,
     UNSIGNED_THINKING,
+    empty_prompt,
     excess_cache_control,
     faults,
     misplaced_system,
+    missing_tools,
     needs,
     split_results,
     thinking_not_first,
     trailing_space,
 )
-from pycupel.messages.providers._base import CACHED, MessageView, Pairing, Provider, entries, id_of, one_by_one, role_of
+from pycupel.messages.providers._base import (
+    CACHED,
+    ERROR,
+    MessageView,
+    Pairing,
+    Provider,
+    entries,
+    id_of,
+    one_by_one,
+    role_of,
+)
 from pycupel.messages.providers._pairing import orphan, pair_adjacent
 from pycupel.messages.providers._rules import EMPTY_TEXT, ends_with_assistant, first_not_user
 from pycupel.model.checks import describe
@@ -45,7 +57,7 @@ def _read(message: Any, index: int, content: ContentReader) -> MessageView:
     if blocks is None and role == "system":
         # It may have only options.
         return MessageView(index, role, *content(message))
-    blocks = entries(blocks, index, "content", "a text or a list of blocks")
+    blocks = entries(blocks, index, "content", "a string or a list of blocks")
     kinds = [_kind(block, role, index, n) for n, block in enumerate(blocks)]
     calls = _ids(blocks, kinds, index, "tool_use", "id")
     results = _ids(blocks, kinds, index, "tool_result", "tool_use_id")
@@ -64,12 +76,14 @@ def _read(message: Any, index: int, content: ContentReader) -> MessageView:
 
 
 def _kind(block: Any, role: str, index: int, n: int) -> str:
-    kind = field(block, "type")
+    kind, key = field(block, "type"), f"content[{n}].type"
+    if kind is None:
+        raise MessageShapeError(f"block has no type: {describe(block)}", index, key)
     if not isinstance(kind, str):
-        raise MessageShapeError(f"every block needs a type, but this is {describe(block)}", index, f"content[{n}].type")
+        raise MessageShapeError(f"must be a string naming the block's type, not {describe(kind)}", index, key)
     speaker = _SPEAKERS.get(kind, role)
     if speaker != role:
-        raise MessageShapeError(f"{kind} blocks are only allowed in {speaker} messages", index, f"content[{n}].type")
+        raise MessageShapeError(f"{kind} blocks are only allowed in {speaker} messages", index, key)
     return kind
 
 
@@ -128,13 +142,13 @@ def _pair(views: Sequence[MessageView]) -> Pairing:
     for view in views:
         for mark in view.marks:
             if mark.startswith(_BEGINS):
-                begun[mark.removeprefix(_BEGINS)] = view.index
+                begun[mark.removeprefix(_BEGINS)] = view.message_index
             elif mark.startswith(_ENDS):
                 call_id = mark.removeprefix(_ENDS)
                 if call_id in begun:
-                    spans[begun[call_id]] = view.index
+                    spans[begun[call_id]] = view.message_index
                 else:
-                    findings.append(orphan(view.index, call_id))
+                    findings.append(orphan(view.message_index, call_id))
     return _merge_spans(groups, spans) if spans else groups, findings
 
 
@@ -159,4 +173,9 @@ ANTHROPIC = Provider(
     needs,
     Prices(call=88, tool=16, tools=346, image=1600, small_image=1600, file=3100),
     (excess_cache_control,),
+    (empty_prompt, missing_tools),
+    duplicate_tools=ERROR,
+    system_beside=True,
+    also_reads=(None,),
+    typical_model="claude",
 )

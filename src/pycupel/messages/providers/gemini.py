@@ -124,7 +124,7 @@ def _parts(message: Any, role: str, index: int) -> Sequence[Any]:
         if not isinstance(part, str) and not is_mapping(part) and not hasattr(part, "text"):
             is_pydantic_ai = hasattr(part, "part_kind")
             raise MessageShapeError(
-                f"must be a part of a content, not {describe(part)}",
+                f"must be a Gemini part, not {describe(part)}",
                 index,
                 f"parts[{n}]",
                 hint="Pydantic AI has a hook of its own: CupelHistory." if is_pydantic_ai else None,
@@ -197,17 +197,21 @@ def _call_after_model(views: Sequence[MessageView]) -> Iterator[Finding]:
 
 def _spoken_before_call(view: MessageView) -> Finding:
     return Finding(
-        view.index,
+        view.message_index,
         "call-after-model",
-        "a model message stands between a function call and the user message or results it must follow",
+        "a model message separates a function call from the user message or results it must follow",
         "Make it a part of the message with the call, or drop it.",
     )
+
+
+def _user_message(text: str) -> dict[str, Any]:
+    return {"role": "user", "parts": [{"text": text}]}
 
 
 _FAULTS: dict[str, Fault] = {
     EMPTY_MESSAGE: empty_message("text nor other parts"),
     EMPTY_TEXT: EMPTY_TEXT_FAULT,
-    _EMPTY_PART: ("the message has an empty part", "Drop the part, or the message.", ERROR),
+    _EMPTY_PART: ("the message has an empty part", "Remove the part, or the whole message.", ERROR),
 }
 
 GEMINI = Provider(
@@ -216,4 +220,8 @@ GEMINI = Provider(
     partial(pair_adjacent, one_message=True),
     (faults_by_mark(_FAULTS), first_not_user, _call_after_model, ends_with_assistant),
     prices=Prices(message=2, call=12, image=1120, small_image=280, audio=3200),
+    duplicate_tools=ERROR,
+    user_message=_user_message,
+    system_beside=True,
+    typical_model="gemini",
 )

@@ -46,7 +46,7 @@ def _function_names(message: Any, view: MessageView) -> Iterator[Any]:
         yield field(message, "name")
     if view.calls:
         yield field(field(message, "function_call"), "name")
-        for _, call in tool_calls(message, view.index):
+        for _, call in tool_calls(message, view.message_index):
             function = field(call, "function")
             yield field(call if function is None else function, "name")
 
@@ -58,7 +58,7 @@ def _starts_with_call(views: Sequence[MessageView]) -> Iterator[Finding]:
             return
         if view.calls:
             yield Finding(
-                view.index,
+                view.message_index,
                 "first-not-user",
                 "the history starts with a tool call",
                 "Start the history with a system or a user message.",
@@ -70,7 +70,7 @@ def _misplaced_system(views: Sequence[MessageView]) -> Iterator[Finding]:
     for n, before, _ in system_neighbours(roles):
         if before is not None and roles[before] != "user":
             yield Finding(
-                views[n].index,
+                views[n].message_index,
                 "system-misplaced",
                 "a system message follows an assistant message or a tool result",
                 "Put it at the start of the history or directly after a user message.",
@@ -81,10 +81,10 @@ def _misplaced_prefix(views: Sequence[MessageView]) -> Iterator[Finding]:
     for view in views[:-1]:
         if PREFIX in view.marks:
             yield Finding(
-                view.index,
+                view.message_index,
                 "prefix-not-last",
                 "a message with prefix=True is not the last one",
-                "Drop its prefix, or what follows it.",
+                "Remove prefix=True, or the messages after it.",
             )
 
 
@@ -94,7 +94,7 @@ def _odd_ids(views: Sequence[MessageView]) -> Iterator[Finding]:
         for each in (*view.calls, *view.results):
             if not re.fullmatch(_ID, each):
                 yield Finding(
-                    view.index,
+                    view.message_index,
                     "odd-id",
                     f"the tool call id {quoted(each)} is not nine letters and digits, which many models require",
                     "Give the call and its result the same id of nine letters and digits.",
@@ -133,4 +133,6 @@ MISTRAL = Provider(
     _needs,
     # For version 3 tokenizers, which write calls and results as JSON with ids. Later ones need less.
     Prices(call=60, tools=2, image=1406, small_image=1406, audio=1250, escapes=True),
+    also_reads=(None, "openai"),
+    typical_model="mistral",
 )

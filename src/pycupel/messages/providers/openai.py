@@ -181,7 +181,7 @@ _FAULTS: dict[str, Fault] = {
     **EMPTY_FAULTS,
     _EMPTY_CALLS: (
         "tool_calls is an empty list, which OpenAI rejects",
-        "Leave the field out.",
+        "Remove the field.",
         # Other servers with this format accept it, and the message is worth keeping.
         WARNING,
     ),

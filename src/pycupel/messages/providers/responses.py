@@ -46,7 +46,7 @@ def _read(item: Any, index: int, content: ContentReader) -> MessageView:
     results: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     if kind is not None and not isinstance(kind, str):
-        raise MessageShapeError(f"must be the type of an item, not {describe(kind)}", index, "type")
+        raise MessageShapeError(f"must be a string naming the item's type, not {describe(kind)}", index, "type")
     if kind is None or kind == "message":
         role = role_of(item, index, _ROLES)
         check_content(field(item, "content"), index, required=True)
@@ -109,7 +109,7 @@ class _Pairs:
     def __init__(self, views: Sequence[MessageView]) -> None:
         self.groups: list[list[int]] = []
         self.findings: list[Finding] = []
-        self._answers = {each: view.index for view in reversed(views) for each in view.results}
+        self._answers = {each: view.message_index for view in reversed(views) for each in view.results}
         self._used: set[str] = set()
         self._waiting: dict[str, tuple[int, list[int]]] = {}
         # The model may add to the group until the last of its calls is answered.
@@ -122,24 +122,24 @@ class _Pairs:
             self._group = self.groups[-1]
             self._until = -1
         else:
-            self._group.append(view.index)
+            self._group.append(view.message_index)
         self.findings += repeated_calls(view, self._used)
         for each in view.calls:
-            self._waiting.setdefault(each, (view.index, self._group))
+            self._waiting.setdefault(each, (view.message_index, self._group))
             self._until = max(self._until, self._answers.get(each, -1))
 
     def answer(self, view: MessageView) -> None:
         for each in view.results:
             if each in self._waiting:
-                self._waiting.pop(each)[1].append(view.index)
+                self._waiting.pop(each)[1].append(view.message_index)
             else:
-                self.groups.append([view.index])
-                self.findings.append((repeated if each in self._used else orphan)(view.index, each))
-        if view.index >= self._until:
+                self.groups.append([view.message_index])
+                self.findings.append((repeated if each in self._used else orphan)(view.message_index, each))
+        if view.message_index >= self._until:
             self._group = None
 
     def alone(self, view: MessageView) -> None:
-        self.groups.append([view.index])
+        self.groups.append([view.message_index])
         self._group = None
 
     def finish(self, last: int) -> Pairing:
@@ -151,7 +151,7 @@ class _Pairs:
 
 
 def _pair(views: Sequence[MessageView]) -> Pairing:
-    dangling = {view.index for view in _dangling(views)}
+    dangling = {view.message_index for view in _dangling(views)}
     pairs = _Pairs(views)
     pairs.findings += map(_without_item, sorted(dangling))
     last = -1
@@ -159,8 +159,8 @@ def _pair(views: Sequence[MessageView]) -> Pairing:
         if view.results:
             pairs.answer(view)
             continue
-        last = view.index
-        if view.role == "assistant" and view.index not in dangling:
+        last = view.message_index
+        if view.role == "assistant" and view.message_index not in dangling:
             pairs.speak(view)
         else:
             pairs.alone(view)

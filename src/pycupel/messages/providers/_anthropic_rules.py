@@ -155,7 +155,7 @@ def trailing_space(views: Sequence[MessageView]) -> Iterator[Finding]:
     """Warn only, because a user message may still be appended."""
     if views and views[-1].role == "assistant" and TRAILING_SPACE in views[-1].marks:
         yield Finding(
-            views[-1].index,
+            views[-1].message_index,
             TRAILING_SPACE,
             "the assistant message at the end has a text that ends with whitespace",
             "Strip the text, or append a user message.",

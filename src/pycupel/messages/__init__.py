@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from pycupel.lazy import load_when_used
 from pycupel.messages.counting import count_messages
-from pycupel.messages.options import ProviderName, TooLarge, UnitName
+from pycupel.messages.options import ProviderName, ResolvedProviderName, TooLarge, UnitName
 from pycupel.messages.result import ExplainedSelection, MessageSelection
 from pycupel.messages.selection import aselect_messages, select_messages
 from pycupel.messages.usage import Usage, tokens_by_kind
@@ -42,6 +42,7 @@ __all__ = [
     "Finding",
     "MessageSelection",
     "ProviderName",
+    "ResolvedProviderName",
     "ShortenedMessage",
     "TooLarge",
     "UnitName",

@@ -20,7 +20,7 @@ from pycupel import (
     ScoredItem,
     StreamSlice,
 )
-from pycupel.messages.slicing import BesideSlice, document_share, fill, inner_slicer, without_lone_questions
+from pycupel.messages.slicing import BesideSlice, document_share, fill, inner_slicer, never_dropped, without_lone_questions
 from pycupel.protocols import Slicer
 
 
@@ -72,6 +72,21 @@ def test_an_item_brings_what_it_needs() -> None:
 def test_an_item_is_dropped_if_what_it_needs_does_not_fit() -> None:
     large = item("x", 25)
     assert take([(A, 0.9), (B, 0.8), (C, 0.7), (large, 0.1)], 30, {A: [large]}) == "bc"
+
+
+@pytest.mark.parametrize(
+    ("limit", "left", "expected"),
+    [(90, 90, {0, 1, 2}), (89, 89, {2}), (160, 30, {0, 1, 2}), (160, 29, {1, 2}), (79, 79, set()), (90, -8, set())],
+)
+def test_all_units_stay_if_they_take_a_third_of_the_room_or_else_the_newest_that_take_an_eighth(
+    limit: int, left: int, expected: set[int]
+) -> None:
+    assert never_dropped([2, 1, 0], [10, 10, 10], [(), (), ()], limit, left) == expected
+
+
+def test_a_unit_that_is_never_dropped_brings_what_it_needs() -> None:
+    sizes, ties = [10, 200, 10, 10], [(), (), (0,), (1,)]
+    assert never_dropped([3, 2, 1, 0], sizes, ties, 160, 160) == {0, 2}
 
 
 def test_what_is_needed_may_need_something_else() -> None:

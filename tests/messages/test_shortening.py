@@ -128,7 +128,7 @@ def names(number: int, lines: int = 60) -> str:
 
 @pytest.mark.parametrize("stable", [True, False])
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_no_exchange_is_dropped_for_an_older_result_if_all_get_small(provider: str, stable: bool) -> None:  # noqa: FBT001
+def test_no_exchange_is_dropped_for_an_older_result_if_all_get_small(provider: str, stable: bool) -> None:
     messages = [question(provider, "Go on.")]
     for number in range(8):
         messages += exchange(provider, number, "pushed" if number == 2 else names(number))
@@ -230,6 +230,28 @@ def test_what_is_out_of_date_becomes_a_stub_first() -> None:
     assert selection.cut is not None
     assert selection.cut.removed == sum(each.original_tokens - each.tokens for each in selection.shortened)
     assert selection.cut.rewritten == selection.total_tokens - (count_messages(messages[:2], "openai", quarter) - 3)
+
+
+def failed(provider: str) -> list[Any]:
+    """A call that fails, with the provider's mark for it."""
+    messages = exchange(provider, 1, "permission denied")
+    if provider == "anthropic":
+        messages[1]["content"][0]["is_error"] = True
+    else:
+        messages[1]["parts"][0]["functionResponse"]["response"] = {"error": "permission denied"}
+    return messages
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "gemini"])
+def test_a_call_that_failed_outdates_nothing(provider: str) -> None:
+    messages = [question(provider, "Read."), *exchange(provider, 1, log(1)), *failed(provider)]
+    for n in (1, 2):
+        if provider == "anthropic":
+            messages[2 * n - 1]["content"][0]["id"] = messages[2 * n]["content"][0]["tool_use_id"] = f"first{n}"
+    messages += history(provider, 8)[5:]
+    selection = select(messages, 3_000, provider, shorten="results", stable=False)
+    assert 2 in selection.kept
+    assert "setting_1: src/app/module_1.py" in str(selection.messages[2])
 
 
 def test_results_that_report_errors_are_shortened_last() -> None:

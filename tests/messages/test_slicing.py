@@ -20,7 +20,14 @@ from pycupel import (
     ScoredItem,
     StreamSlice,
 )
-from pycupel.messages.slicing import BesideSlice, document_share, fill, inner_slicer, never_dropped, without_lone_questions
+from pycupel.messages.slicing import (
+    BesideSlice,
+    document_share,
+    fill,
+    inner_slicer,
+    never_dropped,
+    without_lone_questions,
+)
 from pycupel.protocols import Slicer
 
 

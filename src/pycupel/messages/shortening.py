@@ -1,8 +1,9 @@
 """Shorten a history: at a cut, old results become key lines, then stubs, before their exchange is dropped.
 
 A cut decides about all units at once: each stays whole, gets shorter results, or is dropped, so that as much unique
-information as possible stays. By that measure, an exchange with a short result is worth little beside one line of a
-long one, so the newest exchanges, or all if they get small enough, are never dropped for it. A shortened result stays as it is; a later cut may shorten it further.
+information as possible stays. By that measure, an exchange with a short result is worth little beside a line of a long
+one, so the newest exchanges, or all of them if they get small enough, are never dropped for it. A shortened result
+stays as it is; a later cut may shorten it further.
 """
 
 from __future__ import annotations
@@ -160,8 +161,8 @@ class ShorteningCutter(ShortenedHistory):
                 seen.add(i)
         return kept
 
-    def _required(self, ladders: Mapping[int, Ladder], whole: Collection[int], limit: int) -> list[int]:
-        """Return the units that must not be dropped: those whose newest results stay whole, and those that get small."""
+    def _required(self, ladders: dict[int, Ladder], whole: Collection[int], limit: int) -> list[int]:
+        """Return the units that must not be dropped: those with results that stay whole, and others that get small."""
         sizes = self.history.sizes.copy()
         for i, ladder in ladders.items():
             sizes[i] = ladder.least

@@ -83,17 +83,25 @@ def test_an_item_is_dropped_if_what_it_needs_does_not_fit() -> None:
 
 @pytest.mark.parametrize(
     ("limit", "left", "expected"),
-    [(90, 90, {0, 1, 2}), (89, 89, {2}), (160, 30, {0, 1, 2}), (160, 29, {1, 2}), (79, 79, set()), (90, -8, set())],
+    [
+        (150, 150, {0, 1, 2, 3, 4}),
+        (149, 149, {4}),
+        (99, 99, set()),
+        (300, 50, {0, 1, 2, 3, 4}),
+        (300, 49, {2, 3, 4}),
+        (300, 20, {3, 4}),
+        (300, -8, set()),
+    ],
 )
-def test_all_units_stay_if_they_take_a_third_of_the_room_or_else_the_newest_that_take_an_eighth(
+def test_all_units_stay_if_they_take_a_third_of_the_room_or_else_the_newest_that_take_a_tenth(
     limit: int, left: int, expected: set[int]
 ) -> None:
-    assert never_dropped([2, 1, 0], [10, 10, 10], [(), (), ()], limit, left) == expected
+    assert never_dropped([4, 3, 2, 1, 0], [10] * 5, [()] * 5, limit, left) == expected
 
 
 def test_a_unit_that_is_never_dropped_brings_what_it_needs() -> None:
     sizes, ties = [10, 200, 10, 10], [(), (), (0,), (1,)]
-    assert never_dropped([3, 2, 1, 0], sizes, ties, 160, 160) == {0, 2}
+    assert never_dropped([3, 2, 1, 0], sizes, ties, 200, 200) == {0, 2}
 
 
 def test_what_is_needed_may_need_something_else() -> None:

@@ -20,9 +20,9 @@ __all__ = ["BesideSlice", "document_share", "fill", "inner_slicer", "never_dropp
 _DOCUMENT_PERCENT = 30.0
 
 # A cut that shortens drops nothing if all units at their shortest take at most a third of its room. Otherwise, it drops
-# none of the newest ones that take an eighth. Larger shares would leave too little room for what other results say.
+# none of the newest ones that take a tenth. Larger shares would leave too little room for what other results say.
 _ALL = 3
-_NEWEST = 8
+_NEWEST = 10
 
 _HISTORY_KINDS = frozenset({ContextKind.SYSTEM_PROMPT.key, ContextKind.MESSAGE.key, ContextKind.TOOL_OUTPUT.key})
 

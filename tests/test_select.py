@@ -144,7 +144,7 @@ def test_a_result_cannot_be_hashed_and_says_so() -> None:
 
 
 def test_the_representation_is_one_line() -> None:
-    assert repr(select(ITEMS, 15)) == "<ContextResult: 2 items, 15 tokens>"
+    assert repr(select(ITEMS, 15, "rag")) == "<ContextResult: 2 items, 15 tokens>"
     unset = [ContextItem("a", 5)]
     assert repr(select(unset, 15, "rag", explain=True)) == "<ExplainedResult: 1 item, 5 tokens, notes: 1>"
 

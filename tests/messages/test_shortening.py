@@ -121,6 +121,46 @@ def test_old_results_are_shortened_before_they_are_dropped(provider: str) -> Non
     )
 
 
+def names(number: int, lines: int = 60) -> str:
+    """A result in which every line says something new, so that a short result is worth little beside it."""
+    return "\n".join(f"value_{number}_{i} = make_{number}_{i}(config_{i})" for i in range(lines))
+
+
+@pytest.mark.parametrize("stable", [True, False])
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_no_exchange_is_dropped_for_an_older_result_if_all_get_small(provider: str, stable: bool) -> None:
+    messages = [question(provider, "Go on.")]
+    for number in range(8):
+        messages += exchange(provider, number, "pushed" if number == 2 else names(number))
+    selection = select(messages, 3_400, provider, shorten="results", stable=stable)
+    assert selection.dropped == ()
+    assert selection.shortened
+    assert selection.total_tokens <= 3_400
+
+
+def test_the_newest_exchanges_are_not_dropped_for_older_results() -> None:
+    messages = [question("openai", "Go on.")]
+    for number in range(90):
+        messages += exchange("openai", number, "pushed" if number in (4, 84) else names(number, 30))
+    selection = select(messages, 3_000, "openai", shorten="results", stable=False)
+    assert 2 * 4 + 2 not in selection.kept
+    assert 2 * 84 + 2 in selection.kept
+
+
+def test_what_saves_less_in_its_message_than_alone_displaces_nothing() -> None:
+    """This counter charges extra for line breaks; Gemini's messages are JSON, and have none."""
+    selection = select_messages(
+        history("gemini", 12),
+        2_100,
+        provider="gemini",
+        counter=lambda said: (len(said) + 6 * said.count("\n")) // 4,
+        shorten="results",
+        stable=False,
+    )
+    assert selection.dropped == ()
+    assert selection.shortened
+
+
 def texts_of(selection: MessageSelection) -> dict[int, str]:
     """What the results of an OpenAI history say, by message."""
     kept = zip(selection.kept, selection.messages, strict=True)
@@ -190,6 +230,28 @@ def test_what_is_out_of_date_becomes_a_stub_first() -> None:
     assert selection.cut is not None
     assert selection.cut.removed == sum(each.original_tokens - each.tokens for each in selection.shortened)
     assert selection.cut.rewritten == selection.total_tokens - (count_messages(messages[:2], "openai", quarter) - 3)
+
+
+def failed(provider: str) -> list[Any]:
+    """A call that fails, with the provider's mark for it."""
+    messages = exchange(provider, 1, "permission denied")
+    if provider == "anthropic":
+        messages[1]["content"][0]["is_error"] = True
+    else:
+        messages[1]["parts"][0]["functionResponse"]["response"] = {"error": "permission denied"}
+    return messages
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "gemini"])
+def test_a_call_that_failed_outdates_nothing(provider: str) -> None:
+    messages = [question(provider, "Read."), *exchange(provider, 1, log(1)), *failed(provider)]
+    for n in (1, 2):
+        if provider == "anthropic":
+            messages[2 * n - 1]["content"][0]["id"] = messages[2 * n]["content"][0]["tool_use_id"] = f"first{n}"
+    messages += history(provider, 8)[5:]
+    selection = select(messages, 3_000, provider, shorten="results", stable=False)
+    assert 2 in selection.kept
+    assert "setting_1: src/app/module_1.py" in str(selection.messages[2])
 
 
 def test_results_that_report_errors_are_shortened_last() -> None:

@@ -20,7 +20,14 @@ from pycupel import (
     ScoredItem,
     StreamSlice,
 )
-from pycupel.messages.slicing import BesideSlice, document_share, fill, inner_slicer, without_lone_questions
+from pycupel.messages.slicing import (
+    BesideSlice,
+    document_share,
+    fill,
+    inner_slicer,
+    never_dropped,
+    without_lone_questions,
+)
 from pycupel.protocols import Slicer
 
 
@@ -72,6 +79,29 @@ def test_an_item_brings_what_it_needs() -> None:
 def test_an_item_is_dropped_if_what_it_needs_does_not_fit() -> None:
     large = item("x", 25)
     assert take([(A, 0.9), (B, 0.8), (C, 0.7), (large, 0.1)], 30, {A: [large]}) == "bc"
+
+
+@pytest.mark.parametrize(
+    ("limit", "left", "expected"),
+    [
+        (150, 150, {0, 1, 2, 3, 4}),
+        (149, 149, {4}),
+        (99, 99, set()),
+        (300, 50, {0, 1, 2, 3, 4}),
+        (300, 49, {2, 3, 4}),
+        (300, 20, {3, 4}),
+        (300, -8, set()),
+    ],
+)
+def test_all_units_stay_if_they_take_a_third_of_the_room_or_else_the_newest_that_take_a_tenth(
+    limit: int, left: int, expected: set[int]
+) -> None:
+    assert never_dropped([4, 3, 2, 1, 0], [10] * 5, [()] * 5, limit, left) == expected
+
+
+def test_a_unit_that_is_never_dropped_brings_what_it_needs() -> None:
+    sizes, ties = [10, 200, 10, 10], [(), (), (0,), (1,)]
+    assert never_dropped([3, 2, 1, 0], sizes, ties, 200, 200) == {0, 2}
 
 
 def test_what_is_needed_may_need_something_else() -> None:

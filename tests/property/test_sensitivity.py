@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from hypothesis import given, reject, strategies as st
 
 from pycupel import ContextBudget, ContextItem, CupelError, Pipeline
@@ -11,8 +9,7 @@ from pycupel.analytics import ItemStatus, PolicySensitivityReport, policy_sensit
 from pycupel.render.sensitivity import render_sensitivity
 from tests import strategies
 from tests.examples import examples
-
-ESCAPE = re.compile("\x1b\\[[0-9]+m")
+from tests.property.test_text import ESCAPE, check_lines
 
 LABELS = st.text(max_size=12) | st.sampled_from(("recency", "quota", "a label that is much too long for a column"))
 VARIANTS = st.lists(st.tuples(LABELS, strategies.pipelines()), min_size=2, max_size=4)
@@ -65,7 +62,8 @@ def test_every_comparison_keeps_within_the_page(
 ) -> None:
     report = compared(items, budget, variants * times)
     plain = render_sensitivity(report, width=width, limit=limit)
-    assert re.fullmatch("[\n -~]+", plain)
-    assert max(map(len, plain.split("\n"))) <= width
-    assert all(line == line.rstrip() for line in plain.split("\n"))
+    check_lines(plain, width)
+    ascii_only = render_sensitivity(report, width=width, limit=limit, unicode=False)
+    assert ascii_only.isascii()
+    check_lines(ascii_only, width)
     assert ESCAPE.sub("", render_sensitivity(report, width=width, limit=limit, color=True)) == plain

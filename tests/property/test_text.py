@@ -1,4 +1,4 @@
-"""Whatever a report holds, its text is ASCII, has no trailing blanks and keeps within the page."""
+"""Whatever a report holds, its text can be printed, has no trailing blanks and keeps within the page."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from pycupel.diagnostics import (
     UnknownReason,
 )
 from pycupel.render import render_report
+from pycupel.render._layout import columns
 from tests import strategies
 from tests.examples import examples
 from tests.render.test_text import make_report, section
@@ -34,13 +35,19 @@ ESCAPE = re.compile("\x1b\\[[0-9]+m")
 def check(report: SelectionReport, width: int, limit: int | None) -> None:
     """What holds for the text of every report."""
     plain = render_report(report, width=width, limit=limit)
-    assert re.fullmatch("[\n -~]*", plain)
-    for line in (*plain.split("\n"), *str(report).split("\n")):
-        assert line == line.rstrip()
-    assert max(map(len, plain.split("\n"))) <= width
-    assert max(map(len, str(report).split("\n"))) <= 80
+    check_lines(plain, width)
+    check_lines(str(report), 80)
     assert ESCAPE.sub("", render_report(report, width=width, limit=limit, color=True)) == plain
-    assert re.fullmatch("[\n -~]*", str(report))
+    ascii_only = render_report(report, width=width, limit=limit, unicode=False)
+    assert ascii_only.isascii()
+    check_lines(ascii_only, width)
+
+
+def check_lines(text: str, width: int) -> None:
+    for line in text.split("\n"):
+        assert line == line.rstrip()
+        assert line.isprintable()
+        assert columns(line) <= width
 
 
 @examples(100)

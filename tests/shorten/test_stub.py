@@ -23,7 +23,25 @@ def stub(metadata: dict[str, Any], content: str = "line\n" * 200) -> str:
     ("metadata", "again"),
     [
         ({}, ""),
-        ({"call": {"name": "Read", "arguments": {"limit": 3, "file_path": "a.py"}}}, "; again with Read(a.py)"),
+        ({"call": {"name": "Read", "arguments": {"file_path": "a.py"}}}, "; again with Read(a.py)"),
+        (
+            {"call": {"name": "Read", "arguments": {"offset": 10, "file_path": "a.py", "limit": 200}}},
+            "; again with Read(a.py, offset=10, limit=200)",
+        ),
+        (
+            {"call": {"name": "Read", "arguments": {"file_path": "a.py", "pages": "1\n2", "all": True, "x": None}}},
+            "; again with Read(a.py, pages=1 2, all=True)",
+        ),
+        (
+            {"call": {"name": "Write", "arguments": {"file_path": "a.py", "content": "x" * 21, "mode": 420}}},
+            "; again with Write(a.py, mode=420)",
+        ),
+        (
+            {"call": {"name": "f", "arguments": {"id": "a", **{f"number_{i}": i for i in range(9)}}}},
+            "; again with f(a)",
+        ),
+        ({"call": {"name": "f", "arguments": {"a": 10**5000}}}, "; again with f(<5001 digits>)"),
+        ({"call": {"name": "f", "arguments": {"a": [1]}}}, "; again with f()"),
         ({"call": {"name": "bash", "arguments": '{"command": "ls -l"}'}}, "; again with bash(ls -l)"),
         ({"call": {"name": "go", "arguments": "not json"}}, "; again with go(not json)"),
         ({"call": {"name": "add", "arguments": {"a": 3}}}, "; again with add(3)"),

@@ -36,6 +36,14 @@ EDIT = ToolCall("Edit", {"file_path": "a.py", "old_string": "x", "new_string": "
         ([ToolCall("bash", "ls -l"), ToolCall("bash", "ls")], [False, False]),
         ([ToolCall("now", None), ToolCall("now", None)], [True, False]),
         ([ToolCall("Write", {"file_path": "a.py"}), WRITE], [False, False]),
+        ([read("a.py"), read("a.py")._replace(failed=True)], [False, False]),
+        ([read("a.py"), WRITE._replace(failed=True)], [False, False]),
+        ([read("a.py")._replace(failed=True), read("a.py")], [True, False]),
+        ([read("a.py"), read("a.py")._replace(failed=True), read("a.py")], [True, True, False]),
+        ([read("a.pdf", pages="1-5"), read("a.pdf", pages="6-9")], [False, False]),
+        ([read("a.py", first=1), read("a.py", first=100)], [False, False]),
+        ([read("a.py", first=1), read("a.py")], [True, False]),
+        ([read("a.py", reason="to see"), read("a.py", reason="to check")], [True, False]),
     ],
 )
 def test_the_newest_result_supersedes_older_ones(calls: list[ToolCall], expected: list[bool]) -> None:

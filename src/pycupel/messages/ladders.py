@@ -69,7 +69,7 @@ class Result(NamedTuple):
 def find_results(history: History, messages: Sequence[Any]) -> list[Result]:
     """Find all results of a history that may be shortened, in message order."""
     found = sorted(_results(history, messages), key=lambda result: result.key)
-    later = superseded_by([result.call for result in found])
+    later = superseded_by([result.call._replace(failed=result.part.is_error) for result in found])
     return [
         result if by is None else result._replace(outdated_at=found[by].message)
         for result, by in zip(found, later, strict=True)
@@ -102,7 +102,7 @@ def without_media(result: Result, tokens: int) -> str:
 
 
 def _origin(result: Result) -> str:
-    return call_origin(*result.call) if result.call.name else ""
+    return call_origin(result.call.name, result.call.arguments) if result.call.name else ""
 
 
 class _Step(NamedTuple):

@@ -1,7 +1,9 @@
 """Shorten a history: at a cut, old results become key lines, then stubs, before their exchange is dropped.
 
 A cut decides about all units at once: each stays whole, gets shorter results, or is dropped, so that as much unique
-information as possible stays. A shortened result stays as it is; a later cut may shorten it further.
+information as possible stays. By that measure, an exchange with a short result is worth little beside a line of a long
+one, so the newest exchanges, or all of them if they get small enough, are never dropped for it. A shortened result
+stays as it is; a later cut may shorten it further.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from pycupel.messages.ladders import (
     without_media,
 )
 from pycupel.messages.shortened import ShortenedHistory
-from pycupel.messages.slicing import fill, without_lone_questions
+from pycupel.messages.slicing import fill, never_dropped, without_lone_questions
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.protocols import ShortenContext, Shortener, Slicer
 from pycupel.shorten import HeadAndTail
@@ -118,12 +120,16 @@ class ShorteningCutter(ShortenedHistory):
         sizes = {i: history.sizes[i] for i in units}
         staying = [i for i in candidates.units if i in candidates.pinned]
         ladders = self._ladders(units, sizes, free, staying, end)
+        required = self._required(ladders, {result.unit for result in newest if result.key in kept}, limit)
         # Results that report errors stay whole if it is enough to shorten the others.
         errors_whole = {i: ladder.without(ladder.errors) for i, ladder in ladders.items()}
         if sum([ladder.least for ladder in errors_whole.values()]) <= limit:
             ladders = errors_whole
-        required = sorted({result.unit for result in newest if result.key in kept})
         choice = self._choose(ladders, scores, limit, required)
+        excess = sum(choice.sizes.values()) - limit
+        if excess > 0:
+            # Shorter texts may have saved too little, as their messages are JSON.
+            choice = self._choose(ladders, scores, max(0, limit - excess), required)
         order = self._order(choice, required, units)
         capped: dict[int, ExclusionReason] = {}
         if self._inner is not None:
@@ -155,6 +161,15 @@ class ShorteningCutter(ShortenedHistory):
                 left -= needed
                 seen.add(i)
         return kept
+
+    def _required(self, ladders: dict[int, Ladder], whole: Collection[int], limit: int) -> list[int]:
+        """Return the units that must not be dropped: those with results that stay whole, and others that get small."""
+        sizes = self.history.sizes.copy()
+        for i, ladder in ladders.items():
+            sizes[i] = ladder.least
+        left = limit - sum([sizes[i] for i in whole])
+        others = [i for i in reversed(ladders) if i not in whole]
+        return sorted({*whole, *never_dropped(others, sizes, self.history.ties, limit, left)})
 
     def _first_texts(self, results: Iterable[Result], newest: Collection[Result], end: int) -> dict[Key, str]:
         """Return the texts of what is shortened first: outdated results and old images."""

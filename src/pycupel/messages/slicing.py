@@ -14,10 +14,15 @@ from pycupel.protocols import Slicer
 from pycupel.slicers._base import IndexedSlicer, IndexSlice, exclusion_notes, slice_by_index
 from pycupel.slicers.constraints import quota_constraints_of
 
-__all__ = ["BesideSlice", "document_share", "fill", "inner_slicer", "without_lone_questions"]
+__all__ = ["BesideSlice", "document_share", "fill", "inner_slicer", "never_dropped", "without_lone_questions"]
 
 # The default share of the target for documents, if the policy's quotas do not set it. The history gets the rest.
 _DOCUMENT_PERCENT = 30.0
+
+# A cut that shortens drops nothing if all units at their shortest take at most a third of its room. Otherwise, it drops
+# none of the newest ones that take a tenth. Larger shares would leave too little room for what other results say.
+_ALL = 3
+_NEWEST = 10
 
 _HISTORY_KINDS = frozenset({ContextKind.SYSTEM_PROMPT.key, ContextKind.MESSAGE.key, ContextKind.TOOL_OUTPUT.key})
 
@@ -63,6 +68,23 @@ def fill(
         else:
             free.update(group)
     return taken
+
+
+def never_dropped(
+    order: Sequence[int], sizes: Sequence[int], ties: Sequence[Sequence[int]], limit: int, left: int
+) -> set[int]:
+    """Return the units that a cut may shorten, but not drop: all of them if they get small, or else the newest.
+
+    Args:
+        order: The units, newest first.
+        sizes: The tokens of each unit at its shortest.
+        ties: For each unit, the units that it is tied to.
+        limit: The room of the cut.
+        left: What is left of it for these units.
+    """
+    if sum([sizes[i] for i in order]) <= min(left, limit // _ALL):
+        return set(order)
+    return fill(order, sizes, ties, min(left, limit // _NEWEST), in_one_piece=True)
 
 
 def without_lone_questions(

@@ -9,21 +9,25 @@ from typing import Any, cast
 from pycupel.model import ContextItem
 from pycupel.model.version import make_version
 from pycupel.protocols import ShortenContext
-from pycupel.shorten.superseded import main_argument
+from pycupel.shorten.superseded import arguments_of
 
 __all__ = ["Stub", "call_origin", "stub_text"]
 
 # Metadata keys that say how to get an item again; the first one present is used.
 _KEYS = ("key", "path", "file_path", "url", "uri", "id", "title", "name")
 _LONGEST = 120
+# The longest other argument of a call that is shown, and the most characters of all of them together.
+_SHORT = 20
+_LONGEST_OTHERS = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Stub:
     """Replaces an item by one line: what it was, how large it was, and how to get it again.
 
-    For the result of a call, that is the name and the main argument of the call, if the item's metadata has a `call`
-    with `name` and `arguments`; otherwise its `key`, `path`, `url`, `id`, `title` or `name`, if there is one.
+    For the result of a call, that is the name of the call with its main argument, and with others if they are few and
+    short. They are read from `call` in the item's metadata, with `name` and `arguments`. Without it, its `key`, `path`,
+    `url`, `id`, `title` or `name` is shown, if there is one.
     """
 
     def shorten(self, item: ContextItem, context: ShortenContext, /) -> list[ContextItem]:
@@ -41,9 +45,10 @@ def stub_text(what: str, content: str, tokens: int, origin: str) -> str:
 
 
 def call_origin(name: str, arguments: Any) -> str:
-    """Say how to get a result again: the name of the call and its main argument."""
-    argument = main_argument(arguments)
-    return f"again with {_line(name)}({_line(argument)})"
+    """Say how to get a result again: the name of the call, its main argument, and others if they are few and short."""
+    main, others = arguments_of(arguments)
+    shown = "".join([f", {_line(key)}={_line(value)}" for key, value in others.items() if len(value) <= _SHORT])
+    return f"again with {_line(name)}({_line(main)}{shown if len(shown) <= _LONGEST_OTHERS else ''})"
 
 
 def _origin(item: ContextItem) -> str:

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from pycupel.model.checks import checked_iterable, checked_str, wrong_type
+from pycupel.errors import digits
+from pycupel.model.checks import checked_bool, checked_iterable, checked_str, wrong_type
 from pycupel.model.names import name_key
 
-__all__ = ["ToolCall", "main_argument", "superseded", "superseded_by"]
+__all__ = ["ToolCall", "arguments_of", "superseded", "superseded_by"]
 
 # The path arguments, and all main arguments, of common tools, in order of preference.
 _PATHS = ("file_path", "path", "filename", "file", "notebook_path", "target_file", "uri")
 _MAIN = (*_PATHS, "command", "cmd", "query", "pattern", "url", "q", "code", "input", "prompt", "text", "name", "id")
-# Arguments that select a part of a file to read.
-_PARTS = ("offset", "limit", "start_line", "end_line", "start", "end", "line_start", "line_end", "view_range", "range")
+# The text arguments that select a part of a file to read. Others, like numbers and lists, always do.
+_PARTS = (
+    *("offset", "limit", "page", "pages", "range", "view_range"),
+    *("start", "end", "start_line", "end_line", "line_start", "line_end", "line", "lines"),
+)
 # The content argument of tools that write a whole file.
 _CONTENTS = ("content", "contents", "file_text", "text", "new_source")
 _READING = ("read", "view", "cat", "open", "get")
@@ -30,24 +34,28 @@ class ToolCall(NamedTuple):
     arguments: Any
     """Its arguments: a mapping, or JSON text."""
 
+    failed: bool = False
+    """Whether it failed. Then its result is an error message, which outdates nothing."""
+
 
 def superseded(calls: Sequence[ToolCall]) -> list[bool]:
     """Return whether the result of each call is outdated.
 
     It is if a later call has the same name and arguments; reads the same file, whole or the same part; or writes that
-    file as a whole. An edit changes only a part, so it supersedes nothing.
+    file as a whole. An edit changes only a part, so it supersedes nothing; neither does a call that failed.
 
     Args:
         calls: The calls, oldest first.
 
     Raises:
-        TypeError: `calls` has something other than a `ToolCall`.
+        TypeError: `calls` has something other than a `ToolCall`, or one with a field of the wrong type.
     """
     known: list[ToolCall] = []
     for i, call in enumerate(checked_iterable("calls", "an iterable of ToolCall", calls)):
         if not isinstance(call, ToolCall):
             raise wrong_type(f"calls[{i}]", "a ToolCall", call)
-        known.append(ToolCall(checked_str(f"calls[{i}].name", call.name), call.arguments))
+        name, failed = checked_str(f"calls[{i}].name", call.name), checked_bool(f"calls[{i}].failed", call.failed)
+        known.append(ToolCall(name, call.arguments, failed))
     return [later is not None for later in superseded_by(known)]
 
 
@@ -67,12 +75,14 @@ def superseded_by(calls: Sequence[ToolCall]) -> list[int | None]:
         same = _canonical([name, arguments])
         reads = path is not None and name.startswith(_READING)
         writes = path is not None and name.startswith(_WRITING) and any(each in arguments for each in _CONTENTS)
-        part = _canonical({each: arguments[each] for each in _PARTS if arguments.get(each) is not None})
+        part = _canonical({key: value for key, value in arguments.items() if _selects_part(key, value)})
         read = f"{path}\n{part}"
         found = [later.get(same)]
         if path is not None and reads:
             found += [later_files.get(path), later_files.get(read)]
         by[i] = min([each for each in found if each is not None], default=None)
+        if calls[i].failed:
+            continue
         later[same] = i
         if path is not None and (writes or (reads and part == "{}")):
             later_files[path] = i
@@ -81,13 +91,23 @@ def superseded_by(calls: Sequence[ToolCall]) -> list[int | None]:
     return by
 
 
-def main_argument(arguments: Any) -> str:
-    """Return the argument that says most about a call: a path, a command, a query; otherwise the first short one."""
+def arguments_of(arguments: Any) -> tuple[str, dict[str, str]]:
+    """Return the argument that says most about a call, and its other texts, numbers and bools, by name.
+
+    The first is a path, a command or a query; otherwise the first text or number.
+    """
     values = _mapping(arguments)
-    for key in _MAIN:
-        if isinstance(values.get(key), str):
-            return str(values[key])
-    return next((str(value) for value in values.values() if isinstance(value, (str, int))), "")
+    shown = {key: _shown(value) for key, value in values.items() if isinstance(value, (str, int, float))}
+    main = next((key for key in _MAIN if isinstance(values.get(key), str)), next(iter(shown), ""))
+    return shown.pop(main, ""), shown
+
+
+def _shown(value: Any) -> str:
+    return digits(value) if isinstance(value, int) else str(value)
+
+
+def _selects_part(key: str, value: Any) -> bool:
+    return key in _PARTS if isinstance(value, str) else value is not None
 
 
 def _path(arguments: Mapping[str, Any]) -> str | None:

@@ -233,21 +233,23 @@ def test_what_is_out_of_date_becomes_a_stub_first() -> None:
 
 
 def failed(provider: str) -> list[Any]:
-    """A call that fails, with the provider's mark for it."""
-    messages = exchange(provider, 1, "permission denied")
+    """A call that fails, with the provider's mark for it if there is one."""
+    messages = exchange(provider, 1, "Error: permission denied" if provider == "openai" else "permission denied")
     if provider == "anthropic":
         messages[1]["content"][0]["is_error"] = True
-    else:
+    elif provider == "gemini":
         messages[1]["parts"][0]["functionResponse"]["response"] = {"error": "permission denied"}
     return messages
 
 
-@pytest.mark.parametrize("provider", ["anthropic", "gemini"])
+@pytest.mark.parametrize("provider", ["anthropic", "gemini", "openai"])
 def test_a_call_that_failed_outdates_nothing(provider: str) -> None:
     messages = [question(provider, "Read."), *exchange(provider, 1, log(1)), *failed(provider)]
     for n in (1, 2):
         if provider == "anthropic":
             messages[2 * n - 1]["content"][0]["id"] = messages[2 * n]["content"][0]["tool_use_id"] = f"first{n}"
+        elif provider == "openai":
+            messages[2 * n - 1]["tool_calls"][0]["id"] = messages[2 * n]["tool_call_id"] = f"first{n}"
     messages += history(provider, 8)[5:]
     selection = select(messages, 3_000, provider, shorten="results", stable=False)
     assert 2 in selection.kept

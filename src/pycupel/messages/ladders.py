@@ -35,6 +35,7 @@ _BASE_UNITS = 0.5
 _STUB_UNITS = 0.05
 # Text of the agent and the user counts less: most of it is about finished work.
 _SPOKEN = 0.25
+_ERROR_STARTS = ("error", "exception", "traceback")
 # Results that report errors count more.
 _ERRORS = 2.0
 
@@ -69,11 +70,16 @@ class Result(NamedTuple):
 def find_results(history: History, messages: Sequence[Any]) -> list[Result]:
     """Find all results of a history that may be shortened, in message order."""
     found = sorted(_results(history, messages), key=lambda result: result.key)
-    later = superseded_by([result.call._replace(failed=result.part.is_error) for result in found])
+    later = superseded_by([result.call._replace(failed=_failed(result.part)) for result in found])
     return [
         result if by is None else result._replace(outdated_at=found[by].message)
         for result, by in zip(found, later, strict=True)
     ]
+
+
+def _failed(part: ResultPart) -> bool:
+    """Whether a call failed. Some providers have no field for it; taking a text for an error only keeps more."""
+    return part.is_error or part.text.lstrip()[:9].lower().startswith(_ERROR_STARTS)
 
 
 def _results(history: History, messages: Sequence[Any]) -> Iterator[Result]:

@@ -18,15 +18,11 @@ import pytest
 # For the tests of the plug-in. pytest wants it here, at the top.
 pytest_plugins = ["pytester"]
 
-# Long conversations and texts, checks of types and docstrings, and examples of the documentation. Every line and branch
-# is covered without them, and without the tests that `tools/run_tests.sh` runs on their own.
+# Long conversations. Every line and branch is covered without them, and without what `tools/run_tests.sh` runs apart.
 UNMEASURED = (
-    "tests/docs/",
     "tests/integrations_env/a/test_conversations.py",
     "tests/integrations_env/a/test_incumbents.py",
     "tests/integrations_env/b/test_conversations.py",
-    "tests/tokens/test_families.py",
-    "tests/typing/",
 )
 
 # What coverage.py has set to trace this thread and new ones, if it measures.

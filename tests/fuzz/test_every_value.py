@@ -11,6 +11,7 @@ import pytest
 
 from pycupel.messages import lint_messages, select_messages
 from pycupel.messages.options import ProviderName
+from tests.examples import some_of
 from tests.fuzz.mutations import HOSTILE, Drawn, corpus
 from tests.fuzz.readers import check_messages, refusable
 
@@ -47,7 +48,7 @@ def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 def variants(document: Any) -> Iterator[Any]:
     text = json.dumps(document)
-    for path in paths(document):
+    for path in some_of(paths(document)):
         for value in VALUES:
             changed = parent = json.loads(text)
             for key in path[:-1]:

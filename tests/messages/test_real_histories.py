@@ -10,6 +10,7 @@ import pytest
 from pycupel.messages import count_messages, select_messages, to_items
 from pycupel.messages.options import ProviderName
 from pycupel.replay import read_log
+from tests.examples import some_of
 from tests.messages.chats import errors
 
 SHARED = Path(__file__).parents[3] / "shared/histories"
@@ -31,7 +32,7 @@ def test_every_history_at_ten_budgets(name: str, options: dict[str, Any]) -> Non
         messages = list(history.messages)
         size = count_messages(messages, provider, len)
         must = sum(item.tokens for item in to_items(messages, provider, counter=len) if item.pinned) + 3
-        for share in SHARES:
+        for share in some_of(SHARES):
             budget = must + int(share * (size - must))
             selection = select_messages(messages, budget, provider=provider, counter=len, **options)
             assert errors(selection.messages, provider) == []

@@ -352,3 +352,14 @@ def defect_of(vector: dict[str, Any]) -> str:
     with pytest.raises(VectorError) as caught:
         check_vector(vector)
     return str(caught.value)
+
+
+# The shortest vector that passes, and one that fails.
+RIGHT = """[test]
+name = "A right one"
+stage = "placing"
+placer = "u-shaped"
+[expected]
+ordered_contents = []
+"""
+WRONG = RIGHT.replace("right", "wrong").replace("[]", '["x"]')

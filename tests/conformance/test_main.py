@@ -12,17 +12,9 @@ import pytest
 from pycupel import __version__
 from pycupel.conformance import SPECIFICATION
 from pycupel.conformance.__main__ import main
+from tests.conformance.passing_vectors import RIGHT, WRONG
 
 VECTORS = Path(__file__).parents[2] / "vectors"
-
-RIGHT = """[test]
-name = "A right one"
-stage = "placing"
-placer = "u-shaped"
-[expected]
-ordered_contents = []
-"""
-WRONG = RIGHT.replace("right", "wrong").replace("[]", '["x"]')
 
 
 def write(root: Path, **files: str) -> str:

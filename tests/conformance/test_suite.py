@@ -17,6 +17,7 @@ from pycupel import conformance
 from pycupel.conformance import SPECIFICATION, SuiteResult, VectorResult, run_suite, suite as suite_module
 from pycupel.diagnostics import Filtered, QuotaCapExceeded, QuotaRequireDisplaced, ScoredTooLow
 from pycupel.errors import InvalidArgumentError
+from tests.conformance.passing_vectors import RIGHT, WRONG
 
 ROOT = Path(__file__).parents[2]
 VECTORS = ROOT / "vectors"
@@ -25,14 +26,6 @@ DECISION = re.compile(
     r"|TV|CV|PY)-\d\d\b"
 )
 
-RIGHT = """[test]
-name = "A right one"
-stage = "placing"
-placer = "u-shaped"
-[expected]
-ordered_contents = []
-"""
-WRONG = RIGHT.replace("right", "wrong").replace("[]", '["x"]')
 # The contents of two vectors, for a digest.
 VECTOR = (RIGHT.encode(), WRONG.encode())
 

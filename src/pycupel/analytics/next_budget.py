@@ -6,10 +6,11 @@ smallest. For `GreedySlice`, the smallest is computed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
+from pycupel.analytics.simulation import bisected
 from pycupel.errors import BudgetOverflowError
 from pycupel.kernels.fill import by_density, capacities_for
 from pycupel.model import ContextBudget, ContextItem
@@ -63,12 +64,12 @@ def find_next_budget(
     if room(ceiling) <= now or not is_selected(ceiling):
         return None
     # Budgets are compared by the room that they leave, because the target may be less than the maximum.
-    low = _first(lambda size: room(size) > now, -1, ceiling) - 1
-    found = _first(is_selected, low, ceiling)
+    low = bisected(lambda size: room(size) > now, -1, ceiling) - 1
+    found = bisected(is_selected, low, ceiling)
     needed = _smallest_room(pipeline, ranking, target, now, room(found))
     if needed is None:
         return NextBudget(found, is_smallest=False)
-    return NextBudget(_first(lambda size: room(size) >= needed, low, found), is_smallest=True)
+    return NextBudget(bisected(lambda size: room(size) >= needed, low, found), is_smallest=True)
 
 
 def _room(budget: ContextBudget, ranking: Ranking) -> int:
@@ -81,17 +82,6 @@ def _ceiling(items: Sequence[ContextItem], budget: ContextBudget) -> int:
     # Without any room, slicers do not even select items without tokens.
     everything = max(1, sum([max(0, item.tokens) for item in items]))
     return budget.total_reserved + enlarged(everything, budget.estimation_safety_margin_percent)
-
-
-def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """Bisect from `low`, for which it does not hold, to `high`: it holds for the result, but not for the one before."""
-    while high - low > 1:
-        middle = low + (high - low) // 2
-        if holds(middle):
-            high = middle
-        else:
-            low = middle
-    return high
 
 
 def _smallest_room(pipeline: Pipeline, ranking: Ranking, target: ContextItem, above: int, ceiling: int) -> int | None:

@@ -27,7 +27,7 @@ from pycupel.pipeline import Pipeline, Policy, PresetName, Selection
 from pycupel.pipeline.policy import as_policy
 from pycupel.pipeline.rank import Ranking
 
-__all__ = ["BudgetPoint", "find_min_budget_for", "get_marginal_items", "sweep_budgets"]
+__all__ = ["BudgetPoint", "bisected", "find_min_budget_for", "get_marginal_items", "sweep_budgets"]
 
 # The work limit of an exhaustive search: sizes times items.
 _MAX_SLICED = 50_000_000
@@ -149,17 +149,22 @@ def find_min_budget_for(
 
 def _bisected_size(is_selected: Callable[[int], bool], smallest: int, ceiling: int) -> int | None:
     """Return a size that selects the target, found as if every larger size did, too."""
-    low, high = smallest, ceiling
+    found = bisected(is_selected, smallest, ceiling)
+    # If the lower bound never moved, it has not been tried yet (BS-03).
+    if found <= smallest + 1 and is_selected(smallest):
+        return smallest
+    return found if is_selected(found) else None
+
+
+def bisected(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """Bisect from `low`, for which it should not hold, to `high`, for which it should. Neither of them is tried."""
     while high - low > 1:
         middle = low + (high - low) // 2
-        if is_selected(middle):
+        if holds(middle):
             high = middle
         else:
             low = middle
-    # If the lower bound never moved, it has not been tried yet (BS-03).
-    if low == smallest and is_selected(low):
-        return low
-    return high if is_selected(high) else None
+    return high
 
 
 def _not_an_element(target: Any) -> Exception:

@@ -9,7 +9,7 @@ from pycupel.errors import ProviderAmbiguousError
 from pycupel.messages.content import Prices
 from pycupel.messages.fields import field, is_filled, is_list, text_of
 from pycupel.messages.providers import PROVIDERS, Provider
-from pycupel.messages.providers._base import LANGCHAIN_ROLES, message_in
+from pycupel.messages.providers._shapes import LANGCHAIN_ROLES, message_in
 from pycupel.model.checks import checked_name
 
 __all__ = ["detect_provider", "resolve_provider"]

@@ -12,7 +12,7 @@ from dataclasses import is_dataclass, replace
 from typing import Any, NamedTuple
 
 from pycupel.messages.fields import as_json, field, filled, is_filled, is_list, is_mapping, text_of
-from pycupel.messages.providers._base import LANGCHAIN_ROLES
+from pycupel.messages.providers._shapes import LANGCHAIN_ROLES
 from pycupel.shorten import ToolCall
 
 __all__ = ["ResultPart", "calls_of", "result_parts", "with_result_texts"]

@@ -8,10 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentError, ContentReader, Prices
-from pycupel.messages.fields import field, is_list, text_of
 from pycupel.messages.options import ResolvedProviderName
-from pycupel.model import ContextItem
-from pycupel.model.checks import describe
 from pycupel.model.frozen import sealed
 
 __all__ = [
@@ -19,7 +16,6 @@ __all__ = [
     "CACHED",
     "CALL_OPEN",
     "ERROR",
-    "LANGCHAIN_ROLES",
     "LASTING",
     "WARNING",
     "BesideRule",
@@ -29,12 +25,7 @@ __all__ = [
     "Provider",
     "Rule",
     "Severity",
-    "check_content",
-    "entries",
-    "id_of",
-    "message_in",
     "one_by_one",
-    "role_of",
 ]
 
 Severity: TypeAlias = Literal["error", "warning"]
@@ -53,28 +44,7 @@ LASTING = "lasting"
 # Marks each block with cache_control.
 CACHED = "cached"
 
-# LangChain's messages have a type instead of a role; its chunks have their class name.
-LANGCHAIN_ROLES = {
-    "system": "system",
-    "SystemMessageChunk": "system",
-    "human": "user",
-    "HumanMessageChunk": "user",
-    "ai": "assistant",
-    "AIMessageChunk": "assistant",
-    "tool": "tool",
-    "ToolMessageChunk": "tool",
-    "function": "function",
-    "FunctionMessageChunk": "function",
-}
 _PRICES = Prices()
-
-# Where in a response the part is that belongs in a history, by the field that identifies the response.
-_IN_RESPONSES = {
-    "choices": "choices[0].message",
-    "candidates": "candidates[0].content",
-    "output": "output",
-    "message": "message",
-}
 
 
 class MessageView(NamedTuple):
@@ -244,68 +214,3 @@ def one_by_one(read: Callable[[Any, int, ContentReader], MessageView]) -> Reader
         return [read(message, index, content) for index, message in enumerate(messages[start:], start)]
 
     return reader
-
-
-def role_of(message: Any, index: int, roles: Mapping[str, str], hint: str | None = None) -> str:
-    """Translate the provider's name for a role."""
-    role = field(message, "role")
-    if isinstance(role, str) and role in roles:
-        return roles[role]
-    if role is None:
-        raise MessageShapeError(f"the message has no role: {describe(message)}", index, "role", hint=_advice(message))
-    raise MessageShapeError(f"must be one of {', '.join(roles)}, not {describe(role)}", index, "role", hint=hint)
-
-
-def message_in(value: Any) -> str | None:
-    """Return where in a response the part is that belongs in a history; None if the value is not a response."""
-    if field(value, "role") is not None or field(value, "type") is not None:
-        return None
-    return next((path for name, path in _IN_RESPONSES.items() if field(value, name) is not None), None)
-
-
-def _advice(value: Any) -> str | None:
-    """Return a hint for a value that is often mistaken for a message; None if there is none."""
-    if isinstance(value, ContextItem):
-        return "For items, use pycupel.select."
-    path = message_in(value)
-    if path is not None:
-        return f"This looks like a response of the model: its {path} belongs in the history."
-    if text_of(value, "type") in ("human", "ai", "system", "tool"):
-        return 'LangChain\'s messages have the format of provider="openai"; model= says whose tokens to count.'
-    return None
-
-
-def entries(value: Any, index: int, key: str, expected: str = "a list") -> Sequence[Any]:
-    if is_list(value):
-        return value
-    raise MessageShapeError(f"must be {expected}, not {describe(value)}", index, key)
-
-
-def id_of(value: Any, index: int, key: str) -> str:
-    if isinstance(value, str) and value:
-        return value
-    raise MessageShapeError(f"must be a non-empty string, not {describe(value)}", index, key)
-
-
-def check_content(content: Any, index: int, *, required: bool) -> None:
-    """Reject content that is neither a string nor a list of parts."""
-    if isinstance(content, str):
-        return
-    if content is None:
-        if required:
-            raise MessageShapeError(
-                "the message has no content", index, "content", hint="For an empty message, use ''."
-            )
-        return
-    for n, part in enumerate(entries(content, index, "content", "a string or a list of parts")):
-        if isinstance(part, str):
-            continue
-        kind, key = field(part, "type"), f"content[{n}].type"
-        if kind is None and not _is_text(part):
-            raise MessageShapeError(f"part has no type: {describe(part)}", index, key)
-        if kind is not None and not isinstance(kind, str):
-            raise MessageShapeError(f"must be a string naming the part's type, not {describe(kind)}", index, key)
-
-
-def _is_text(part: Any) -> bool:
-    return any(isinstance(field(part, name), str) for name in ("text", "refusal", "reasoning"))

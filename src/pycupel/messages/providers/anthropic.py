@@ -23,19 +23,10 @@ from pycupel.messages.providers._anthropic_rules import (
     thinking_not_first,
     trailing_space,
 )
-from pycupel.messages.providers._base import (
-    CACHED,
-    ERROR,
-    MessageView,
-    Pairing,
-    Provider,
-    entries,
-    id_of,
-    one_by_one,
-    role_of,
-)
+from pycupel.messages.providers._base import CACHED, ERROR, MessageView, Pairing, Provider, one_by_one
 from pycupel.messages.providers._pairing import orphan, pair_adjacent
 from pycupel.messages.providers._rules import EMPTY_TEXT, ends_with_assistant, first_not_user
+from pycupel.messages.providers._shapes import entries, id_of, role_of
 from pycupel.model.checks import describe
 
 __all__ = ["ANTHROPIC"]

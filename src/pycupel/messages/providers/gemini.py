@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentReader, Prices
 from pycupel.messages.fields import field, filled, is_mapping, text_of
-from pycupel.messages.providers._base import ERROR, Finding, MessageView, Provider, entries, id_of, message_in, role_of
+from pycupel.messages.providers._base import ERROR, Finding, MessageView, Provider
 from pycupel.messages.providers._pairing import pair_adjacent
 from pycupel.messages.providers._rules import (
     EMPTY_MESSAGE,
@@ -22,6 +22,7 @@ from pycupel.messages.providers._rules import (
     faults_by_mark,
     first_not_user,
 )
+from pycupel.messages.providers._shapes import entries, id_of, message_in, role_of
 from pycupel.model.checks import describe
 
 __all__ = ["GEMINI"]

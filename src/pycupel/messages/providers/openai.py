@@ -8,16 +8,7 @@ from typing import Any
 from pycupel.kernels.records import maker
 from pycupel.messages.content import TOOL_CALLS, ContentReader, Prices
 from pycupel.messages.fields import field, filled, is_filled
-from pycupel.messages.providers._base import (
-    LANGCHAIN_ROLES,
-    WARNING,
-    MessageView,
-    Provider,
-    check_content,
-    entries,
-    id_of,
-    role_of,
-)
+from pycupel.messages.providers._base import WARNING, MessageView, Provider
 from pycupel.messages.providers._pairing import pair_adjacent
 from pycupel.messages.providers._rules import (
     EMPTY_MESSAGE,
@@ -28,6 +19,7 @@ from pycupel.messages.providers._rules import (
     faults_by_mark,
     has_empty_text,
 )
+from pycupel.messages.providers._shapes import LANGCHAIN_ROLES, check_content, entries, id_of, role_of
 
 __all__ = ["EMPTY_FAULTS", "OPENAI", "PRICES", "read_message", "read_openai", "tool_calls"]
 

@@ -12,20 +12,10 @@ from typing import Any
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentReader
 from pycupel.messages.fields import field
-from pycupel.messages.providers._base import (
-    LASTING,
-    Finding,
-    MessageView,
-    Pairing,
-    Provider,
-    check_content,
-    id_of,
-    message_in,
-    one_by_one,
-    role_of,
-)
+from pycupel.messages.providers._base import LASTING, Finding, MessageView, Pairing, Provider, one_by_one
 from pycupel.messages.providers._pairing import orphan, repeated, repeated_calls, unanswered, waiting
 from pycupel.messages.providers._rules import EMPTY_TEXT, EMPTY_TEXT_FAULT, faults_by_mark, has_empty_text
+from pycupel.messages.providers._shapes import check_content, id_of, message_in, role_of
 from pycupel.messages.providers.openai import PRICES
 from pycupel.model.checks import describe, quoted
 

@@ -436,7 +436,6 @@ def test_a_share_is_one_of_the_window_of_the_model_in_the_file(call: Call, tmp_p
         ({"max_output_tokens": 60}, 60),
         ({"generationConfig": {"maxOutputTokens": 60}}, 60),
         ({"max_tokens": 20}, 20),
-        ({"max_tokens": 200}, 200),
         ({"max_tokens": True, "config": "fast"}, 0),
         ({}, 0),
     ],
@@ -448,13 +447,22 @@ def test_a_share_of_the_window_leaves_room_for_the_reply(call: Call, limits: dic
     def trimmed(budget: str) -> Any:
         return call("trim", "-", "-b", budget, "--window", "100", "--counter", "estimator", text=request)
 
-    done, room = trimmed("80%"), min(80, max(0, 100 - reply))
+    done, room = trimmed("80%"), min(80, 100 - reply)
     assert done.out == trimmed(str(room)).out
     note = f"note: the budget is {room} tokens, not 80, because the request asks for a reply of up to {reply}"
-    # If not even the last message fits, there is an error instead.
-    assert (note in done.err) == (20 < reply < 100)
-    assert done.code == (3 if reply > 100 else 0)
+    assert (note in done.err) == (reply > 20)
+    assert done.code == 0
     assert "the budget is" not in trimmed("80").err
+
+
+@pytest.mark.parametrize("reply", [100, 5_000])
+def test_a_reply_that_leaves_nothing_of_the_window(call: Call, reply: int) -> None:
+    request = json.dumps({"messages": [{"role": "user", "content": "Hello"}], "max_tokens": reply})
+    done = call("trim", "-", "-b", "80%", "--window", "100", text=request)
+    assert (done.code, done.out) == (2, "")
+    assert f"asks for a reply of up to {reply:,} tokens, which leaves nothing of the window of 100; lower" in done.err
+    assert call("trim", "-", "-b", "80", "--window", "100", text=request).code == 0
+    assert call("trim", "-", "-b", "80%", "--window", "0", text=request).code == 2
 
 
 def test_trim_refuses_a_wrong_budget_before_it_reads(call: Call) -> None:

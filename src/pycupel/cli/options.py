@@ -115,9 +115,15 @@ def percent_or_tokens(given: str, options: Any, model: str | None = None, *, rep
         return int(number)
     try:
         window = _window(options, options.model or model)
-        return min(int(window * number / 100), max(0, window - reply))
+        share = int(window * number / 100)
     except OverflowError:
         raise InputError("the window is too large for a budget in percent") from None
+    if reply and reply >= window:
+        raise InputError(
+            f"the request asks for a reply of up to {reply:,} tokens, which leaves nothing of the window of "
+            f"{window:,}; lower that, or pass a budget in tokens"
+        )
+    return min(share, window - reply)
 
 
 def parse_amount(given: str) -> tuple[float, bool]:

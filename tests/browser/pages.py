@@ -61,7 +61,7 @@ class Tabs:
         key = json.dumps(options, sort_keys=True)
         if key not in self._tabs:
             context = self._browser.new_context(**options)
-            context.set_default_timeout(20_000)
+            context.set_default_timeout(60_000)
             self._tabs[key] = context.new_page()
         return self._tabs[key]
 

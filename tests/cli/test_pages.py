@@ -250,13 +250,13 @@ class TestPlay:
         )  # fmt: skip
         assert process.stdout is not None
         address = process.stdout.readline().strip()
-        connection = http.client.HTTPConnection(address.split("/")[2], timeout=10)
+        connection = http.client.HTTPConnection(address.split("/")[2], timeout=60)
         connection.request("GET", f"/{address.split('/', 3)[3]}")
         offer = data_of(connection.getresponse().read().decode())["play"]
         connection.close()
         assert (offer["name"], offer["items"], offer["budget"]["max"]) == ("items.jsonl", 8, 30)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
         assert (process.returncode, out, err) == (0, "", "pycupel: Ctrl-C ends the playground\n")
 
     def test_after_ctrl_c_the_prompt_has_a_line_of_its_own(self, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

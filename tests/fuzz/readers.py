@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -24,6 +23,7 @@ from pycupel.policies.files import PolicyFormat
 from pycupel.replay import read_log
 from tests.fuzz.loop import fuzz, run_for_minutes
 from tests.fuzz.mutations import HOSTILE, NASTY, Drawn, changed_texts, changed_values, corpus
+from tests.processor_time import within
 
 __all__ = ["READERS", "Reader"]
 
@@ -41,16 +41,17 @@ class Reader(NamedTuple):
 
 def outcome(work: Callable[[], Any], *refusals: type[Exception]) -> Any:
     """What is read, or the text of the error, which is short, in time, and can be shown."""
-    start = time.process_time()
-    refusal = ""
-    try:
-        read = work()
-    except refusals as error:
-        read = refusal = f"{type(error).__name__}: {error}"
-        str(repr(error)).encode()
-    assert len(refusal.encode()) < LONGEST_MESSAGE, f"a message of {len(refusal)} characters"
-    assert time.process_time() - start < SECONDS, "in time"
-    return read
+
+    def read_or_refusal() -> Any:
+        try:
+            return work()
+        except refusals as error:
+            refusal = f"{type(error).__name__}: {error}"
+            repr(error).encode()
+            assert len(refusal.encode()) < LONGEST_MESSAGE, f"a message of {len(refusal)} characters"
+            return refusal
+
+    return within(SECONDS, read_or_refusal)
 
 
 def check_policy(form: PolicyFormat, text: str) -> None:

@@ -12,6 +12,7 @@ from pycupel import ContextItem, Pipeline, ReflexiveScorer, merge_sources
 from pycupel.errors import InvalidArgumentError
 from pycupel.pipeline.sources import MergedSources
 from pycupel.slicers import StreamSlice
+from tests import virtual_time
 
 
 async def retriever(name: str, *delays: float, error: Exception | None = None) -> AsyncIterator[ContextItem]:
@@ -26,7 +27,7 @@ def collect(merged: MergedSources) -> list[str]:
     async def read() -> list[str]:
         return [item.content async for item in merged]
 
-    return asyncio.run(read())
+    return virtual_time.run(read())
 
 
 def test_items_come_as_they_arrive() -> None:
@@ -96,7 +97,8 @@ def test_the_timeout_ends_sources_whose_items_keep_coming(endless: Any) -> None:
     async def read() -> set[str]:
         return {item.content async for item in merged}
 
-    found = asyncio.run(asyncio.wait_for(read(), 20))
+    # Such sources never wait, so that virtual time would stand still.
+    found = asyncio.run(asyncio.wait_for(read(), 60))
     assert (found, merged.late) == ({"again", "known"}, [source])
 
 
@@ -111,7 +113,7 @@ def test_what_has_arrived_when_the_time_is_over_is_passed_on() -> None:
             await asyncio.sleep(0.06)
         return found
 
-    assert (asyncio.run(read_slowly()), merged.late) == (["a", "b", "c"], [])
+    assert (virtual_time.run(read_slowly()), merged.late) == (["a", "b", "c"], [])
 
 
 def test_a_source_that_is_cancelled_has_failed() -> None:
@@ -135,7 +137,7 @@ def test_a_source_that_is_cancelled_has_failed() -> None:
         assert (merged.failed, merged.late) == ([task, source], [])
         assert all(isinstance(error, asyncio.CancelledError) for error in merged.errors)
 
-    asyncio.run(read())
+    virtual_time.run(read())
 
 
 def test_one_source_may_be_late_before_the_others() -> None:
@@ -185,7 +187,7 @@ def test_a_full_budget_ends_all_sources() -> None:
             closed.append(name)
 
     merged = merge_sources(endless("a"), endless("b"))
-    selected = asyncio.run(Pipeline(ReflexiveScorer(), StreamSlice(4)).run_stream(merged, 8))
+    selected = virtual_time.run(Pipeline(ReflexiveScorer(), StreamSlice(4)).run_stream(merged, 8))
     assert (len(selected), sorted(closed), merged.late) == (8, ["a", "b"], [])
 
 
@@ -211,8 +213,8 @@ def test_a_full_budget_closes_plain_generators_and_waits_for_slow_ones() -> None
 
     known, awaited = plain(), plain()
     pipeline = Pipeline(ReflexiveScorer(), StreamSlice(4), deduplication=False)
-    asyncio.run(pipeline.run_stream(merge_sources(known, slow("slow"), found()), 8))
-    asyncio.run(pipeline.run_stream(merge_sources(slow("in time"), timeout=20), 8))
+    virtual_time.run(pipeline.run_stream(merge_sources(known, slow("slow"), found()), 8))
+    virtual_time.run(pipeline.run_stream(merge_sources(slow("in time"), timeout=20), 8))
     assert closed == ["plain", "plain", "slow", "in time"]
 
 
@@ -230,7 +232,7 @@ def test_a_slow_consumer_holds_the_sources_back() -> None:
         await asyncio.sleep(0.02)
         await iterator.aclose()  # type: ignore[attr-defined]
 
-    asyncio.run(read_one())
+    virtual_time.run(read_one())
     assert len(pulled) <= 4
 
 
@@ -252,7 +254,7 @@ def test_leaving_the_loop_early_closes_the_sources() -> None:
         await asyncio.sleep(0.05)
         return len(asyncio.all_tasks())
 
-    assert asyncio.run(read()) == 1
+    assert virtual_time.run(read()) == 1
     assert sorted(closed) == ["a", "b"]
 
 

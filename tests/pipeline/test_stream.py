@@ -28,6 +28,7 @@ from pycupel.errors import PinnedExceedsBudgetError, PipelineConfigError
 from pycupel.model import CountQuotaEntry
 from pycupel.scorers import CompositeScorer
 from pycupel.slicers import CountConstrainedKnapsackSlice, MinScoreSlice, StreamSlice
+from tests import virtual_time
 
 
 def hinted(content: str, tokens: int, hint: float, **fields: Any) -> ContextItem:
@@ -302,7 +303,7 @@ def test_cancellation_leaves_nothing_open() -> None:
             return error
         raise AssertionError("it was not cancelled")
 
-    error = asyncio.run(cancelled())
+    error = virtual_time.run(cancelled())
     assert closed == ["yes"]
     assert [item.content for item in error.selected_so_far] == ["first"]  # type: ignore[attr-defined]
 

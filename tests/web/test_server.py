@@ -46,7 +46,7 @@ def running(limits: Limits) -> Iterator[Playground]:
 def ask(
     server: Playground, method: str, name: str = "", *, path: str | None = None, body: Any = None, **headers: str
 ) -> tuple[int, str, dict[str, str]]:
-    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=60)
     sent = {each.replace("_", "-"): value for each, value in headers.items()}
     text = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
     if text is not None:
@@ -179,14 +179,14 @@ class TestLimits:
             assert client.recv(100).startswith(b"HTTP/1.0 411")
 
     def test_a_body_in_chunks_is_refused(self, server: Playground) -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=60)
         headers = {"Content-Type": "application/json", "Transfer-Encoding": "chunked"}
         connection.request("POST", f"/{server.token}/select", iter([b"{}"]), headers, encode_chunked=True)
         assert connection.getresponse().status == 411
         connection.close()
 
     def test_a_refused_client_may_finish_before_it_reads_the_answer(self, server: Playground) -> None:
-        with socket.create_connection(("127.0.0.1", server.server_port), timeout=10) as client:
+        with socket.create_connection(("127.0.0.1", server.server_port), timeout=60) as client:
             client.sendall(f"POST /wrong/select HTTP/1.0\r\nHost: 127.0.0.1:{server.server_port}\r\n\r\n".encode())
             for _ in range(5):
                 time.sleep(0.05)
@@ -204,7 +204,7 @@ class TestLimits:
     def test_a_slow_client_is_hung_up_on(self, sent: str) -> None:
         for server in running(Limits(seconds=0.3)):
             host = f"127.0.0.1:{server.server_port}"
-            with socket.create_connection(("127.0.0.1", server.server_port), timeout=10) as client:
+            with socket.create_connection(("127.0.0.1", server.server_port), timeout=60) as client:
                 client.sendall(sent.format(token=server.token, host=host).encode())
                 start = time.monotonic()
                 try:
@@ -218,21 +218,21 @@ class TestLimits:
                                 break
                         except BlockingIOError:
                             pass
-                        client.settimeout(10)
+                        client.settimeout(60)
                 except ConnectionError:
                     pass
                 assert time.monotonic() - start < 4
-            # And others are served.
+            # And others are served, however slow this machine is.
+            server.limits = Limits()
             assert ask(server, "GET")[0] == 200
 
     def test_too_many_clients_at_a_time_are_hung_up_on(self) -> None:
-        for server in running(Limits(requests=1, seconds=5)):
+        for server in running(Limits(requests=1, seconds=60)):
             with socket.create_connection(("127.0.0.1", server.server_port)) as first:
                 first.sendall(b"GET /")
-                time.sleep(0.2)
-                with socket.create_connection(("127.0.0.1", server.server_port), timeout=10) as second:
+                with socket.create_connection(("127.0.0.1", server.server_port), timeout=60) as second:
                     assert second.recv(1) == b""
-            deadline = time.monotonic() + 5
+            deadline = time.monotonic() + 60
             while time.monotonic() < deadline:
                 try:
                     assert ask(server, "GET")[0] == 200
@@ -278,7 +278,7 @@ class TestPlay:
             is_open.set()
 
         def interrupt(_: Playground) -> None:
-            assert is_open.wait(5)
+            assert is_open.wait(60)
             raise KeyboardInterrupt
 
         monkeypatch.setattr(webbrowser, "open", open_page)
@@ -308,10 +308,10 @@ class TestPlay:
         )  # fmt: skip
         assert process.stdout is not None
         address = process.stdout.readline().strip()
-        connection = http.client.HTTPConnection(address.split("/")[2], timeout=10)
+        connection = http.client.HTTPConnection(address.split("/")[2], timeout=60)
         connection.request("GET", "/" + address.split("/", 3)[3])
         assert connection.getresponse().status == 200
         connection.close()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=10)
+        out, err = process.communicate(timeout=60)
         assert (process.returncode, out, err) == (0, "end\n", "")

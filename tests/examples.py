@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, TypeVar
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 __all__ = ["SHARE", "examples", "some_of"]
 
@@ -19,7 +19,8 @@ SHARE = float(os.environ.get("EXAMPLES", "1"))
 
 def examples(count: int, **options: Any) -> settings:
     """Try about this many examples, however long each takes."""
-    return settings(max_examples=max(1, round(SHARE * count)), deadline=None, **options)
+    count = max(1, round(SHARE * count))
+    return settings(max_examples=count, deadline=None, suppress_health_check=[HealthCheck.too_slow], **options)
 
 
 def some_of(values: Iterable[_Value]) -> Iterator[_Value]:

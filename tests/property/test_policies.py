@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, assume, given, strategies as st
+from hypothesis import assume, given, strategies as st
 from jsonschema import Draft202012Validator
 
 from pycupel import (
@@ -55,7 +55,7 @@ from tests import registries, strategies
 from tests.examples import examples
 
 FORMATS: list[PolicyFormat] = ["json", "toml", "yaml"]
-SLOW = examples(60, suppress_health_check=[HealthCheck.too_slow])
+SOME = examples(60)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -174,7 +174,7 @@ def policies(draw: st.DrawFn) -> Policy:
 
 
 @given(policies())
-@SLOW
+@SOME
 def test_every_policy_comes_back_equal_from_every_format(policy: Policy) -> None:
     """The issue: a policy round-trips through JSON and TOML, for policies of any nesting; and through YAML."""
     for form in FORMATS:
@@ -185,7 +185,7 @@ def test_every_policy_comes_back_equal_from_every_format(policy: Policy) -> None
 
 
 @given(policies())
-@SLOW
+@SOME
 def test_every_written_document_is_right_for_the_schema(policy: Policy) -> None:
     assert schema().is_valid(policy_to_dict(policy))
 
@@ -213,7 +213,7 @@ def outcome(pipeline: Pipeline, items: list[ContextItem], budget: ContextBudget)
     st.sampled_from(FORMATS),
     st.none() | st.builds(StreamSlice, st.integers(1, 4), replace=st.booleans()),
 )
-@SLOW
+@SOME
 def test_a_policy_from_a_file_selects_what_the_pipeline_built_by_hand_selects(
     by_hand: Pipeline, items: list[ContextItem], budget: ContextBudget, form: PolicyFormat, stream: StreamSlice | None
 ) -> None:
@@ -234,7 +234,7 @@ def test_a_policy_from_a_file_selects_what_the_pipeline_built_by_hand_selects(
 
 
 @given(strategies.pipelines(), strategies.item_lists(), strategies.budgets())
-@SLOW
+@SOME
 def test_select_selects_what_a_pipeline_selects(
     pipeline: Pipeline, items: list[ContextItem], budget: ContextBudget
 ) -> None:
@@ -305,7 +305,7 @@ def documents() -> st.SearchStrategy[dict[str, Any]]:
 
 
 @given(documents(), st.data())
-@SLOW
+@SOME
 def test_a_value_of_a_wrong_type_is_refused_by_validator_and_schema(
     document: dict[str, Any], data: st.DataObject
 ) -> None:
@@ -315,7 +315,7 @@ def test_a_value_of_a_wrong_type_is_refused_by_validator_and_schema(
 
 
 @given(documents(), st.data())
-@SLOW
+@SOME
 def test_a_missing_field_is_refused_by_validator_and_schema(document: dict[str, Any], data: st.DataObject) -> None:
     place = one_of(data, document, lambda place: place.key in REQUIRED and isinstance(place.container, dict))
     del place.container[place.key]
@@ -323,7 +323,7 @@ def test_a_missing_field_is_refused_by_validator_and_schema(document: dict[str, 
 
 
 @given(documents(), st.data(), st.sampled_from((-1, -0.5, -(10**30))))
-@SLOW
+@SOME
 def test_a_number_out_of_range_is_refused_by_validator_and_schema(
     document: dict[str, Any], data: st.DataObject, number: float
 ) -> None:
@@ -338,7 +338,7 @@ def test_a_number_out_of_range_is_refused_by_validator_and_schema(
 
 
 @given(documents(), st.data())
-@SLOW
+@SOME
 def test_an_unknown_name_is_refused_by_validator_and_schema(document: dict[str, Any], data: st.DataObject) -> None:
     place = one_of(data, document, lambda place: place.key in NAMES)
     place.container[place.key] = f"{place.value}x"

@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, strategies as st
+from hypothesis import Phase, given, strategies as st
 
 from pycupel.errors import UnitTooLargeError
 from pycupel.messages import count_messages, select_messages
@@ -29,7 +29,6 @@ from tests.messages.mistral_oracle import counted_by_mistral
 BUDGETS = 10
 SOME = examples(
     8,
-    suppress_health_check=[HealthCheck.too_slow],
     database=None,
     # Making a failure smaller would take minutes.
     phases=[Phase.generate],

@@ -10,7 +10,7 @@ from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import ResolvedProviderName
 from pycupel.messages.providers import Provider
 from pycupel.model.frozen import sealed
-from pycupel.replay.shapes import as_dict
+from pycupel.replay.shapes import as_dict, as_name
 
 __all__ = ["Call", "Compaction", "History", "Log"]
 
@@ -57,7 +57,7 @@ class Call:
         cached = _first(numbers, "cached_input_tokens", "cachedContentTokenCount", "cached_content_token_count")
         return cls(
             index,
-            model if isinstance(model, str) else None,
+            as_name(model),
             prompt,
             _first(numbers, "completion_tokens", "output_tokens", "candidatesTokenCount", "candidates_token_count"),
             _number(read, details.get("cached_tokens"), cached),

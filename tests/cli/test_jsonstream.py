@@ -56,6 +56,7 @@ def test_each_value_knows_its_line() -> None:
         ("[1]\n x", "Extra data at line 2, column 2"),
         ('["a\nb"]', "Invalid control character at line 1, column 4"),
         ("[1, [2,\n3", "Expecting ',' delimiter at line 2, column 2"),
+        ("[{\n", "at line 1, column 3"),
         ("[" * 100_000, "nested too deeply at line 1, column 2"),
         ("1" * 5_000, "an integer with too many digits at line 1, column 1"),
     ],

@@ -118,8 +118,8 @@ def test_an_error_does_not_follow_the_progress_bar_on_its_line() -> None:
 # --- ends
 
 
-def ending(error: BaseException) -> Callable[[None], int]:
-    def run(_: None) -> int:
+def ending(error: BaseException) -> Callable[[], int]:
+    def run() -> int:
         raise error
 
     return run
@@ -127,24 +127,24 @@ def ending(error: BaseException) -> Callable[[None], int]:
 
 def test_a_defect_keeps_its_traceback() -> None:
     with pytest.raises(ZeroDivisionError):
-        exits.guarded(ending(ZeroDivisionError()), None)
+        exits.guarded(ending(ZeroDivisionError()))
 
 
 def test_other_ends(capsys: pytest.CaptureFixture[str]) -> None:
-    assert exits.guarded(ending(KeyboardInterrupt()), None) == 130
-    assert exits.guarded(ending(SystemExit()), None) == 0
-    assert exits.guarded(ending(OSError("no luck")), None) == 2
+    assert exits.guarded(ending(KeyboardInterrupt())) == 130
+    assert exits.guarded(ending(SystemExit())) == 0
+    assert exits.guarded(ending(OSError("no luck"))) == 2
     assert capsys.readouterr().err == "pycupel: no luck\n"
-    assert exits.guarded(ending(FileNotFoundError(2, "No such file or directory", "")), None) == 2
+    assert exits.guarded(ending(FileNotFoundError(2, "No such file or directory", ""))) == 2
     assert capsys.readouterr().err == "pycupel: '': no such file or directory\n"
-    assert exits.guarded(ending(OSError(28, "No space left on device")), None) == 2
+    assert exits.guarded(ending(OSError(28, "No space left on device"))) == 2
     assert capsys.readouterr().err == "pycupel: no space left on device\n"
 
 
 def test_after_an_interrupt_the_prompt_has_a_line_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     err = Terminal()
     monkeypatch.setattr("sys.stderr", err)
-    assert exits.guarded(ending(KeyboardInterrupt()), None) == 130
+    assert exits.guarded(ending(KeyboardInterrupt())) == 130
     assert err.getvalue() == "\n"
 
 
@@ -188,7 +188,7 @@ def test_what_is_written_to_closed_streams_is_gone(shell: Shell, monkeypatch: py
         done = shell.run(f"pycupel demo items {closed}")
         assert (done.returncode, done.stderr) == (0, "")
     monkeypatch.setattr("sys.stdout", None)
-    assert exits.guarded(lambda _: 0, None) == 0
+    assert exits.guarded(lambda: 0) == 0
     sys.stdout.close()
 
 
@@ -198,7 +198,7 @@ def test_a_closed_pipe_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     with open(os.devnull, "w", encoding="utf-8") as null:  # noqa: PTH123
         monkeypatch.setattr("sys.stdout", null)
         monkeypatch.setattr("os.open", lambda *_: 0)
-        assert exits.guarded(ending(BrokenPipeError()), None) == 0
+        assert exits.guarded(ending(BrokenPipeError())) == 0
         assert redirected == [null.fileno()]
 
 
@@ -215,7 +215,7 @@ def test_a_stderr_that_nobody_can_read_does_not_change_the_exit_code(monkeypatch
 
 def test_streams_that_are_no_files_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdout", io.StringIO())
-    assert exits.guarded(lambda _: 0, None) == 0
+    assert exits.guarded(lambda: 0) == 0
 
 
 def test_a_reader_that_stops_early(shell: Shell) -> None:

@@ -84,6 +84,12 @@ def test_a_request_with_its_usage_beside_it_is_a_call() -> None:
     assert history.calls == (Call(1, "gpt-x", 5),)
 
 
+def test_a_gateway_that_translates_anthropics_report_counts_cached_tokens_once() -> None:
+    usage = {"prompt_tokens": 60, "cache_read_input_tokens": 20, "cache_creation_input_tokens": 30}
+    [history] = read({"model": "claude-x", "messages": [HELLO], "usage": usage})
+    assert history.calls == (Call(1, "claude-x", 60, None, 20, 30),)
+
+
 def test_requests_of_responses() -> None:
     item = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "hi"}]}
     usage = {"input_tokens": 9, "output_tokens": 2, "input_tokens_details": {"cached_tokens": 3}}

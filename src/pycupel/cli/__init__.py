@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: The arguments after the program's name; by default those of the process.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    return guarded(_run, given)
+    return guarded(lambda: _run(given))
 
 
 def _run(given: list[str]) -> int:

@@ -35,8 +35,8 @@ def _headline(path: str, log: Log, usage: ContextUsage, screen: Screen) -> list[
     model = f"{history.model}, " if history.model else ""
     facts = f"{model}{plural(len(usage.growth), 'call')}, {plural(len(history.messages), 'message')}"
     lines = paragraph(visible(f"{name_of(path)}: {facts}"), screen.width, code=HEADING)
-    number = next(n for n, each in enumerate(log.histories, 1) if each is history)
     if len(log.histories) > 1:
+        number = next(n for n, each in enumerate(log.histories, 1) if each is history)
         others = f"conversation {number} of {len(log.histories)}; --conversation N shows another"
         lines += paragraph(others, screen.width)
     place = f", call {usage.call}" if usage.call else ""
@@ -59,8 +59,7 @@ def _window(usage: ContextUsage, screen: Screen) -> list[Line]:
             if len(shares) > _MAX_TOOLS:
                 rest = shares[_MAX_TOOLS:]
                 rows.append(_share_row(f"  {len(rest)} other tools", rest, usage, screen, QUIET))
-    table = Table(("<what", ">parts", ">tokens", ">share", "<"), rows, screen.width)
-    return [[Span("WHERE THE WINDOW GOES", HEADING)], *table.titles(), *table.lines(rows), []]
+    return _section("WHERE THE WINDOW GOES", ("<what", ">parts", ">tokens", ">share", "<"), rows, screen, text="")
 
 
 def _share_row(label: str, shares: list[WindowShare], usage: ContextUsage, screen: Screen, code: str) -> Row:
@@ -83,8 +82,7 @@ def _largest(usage: ContextUsage, screen: Screen) -> list[Line]:
         Row((Span(count(part.tokens)), Span(share(part.tokens, usage.total)), Span(_place(part))), label_of(part))
         for part in usage.largest
     ]
-    table = Table((">tokens", ">share", ">message"), rows, screen.width)
-    return [[Span("THE LARGEST PARTS", HEADING)], *table.titles("what"), *table.lines(rows), []]
+    return _section("THE LARGEST PARTS", (">tokens", ">share", ">message"), rows, screen)
 
 
 def _place(part: Part) -> str:
@@ -101,11 +99,9 @@ def _waste(usage: ContextUsage, screen: Screen) -> list[Line]:
         for what, waste in wasted.items()
         if waste.parts
     ]
-    heading: Line = [Span("REDUNDANT" if rows else "REDUNDANT: nothing", HEADING)]
     if not rows:
-        return [heading, []]
-    table = Table((">tokens", ">share", ">parts"), rows, screen.width)
-    return [heading, *table.titles("what"), *table.lines(rows), []]
+        return [[Span("REDUNDANT: nothing", HEADING)], []]
+    return _section("REDUNDANT", (">tokens", ">share", ">parts"), rows, screen)
 
 
 def _findings(found: Sequence[Finding], screen: Screen) -> list[Line]:
@@ -115,8 +111,14 @@ def _findings(found: Sequence[Finding], screen: Screen) -> list[Line]:
         Row((Span(count(each.index)), Span(each.severity, ALARM), Span(each.rule)), visible(each.message))
         for each in found[:_MAX_FINDINGS]
     ]
-    table = Table((">message", "<", "<rule"), rows, screen.width)
-    return [[Span(f"LINT: {plural(len(found), 'finding')}", HEADING)], *table.titles("what"), *table.lines(rows), []]
+    return _section(f"LINT: {plural(len(found), 'finding')}", (">message", "<", "<rule"), rows, screen)
+
+
+def _section(
+    heading: str, columns: Sequence[str], rows: Sequence[Row], screen: Screen, *, text: str = "what"
+) -> list[Line]:
+    table = Table(columns, rows, screen.width)
+    return [[Span(heading, HEADING)], *table.titles(text), *table.lines(rows), []]
 
 
 def _growth(usage: ContextUsage, screen: Screen) -> list[Line]:

@@ -37,7 +37,7 @@ class Conversation(NamedTuple):
 
     @property
     def beside(self) -> dict[str, Any]:
-        """The system prompt and tools of the request, as arguments of `select_messages` and `count_messages`."""
+        """The system prompt, tools and model of the request, as arguments of `select_messages` and `count_messages`."""
         from pycupel.replay.requests import system_and_tools  # noqa: PLC0415 - items do not need it
 
         system, tools = system_and_tools(self.request or {})

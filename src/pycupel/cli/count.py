@@ -25,6 +25,8 @@ pycupel demo messages | pycupel count -
 """
 
 _KINDS = ("auto", "text", "items", "messages")
+# A message or a request of any provider has one of these keys.
+_MESSAGE_MARKS = {"role", "type", "parts", *MESSAGE_KEYS}
 
 
 class _Size(NamedTuple):
@@ -122,10 +124,6 @@ def _kind_of(text: str) -> tuple[str, str]:
     # In a row of a transcript, the message is only a part.
     hint = next(filter(None, (hint_at(row, HISTORY) for row in rows)), "")
     return ("messages" if not hint and all(_MESSAGE_MARKS & row.keys() for row in rows) else "text"), hint
-
-
-# One of these has a message or a request of any provider.
-_MESSAGE_MARKS = {"role", "type", "parts", *MESSAGE_KEYS}
 
 
 def _rows(text: str) -> list[dict[str, Any]]:

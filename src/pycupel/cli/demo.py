@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -150,15 +149,17 @@ def _demonstrate(screen: Screen) -> None:
 
 def _newest_first(items: list[ContextItem], target: int) -> list[ContextItem]:
     """Select in the usual way: pinned items, then the newest items until one does not fit."""
-    pinned = [item for item in items if item.pinned]
+    selected = [item for item in items if item.pinned]
+    used = sum(item.tokens for item in selected)
     dated = [item for item in items if item.timestamp and not item.pinned and item.tokens >= 0]
-    newest = sorted(dated, key=_age, reverse=True)
-    sums = accumulate([item.tokens for item in newest], initial=sum(item.tokens for item in pinned))
-    next(sums)
-    return [*pinned, *(item for item, used in zip(newest, sums, strict=True) if used <= target)]
+    for item in sorted(dated, key=_time, reverse=True):
+        used += item.tokens
+        if used <= target:
+            selected.append(item)
+    return selected
 
 
-def _age(item: ContextItem) -> datetime:
+def _time(item: ContextItem) -> datetime:
     return item.timestamp or _EPOCH
 
 
@@ -171,7 +172,7 @@ def _print_side_by_side(selected: list[ContextItem], newest: list[ContextItem], 
     )
     screen.text(f"  {left:{room}}  {right}")
     chosen, newest_ids = {id(item) for item in selected}, {id(item) for item in newest}
-    for item in sorted({id(item): item for item in [*selected, *newest]}.values(), key=_age):
+    for item in sorted({id(item): item for item in [*selected, *newest]}.values(), key=_time):
         text = clipped(item.content, room)
         left, right = text if id(item) in chosen else "-", text if id(item) in newest_ids else "-"
         screen.text(f"  {left:{room}}  {right}")

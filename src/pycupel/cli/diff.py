@@ -6,7 +6,7 @@ from typing import Any
 
 from pycupel.analytics import PolicySensitivityReport, policy_sensitivity
 from pycupel.cli.exits import FINDINGS, FINE, InputError
-from pycupel.cli.items import read_shown_items
+from pycupel.cli.items import read_items, shown_items
 from pycupel.cli.options import add_json, add_selection, bound, budget_of, policy_of
 from pycupel.cli.output import Screen
 from pycupel.cli.pages import add_html, write_page
@@ -33,16 +33,14 @@ def run(options: Any, screen: Screen) -> int:
     if len(names) < 2:
         raise InputError("diff compares policies: give at least two, like -p chat -p rag.toml")
     budget, policies = budget_of(options), [(name, policy_of(name)) for name in names]
-    items = read_shown_items(options, screen)
+    items = shown_items(read_items(options, screen), options)
     report = policy_sensitivity(items, budget, policies, query=options.query)
     if options.html is not None:
         write_page(options.html, _page(report, policies[0][1], items, options.query), screen)
     if options.json:
         screen.json(_document(report))
     elif options.html is None:
-        screen.text(
-            render_sensitivity(report, width=screen.width, color=screen.color, unicode=screen.unicode),
-        )
+        screen.text(render_sensitivity(report, width=screen.width, color=screen.color, unicode=screen.unicode))
     return FINDINGS if report.diffs else FINE
 
 

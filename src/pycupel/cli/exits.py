@@ -6,7 +6,7 @@ import io
 import os
 import sys
 from collections.abc import Callable
-from typing import TextIO, TypeVar
+from typing import TextIO
 
 __all__ = [
     "FINDINGS",
@@ -24,18 +24,16 @@ __all__ = [
 FINE, FINDINGS, WRONG, TOO_LARGE, INTERRUPTED = 0, 1, 2, 3, 130
 """The exit codes. Only `lint`, `diff` and `conformance` have findings; too large: what must stay exceeds the budget."""
 
-_Argument = TypeVar("_Argument")
-
 
 class InputError(Exception):
     """A mistake in the arguments or in a file. The user sees only the message."""
 
 
-def guarded(run: Callable[[_Argument], int], argument: _Argument) -> int:
-    """Call `run(argument)` and return the exit code. Expected exceptions become messages."""
+def guarded(run: Callable[[], int]) -> int:
+    """Call `run()` and return the exit code. Expected exceptions become messages."""
     try:
         _prepare_streams()
-        code = _finished(run, argument)
+        code = _finished(run)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reading process has closed the pipe.
@@ -55,9 +53,9 @@ def end_line_of_interrupt() -> None:
         sys.stderr.write("\n")
 
 
-def _finished(run: Callable[[_Argument], int], argument: _Argument) -> int:
+def _finished(run: Callable[[], int]) -> int:
     try:
-        return run(argument)
+        return run()
     except SystemExit as finished:
         # argparse has printed the help or the version.
         return int(finished.code or FINE)

@@ -15,7 +15,7 @@ from pycupel.errors import DocumentError
 from pycupel.model import ContextItem
 from pycupel.model.names import suggestion
 
-__all__ = ["items_in", "items_of", "read_items", "read_shown_items", "shown_items"]
+__all__ = ["items_in", "items_of", "read_items", "shown_items"]
 
 _AUTO = "auto"
 _MAX_WARNINGS = 5
@@ -25,11 +25,6 @@ def read_items(options: Any, screen: Screen) -> list[ContextItem]:
     """Read the items in `options.file`. Items without tokens are counted, and a note names the counter."""
     with open_text(options.file) as lines:
         return items_in(lines, options, screen)
-
-
-def read_shown_items(options: Any, screen: Screen) -> list[ContextItem]:
-    """Read the items as `read_items` does, for output by `shown_items`."""
-    return shown_items(read_items(options, screen), options)
 
 
 def shown_items(items: list[ContextItem], options: Any) -> list[ContextItem]:

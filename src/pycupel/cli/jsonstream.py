@@ -40,39 +40,39 @@ def read_values(lines: Iterable[str]) -> Iterator[Located]:
         DocumentError: the text is not JSON; the message names line and column.
     """
     text = _Text(iter(lines))
-    if not text.skip(_SPACE):
+    if not text.skip_space():
         return
     if text.next == "[":
         yield from _elements(text)
         return
-    line, ends = text.line, text.ends_of_lines
-    yield Located(text.value(), line)
+    lines_read = text.lines_read
+    yield Located(*text.value())
     # A value that took more than its line is a document.
-    one_a_line = text.ends_of_lines == ends
-    while text.skip(_SPACE):
+    one_a_line = text.lines_read == lines_read
+    while text.skip_space():
         if not one_a_line:
             raise text.error("Extra data")
-        line = text.line
-        yield Located(text.value(within_line=True), line)
+        yield Located(*text.value(within_line=True))
 
 
 def _elements(text: _Text) -> Iterator[Located]:
-    text.take()
+    text.advance()
     is_first = True
     while True:
-        if not text.skip(_SPACE):
+        if not text.skip_space():
             raise text.error("Expecting ',' delimiter or ']'")
         if text.next == "]":
-            text.take()
             break
         if not is_first:
-            if text.take() != ",":
-                raise text.error("Expecting ',' delimiter", back=1)
-            if not text.skip(_SPACE):
+            if text.next != ",":
+                raise text.error("Expecting ',' delimiter")
+            text.advance()
+            if not text.skip_space():
                 raise text.error("Expecting value")
         is_first = False
-        yield Located(text.value(), text.start_line, is_element=True)
-    if text.skip(_SPACE):
+        yield Located(*text.value(), is_element=True)
+    text.advance()
+    if text.skip_space():
         raise text.error("Extra data")
 
 
@@ -83,36 +83,35 @@ class _Text:
         self._lines = lines
         self._held = ""
         self._at = 0
-        # Where the held text starts.
-        self._line, self._column = 1, 1
-        self.ends_of_lines = 0
-        self.start_line = 1
+        # The line of the character at `_counted`.
+        self._line, self._counted = 1, 0
+        # The characters before the held text, on the line on which it starts.
+        self._before = 0
+        self.lines_read = 0
 
     @property
     def next(self) -> str:
         return self._held[self._at]
 
-    @property
-    def line(self) -> int:
-        return self._line + self._held.count("\n", 0, self._at)
-
-    def take(self) -> str:
+    def advance(self) -> None:
         self._at += 1
-        return self._held[self._at - 1]
 
-    def skip(self, characters: str) -> bool:
-        """Skip these characters. Return False at the end."""
+    def skip_space(self) -> bool:
+        """Skip white space. Return False at the end."""
         while True:
             while self._at < len(self._held):
-                if self.next not in characters:
+                if self.next not in _SPACE:
                     return True
                 self._at += 1
             if not self._read_on():
                 return False
 
-    def value(self, *, within_line: bool = False) -> Any:
-        """Parse the value here. Lines are added until it is complete; each time, the text about doubles."""
-        self.start_line = self.line
+    def value(self, *, within_line: bool = False) -> tuple[Any, int]:
+        """Parse the value here, and return it with its first line.
+
+        Lines are added until it is complete; each time, the text about doubles.
+        """
+        line = self._current_line()
         while True:
             try:
                 value, self._at = _DECODE(self._held, self._at)
@@ -128,25 +127,33 @@ class _Text:
             except ValueError:
                 # Python limits the digits of an integer, because reading them takes quadratic time.
                 raise self.error("an integer with too many digits") from None
-            return value
+            return value, line
 
     def _read_on(self, size: int = 1) -> bool:
-        """Discard what has been read, and read at least one more line. Return False if there is none."""
-        passed = self._held[: self._at]
-        self._line, breaks = self._line + passed.count("\n"), passed.rfind("\n")
-        self._column = len(passed) - breaks if breaks >= 0 else self._column + len(passed)
-        parts = [self._held[self._at :]]
-        read = 0
-        while read < size and (line := next(self._lines, None)) is not None:
-            parts.append(line)
-            read += max(1, len(line))
-            self.ends_of_lines += 1
-        self._held, self._at = "".join(parts), 0
-        return read > 0
+        """Discard what has been read, and add at least one more line. Return False if there is none."""
+        added: list[str] = []
+        length = 0
+        while length < size and (line := next(self._lines, None)) is not None:
+            added.append(line)
+            length += max(1, len(line))
+        if not added:
+            return False
+        self._line, self._before = self._current_line(), self._column() - 1
+        self._held = self._held[self._at :] + "".join(added)
+        self._at = self._counted = 0
+        self.lines_read += len(added)
+        return True
 
-    def error(self, problem: str, back: int = 0) -> DocumentError:
-        """Make the error for a problem here, or some characters before."""
-        passed = self._held[: self._at - back]
-        breaks = passed.rfind("\n")
-        column = len(passed) - breaks if breaks >= 0 else self._column + len(passed)
-        return DocumentError(f"invalid JSON: {problem} at line {self._line + passed.count(chr(10))}, column {column}")
+    def error(self, problem: str) -> DocumentError:
+        """Make the error for a problem here."""
+        return DocumentError(f"invalid JSON: {problem} at line {self._current_line()}, column {self._column()}")
+
+    def _current_line(self) -> int:
+        # From where the last count ended: many elements may be on one line.
+        self._line += self._held.count("\n", self._counted, self._at)
+        self._counted = self._at
+        return self._line
+
+    def _column(self) -> int:
+        last_break = self._held.rfind("\n", 0, self._at)
+        return self._at - last_break if last_break >= 0 else self._before + self._at + 1

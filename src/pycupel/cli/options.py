@@ -38,20 +38,16 @@ _POLICY_FILE = re.compile(r"\.(json|toml|ya?ml)$", re.IGNORECASE)
 def add_selection(
     parser: Parser, *, file: str = _ITEMS, budget: str = "", needs_budget: bool = True, policies: bool = False
 ) -> None:
-    """Add what selects from items: `FILE`, `--budget`, `--policy` or several of them, and `--query`."""
-    _add_items(parser, file)
+    """Add `FILE`, how to read its items, `--budget`, `--policy` or several of them, and `--query`."""
+    parser.add_argument("file", metavar="FILE", help=f"{file}; - for stdin")
+    parser.add_argument("--strict", action="store_true", help="reject unknown keys instead of warning")
+    add_counter(parser, "counter for items without a token count")
     add_budget(parser, required=needs_budget, text=budget)
     if policies:
         add_several_policies(parser, "; give at least two")
     else:
         add_policy(parser)
     add_query(parser)
-
-
-def _add_items(parser: Parser, file: str) -> None:
-    parser.add_argument("file", metavar="FILE", help=f"{file}; - for stdin")
-    parser.add_argument("--strict", action="store_true", help="reject unknown keys instead of warning")
-    add_counter(parser, "counter for items without a token count")
 
 
 def add_counter(parser: Parser, purpose: str) -> None:

@@ -75,11 +75,11 @@ class Screen:
 
         self.text(finish(lines, self.width, color=self.color, unicode=self.unicode))
 
-    def table(self, columns: Sequence[str], rows: Sequence[Any], *, text: str = "", indent: str = "") -> None:
+    def table(self, columns: Sequence[str], rows: Sequence[Any], *, text: str = "") -> None:
         """Write a table: the columns' titles with their alignment in front, and rows of cells."""
         from pycupel.render._layout import Table  # noqa: PLC0415
 
-        table = Table(columns, rows, self.width, indent=indent)
+        table = Table(columns, rows, self.width)
         self.lines([*table.titles(text), *table.lines(rows)])
 
     def heading(self, text: str) -> None:

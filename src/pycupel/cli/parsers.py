@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, cast
 
 from pycupel import __version__
 from pycupel.cli.exits import WRONG, InputError
@@ -125,9 +125,7 @@ def run_without_verb(given: Sequence[str], verbs: Mapping[str, str]) -> int:
 
 def load_verb(name: str) -> Verb:
     """Import the module of a verb."""
-    verb: Any = import_module(f"pycupel.cli.{name}")
-    loaded: Verb = verb
-    return loaded
+    return cast("Verb", import_module(f"pycupel.cli.{name}"))
 
 
 def verb_parser(name: str, summary: str, verb: Verb) -> Parser:

@@ -226,7 +226,7 @@ class _Reasons:
         return self._indices[title]
 
     def _without_text(self, reason: ExclusionReason) -> ExclusionReason:
-        """Replace the content in a reason by its row number, if it has one."""
+        """Hide the content that a reason quotes, unless a row has it: a row is named by its number."""
         match reason:
             case Deduplicated(deduplicated_against=content) if content not in self._numbers:
                 return Deduplicated(_UNNAMED)

@@ -39,13 +39,13 @@ __all__ = [
 HEADING, QUIET, ALARM = "1", "2", "31"
 
 _GAP = "  "
-_MARK = "..."
+_ELLIPSIS = "..."
 # A no-break space. Clipped texts contain none: their white space has become plain spaces.
 _GLUE = "\xa0"
 # With less room than this beside the other columns, a text gets its own line.
 _MIN_TEXT = 16
 # The categories of characters that are shown on top of the one before.
-_MARKS = ("Mn", "Me")
+_COMBINING = ("Mn", "Me")
 # Takes the second column of a wide character while lines are wrapped, because `wrap` counts characters.
 _FILLER = "\uffff"
 # Characters that a terminal might interpret, or not show in exactly one column.
@@ -113,8 +113,7 @@ def clipped(text: str, room: int) -> str:
     line = " ".join(text.split(None, room)) or "(blank)"
     if columns(line) <= room:
         return line
-    ends = accumulate(map(_columns, line[:room]))
-    return line[: sum(end <= room - len(_MARK) for end in ends)] + _MARK
+    return line[: _length_before_ellipsis(line[:room], room)] + _ELLIPSIS
 
 
 def columns(text: str) -> int:
@@ -127,8 +126,13 @@ def _room(text: str) -> int:
     return max(len(text), columns(text))
 
 
+def _length_before_ellipsis(text: str, room: int) -> int:
+    """Return how many characters of a text leave room for an ellipsis after them."""
+    return sum(end <= room - len(_ELLIPSIS) for end in accumulate(map(_columns, text)))
+
+
 def _columns(character: str) -> int:
-    return 0 if category(character) in _MARKS else 1 + (east_asian_width(character) in "WF")
+    return 0 if category(character) in _COMBINING else 1 + (east_asian_width(character) in "WF")
 
 
 # --- lines
@@ -233,8 +237,7 @@ def _fitted(line: Line, width: int) -> list[Span]:
     text = "".join(span.text for span in line).rstrip()
     if columns(text) <= width:
         return _cut(line, len(text))
-    ends = accumulate(map(_columns, text))
-    return [*_cut(line, sum(end <= width - len(_MARK) for end in ends)), Span(_MARK)]
+    return [*_cut(line, _length_before_ellipsis(text, width)), Span(_ELLIPSIS)]
 
 
 def _cut(line: Line, room: int) -> list[Span]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pycupel.diagnostics import SelectionReport
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextKind
-from pycupel.model.checks import checked_count, checked_int
+from pycupel.model.checks import checked_bool, checked_count, checked_int
 from pycupel.model.frozen import sealed
-from pycupel.render._layout import HEADING, QUIET, Line, Row, Span, Table, clipped, count, paragraph
+from pycupel.render._layout import HEADING, QUIET, Line, Row, Span, Table, clipped, count, finish, paragraph
 
 __all__ = ["Page"]
 
@@ -48,6 +48,13 @@ class Page:
 
     def kind(self, kind: ContextKind) -> Span:
         return Span(clipped(kind.value, self.width // 5), self.colors.get(kind.key, ""))
+
+    def text(self, sections: Iterable[list[Line]], *, color: bool, unicode: bool) -> str:
+        """Join the sections that are not empty, with a blank line between them."""
+        checked_bool("color", color)
+        checked_bool("unicode", unicode)
+        shown = (section for section in sections if section)
+        return "\n\n".join(finish(section, self.width, color=color, unicode=unicode) for section in shown)
 
     def heading(self, text: str) -> list[Line]:
         return paragraph(text, self.width, code=HEADING)

@@ -14,7 +14,7 @@ from pycupel.pipeline import Policy, PresetName
 from pycupel.render._data import Data, Kinds, plain, use_data
 from pycupel.render._rows import RowIndex
 
-__all__ = ["MOST_POINTS", "sweep_data"]
+__all__ = ["MOST_POINTS", "all_tokens", "sweep_data"]
 
 MOST_POINTS = 64
 # This many of them lie between 0 and twice the target, the range that matters most.
@@ -32,7 +32,7 @@ def sweep_data(
 
     The target and the maximum move together, so that the distance between them stays the same.
     """
-    base = budget or ContextBudget(_all_tokens(items))
+    base = budget or ContextBudget(all_tokens(items))
     targets = _targets(base.target_tokens, _top(items, base))
     shift = base.max_tokens - base.target_tokens
     try:
@@ -49,13 +49,14 @@ def sweep_data(
     }
 
 
-def _all_tokens(items: Iterable[ContextItem]) -> int:
+def all_tokens(items: Iterable[ContextItem]) -> int:
+    """Sum the tokens of the items. Negative counts, which are invalid, do not count."""
     return sum([max(0, item.tokens) for item in items])
 
 
 def _top(items: Iterable[ContextItem], budget: ContextBudget) -> int:
     """Return a target that holds everything, unless the safety margin leaves nothing."""
-    needed = _all_tokens(items) + sum(budget.reserved_slots.values())
+    needed = all_tokens(items) + sum(budget.reserved_slots.values())
     needed = enlarged(needed, budget.estimation_safety_margin_percent)
     return needed + max(0, budget.target_tokens - budget.available_tokens)
 

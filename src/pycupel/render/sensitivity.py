@@ -15,8 +15,8 @@ from pycupel.diagnostics import (
     PinnedOverride,
     SelectionReport,
 )
-from pycupel.model.checks import checked_bool, wrong_type
-from pycupel.render._layout import HEADING, QUIET, Line, Row, Span, Table, clipped, finish, plural, share
+from pycupel.model.checks import wrong_type
+from pycupel.render._layout import HEADING, QUIET, Line, Row, Span, Table, clipped, plural, share
 from pycupel.render._page import Page
 from pycupel.render._reasons import explain, name_of
 
@@ -73,12 +73,9 @@ def render_sensitivity(
         InvalidArgumentError: the width is less than 40, or the limit is negative.
     """
     page = Page.of(_checked(report).variants[0][1], width, limit)
-    checked_bool("color", color)
-    checked_bool("unicode", unicode)
     grid = _grid(report, page)
     sections = [_headline(report, page), _differences(report, grid, page), _variants(report, grid.names, page)]
-    shown = (section for section in sections if section)
-    return "\n\n".join(finish(section, page.width, color=color, unicode=unicode) for section in shown)
+    return page.text(sections, color=color, unicode=unicode)
 
 
 def _checked(report: Any) -> PolicySensitivityReport:

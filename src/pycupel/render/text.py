@@ -33,6 +33,7 @@ from pycupel.render._layout import (
 )
 from pycupel.render._page import Page
 from pycupel.render._reasons import explain, name_of
+from pycupel.render._rows import entries_of
 from pycupel.render._shares import share_lines
 
 __all__ = ["render_report", "render_summary"]
@@ -64,8 +65,6 @@ def render_report(
         InvalidArgumentError: the width is less than 40, or the limit is negative.
     """
     page = Page.of(checked_report("report", report), width, limit)
-    checked_bool("color", color)
-    checked_bool("unicode", unicode)
     sections = [
         _headline(report, page.width),
         share_lines(report, page),
@@ -75,8 +74,7 @@ def render_report(
         _shortfalls(report, page),
         _times(report, page),
     ]
-    shown = (section for section in sections if section)
-    return "\n\n".join(finish(section, page.width, color=color, unicode=unicode) for section in shown)
+    return page.text(sections, color=color, unicode=unicode)
 
 
 def render_summary(report: SelectionReport) -> str:
@@ -175,8 +173,7 @@ def _groups(included: Sequence[IncludedItem], excluded: Sequence[ExcludedItem], 
 
 def _parts(report: SelectionReport, page: Page) -> list[Line]:
     """List the best items with their scores by scorer."""
-    everything: list[IncludedItem | ExcludedItem] = [*report.included, *report.excluded]
-    entries = [each for each in everything if each.reason != InclusionReason.PINNED]
+    entries = [each for each in entries_of(report) if each.reason != InclusionReason.PINNED]
     best = [report.why(entries[i].item) for i in descending([each.score for each in entries])[:_BEST]]
     scored = [each for each in best if each.parts]
     if not scored:

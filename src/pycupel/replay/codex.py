@@ -6,7 +6,8 @@ A row is `{"timestamp", "type", "payload"}`. Older files have the items themselv
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from itertools import accumulate, compress
 from typing import Any
 
 from pycupel.replay.log import Call, Compaction, History
@@ -24,84 +25,73 @@ class Codex:
     """Collects the rows of one session."""
 
     def __init__(self) -> None:
-        self._session = _Session()
+        self._name = ""
+        self._model: str | None = None
+        self._system: str | None = None
+        self._items: list[_Item] = []
+        self._calls: list[Call] = []
+        self._compactions: list[Compaction] = []
+        # Where the reply that has not been counted yet starts.
+        self._reply: int | None = None
+        self._counted: object = None
 
     def add(self, row: Mapping[str, Any]) -> bool:
         """Add a row. Returns whether it belongs to a rollout."""
         kind = as_name(row.get("type"))
         if kind in _ROWS and "payload" in row:
-            self._session.add(str(kind), as_dict(row["payload"]))
+            self._add_payload(str(kind), as_dict(row["payload"]))
             return True
         if not _is_item(row) or (kind == "message" and not _has_parts(row)):
             return False
-        self._session.add("response_item", row)
+        self._add_item(dict(row))
         return True
 
-    def histories(self) -> Iterator[History]:
-        """Return the session, if it has any rows."""
-        yield self._session.history()
-
-
-@dataclass(slots=True)
-class _Session:
-    name: str = ""
-    model: str | None = None
-    system: str | None = None
-    items: list[_Item] = field(default_factory=list[_Item])
-    calls: list[Call] = field(default_factory=list[Call])
-    compactions: list[Compaction] = field(default_factory=list[Compaction])
-    # Where the reply that has not been counted yet starts.
-    reply: int | None = None
-    counted: object = None
-
-    def add(self, kind: str, payload: Mapping[str, Any]) -> None:
+    def _add_payload(self, kind: str, payload: Mapping[str, Any]) -> None:
         match kind:
             case "session_meta":
-                self.name = self.name or str(payload.get("id", ""))
+                self._name = self._name or str(payload.get("id", ""))
                 instructions = payload.get("base_instructions") or payload.get("instructions")
-                self.system = self.system or text_of(instructions) or None
+                self._system = self._system or text_of(instructions) or None
             case "turn_context":
-                self.model = payload["model"] if isinstance(payload.get("model"), str) else self.model
+                self._model = as_name(payload.get("model")) or self._model
             case "response_item" if _is_item(payload):
                 self._add_item(dict(payload))
             case "compacted":
                 replaced = as_dicts(payload.get("replacement_history"))
                 summary = "\n".join(map(text_of, replaced)) if replaced else text_of(payload.get("message"))
-                self.compactions.append(Compaction(len(self.items), summary))
+                self._compactions.append(Compaction(len(self._items), summary))
             case _ if payload.get("type") == "token_count":
                 self._count(as_dict(payload.get("info")))
             case _:
                 pass
 
     def _add_item(self, item: _Item) -> None:
-        if self.reply is None and _is_output(item):
-            self.reply = len(self.items)
-        self.items.append(item)
+        if self._reply is None and _is_output(item):
+            self._reply = len(self._items)
+        self._items.append(item)
 
     def _count(self, info: Mapping[str, Any]) -> None:
         """Record the counts of the last call. They are repeated with every change of the limits."""
         usage, total = info.get("last_token_usage"), info.get("total_token_usage")
-        if self.reply is None or not usage or (total is not None and total == self.counted):
+        if self._reply is None or not usage or (total is not None and total == self._counted):
             return
-        self.calls.append(Call.of(self.reply, self.model, usage))
-        self.reply, self.counted = None, total
+        self._calls.append(Call.of(self._reply, self._model, usage))
+        self._reply, self._counted = None, total
 
-    def history(self) -> History:
-        """Build the history, with only what the provider accepts."""
-        keep = _accepted(self.items)
+    def histories(self) -> Iterator[History]:
+        """Return the session, with only what the provider accepts."""
+        keep = _accepted(self._items)
         # The index of each item among the kept ones.
-        indices = [0]
-        for kept in keep:
-            indices.append(indices[-1] + kept)
-        return History(
-            tuple(item for item, kept in zip(self.items, keep, strict=True) if kept),
+        indices = [*accumulate(keep, initial=0)]
+        yield History(
+            tuple(compress(self._items, keep)),
             "responses",
-            tuple(replace(call, index=indices[call.index]) for call in self.calls),
-            tuple(Compaction(indices[each.index], each.summary) for each in self.compactions),
-            self.name,
+            tuple(replace(call, index=indices[call.index]) for call in self._calls),
+            tuple(Compaction(indices[each.index], each.summary) for each in self._compactions),
+            self._name,
             dropped_blocks=keep.count(False),
-            system=self.system,
-            model=self.model,
+            system=self._system,
+            model=self._model,
         )
 
 

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pycupel.errors import InvalidArgumentError
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import ResolvedProviderName
 from pycupel.messages.providers import Provider
 from pycupel.model.frozen import sealed
-from pycupel.replay.shapes import as_dict
+from pycupel.replay.shapes import as_dict, as_name
+from pycupel.tokens.counters import reported_tokens
 
 __all__ = ["Call", "Compaction", "History", "Log"]
 
@@ -50,14 +52,14 @@ class Call:
         details = as_dict(numbers.get("prompt_tokens_details")) or as_dict(numbers.get("input_tokens_details"))
         read = _number(numbers.get("cache_read_input_tokens"))
         written = _number(numbers.get("cache_creation_input_tokens"))
-        prompt = _first(numbers, "prompt_tokens", "input_tokens", "promptTokenCount", "prompt_token_count")
-        if prompt is not None:
-            # Anthropic counts cached tokens separately.
-            prompt += (read or 0) + (written or 0)
+        try:
+            prompt = reported_tokens(numbers)
+        except InvalidArgumentError:
+            prompt = None
         cached = _first(numbers, "cached_input_tokens", "cachedContentTokenCount", "cached_content_token_count")
         return cls(
             index,
-            model if isinstance(model, str) else None,
+            as_name(model),
             prompt,
             _first(numbers, "completion_tokens", "output_tokens", "candidatesTokenCount", "candidates_token_count"),
             _number(read, details.get("cached_tokens"), cached),

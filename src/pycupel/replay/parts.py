@@ -132,9 +132,8 @@ class Splitter:
                 # As in the message, because providers charge for calls.
                 piece = self._call(as_dict(call.get("function")) or call, call)
                 yield piece._replace(node={"tool_calls": [call]})
-            if as_dict(message.get("function_call")):
-                piece = self._call(message["function_call"], message["function_call"])
-                yield piece._replace(node={"function_call": message["function_call"]})
+            if called := as_dict(message.get("function_call")):
+                yield self._call(called, called)._replace(node={"function_call": called})
 
     def _part(self, part: Any, speaker: str) -> Iterator[_Piece]:
         fields = as_dict(part)
@@ -169,10 +168,9 @@ class Splitter:
         name = str(result.get("name") or "")
         tool, arguments = self._calls.get(_id(result), self._calls.get(name, (name, "")))
         pictures = [each for each in as_dicts(result.get("content")) if _is_picture(each)]
-        node = result
         if pictures:
-            node = {**result, "content": [each for each in result["content"] if each not in pictures]}
-        yield _Piece(RESULTS, node, tool, f"{tool} {arguments}")
+            result = {**result, "content": [each for each in result["content"] if not _is_picture(as_dict(each))]}
+        yield _Piece(RESULTS, result, tool, f"{tool} {arguments}")
         yield from (_Piece(IMAGES, picture) for picture in pictures)
 
 
@@ -190,6 +188,5 @@ def _id(fields: dict[str, Any]) -> object:
 
 def _is_picture(fields: dict[str, Any]) -> bool:
     data = as_dict(fields.get("inlineData")) or as_dict(fields.get("inline_data"))
-    return as_name(fields.get("type")) in _PICTURES or str(data.get("mimeType") or data.get("mime_type")).startswith(
-        "image/"
-    )
+    media_type = str(data.get("mimeType") or data.get("mime_type"))
+    return as_name(fields.get("type")) in _PICTURES or media_type.startswith("image/")

@@ -62,12 +62,12 @@ class Requests:
         if index is None:
             index = len(self._conversations)
             name = str(row.get("id") or row.get("custom_id") or "")
-            self._conversations.append(_Conversation(provider, name, digest=digests[-1]))
+            self._conversations.append(_Conversation(provider, name))
         conversation = self._conversations[index]
         if self._by_digest.get(conversation.digest) == index:
             del self._by_digest[conversation.digest]
         conversation.digest = digests[-1]
-        self._by_digest[digests[-1]] = max(index, self._by_digest.get(digests[-1], index))
+        self._by_digest[digests[-1]] = index
         conversation.sent, conversation.reply = sent, _reply(answer)
         conversation.request = request
         usage = next((each[name] for each in (answer, row) for name in _USAGE if name in each), None)
@@ -77,7 +77,7 @@ class Requests:
 
     def histories(self) -> Iterator[History]:
         """Return the conversations so far."""
-        yield from (conversation.history() for conversation in (*self._conversations, self._messages))
+        return (conversation.history() for conversation in (*self._conversations, self._messages))
 
 
 @dataclass(slots=True)
@@ -103,8 +103,7 @@ class _Conversation:
 
     @property
     def _model(self) -> str | None:
-        model = self.request.get("model")
-        return model if isinstance(model, str) else None
+        return as_name(self.request.get("model"))
 
     def _chat_provider(self, messages: list[_Message]) -> ResolvedProviderName:
         """Determine the provider of these messages by a field that only one provider has, or else by the model."""

@@ -11,7 +11,7 @@ from pycupel.messages import MessageSelection, lint_messages, select_messages
 from pycupel.model import ContextBudget
 from pycupel.pipeline import Policy
 from pycupel.replay.log import History
-from pycupel.replay.needed import Needed, needed_of
+from pycupel.replay.needed import needed_of
 from pycupel.replay.outcome import PolicyReplay
 from pycupel.replay.parts import Splitter, tokens_by_message
 from pycupel.replay.shapes import as_name
@@ -75,9 +75,8 @@ class Session:
         self._provider = history.resolved_provider
         # The index of each message, by its identity.
         self._indices = {id(message): n for n, message in enumerate(history.messages)}
-        splitter = Splitter(self._provider, count)
-        parts = splitter.parts(history.messages)
-        self._needed: Needed = needed_of(len(history.messages), parts)
+        parts = Splitter(self._provider, count).parts(history.messages)
+        self._needed = needed_of(len(history.messages), parts)
         self._tokens = tokens_by_message(history.messages, parts)
         self._limit = ContextBudget.of(budget).available_tokens
 
@@ -154,7 +153,7 @@ class Session:
             if not kept:
                 return None
             same = [n for n, _ in takewhile(lambda pair: pair[0] == pair[1], zip(kept, before, strict=False))]
-            is_cut = kept[: len(before)] != before
+            is_cut = len(same) < len(before)
             before = kept
             return _Sent([self._message(n) for n in kept], self._size(kept), self._size(same), is_cut)
 

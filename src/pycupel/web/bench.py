@@ -17,6 +17,7 @@ from pycupel.pipeline.policy import as_policy
 from pycupel.policies import PRESETS, dump_policy, policy_from_dict, policy_to_dict
 from pycupel.registry import SCORERS
 from pycupel.render._data import plain
+from pycupel.render._sweep import all_tokens
 from pycupel.render.html import page_data, render_page
 from pycupel.wire import read_items
 
@@ -128,7 +129,7 @@ class Bench:
         return {
             "name": self._name,
             "items": len(self._items),
-            "tokens": plain(_tokens(self._items)),
+            "tokens": plain(all_tokens(self._items)),
             "kinds": sorted({item.kind.value for item in self._items}),
             "policy": self._document,
             "budget": _budget_data(self._first.budget),
@@ -167,12 +168,8 @@ def _needs_no_options(scorer: str) -> bool:
     return True
 
 
-def _tokens(items: Iterable[ContextItem]) -> int:
-    return sum([max(0, item.tokens) for item in items])
-
-
 def _half(items: Iterable[ContextItem]) -> ContextBudget:
-    return ContextBudget(_tokens(items) // 2)
+    return ContextBudget(all_tokens(items) // 2)
 
 
 def _budget_data(budget: ContextBudget) -> dict[str, int]:

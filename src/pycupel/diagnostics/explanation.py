@@ -240,10 +240,9 @@ def _instead(report: SelectionReport, entry: IncludedItem | ExcludedItem) -> tup
         if freed < missing:
             gone.append(rival.item)
             freed += rival.item.tokens
-    for item in reversed(gone[:]):
-        if freed - item.tokens >= missing:
-            gone = [each for each in gone if each is not item]
-            freed -= item.tokens
+    for i in reversed(range(len(gone))):
+        if freed - gone[i].tokens >= missing:
+            freed -= gone.pop(i).tokens
     return tuple(gone[:_MAX_INSTEAD])
 
 

@@ -32,6 +32,9 @@ _MESSAGE_OPTIONS = ("provider", "model", "system", "tools", "query")
 _KEYS = ("items", "messages", "budget", *_MESSAGE_OPTIONS)
 _SHORTEST_KEY, _LONGEST_KEY = 5, 40
 
+# The most that Parquet and most readers of JSON can represent.
+_MAX_TOKENS = 2**63 - 1
+
 
 def select_request(request: Mapping[str, Any], policy: Policy | PresetName) -> dict[str, Any]:
     """Select the context of one logged request. A mistake in the request becomes a row with an error.
@@ -134,6 +137,11 @@ class RequestSelector:
         window: int,
         counter: str | None,
     ) -> dict[str, Any]:
+        if tokens > _MAX_TOKENS:
+            raise OverflowError("tokens exceed 64 bits")
+        if tokens and not window:
+            # The share would be infinite, which JSON cannot represent.
+            raise OverflowError("tokens exceed a budget of 0")
         return {
             "id": name,
             "selected": selected,

@@ -15,7 +15,7 @@ from pycupel.messages.counting import resolve_counter
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import BudgetLike, ProviderName, ResolvedProviderName, TooLarge, UnitName
 from pycupel.messages.tool_results import with_result_texts
-from pycupel.model.checks import checked_name, wrong_type
+from pycupel.model.checks import checked_callable, checked_name
 from pycupel.model.names import suggestion
 from pycupel.pipeline import Policy, PresetName
 from pycupel.protocols import Shortener
@@ -126,8 +126,8 @@ class HistorySelector:
             raise TypeError(f"unknown option {name!r} of a history hook{near}")
         for name in ("pin", "on_selection"):
             function = options.get(name)
-            if function is not None and not callable(function):
-                raise wrong_type(name, "a function", function)
+            if function is not None:
+                checked_callable(name, "a function", function)
         self._options: dict[str, Any] = {"budget": budget, "too_large": "shorten", **options}
         names: tuple[ProviderName, ...] = get_args(ProviderName)
         self._provider: ProviderName = checked_name("provider", self._options.pop("provider", "auto"), names)

@@ -117,8 +117,8 @@ def _to_batch(rows: list[dict[str, Any]]) -> Any:
 def _to_requests(record_batch: Any) -> Iterator[dict[str, Any]]:
     """Turn the rows of a batch into requests. Null means absent."""
     names = record_batch.schema.names
-    for start in range(record_batch.num_rows):
-        values = {name: record_batch.column(i)[start].as_py(maps_as_pydicts="lossy") for i, name in enumerate(names)}
+    for row in range(record_batch.num_rows):
+        values = {name: record_batch.column(i)[row].as_py(maps_as_pydicts="lossy") for i, name in enumerate(names)}
         yield {name: _plain(name, value) for name, value in values.items() if value is not None}
 
 

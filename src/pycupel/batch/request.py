@@ -17,7 +17,6 @@ from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.names import suggestion
 from pycupel.pipeline import Pipeline, Policy, PresetName
 from pycupel.pipeline.pipeline import select_untimed
-from pycupel.pipeline.policy import as_policy
 from pycupel.policies import policy_to_dict
 from pycupel.wire.items import BUDGET, ITEM, usual_item
 
@@ -183,7 +182,7 @@ def policy_text(policy: Policy | PresetName) -> str:
     Raises:
         CupelError: it cannot be written; the message says why.
     """
-    return format_json(policy_to_dict(as_policy(policy)))
+    return format_json(policy_to_dict(policy))
 
 
 def is_object(value: Any) -> TypeGuard[Mapping[str, Any]]:

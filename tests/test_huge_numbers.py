@@ -24,7 +24,7 @@ from pycupel import (
     StreamSlice,
     select,
 )
-from pycupel.analytics import KindQuotaUtilization, sweep_budgets
+from pycupel.analytics import KindQuotaUtilization, quota_utilization, sweep_budgets
 from pycupel.analytics.metrics import fraction
 from pycupel.diagnostics import (
     BudgetExceeded,
@@ -99,6 +99,9 @@ def test_a_share_beyond_floats_is_infinite() -> None:
     """TV-10: no error."""
     assert fraction(10**5000, 1) == float("inf")
     assert fraction(10**5000, 10**5000 * 2) == 0.5
+    report = Pipeline(PriorityScorer()).dry_run([ContextItem("a", 10**400)], 10**400)
+    (usage,) = quota_utilization(report, QuotaSlice([QuotaEntry("message")]), 100)
+    assert (usage.actual, usage.utilization) == (float("inf"), 1.0)
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,19 @@ def test_every_reason_has_its_index() -> None:
     assert seen == {"BudgetExceeded", "CountCapExceeded", "Deduplicated", "NegativeTokens", "PinnedOverride"}
 
 
+def test_what_neither_json_nor_parquet_can_represent_is_an_error() -> None:
+    policy = Policy(ReflexiveScorer(), Everything(), overflow_strategy=OverflowStrategy.PROCEED)
+    for tokens, budget, expected in (
+        (2**63 - 1, 2**63, None),
+        (2**63, 2**63, "OverflowError: tokens exceed 64 bits"),
+        (10**400, 1, "OverflowError: tokens exceed 64 bits"),
+        (1, 0, "OverflowError: tokens exceed a budget of 0"),
+        (0, 0, None),
+    ):
+        row = select_request({"id": 1, "items": [{"content": "x", "tokens": tokens}], "budget": budget}, policy)
+        assert (list(row), row["error"]) == (KEYS, expected)
+
+
 def test_a_budget_may_be_an_object_or_a_number() -> None:
     asked = request(0)
     assert select_request(asked, "rag") == select_request(

@@ -143,6 +143,15 @@ def test_a_poisoned_request_is_one_error_row(tmp_path: Path) -> None:
     assert summary.first_error == broken[0]["error"]
 
 
+def test_numbers_too_long_to_write_are_error_rows(tmp_path: Path) -> None:
+    """Issue: never a failed job. Each can be read, but their sum has more digits than Python writes."""
+    log = tmp_path / "log.jsonl"
+    most = "9" * 4_300
+    log.write_text(f'{{"budget": {most}, "items": [{{"content": "x", "tokens": {most}}}]}}\n' * 2, encoding="utf-8")
+    summary = run_batch([log], "rag", tmp_path / "out", workers=1)
+    assert (summary.requests, summary.errors) == (2, 2)
+
+
 def test_a_request_without_an_id_is_named_by_its_line(tmp_path: Path) -> None:
     """Issue: the first error did not say where it was, and the slowest request was called None."""
     log = tmp_path / "log.jsonl"

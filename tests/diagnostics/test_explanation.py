@@ -273,6 +273,13 @@ def test_what_need_not_go_is_not_named() -> None:
     assert report.why(lost).instead == (large,)
 
 
+def test_an_object_that_was_selected_twice_is_named_as_often_as_it_must_go() -> None:
+    twice, large, lost = item("twice", 5), item("large", 10), item("lost", 11)
+    rivals = [(twice, 0.1), (twice, 0.1), (large, 0.2)]
+    report = made(rivals, ExcludedItem(lost, 0.9, BudgetExceeded(11, 0)), ContextBudget(20))
+    assert report.why(lost).instead == (twice, large)
+
+
 def test_at_most_three_are_named_the_lowest_scores_first() -> None:
     rivals = [(item(f"junk {i}", 10), 0.1 + i / 100) for i in range(10)]
     lost = item("hit", 100)

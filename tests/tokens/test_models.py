@@ -183,6 +183,9 @@ def test_vocabularies_that_splintr_ships(name: str, vocabulary: str | None) -> N
         ("llama3.1:8b", 128_000),
         ("deepseek-chat", 128_000),
         ("kimi-k2-0905-preview", 256_000),
+        ("moonshotai/kimi-k2.5", 256_000),
+        ("google/gemma-4-31b-it", 256_000),
+        ("google/gemma-4-e4b-it", 128_000),
         ("amazon.nova-micro-v1:0", 128_000),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from pycupel.analytics.metrics import fraction
 from pycupel.diagnostics import IncludedItem, SelectionReport
 from pycupel.diagnostics.report import checked_report
 from pycupel.model import ContextBudget, ContextKind, QuotaConstraint, QuotaConstraintMode
@@ -87,7 +88,7 @@ def _usage(
     actual: float = len(tokens)
     if constraint.mode is QuotaConstraintMode.PERCENTAGE:
         # Multiply first, so that 29 tokens of 100 are exactly 29 percent.
-        actual = 100 * sum(tokens) / budget.target_tokens if budget.target_tokens else 0.0
+        actual = fraction(100 * sum(tokens), budget.target_tokens) if budget.target_tokens else 0.0
     utilization = min(1.0, max(0.0, actual / constraint.cap)) if constraint.cap else 0.0
     return KindQuotaUtilization(
         constraint.kind, constraint.mode, constraint.require, constraint.cap, actual, utilization

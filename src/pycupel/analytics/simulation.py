@@ -69,8 +69,10 @@ def get_marginal_items(
         return []
     ranking = runner.rank(items, query=query)
     primary = runner.select(ranking, limits).items
+    # The budget is never reduced below zero (BS-11).
+    reduced = limits.resized(max(0, limits.max_tokens - slack), max(0, limits.target_tokens - slack))
     # Each occurrence of an object in the reduced selection cancels one in the full selection (BS-13).
-    margin = Counter(map(id, runner.select(ranking, _reduced(limits, slack)).items))
+    margin = Counter(map(id, runner.select(ranking, reduced).items))
     marginal: list[ContextItem] = []
     for item in primary:
         if margin[id(item)]:
@@ -139,7 +141,8 @@ def find_min_budget_for(
     base = None if base_budget is None else ContextBudget.of(base_budget, "base_budget")
 
     def is_selected(size: int) -> bool:
-        selection = _select(runner, ranking, _probe(size, base))
+        budget = ContextBudget(size) if base is None else base.resized(size)
+        selection = _select(runner, ranking, budget)
         return selection is not None and any(item is target_item for item in selection.items)
 
     if checked_bool("exhaustive", exhaustive):
@@ -273,12 +276,3 @@ def _select(pipeline: Pipeline, ranking: Ranking, budget: ContextBudget) -> Sele
         return pipeline.select(ranking, budget)
     except (PinnedExceedsBudgetError, BudgetOverflowError):
         return None
-
-
-def _reduced(budget: ContextBudget, slack: int) -> ContextBudget:
-    """Subtract `slack` tokens from a budget, but never below zero (BS-11)."""
-    return budget.resized(max(0, budget.max_tokens - slack), max(0, budget.target_tokens - slack))
-
-
-def _probe(size: int, base: ContextBudget | None) -> ContextBudget:
-    return ContextBudget(size) if base is None else base.resized(size)

@@ -20,7 +20,6 @@ __all__ = ["is_parquet", "read_pieces", "requests_in", "rows_schema", "select_ba
 
 # Columns that may hold JSON text instead of lists and structs.
 _NESTED = ("items", "messages", "budget", "tools", "system")
-_LARGEST = 2**63 - 1
 
 
 def _pyarrow(module: str = "pyarrow") -> Any:
@@ -110,19 +109,16 @@ def to_parquet(rows: list[dict[str, Any]]) -> bytes:
 
 def _to_batch(rows: list[dict[str, Any]]) -> Any:
     for row in rows:
-        row["id"] = row["id"] if row["id"] is None or isinstance(row["id"], str) else format_json(row["id"])
-        if row["tokens"] > _LARGEST:
-            row.update(
-                selected=[], excluded=[], tokens=0, utilization=0.0, error="OverflowError: tokens exceed 64 bits"
-            )
+        if row["id"] is not None and not isinstance(row["id"], str):
+            row["id"] = format_json(row["id"])
     return _pyarrow().RecordBatch.from_pylist(rows, schema=rows_schema())
 
 
 def _to_requests(record_batch: Any) -> Iterator[dict[str, Any]]:
     """Turn the rows of a batch into requests. Null means absent."""
     names = record_batch.schema.names
-    for start in range(record_batch.num_rows):
-        values = {name: record_batch.column(i)[start].as_py(maps_as_pydicts="lossy") for i, name in enumerate(names)}
+    for row in range(record_batch.num_rows):
+        values = {name: record_batch.column(i)[row].as_py(maps_as_pydicts="lossy") for i, name in enumerate(names)}
         yield {name: _plain(name, value) for name, value in values.items() if value is not None}
 
 

@@ -17,7 +17,6 @@ from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.names import suggestion
 from pycupel.pipeline import Pipeline, Policy, PresetName
 from pycupel.pipeline.pipeline import select_untimed
-from pycupel.pipeline.policy import as_policy
 from pycupel.policies import policy_to_dict
 from pycupel.wire.items import BUDGET, ITEM, usual_item
 
@@ -31,6 +30,9 @@ _MESSAGE_OPTIONS = ("provider", "model", "system", "tools", "query")
 # Keys of requests that may be misspelt. An id has too few letters to tell.
 _KEYS = ("items", "messages", "budget", *_MESSAGE_OPTIONS)
 _SHORTEST_KEY, _LONGEST_KEY = 5, 40
+
+# The most that Parquet and most readers of JSON can represent.
+_MAX_TOKENS = 2**63 - 1
 
 
 def select_request(request: Mapping[str, Any], policy: Policy | PresetName) -> dict[str, Any]:
@@ -134,6 +136,11 @@ class RequestSelector:
         window: int,
         counter: str | None,
     ) -> dict[str, Any]:
+        if tokens > _MAX_TOKENS:
+            raise OverflowError("tokens exceed 64 bits")
+        if tokens and not window:
+            # The share would be infinite, which JSON cannot represent.
+            raise OverflowError("tokens exceed a budget of 0")
         return {
             "id": name,
             "selected": selected,
@@ -175,7 +182,7 @@ def policy_text(policy: Policy | PresetName) -> str:
     Raises:
         CupelError: it cannot be written; the message says why.
     """
-    return format_json(policy_to_dict(as_policy(policy)))
+    return format_json(policy_to_dict(policy))
 
 
 def is_object(value: Any) -> TypeGuard[Mapping[str, Any]]:

@@ -45,7 +45,6 @@ _ERRORS: Mapping[str, type[errors.CupelError]] = {
 class _Stage(NamedTuple):
     """How vectors of a stage are run: build what they describe, run it, and compare the outcome."""
 
-    name: str
     build: Callable[[Table], object]
     run: Callable[[Table], Any]
     compare: Callable[[Table, Any], None]
@@ -59,8 +58,10 @@ def check_vector(vector: Table) -> None:
         VectorError: the vector cannot be run, or does not state what it expects.
     """
     test = require(vector, "test", "the vector")
-    stage = _STAGES[choose("stage", require(test, "stage", "[test]"), _STAGES)]
-    check_statements(vector, stage.name)
+    name = choose("stage", require(test, "stage", "[test]"), _STAGES)
+    stage = _STAGES[name]
+    check_statements(vector, name)
+    # A wrong tolerance is a mistake even if there are no scores to compare.
     epsilon_of(vector)
     if test.get("expect_construction_error"):
         _expect_error(stage.build, vector)
@@ -182,10 +183,9 @@ class _PipelineRun(NamedTuple):
     overflows: list[OverflowEvent]
 
 
-def _build_pipeline(vector: Table, overflows: list[OverflowEvent] | None = None) -> Any:
-    observer = None if overflows is None else overflows.append
+def _build_pipeline(vector: Table, on_overflow: Callable[[OverflowEvent], object] | None = None) -> Any:
     return (
-        build.build_pipeline(section(vector, "config"), observer),
+        build.build_pipeline(section(vector, "config"), on_overflow),
         [build.build_item(table) for table in tables(vector, "items")],
         build.build_budget(require(vector, "budget", "the vector")),
     )
@@ -193,7 +193,7 @@ def _build_pipeline(vector: Table, overflows: list[OverflowEvent] | None = None)
 
 def _run_pipeline(vector: Table) -> _PipelineRun:
     overflows: list[OverflowEvent] = []
-    pipeline, items, budget = _build_pipeline(vector, overflows)
+    pipeline, items, budget = _build_pipeline(vector, overflows.append)
     output = [item.content for item in pipeline.run(items, budget)]
     return _PipelineRun(output, pipeline.dry_run(items, budget), overflows)
 
@@ -212,11 +212,8 @@ def _compare_run(vector: Table, run: _PipelineRun) -> None:
 
 
 _STAGES: Mapping[str, _Stage] = {
-    stage.name: stage
-    for stage in (
-        _Stage("scoring", partial(_build_strategy, SCORERS), _run_scorer, _compare_scores),
-        _Stage("slicing", partial(_build_strategy, SLICERS), _run_slicer, _compare_slice),
-        _Stage("placing", partial(_build_strategy, PLACERS), _run_placer, _compare_order),
-        _Stage("pipeline", _build_pipeline, _run_pipeline, _compare_run),
-    )
+    "scoring": _Stage(partial(_build_strategy, SCORERS), _run_scorer, _compare_scores),
+    "slicing": _Stage(partial(_build_strategy, SLICERS), _run_slicer, _compare_slice),
+    "placing": _Stage(partial(_build_strategy, PLACERS), _run_placer, _compare_order),
+    "pipeline": _Stage(_build_pipeline, _run_pipeline, _compare_run),
 }

@@ -97,8 +97,8 @@ def same_score(what: str, actual: float, expected: Any, epsilon: float) -> None:
     """Raise unless the scores differ by less than epsilon; an expected NaN matches NaN."""
     if not _is_number(expected):
         raise VectorError(f"score_approx must be a number, not {describe(expected)}")
-    same = math.isnan(actual) if math.isnan(expected) else actual == expected or abs(actual - expected) < epsilon
-    if not same:
+    matches = math.isnan(actual) if math.isnan(expected) else actual == expected or abs(actual - expected) < epsilon
+    if not matches:
         raise MismatchError(f"{what}: expected {expected!r}, got {actual!r} (epsilon {epsilon!r})")
 
 

@@ -13,7 +13,7 @@ from pycupel.diagnostics.events import OverflowEvent, StageTraceSnapshot, TraceD
 from pycupel.diagnostics.report import SelectionReport, with_fields
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget
-from pycupel.model.checks import checked_choice, wrong_type
+from pycupel.model.checks import checked_callable, checked_choice
 
 __all__ = ["CollectorLike", "DiagnosticTraceCollector", "NullTraceCollector", "TraceCollector", "log_exception"]
 
@@ -177,8 +177,8 @@ class DiagnosticTraceCollector(TraceCollector):
         callback: Callable[[TraceEvent], object] | None = None,
     ) -> None:
         self.detail_level = checked_choice("detail_level", detail_level, TraceDetailLevel, InvalidArgumentError)
-        if callback is not None and not callable(callback):
-            raise wrong_type("callback", "a function that takes a TraceEvent", callback)
+        if callback is not None:
+            checked_callable("callback", "a function that takes a TraceEvent", callback)
         self.callback = callback
         self._events: list[TraceEvent] = []
         self._report: SelectionReport | None = None

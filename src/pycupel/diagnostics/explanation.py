@@ -138,7 +138,8 @@ def explain(
         from pycupel.pipeline.policy import as_policy  # noqa: PLC0415 - as below
 
         pipeline = as_policy(pipeline, "pipeline")
-    entry = _find(report, sought, candidates)
+    entries: list[IncludedItem | ExcludedItem] = [*report.included, *report.excluded]
+    entry = _find(entries, sought, candidates)
     item, score, reason = entry
     included = not isinstance(reason, ExclusionReason)
     competes = _competes(entry)
@@ -150,7 +151,7 @@ def explain(
         included,
         reason,
         score,
-        _rank(report, score) if competes else None,
+        _rank(entries, score) if competes else None,
         () if parts is None else parts.of(item),
         _instead(report, entry) if competes and not included else (),
         None if larger is None else larger.size,
@@ -159,9 +160,8 @@ def explain(
 
 
 def _find(
-    report: SelectionReport, sought: Any, candidates: Sequence[ContextItem] | None
+    entries: Sequence[IncludedItem | ExcludedItem], sought: Any, candidates: Sequence[ContextItem] | None
 ) -> IncludedItem | ExcludedItem:
-    entries: list[IncludedItem | ExcludedItem] = [*report.included, *report.excluded]
     if isinstance(sought, str):
         return _by_start(entries, sought)
     if hasattr(sought, "__index__") and not isinstance(sought, bool):
@@ -219,9 +219,8 @@ def _competes(entry: IncludedItem | ExcludedItem) -> bool:
     return entry.reason != InclusionReason.PINNED and not isinstance(entry.reason, _NEVER_COMPETED)
 
 
-def _rank(report: SelectionReport, score: float) -> int:
+def _rank(entries: Iterable[IncludedItem | ExcludedItem], score: float) -> int:
     """Return 1 plus the number of better scores; any number is better than NaN."""
-    entries: list[IncludedItem | ExcludedItem] = [*report.included, *report.excluded]
     others = [entry.score for entry in entries if _competes(entry)]
     return 1 + sum([other > score or (isnan(score) and not isnan(other)) for other in others])
 
@@ -240,10 +239,9 @@ def _instead(report: SelectionReport, entry: IncludedItem | ExcludedItem) -> tup
         if freed < missing:
             gone.append(rival.item)
             freed += rival.item.tokens
-    for item in reversed(gone[:]):
-        if freed - item.tokens >= missing:
-            gone = [each for each in gone if each is not item]
-            freed -= item.tokens
+    for i in reversed(range(len(gone))):
+        if freed - gone[i].tokens >= missing:
+            freed -= gone.pop(i).tokens
     return tuple(gone[:_MAX_INSTEAD])
 
 

@@ -15,7 +15,7 @@ from pycupel.messages.counting import resolve_counter
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import BudgetLike, ProviderName, ResolvedProviderName, TooLarge, UnitName
 from pycupel.messages.tool_results import with_result_texts
-from pycupel.model.checks import checked_name, wrong_type
+from pycupel.model.checks import checked_callable, checked_name
 from pycupel.model.names import suggestion
 from pycupel.pipeline import Policy, PresetName
 from pycupel.protocols import Shortener
@@ -126,8 +126,8 @@ class HistorySelector:
             raise TypeError(f"unknown option {name!r} of a history hook{near}")
         for name in ("pin", "on_selection"):
             function = options.get(name)
-            if function is not None and not callable(function):
-                raise wrong_type(name, "a function", function)
+            if function is not None:
+                checked_callable(name, "a function", function)
         self._options: dict[str, Any] = {"budget": budget, "too_large": "shorten", **options}
         names: tuple[ProviderName, ...] = get_args(ProviderName)
         self._provider: ProviderName = checked_name("provider", self._options.pop("provider", "auto"), names)
@@ -143,6 +143,7 @@ class HistorySelector:
     def select(self, request: Request) -> list[Selected]:
         """Return the kept part of each message."""
         parts = [each for message in request.parts for each in message]
+        # Of each part: the index of its message, and its number in the message.
         indices = [(n, number) for n, message in enumerate(request.parts) for number in range(len(message))]
         provider = self._provider_for(request, parts)
         written = _written(provider, request, parts)
@@ -161,25 +162,14 @@ class HistorySelector:
         selection: MessageSelection = select_messages([each.shape for each in written], **options)
         self._remember(request.conversation, selection)
         changes = list(_changes(selection, written, parts))
-        texts: dict[int, dict[int, str]] = {}
-        for m, number, shorter, *_ in changes:
-            n, first = indices[m]
-            texts.setdefault(n, {})[first + number] = shorter
-        selected = [
-            Selected(request.with_texts(message, texts[n]) if n in texts else message, [])
-            for n, message in enumerate(request.messages)
-        ]
         reasons = {m: each.reason for each in selection.dropped for m in written[each.index].origins}
-        for m, (n, number) in enumerate(indices):
-            if m not in reasons:
-                selected[n].numbers.append(number)
+        selected = _selected(request, indices, changes, reasons)
         if self._on_selection is not None:
             dropped = {indices[m][0]: reason for m, reason in reasons.items() if not selected[indices[m][0]].numbers}
             own = _for_library(request.messages, selected, selection, dropped)
             # A part with several results is counted once.
             shapes = {m: (indices[m][0], *both) for m, _, _, *both in changes}
-            shortened = _shortened(shapes.values(), options)
-            self._on_selection(replace(own, shortened=shortened))
+            self._on_selection(replace(own, shortened=_shortened(shapes.values(), options)))
         return selected
 
     def _provider_for(self, request: Request, parts: Iterable[MessagePart]) -> ResolvedProviderName:
@@ -220,6 +210,27 @@ def _changes(
         before, copy = written[each.index], sent[each.index]
         for m, number, shorter in shorter_results(before, copy, parts):
             yield m, number, shorter, before.part(m, before.shape), before.part(m, copy)
+
+
+def _selected(
+    request: Request,
+    indices: Sequence[tuple[int, int]],
+    changes: Iterable[tuple[int, int, str, Any, Any]],
+    dropped: Collection[int],
+) -> list[Selected]:
+    """Return each message with its shorter results, and the numbers of its parts that were not dropped."""
+    texts: dict[int, dict[int, str]] = {}
+    for m, number, shorter, *_ in changes:
+        n, first = indices[m]
+        texts.setdefault(n, {})[first + number] = shorter
+    selected = [
+        Selected(request.with_texts(message, texts[n]) if n in texts else message, [])
+        for n, message in enumerate(request.messages)
+    ]
+    for m, (n, number) in enumerate(indices):
+        if m not in dropped:
+            selected[n].numbers.append(number)
+    return selected
 
 
 def _is_signed(part: MessagePart) -> bool:

@@ -6,7 +6,7 @@ hooks do the same for the selection, so that the provider's rules apply.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from pycupel.messages.options import ResolvedProviderName
@@ -83,7 +83,13 @@ def system_of(parts: Iterable[MessagePart], provider: ResolvedProviderName) -> l
 
 def written_for(provider: ResolvedProviderName, parts: Sequence[MessagePart]) -> list[Written]:
     """Write the messages that the provider would get, without system prompts that it takes elsewhere."""
-    return _WRITERS.get(provider, _all_as_openai)(_with_ids(parts))
+    named = _with_ids(parts)
+    if provider == "anthropic":
+        return list(map(_as_anthropic, _in_turns(named, results_together=False)))
+    if provider == "gemini":
+        return list(map(_as_gemini, _in_turns(named, results_together=True)))
+    # The others have OpenAI's shape.
+    return [Written(_as_openai(each), [n]) for n, each in enumerate(named)]
 
 
 def shorter_results(written: Written, copy: Any, parts: Sequence[MessagePart]) -> Iterator[tuple[int, int, str]]:
@@ -136,25 +142,6 @@ def _in_turns(parts: Sequence[MessagePart], *, results_together: bool) -> Iterat
         group = [(n, each)]
     if group:
         yield group
-
-
-def _all_as_openai(parts: Sequence[MessagePart]) -> list[Written]:
-    return [Written(_as_openai(each), [n]) for n, each in enumerate(parts)]
-
-
-def _all_as_anthropic(parts: Sequence[MessagePart]) -> list[Written]:
-    return list(map(_as_anthropic, _in_turns(parts, results_together=False)))
-
-
-def _all_as_gemini(parts: Sequence[MessagePart]) -> list[Written]:
-    return list(map(_as_gemini, _in_turns(parts, results_together=True)))
-
-
-# The other providers have OpenAI's shape.
-_WRITERS: Mapping[str, Callable[[Sequence[MessagePart]], list[Written]]] = {
-    "anthropic": _all_as_anthropic,
-    "gemini": _all_as_gemini,
-}
 
 
 def _as_openai(each: MessagePart) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar, cast
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 from pycupel.diagnostics import ExclusionReason
 from pycupel.diagnostics.reasons import EXCLUSION_REASONS, reason_name
@@ -12,7 +12,7 @@ from pycupel.model import ContextKind
 from pycupel.model.checks import checked_count, wrong_type
 from pycupel.model.names import find_name, suggestion
 
-__all__ = ["Kind", "Reason", "ReasonName", "Variant", "checked_kind", "checked_n", "checked_predicate", "hiding"]
+__all__ = ["Kind", "Reason", "ReasonName", "Variant", "check_predicate", "checked_kind", "checked_n", "hiding"]
 
 Kind: TypeAlias = ContextKind | str
 ReasonName: TypeAlias = Literal[
@@ -30,7 +30,6 @@ ReasonName: TypeAlias = Literal[
 Reason: TypeAlias = type[ExclusionReason] | ExclusionReason | ReasonName
 
 _Checked = TypeVar("_Checked")
-_Predicate = TypeVar("_Predicate", bound=Callable[..., object])
 
 # Makes pytest tracebacks end at the assertion in the test, not in this module.
 __tracebackhide__ = True
@@ -54,10 +53,9 @@ def checked_n(n: Any) -> int:
     return hiding(checked_count, "n", n, InvalidArgumentError)
 
 
-def checked_predicate(predicate: _Predicate, example: str) -> _Predicate:
-    if not callable(cast(Any, predicate)):
+def check_predicate(predicate: object, example: str) -> None:
+    if not callable(predicate):
         raise wrong_type("predicate", f"a function like `{example}`", predicate)
-    return predicate
 
 
 class Variant(NamedTuple):

@@ -11,7 +11,7 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import wrong_type
 from pycupel.model.frozen import sealed
-from pycupel.testing._arguments import checked_predicate, hiding
+from pycupel.testing._arguments import check_predicate, hiding
 from pycupel.testing._listing import listing
 from pycupel.testing.errors import SelectionReportAssertionError
 
@@ -60,7 +60,7 @@ class ReportSubject:
         self, predicate: Callable[[ContextItem], object]
     ) -> tuple[Sequence[ExcludedItem], list[int]]:
         """Return the excluded items, and the indices of those that satisfy the predicate."""
-        checked_predicate(predicate, _ITEM_PREDICATE)
+        check_predicate(predicate, _ITEM_PREDICATE)
         excluded = self.report.excluded
         return excluded, [i for i, entry in enumerate(excluded) if predicate(entry.item)]
 

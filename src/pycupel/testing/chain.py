@@ -22,9 +22,9 @@ from pycupel.testing._arguments import (
     Kind,
     Reason,
     Variant,
+    check_predicate,
     checked_kind,
     checked_n,
-    checked_predicate,
     hiding,
 )
 from pycupel.testing._edges import edge_positions, top_scored
@@ -73,7 +73,7 @@ class SelectionReportChain(ReportSubject):
 
     def include_item_matching(self, predicate: Callable[[IncludedItem], object]) -> Self:
         """At least one selected item satisfies the predicate, which gets the item with its score and reason."""
-        checked_predicate(predicate, _INCLUDED_PREDICATE)
+        check_predicate(predicate, _INCLUDED_PREDICATE)
         included = self.report.included
         return self._expect(
             any(map(predicate, included)),
@@ -243,7 +243,7 @@ class SelectionReportChain(ReportSubject):
 
     def place_item_at_edge(self, predicate: Callable[[IncludedItem], object]) -> Self:
         """The first or the last selected item satisfies the predicate, which gets it with its score and reason."""
-        checked_predicate(predicate, _INCLUDED_PREDICATE)
+        check_predicate(predicate, _INCLUDED_PREDICATE)
         included = self.report.included
         if included and (predicate(included[0]) or predicate(included[-1])):
             return self
@@ -289,7 +289,7 @@ class SelectionReportChain(ReportSubject):
 
     def shorten_item_matching(self, predicate: Callable[[IncludedItem], object]) -> Self:
         """At least one item that satisfies the predicate was selected in a shorter version."""
-        checked_predicate(predicate, _INCLUDED_PREDICATE)
+        check_predicate(predicate, _INCLUDED_PREDICATE)
         shortened = self.report.shortened
         return self._expect(
             any(map(predicate, shortened)),

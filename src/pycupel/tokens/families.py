@@ -124,9 +124,11 @@ def counter_for(model: str | None, typical: str | None) -> Counter:
         typical: A model of the same provider; None if it may be any provider's, as with messages in OpenAI's format. An
             unknown name then does not determine the tokenizer, and the count is an estimate.
     """
-    found = None if model is None else model_counter(model)
-    found = found or (None if typical is None else model_counter(typical))
-    return found or (best_counter() if model is None else _UNKNOWN_MODEL)
+    for name in (model, typical):
+        found = None if name is None else model_counter(name)
+        if found is not None:
+            return found
+    return best_counter() if model is None else _UNKNOWN_MODEL
 
 
 def _estimate(family: str, model: str) -> Counter:

@@ -98,9 +98,9 @@ def normalized_model(model: str) -> str:
     if name.startswith("claude"):
         return name.replace(".", "-")
     name = re.sub(_JOINED_VERSION, r"\1-\2", name)
-    return re.sub(
-        _LLAMA_POINT, r"\1.\2", re.sub(_POINT, ".", name) if name.startswith(("llama", "qwen", "glm", "kimi")) else name
-    )
+    if name.startswith(("llama", "qwen", "glm", "kimi")):
+        name = re.sub(_POINT, ".", name)
+    return re.sub(_LLAMA_POINT, r"\1.\2", name)
 
 
 def family_of(model: str) -> str | None:

@@ -94,5 +94,5 @@ def _directories() -> Iterator[Path]:
         except (ImportError, ValueError):
             # The parent is missing, or is not a package.
             continue
-        for location in (spec.submodule_search_locations or ()) if spec is not None else ():
-            yield Path(location) / folder
+        locations = None if spec is None else spec.submodule_search_locations
+        yield from (Path(location) / folder for location in locations or ())

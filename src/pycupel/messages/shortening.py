@@ -74,8 +74,7 @@ class ShorteningCutter(ShortenedHistory):
             return
         free = [result for result in results if self._can_shorten(result)]
         heads = [HeadAndTail(each) for each in (room, room // 2, room // 4) if each > 0]
-        sizes = {i: history.tokens_of([i], end) for i in units}
-        ladders = self._ladders(units, sizes, free, (), end, heads)
+        ladders = self._ladders(units, free, (), end, heads)
         least = sum([ladder.least for ladder in ladders.values()])
         goal = min(room, plan.target_for(least))
         spare = goal - least
@@ -117,9 +116,8 @@ class ShorteningCutter(ShortenedHistory):
         items = list(items_at(history, units).values())
         scores = dict(zip(units, self._scores(items), strict=True))
         free = [result for result in free if self._can_shorten(result)]
-        sizes = {i: history.sizes[i] for i in units}
         staying = [i for i in candidates.units if i in candidates.pinned]
-        ladders = self._ladders(units, sizes, free, staying, end)
+        ladders = self._ladders(units, free, staying, end)
         required = self._required(ladders, {result.unit for result in newest if result.key in kept}, limit)
         # Results that report errors stay whole if it is enough to shorten the others.
         errors_whole = {i: ladder.without(ladder.errors) for i, ladder in ladders.items()}
@@ -134,9 +132,8 @@ class ShorteningCutter(ShortenedHistory):
         capped: dict[int, ExclusionReason] = {}
         if self._inner is not None:
             order, capped = self._within_policy(self._inner, order, choice, scores, room)
-        sizes |= choice.sizes
-        by_unit = [sizes.get(i, size) for i, size in enumerate(history.sizes)]
-        taken = fill(order, by_unit, history.ties, limit, in_one_piece=False)
+        sizes = [choice.sizes.get(i, size) for i, size in enumerate(history.sizes)]
+        taken = fill(order, sizes, history.ties, limit, in_one_piece=False)
         taken = without_lone_questions(taken, history.ties, self._answers, candidates.begun)
         for i in taken:
             self._apply(choice.texts.get(i, {}))
@@ -192,7 +189,6 @@ class ShorteningCutter(ShortenedHistory):
     def _ladders(
         self,
         units: Sequence[int],
-        sizes: Mapping[int, int],
         free: Sequence[Result],
         staying: Sequence[int],
         end: int,
@@ -218,9 +214,8 @@ class ShorteningCutter(ShortenedHistory):
         context = ShortenContext(items, [text_of(i) for i in staying], self._count)
         context.memo |= self._memo
         shortener = self._options.shortener
-        return {
-            i: ladder_of(sizes[i], own.get(i, ()), spoken.get(i), shortener, context, self._count, more) for i in units
-        }
+        sizes = {i: history.tokens_of([i], end) for i in units}
+        return {i: ladder_of(sizes[i], own.get(i, ()), spoken.get(i), shortener, context, more) for i in units}
 
     def _choose(
         self, ladders: dict[int, Ladder], scores: Mapping[int, float], limit: int, required: Sequence[int]

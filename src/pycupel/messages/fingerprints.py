@@ -72,9 +72,9 @@ class Fingerprints:
         except ValueError:
             # An object of a library, or a dict with one inside.
             written = _MARK
-        return (
-            b"".join(map(self._message_bytes, range(start, end))) if _MARK in written else memoryview(written)[_HEAD:]
-        )
+        if _MARK in written:
+            return b"".join(map(self._message_bytes, range(start, end)))
+        return memoryview(written)[_HEAD:]
 
     def _message_bytes(self, index: int) -> bytes:
         try:

@@ -106,9 +106,12 @@ def lint_messages(
 
 def _duplicate_tools(definitions: Iterable[Any], severity: Severity) -> Iterator[Finding]:
     names = (text_of(each, "name") or text_of(field(each, "function"), "name") for each in definitions)
-    numbers = Counter(filter(None, names))
-    for name in (name for name, number in numbers.items() if number > 1):
-        message = f"the tool {quoted(name)} is defined more than once"
-        yield Finding(
-            BESIDE, "duplicate-tool", message, "Rename the tool, or remove the duplicate definitions.", severity
-        )
+    for name, number in Counter(filter(None, names)).items():
+        if number > 1:
+            yield Finding(
+                BESIDE,
+                "duplicate-tool",
+                f"the tool {quoted(name)} is defined more than once",
+                "Rename the tool, or remove the duplicate definitions.",
+                severity,
+            )

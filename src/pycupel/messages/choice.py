@@ -56,9 +56,10 @@ def choose(request: Request, history: History, replayed: Replayed) -> Choice:
     hits, query, policy = request.hits, request.query, request.policy
     offered, pinned = replayed.candidates.units, replayed.candidates.pinned
     kept = [i for i in offered if i not in replayed.dropped]
-    refused: dict[int, ExclusionReason] = {i: Filtered(problem) for i, problem in history.broken.items()}
-    aside = refused | dict(sorted(replayed.before.gone.items()))
-    reasons = aside | dict(replayed.dropped)
+    # Broken units, and those that earlier cuts dropped, are no candidates.
+    unseen: dict[int, ExclusionReason] = {i: Filtered(problem) for i, problem in history.broken.items()}
+    unseen |= sorted(replayed.before.gone.items())
+    reasons = {**unseen, **replayed.dropped}
     older: dict[int, ExclusionReason] = {old.index: Deduplicated(new.item.content) for old, new in request.replaced}
     is_ranked = hits or replayed.dropped or request.explain
     if not is_ranked and query is None:
@@ -83,8 +84,8 @@ def choose(request: Request, history: History, replayed: Replayed) -> Choice:
     notes = ranking_notes(ranking, fields=any(id(item) in unit_of for item in ranking.items))
     report = None
     if request.explain:
-        unseen = items_at(history, aside, named=True)
-        left_out = [(unseen[i], reason) for i, reason in aside.items()]
+        unseen_items = items_at(history, unseen, named=True)
+        left_out = [(unseen_items[i], reason) for i, reason in unseen.items()]
         left_out += [(old.item, older[old.index]) for old, _ in request.replaced]
         seen = {key: reasons[unit] for key, unit in unit_of.items() if unit in replayed.dropped}
         report = _completed(with_fields(run.report, notes=notes), seen, left_out)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -13,7 +13,7 @@ from pycupel.diagnostics.report import with_fields
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.changes import ShortenedMessage
 from pycupel.messages.cutter import HistoryCutter
-from pycupel.messages.ladders import LEAST_TOKENS, Key, Result, find_results
+from pycupel.messages.ladders import LEAST_TOKENS, Key, Result, find_results, stub_of, without_media
 from pycupel.messages.result import ResultText
 from pycupel.messages.tool_results import with_result_texts
 from pycupel.model.checks import quoted
@@ -128,6 +128,24 @@ class ShortenedHistory(HistoryCutter):
     def _newest(self, results: Sequence[Result]) -> list[Result]:
         """Return the newest results, newest first."""
         return list(reversed(results))[: self._options.keep]
+
+    def _first_texts(self, results: Iterable[Result], newest: Collection[Result], end: int) -> dict[Key, str]:
+        """Return the texts of what is shortened first: outdated results and old images."""
+        texts: dict[Key, str] = {}
+        new = {result.key for result in newest}
+        for result in results:
+            if result.key in new or result.part.is_error or not self._can_shorten(result):
+                continue
+            tokens = self._tokens(result)
+            is_old = result.outdated_at is not None and result.outdated_at < end
+            has_media = result.part.has_media and result.part.number not in self._texts.get(result.message, {})
+            if is_old or has_media:
+                text = (
+                    stub_of(result, tokens) if is_old else without_media(result, tokens - self._count(result.part.text))
+                )
+                if self._count(text) < tokens:
+                    texts[result.key] = text
+        return texts
 
     def message(self, index: int) -> Any:
         """Return the message, or a copy with the current texts of its results."""

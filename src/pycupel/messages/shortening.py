@@ -18,15 +18,7 @@ from pycupel.kernels.order import descending
 from pycupel.kernels.versions import choose
 from pycupel.messages.cutter import Candidates
 from pycupel.messages.history import items_at
-from pycupel.messages.ladders import (
-    Key,
-    Ladder,
-    Result,
-    ladder_of,
-    ladder_versions,
-    stub_of,
-    without_media,
-)
+from pycupel.messages.ladders import Key, Ladder, Result, ladder_of, ladder_versions, stub_of
 from pycupel.messages.shortened import ShortenedHistory
 from pycupel.messages.slicing import fill, never_dropped, without_lone_questions
 from pycupel.model import ContextBudget, ContextItem
@@ -167,24 +159,6 @@ class ShorteningCutter(ShortenedHistory):
         left = limit - sum([sizes[i] for i in whole])
         others = [i for i in reversed(ladders) if i not in whole]
         return sorted({*whole, *never_dropped(others, sizes, self.history.ties, limit, left)})
-
-    def _first_texts(self, results: Iterable[Result], newest: Collection[Result], end: int) -> dict[Key, str]:
-        """Return the texts of what is shortened first: outdated results and old images."""
-        texts: dict[Key, str] = {}
-        new = {result.key for result in newest}
-        for result in results:
-            if result.key in new or result.part.is_error or not self._can_shorten(result):
-                continue
-            tokens = self._tokens(result)
-            is_old = result.outdated_at is not None and result.outdated_at < end
-            has_media = result.part.has_media and result.part.number not in self._texts.get(result.message, {})
-            if is_old or has_media:
-                text = (
-                    stub_of(result, tokens) if is_old else without_media(result, tokens - self._count(result.part.text))
-                )
-                if self._count(text) < tokens:
-                    texts[result.key] = text
-        return texts
 
     def _ladders(
         self,

@@ -80,7 +80,7 @@ class Fingerprints:
         try:
             written = dumps(self._messages[index], _FORMAT)
             return dumps(self._plain(index), _FORMAT) if _MARK in written else written
-        except ValueError:
+        except (ValueError, RecursionError):
             return self._as_text(index)
 
     def _as_text(self, index: int) -> bytes:

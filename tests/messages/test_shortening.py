@@ -225,7 +225,7 @@ def test_what_is_out_of_date_becomes_a_stub_first() -> None:
     selection = select(messages, 3_500, "openai", shorten="results", keep=0, stable=False)
     # log_1.txt was read three times.
     assert [each.index for each in selection.shortened] == [2, 6]
-    assert texts_of(selection)[2] == "[result left out: 41 lines, 483 tokens; again with read_file(log_1.txt)]"
+    assert texts_of(selection)[2] == "[result left out: 40 lines, 483 tokens; again with read_file(log_1.txt)]"
     assert selection.dropped == ()
     assert selection.cut is not None
     assert selection.cut.removed == sum(each.original_tokens - each.tokens for each in selection.shortened)

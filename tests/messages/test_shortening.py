@@ -344,6 +344,14 @@ def test_the_start_stays_the_same_until_something_becomes_shorter() -> None:
     assert 0 < again.stable_prefix_tokens < chained.total_tokens
 
 
+def test_the_same_history_again_is_selected_alike() -> None:
+    messages = history("openai", 20)
+    first = select(messages, 4_000, "openai", shorten="results")
+    again = select(messages, 4_000, "openai", shorten="results", previous=first)
+    assert (again.messages, again.shortened) == (first.messages, first.shortened)
+    assert again.stable_prefix_tokens == first.total_tokens
+
+
 def test_with_shorten_what_must_stay_is_shortened_unless_that_is_to_be_an_error() -> None:
     messages = history("openai", 2)[:3]
     assert select(messages, 300, "openai", shorten="results").shortened

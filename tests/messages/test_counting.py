@@ -440,6 +440,11 @@ def test_plain_dicts_cost_what_other_messages_cost(model: str | None) -> None:
     assert plain.total_tokens + start == count_messages(history, "openai", len, model=model)
 
 
+def test_a_result_that_only_looks_like_deeply_nested_json_is_a_text() -> None:
+    result = {"role": "tool", "tool_call_id": "a" * 9, "content": "[" * 100_000}
+    assert count_messages([result], "mistral", len) > 100_000
+
+
 def test_what_pycupel_tokens_offers_is_the_same_function() -> None:
     assert tokens.count_messages is count_messages
     assert "count_messages" in dir(tokens)

@@ -151,6 +151,8 @@ def test_other_scores_are_scaled_from_the_lowest_to_the_highest() -> None:
     documents = [{"text": str(score), "score": score} for score in (-2, 8, 3)]
     assert [item.future_relevance_hint for item in read(*documents)] == [0.0, 1.0, 0.5]
     assert read({"text": "x", "score": 12})[0].future_relevance_hint == 0.0
+    huge = read(*({"text": str(score), "score": score} for score in (-1e308, 1e308, 0)))
+    assert [each.future_relevance_hint for each in huge] == [0.0, 1.0, 0.5]
 
 
 def test_a_score_that_says_nothing_is_none() -> None:

@@ -69,6 +69,11 @@ def _refused(messages: list[Any], provider: ProviderName, key: str, index: int =
 CYCLE: list[Any] = []
 CYCLE.append(CYCLE)
 
+# It can be written, but not without `cache_control`.
+DEEP: Any = {"cache_control": None}
+for _ in range(1_500):
+    DEEP = [DEEP]
+
 
 def nested(depth: int) -> Any:
     value: Any = "deep"
@@ -108,7 +113,7 @@ def test_what_cannot_be_counted_is_named(provider: ProviderName, message: Any, k
     assert (caught.value.index, caught.value.key) == (1, key)
 
 
-@pytest.mark.parametrize("value", [Hostile(), CYCLE], ids=["hostile", "cyclic"])
+@pytest.mark.parametrize("value", [Hostile(), CYCLE, DEEP], ids=["hostile", "cyclic", "deep"])
 def test_what_is_not_part_of_a_message_may_be_anything(value: Any) -> None:
     """It cannot be compared, so no other selection is taken for that of the same history."""
     messages = [{"role": "user", "content": "hi", "metadata": value}] * 3

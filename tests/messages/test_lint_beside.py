@@ -51,6 +51,7 @@ def test_blocks_with_cache_control_count_wherever_they_are() -> None:
     ("provider", "tools", "severity"),
     [
         ("openai", 2 * [{"type": "function", "function": {"name": "f"}}], "warning"),
+        ("openai", 2 * [{"type": "custom", "custom": {"name": "f"}}], "warning"),
         ("anthropic", 2 * [{"name": "f", "input_schema": {}}], "error"),
         ("gemini", [{"functionDeclarations": 2 * [{"name": "f"}]}], "error"),
     ],

@@ -258,6 +258,7 @@ class TestResponses:
             ({"type": "message", "role": "user"}, "content"),
             ({"type": "function_call_output", "output": "x"}, "call_id"),
             ({"type": "function_call", "call_id": ""}, "call_id"),
+            ({"type": "mcp_approval_request", "id": 7}, "id"),
         ],
     )
     def test_an_unknown_shape_names_the_index_and_the_key(self, item: Any, key: str) -> None:

@@ -225,7 +225,7 @@ def test_what_is_out_of_date_becomes_a_stub_first() -> None:
     selection = select(messages, 3_500, "openai", shorten="results", keep=0, stable=False)
     # log_1.txt was read three times.
     assert [each.index for each in selection.shortened] == [2, 6]
-    assert texts_of(selection)[2] == "[result left out: 41 lines, 483 tokens; again with read_file(log_1.txt)]"
+    assert texts_of(selection)[2] == "[result left out: 40 lines, 483 tokens; again with read_file(log_1.txt)]"
     assert selection.dropped == ()
     assert selection.cut is not None
     assert selection.cut.removed == sum(each.original_tokens - each.tokens for each in selection.shortened)
@@ -342,6 +342,14 @@ def test_the_start_stays_the_same_until_something_becomes_shorter() -> None:
     )
     assert again.cut is not None
     assert 0 < again.stable_prefix_tokens < chained.total_tokens
+
+
+def test_the_same_history_again_is_selected_alike() -> None:
+    messages = history("openai", 20)
+    first = select(messages, 4_000, "openai", shorten="results")
+    again = select(messages, 4_000, "openai", shorten="results", previous=first)
+    assert (again.messages, again.shortened) == (first.messages, first.shortened)
+    assert again.stable_prefix_tokens == first.total_tokens
 
 
 def test_with_shorten_what_must_stay_is_shortened_unless_that_is_to_be_an_error() -> None:

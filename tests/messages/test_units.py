@@ -35,17 +35,17 @@ def members(messages: list[Message], provider: str = "openai") -> list[tuple[int
 
 
 def broken(messages: list[Message], provider: str = "openai") -> list[tuple[int, ...]]:
-    return [unit.indices for unit in group(messages, provider) if unit.state == "broken"]
+    return [unit.indices for unit in group(messages, provider) if unit.problem is not None]
 
 
 def test_a_call_and_all_its_results_are_one_unit() -> None:
     units = group([SYSTEM, USER, calls("a", "b"), result("b"), result("a"), SAID, USER])
     assert units == [
-        Unit((0,), "system", None, "complete", None),
-        Unit((1,), "user", None, "complete", None),
-        Unit((2, 3, 4), "exchange", 1, "complete", None, (1,)),
-        Unit((5,), "assistant", 1, "complete", None, (1,)),
-        Unit((6,), "user", None, "complete", None),
+        Unit((0,), "system", None),
+        Unit((1,), "user", None),
+        Unit((2, 3, 4), "exchange", 1, None, (1,)),
+        Unit((5,), "assistant", 1, None, (1,)),
+        Unit((6,), "user", None),
     ]
 
 
@@ -67,15 +67,14 @@ def test_what_comes_before_the_first_user_message_is_tied_to_nothing() -> None:
 def test_calls_at_the_end_that_are_not_all_answered_are_open(
     messages: list[Message], provider: str, expected: tuple[int, ...]
 ) -> None:
-    assert [(unit.indices, unit.state) for unit in group(messages, provider)] == [
-        ((0,), "complete"),
-        (expected, "open"),
-    ]
+    units = group(messages, provider)
+    assert [(unit.indices, unit.is_open) for unit in units] == [((0,), False), (expected, True)]
+    assert [unit.problem for unit in units] == [None, None]
 
 
 def test_an_exchange_is_no_longer_open_once_something_else_is_said() -> None:
     [_, exchange, _] = group([USER, calls("a", "b"), result("a"), USER])
-    assert (exchange.indices, exchange.state) == ((1, 2), "broken")
+    assert (exchange.indices, exchange.is_open) == ((1, 2), False)
     assert exchange.problem == "messages[1]: the tool call 'b00000000' is not followed by its result"
 
 
@@ -165,11 +164,11 @@ class TestAnthropic:
 
     def test_a_user_message_without_text_opens_no_turn(self) -> None:
         units = group([USER, SAID, {"role": "user", "content": ""}, SAID], "anthropic")
-        assert [(unit.state, unit.anchor) for unit in units] == [
-            ("complete", None),
-            ("complete", 0),
-            ("broken", None),
-            ("complete", 0),
+        assert [(unit.problem is None, unit.anchor) for unit in units] == [
+            (True, None),
+            (True, 0),
+            (False, None),
+            (True, 0),
         ]
         assert turns(units) == [[0, 1, 3]]
 

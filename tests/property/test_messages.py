@@ -35,7 +35,7 @@ def warnings(messages: Sequence[Any], provider: ProviderName) -> set[str]:
 
 
 def sound(units: Sequence[Unit]) -> list[int]:
-    return [place for place, unit in enumerate(units) if unit.state != "broken"]
+    return [place for place, unit in enumerate(units) if unit.problem is None]
 
 
 def last_ones(units: Sequence[Unit]) -> list[int]:
@@ -64,7 +64,7 @@ def kept(messages: Sequence[Message], units: Sequence[Unit], places: Iterable[in
 def test_what_is_valid_has_no_errors_and_no_broken_units(provider: ProviderName, data: st.DataObject) -> None:
     messages = data.draw(histories(provider))
     assert errors(messages, provider) == []
-    assert [unit.problem for unit in units_of(messages, provider) if unit.state == "broken"] == []
+    assert all(unit.problem is None for unit in units_of(messages, provider))
     assert detect_provider(messages).name in {"openai", "openai" if provider == "mistral" else provider}
 
 
@@ -82,7 +82,7 @@ def test_every_message_is_in_exactly_one_unit_and_nothing_is_changed(
     assert sorted(index for unit in units for index in unit.indices) == list(range(len(messages)))
     assert [unit.indices[0] for unit in units] == sorted(unit.indices[0] for unit in units)
     assert all(list(unit.indices) == sorted(unit.indices) for unit in units)
-    assert sum(unit.state == "open" for unit in units) <= 1
+    assert sum(unit.is_open for unit in units) <= 1
 
 
 @each_provider
@@ -93,9 +93,8 @@ def test_units_are_broken_where_the_linter_finds_errors_and_none_needs_a_broken_
 ) -> None:
     messages = data.draw(histories(provider, broken=broken))
     units = units_of(messages, provider)
-    assert any(unit.state == "broken" for unit in units) == bool(errors(messages, provider))
-    assert all((unit.state == "broken") == (unit.problem is not None) for unit in units)
-    needed = {need for unit in units if unit.state != "broken" for need in unit.needs}
+    assert any(unit.problem is not None for unit in units) == bool(errors(messages, provider))
+    needed = {need for unit in units if unit.problem is None for need in unit.needs}
     assert needed <= set(sound(units))
 
 

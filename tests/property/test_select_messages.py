@@ -30,7 +30,7 @@ SHARES = st.sampled_from((-0.5, 0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0, 1.5))
 
 
 def sound(units: Sequence[Unit]) -> list[Unit]:
-    return [unit for unit in units if unit.state != "broken"]
+    return [unit for unit in units if unit.problem is None]
 
 
 def must_stay(messages: Sequence[Message], provider: ProviderName, unit: UnitName, pin: Sequence[int] = ()) -> int:
@@ -87,9 +87,9 @@ def check_units(kept: set[int], units: Sequence[Unit]) -> None:
     """Whole, with the user message that opened the turn; and what must stay is there."""
     for unit in units:
         assert kept.issuperset(unit.indices) or kept.isdisjoint(unit.indices)
-        if unit.state == "broken":
+        if unit.problem is not None:
             assert kept.isdisjoint(unit.indices)
-        elif unit.role == "system" or unit.state == "open":
+        elif unit.role == "system" or unit.is_open:
             assert kept.issuperset(unit.indices)
         if unit.anchor is not None and not kept.isdisjoint(unit.indices):
             assert kept.issuperset(units[unit.anchor].indices)

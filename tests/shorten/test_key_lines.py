@@ -102,6 +102,14 @@ def test_newer_is_what_has_the_later_timestamp() -> None:
     assert KeyLines().units(first, context) > KeyLines().units(second, context)
 
 
+def test_what_has_no_timestamp_is_older_than_anything_that_has_one() -> None:
+    line = "the_setting: src/app/config.py\n"
+    first = item(f"{line}{filler(5)}", timestamp=datetime(1969, 1, 1, tzinfo=UTC))
+    second = item(f"{line}{filler(5)}x")
+    context = ShortenContext([first, second])
+    assert KeyLines().units(first, context) > KeyLines().units(second, context)
+
+
 def test_what_stays_anyway_is_not_said_again() -> None:
     text = f"{filler(9)}the_setting: src/app/config.py\n{filler(9)}"
     assert "the_setting" not in "".join(shortened(item(text), kept_texts=("the_setting: src/app/config.py",)))

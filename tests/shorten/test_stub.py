@@ -53,11 +53,12 @@ def stub(metadata: dict[str, Any], content: str = "line\n" * 200) -> str:
     ],
 )
 def test_it_says_what_it_was_how_large_and_how_to_get_it_again(metadata: dict[str, Any], again: str) -> None:
-    assert stub(metadata) == f"[ToolOutput left out: 201 lines, 900 tokens{again}]"
+    assert stub(metadata) == f"[ToolOutput left out: 200 lines, 900 tokens{again}]"
 
 
-def test_one_line_has_no_number_of_lines() -> None:
-    assert stub({}, "x" * 5_000) == "[ToolOutput left out: 900 tokens]"
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_one_line_has_no_number_of_lines(end: str) -> None:
+    assert stub({}, "x" * 5_000 + end) == "[ToolOutput left out: 900 tokens]"
 
 
 def test_a_long_argument_is_cut() -> None:

@@ -52,3 +52,8 @@ def test_the_newest_result_supersedes_older_ones(calls: list[ToolCall], expected
 
 def test_arguments_that_are_no_json() -> None:
     assert superseded([ToolCall("f", {"a": {1}}), ToolCall("f", "[" * 100_000)]) == [False, False]
+
+
+def test_arguments_that_cannot_be_compared_equal_no_others() -> None:
+    mixed = ToolCall("f", {1: "a", "b": 2})
+    assert superseded([mixed, mixed, ToolCall("f", {}), ToolCall("f", {})]) == [False, False, True, False]

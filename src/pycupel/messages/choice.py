@@ -13,11 +13,12 @@ from pycupel.messages.history import History, items_at
 from pycupel.messages.scoring import scorer_for
 from pycupel.messages.slicing import BesideSlice, inner_slicer
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.pipeline import Pipeline, Policy, Selection
+from pycupel.pipeline import Pipeline, Selection
 from pycupel.pipeline.notes import ranking_notes
 
 if TYPE_CHECKING:
     from pycupel.messages.documents import DocumentItem
+    from pycupel.messages.request import Request
 
 __all__ = ["Choice", "choose"]
 
@@ -44,59 +45,48 @@ class Choice(NamedTuple):
     """The report, if it was asked for."""
 
 
-def choose(
-    history: History,
-    window: int,
-    replayed: Replayed,
-    hits: Sequence[DocumentItem],
-    replaced: Sequence[tuple[DocumentItem, DocumentItem]],
-    policy: Policy,
-    *,
-    query: str | None,
-    explain: bool,
-) -> Choice:
+def choose(request: Request, history: History, replayed: Replayed) -> Choice:
     """Select documents beside the units that the replay kept, and collect the reasons.
 
     Args:
-        history: The history.
-        window: The maximum number of tokens for messages and documents together.
+        request: The documents, and how to choose among them.
+        history: The history with its current tokens.
         replayed: The result of the replay.
-        hits: The documents, each in its newest version.
-        replaced: The older versions, each with the document that replaces it.
-        policy: The scorer and the slicer.
-        query: What the documents should be relevant to; None means the last user message.
-        explain: Whether to make a report.
     """
+    hits, query, policy = request.hits, request.query, request.policy
     offered, pinned = replayed.candidates.units, replayed.candidates.pinned
     kept = [i for i in offered if i not in replayed.dropped]
-    refused: dict[int, ExclusionReason] = {i: Filtered(problem) for i, problem in history.broken.items()}
-    aside = refused | dict(sorted(replayed.before.gone.items()))
-    reasons = aside | dict(replayed.dropped)
-    older: dict[int, ExclusionReason] = {old.index: Deduplicated(new.item.content) for old, new in replaced}
-    if not (hits or replayed.dropped or explain or query is not None):
+    # Broken units, and those that earlier cuts dropped, are no candidates.
+    unseen: dict[int, ExclusionReason] = {i: Filtered(problem) for i, problem in history.broken.items()}
+    unseen |= sorted(replayed.before.gone.items())
+    reasons = {**unseen, **replayed.dropped}
+    older: dict[int, ExclusionReason] = {old.index: Deduplicated(new.item.content) for old, new in request.replaced}
+    is_ranked = hits or replayed.dropped or request.explain
+    if not is_ranked and query is None:
         return Choice(kept, (), reasons, older)
     scorer, query_notes = scorer_for(policy.scorer, [hit.item for hit in hits], query, _last_question(history))
-    if not (hits or replayed.dropped or explain):
+    if not is_ranked:
         return Choice(kept, (), reasons, older, query_notes)
-    items = items_at(history, reversed(offered), pinned, named=explain)
+    items = items_at(history, reversed(offered), pinned, named=request.explain)
     unit_of = dict(zip(map(id, items.values()), items, strict=True))
     document_of = {id(hit.item): hit.index for hit in hits}
     inner = inner_slicer(policy.slicer) if hits else None
     slicer = BesideSlice(inner, unit_of, frozenset(kept))
     # Messages are repeated on purpose, so they are not deduplicated.
     pipeline = Pipeline(scorer, slicer, deduplication=False)
-    run = pipeline.select(pipeline.rank([*items.values(), *(hit.item for hit in hits)]), ContextBudget(window))
+    ranking = pipeline.rank([*items.values(), *(hit.item for hit in hits)])
+    run = pipeline.select(ranking, ContextBudget(request.plan.window))
     document_reasons = dict(older)
     for excluded in run.reasons:
         if id(excluded.item) in document_of:
             document_reasons[document_of[id(excluded.item)]] = excluded.reason
     # No notes on fields without units: documents alone keep the order of retrieval. The items are not in result order.
-    notes = ranking_notes(run.ranking, fields=any(id(item) in unit_of for item in run.ranking.items))
+    notes = ranking_notes(ranking, fields=any(id(item) in unit_of for item in ranking.items))
     report = None
-    if explain:
-        unseen = items_at(history, aside, named=True)
-        left_out = [(unseen[i], reason) for i, reason in aside.items()]
-        left_out += [(old.item, older[old.index]) for old, _ in replaced]
+    if request.explain:
+        unseen_items = items_at(history, unseen, named=True)
+        left_out = [(unseen_items[i], reason) for i, reason in unseen.items()]
+        left_out += [(old.item, older[old.index]) for old, _ in request.replaced]
         seen = {key: reasons[unit] for key, unit in unit_of.items() if unit in replayed.dropped}
         report = _completed(with_fields(run.report, notes=notes), seen, left_out)
     return Choice(kept, _in_u_shape(hits, run), reasons, document_reasons, (*notes, *query_notes), report)

@@ -108,11 +108,13 @@ class ContentError(Exception):
 
     Attributes:
         key: The name of the field.
+        source: The message that was being read.
     """
 
-    def __init__(self, message: str, key: str) -> None:
+    def __init__(self, message: str, key: str, source: Any = None) -> None:
         super().__init__(message)
         self.key = key
+        self.source = source
 
 
 class ContentReader:
@@ -147,7 +149,10 @@ class ContentReader:
         try:
             fixed = self._walk(message, texts)
         except RecursionError as error:
-            raise ContentError("is nested too deeply", "content") from error
+            raise ContentError("is nested too deeply", "content", message) from error
+        except ContentError as error:
+            error.source = message
+            raise
         tokens = [self.count(text) for text in texts]
         if self._spans:
             self.shares = tuple((kind, price + sum(tokens[start:end])) for kind, start, end, price in self._spans)
@@ -243,16 +248,13 @@ class ContentReader:
         return max(0, self.count(rewritten(value)) - self.count(value))
 
     def _price(self, node: Any, kind: str | None) -> int | None:
-        """Return the fixed price of media; None for text."""
-        prices = self.prices
+        """Return the price of a part without a kind or of one in `_PRICED`; None for text."""
         if kind is None:
             return self._inline_price(node)
         if kind in _IMAGES:
             is_small = "low" in (text_of(node, "detail"), text_of(field(node, "image_url"), "detail"))
-            return prices.small_image if is_small else prices.image
-        if kind in _AUDIO:
-            return prices.audio
-        return _encrypted(field(node, "data"), "data") if kind == "redacted_thinking" else None
+            return self.prices.small_image if is_small else self.prices.image
+        return self.prices.audio if kind in _AUDIO else _encrypted(field(node, "data"), "data")
 
     def _inline_price(self, node: Any) -> int | None:
         """Price Gemini's data by its MIME type, because its parts have no type."""

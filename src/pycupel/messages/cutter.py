@@ -15,13 +15,13 @@ from pycupel.messages.result import ResultText
 from pycupel.messages.scoring import scorer_for
 from pycupel.messages.slicing import fill, inner_slicer, without_lone_questions
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.pipeline import Policy
 from pycupel.protocols import Scorer, Slicer
 from pycupel.scorers._base import score_all
 from pycupel.slicers._base import slice_by_index
 
 if TYPE_CHECKING:
     from pycupel.messages.changes import ShortenedMessage
+    from pycupel.messages.request import Request
 
 __all__ = ["Candidates", "HistoryCutter"]
 
@@ -76,13 +76,13 @@ class HistoryCutter:
         saved_tokens: The tokens saved since the replay began.
     """
 
-    def __init__(self, history: History, messages: Sequence[Any], plan: Plan, policy: Policy) -> None:
-        self.history = history
+    def __init__(self, request: Request) -> None:
+        self.history = request.history
         self.saved: dict[int, int] = {}
         self.saved_tokens = 0
-        self._messages = messages
-        self._plan = plan
-        self._policy = policy
+        self._messages = request.source
+        self._plan = request.plan
+        self._policy = request.policy
         self._items: dict[int, ContextItem] = {}
 
     @cached_property

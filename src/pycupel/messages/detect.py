@@ -58,9 +58,10 @@ def resolve_provider(messages: Sequence[Any], provider: Any, model: str | None =
 
         family = family_of(model)
     model_provider = None if family is None else PROVIDERS.get(family)
-    known = PROVIDERS[name] if name != "auto" else detect_provider(messages, model_provider)
-    prices = known.prices if family is None else _CHAT_TEMPLATES if model_provider is None else model_provider.prices
-    return known if prices == known.prices else known._replace(prices=prices)
+    known = detect_provider(messages, model_provider) if name == "auto" else PROVIDERS[name]
+    if family is None:
+        return known
+    return known._replace(prices=_CHAT_TEMPLATES if model_provider is None else model_provider.prices)
 
 
 def detect_provider(messages: Sequence[Any], model_provider: Provider | None = None) -> Provider:

@@ -170,8 +170,9 @@ def _hints(scores: Sequence[float | None]) -> list[float | None]:
     low, high = min(known, default=0.0), max(known, default=1.0)
     if low >= 0.0 and high <= 1.0:
         return list(scores)
-    span = (high - low) or 1.0
-    return [None if score is None else (score - low) / span for score in scores]
+    # Half of each, because the difference of two large scores may be infinite.
+    span = (high / 2 - low / 2) or 1.0
+    return [None if score is None else (score / 2 - low / 2) / span for score in scores]
 
 
 def _as_item(i: int, given: Any, read: _Document, hint: float | None, count: Callable[[str], int]) -> DocumentItem:

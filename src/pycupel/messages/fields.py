@@ -85,7 +85,7 @@ def rewritten(text: str) -> str:
 
     try:
         return dumps(loads(text), ensure_ascii=False)
-    except ValueError:
+    except (ValueError, RecursionError):
         return dumps(text, ensure_ascii=False)
 
 

@@ -72,15 +72,15 @@ class Fingerprints:
         except ValueError:
             # An object of a library, or a dict with one inside.
             written = _MARK
-        return (
-            b"".join(map(self._message_bytes, range(start, end))) if _MARK in written else memoryview(written)[_HEAD:]
-        )
+        if _MARK in written:
+            return b"".join(map(self._message_bytes, range(start, end)))
+        return memoryview(written)[_HEAD:]
 
     def _message_bytes(self, index: int) -> bytes:
         try:
             written = dumps(self._messages[index], _FORMAT)
             return dumps(self._plain(index), _FORMAT) if _MARK in written else written
-        except ValueError:
+        except (ValueError, RecursionError):
             return self._as_text(index)
 
     def _as_text(self, index: int) -> bytes:

@@ -147,7 +147,7 @@ def _ties(units: Sequence[Unit]) -> list[tuple[int, ...]]:
     answer = -1
     for i in range(len(units) - 1, -1, -1):
         unit = units[i]
-        if unit.role == "assistant" and unit.state != "broken":
+        if unit.role == "assistant" and unit.problem is None:
             answer = i
         elif unit.role == "exchange" and answer >= 0 and units[answer].anchor == unit.anchor:
             ties[i] = (*ties[i], answer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heapreplace
 from typing import Any, NamedTuple
 
@@ -179,7 +179,6 @@ def ladder_of(
     spoken: ContextItem | None,
     shortener: Shortener,
     context: ShortenContext,
-    count: Callable[[str], int],
     more: Sequence[Shortener] = (),
 ) -> Ladder:
     """Make the ladder of a unit.
@@ -189,8 +188,7 @@ def ladder_of(
         results: The results that may be shortened, with their current texts.
         spoken: The other text of the unit.
         shortener: Makes the versions.
-        context: The competing items.
-        count: Counts the tokens of a text.
+        context: The competing items, and the counter.
         more: Shorteners that make further versions.
     """
     total = _BASE_UNITS
@@ -208,7 +206,7 @@ def ladder_of(
             ]
         versions = [(each.tokens, units * weight, each.content) for each, units in made]
         stub = stub_of(result, item.tokens)
-        versions.append((count(stub), min(_STUB_UNITS, own.whole) * weight, stub))
+        versions.append((context.count(item, stub), min(_STUB_UNITS, own.whole) * weight, stub))
         steps = list(_steps(result.key, item.tokens, own.whole * weight, versions))
         total += own.whole * weight
         if steps:

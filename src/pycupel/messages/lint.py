@@ -57,7 +57,7 @@ from typing import Any
 
 from pycupel.messages.counting import checked_beside, view_beside
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.fields import field, text_of
+from pycupel.messages.fields import filled, text_of
 from pycupel.messages.options import ProviderName, checked_list
 from pycupel.messages.providers._base import BESIDE, Finding, Severity
 from pycupel.model.checks import quoted
@@ -105,10 +105,13 @@ def lint_messages(
 
 
 def _duplicate_tools(definitions: Iterable[Any], severity: Severity) -> Iterator[Finding]:
-    names = (text_of(each, "name") or text_of(field(each, "function"), "name") for each in definitions)
-    numbers = Counter(filter(None, names))
-    for name in (name for name, number in numbers.items() if number > 1):
-        message = f"the tool {quoted(name)} is defined more than once"
-        yield Finding(
-            BESIDE, "duplicate-tool", message, "Rename the tool, or remove the duplicate definitions.", severity
-        )
+    names = (text_of(each, "name") or text_of(filled(each, "function", "custom"), "name") for each in definitions)
+    for name, number in Counter(filter(None, names)).items():
+        if number > 1:
+            yield Finding(
+                BESIDE,
+                "duplicate-tool",
+                f"the tool {quoted(name)} is defined more than once",
+                "Rename the tool, or remove the duplicate definitions.",
+                severity,
+            )

@@ -39,10 +39,9 @@ def limits_of(budget: ContextBudget | int, margin_percent: float, beside: int = 
         # Rounded down, and below the exact value, so that it also holds in floats.
         room = max(0, room * 100 * denominator - 1) // (100 * denominator + numerator)
     room = max(0, room - beside)
-    target = limits.target_tokens if isinstance(budget, ContextBudget) else room * _TARGET_PERCENT // 100
     return ContextBudget(
         room + limits.output_reserve,
-        min(target, room),
+        min(limits.target_tokens, room),
         output_reserve=limits.output_reserve,
         reserved_slots=limits.reserved_slots,
     )

@@ -137,10 +137,11 @@ def _shortening(shortener: Any, keep: int, exclude: frozenset[str], *, to_fit: b
 
 def _unused(keep: int, exclude: frozenset[str]) -> Iterator[str]:
     """Say which options are only for results that are shortened."""
-    given = [*["keep"] * (keep != DEFAULT_KEEP), *["exclude"] * bool(exclude)]
-    if given:
-        have = "has" if len(given) == 1 else "have"
-        yield f'{" and ".join(given)} {have} no effect, because results are not shortened; pass shorten="results"'
+    changed = {"keep": keep != DEFAULT_KEEP, "exclude": bool(exclude)}
+    names = [name for name, is_changed in changed.items() if is_changed]
+    if names:
+        have = "has" if len(names) == 1 else "have"
+        yield f'{" and ".join(names)} {have} no effect, because results are not shortened; pass shorten="results"'
 
 
 def _refuse_broken(history: History) -> None:

@@ -88,12 +88,11 @@ def _blame_beside(error: UnitTooLargeError, request: Request, budget: int) -> No
 
 def _cutter(request: Request, texts: Iterable[ResultText]) -> HistoryCutter:
     """Return the cutter of the history, whose results have had these texts since the last cut."""
-    history, source, plan, policy = request.history, request.source, request.plan, request.policy
     if request.shortening is None:
-        return HistoryCutter(history, source, plan, policy)
+        return HistoryCutter(request)
     from pycupel.messages.shortening import ShorteningCutter  # noqa: PLC0415 - few callers shorten results
 
-    return ShorteningCutter(history, source, plan, policy, request.count, request.shortening, texts)
+    return ShorteningCutter(request, request.shortening, texts)
 
 
 def _refuse_too_large(history: History, plan: Plan, candidates: Candidates) -> None:
@@ -107,16 +106,7 @@ def _selection(
     request: Request, record: Record, cutter: HistoryCutter, replayed: Replayed, previous: MessageSelection | None
 ) -> MessageSelection:
     history, plan, source, count = cutter.history, request.plan, request.source, request.count
-    choice = choose(
-        history,
-        plan.window,
-        replayed,
-        request.hits,
-        request.replaced,
-        request.policy,
-        query=request.query,
-        explain=request.explain,
-    )
+    choice = choose(request, history, replayed)
     kept = sorted([n for i in choice.units for n in history.units[i].indices])
     tokens_of = {hit.index: hit.item.tokens for hit in request.hits}
     document_tokens = sum([tokens_of[i] for i in choice.documents])
@@ -245,6 +235,4 @@ def _summary_request(
     from pycupel.messages.summary import request_of  # noqa: PLC0415 - few callers have summaries
 
     cut = sorted(n for i in replayed.now.gone for n in history.units[i].indices)
-    return request_of(
-        request.summarize, request.summary_room, history, request.source, cut, kept, previous, request.count
-    )
+    return request_of(request, history, cut, kept, previous)

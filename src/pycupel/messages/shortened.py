@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pycupel.diagnostics import IncludedItem, SelectionReport
 from pycupel.diagnostics.report import with_fields
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.changes import ShortenedMessage
 from pycupel.messages.cutter import HistoryCutter
-from pycupel.messages.history import History
-from pycupel.messages.ladders import LEAST_TOKENS, Key, Result, find_results
-from pycupel.messages.plan import Plan
+from pycupel.messages.ladders import LEAST_TOKENS, Key, Result, find_results, stub_of, without_media
 from pycupel.messages.result import ResultText
 from pycupel.messages.tool_results import with_result_texts
 from pycupel.model.checks import quoted
 from pycupel.model.names import find_name
-from pycupel.pipeline import Policy
 from pycupel.protocols import Shortener, checked_shortener
 from pycupel.shorten import KeyLines, make_version
+
+if TYPE_CHECKING:
+    from pycupel.messages.request import Request
 
 __all__ = ["SHORTENED", "ShortenedHistory", "Shortening", "shortening_of"]
 
@@ -75,23 +75,16 @@ def shortening_of(shorten: Any, keep: int, exclude: frozenset[str], *, to_fit: b
 class ShortenedHistory(HistoryCutter):
     """A history whose results are shortened. The tokens of its messages and units change with them."""
 
-    def __init__(
-        self,
-        history: History,
-        messages: Sequence[Any],
-        plan: Plan,
-        policy: Policy,
-        count: Callable[[str], int],
-        options: Shortening,
-        texts: Iterable[ResultText],
-    ) -> None:
-        own = copy(history)
+    def __init__(self, request: Request, options: Shortening, texts: Iterable[ResultText]) -> None:
+        super().__init__(request)
+        self._original = whole = request.history
+        self.history = copy(whole)
         # These lists are changed here.
-        own.tokens, own.sizes, own.views = history.tokens.copy(), history.sizes.copy(), history.views.copy()
-        super().__init__(own, messages, plan, policy)
-        self._count = count
+        self.history.tokens = whole.tokens.copy()
+        self.history.sizes = whole.sizes.copy()
+        self.history.views = whole.views.copy()
+        self._count = request.count
         self._options = options
-        self._original = history
         self._texts: dict[int, dict[int, str]] = {}
         self._sizes: dict[Key, int] = {}
         self._apply({(n, number): text for n, number, text in texts})
@@ -135,6 +128,24 @@ class ShortenedHistory(HistoryCutter):
     def _newest(self, results: Sequence[Result]) -> list[Result]:
         """Return the newest results, newest first."""
         return list(reversed(results))[: self._options.keep]
+
+    def _first_texts(self, results: Iterable[Result], newest: Collection[Result], end: int) -> dict[Key, str]:
+        """Return the texts of what is shortened first: outdated results and old images."""
+        texts: dict[Key, str] = {}
+        new = {result.key for result in newest}
+        for result in results:
+            if result.key in new or result.part.is_error or not self._can_shorten(result):
+                continue
+            tokens = self._tokens(result)
+            is_old = result.outdated_at is not None and result.outdated_at < end
+            has_media = result.part.has_media and result.part.number not in self._texts.get(result.message, {})
+            if is_old or has_media:
+                text = (
+                    stub_of(result, tokens) if is_old else without_media(result, tokens - self._count(result.part.text))
+                )
+                if self._count(text) < tokens:
+                    texts[result.key] = text
+        return texts
 
     def message(self, index: int) -> Any:
         """Return the message, or a copy with the current texts of its results."""

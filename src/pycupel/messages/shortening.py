@@ -18,15 +18,7 @@ from pycupel.kernels.order import descending
 from pycupel.kernels.versions import choose
 from pycupel.messages.cutter import Candidates
 from pycupel.messages.history import items_at
-from pycupel.messages.ladders import (
-    Key,
-    Ladder,
-    Result,
-    ladder_of,
-    ladder_versions,
-    stub_of,
-    without_media,
-)
+from pycupel.messages.ladders import Key, Ladder, Result, ladder_of, ladder_versions, stub_of
 from pycupel.messages.shortened import ShortenedHistory
 from pycupel.messages.slicing import fill, never_dropped, without_lone_questions
 from pycupel.model import ContextBudget, ContextItem
@@ -74,8 +66,7 @@ class ShorteningCutter(ShortenedHistory):
             return
         free = [result for result in results if self._can_shorten(result)]
         heads = [HeadAndTail(each) for each in (room, room // 2, room // 4) if each > 0]
-        sizes = {i: history.tokens_of([i], end) for i in units}
-        ladders = self._ladders(units, sizes, free, (), end, heads)
+        ladders = self._ladders(units, free, (), end, heads)
         least = sum([ladder.least for ladder in ladders.values()])
         goal = min(room, plan.target_for(least))
         spare = goal - least
@@ -117,9 +108,8 @@ class ShorteningCutter(ShortenedHistory):
         items = list(items_at(history, units).values())
         scores = dict(zip(units, self._scores(items), strict=True))
         free = [result for result in free if self._can_shorten(result)]
-        sizes = {i: history.sizes[i] for i in units}
         staying = [i for i in candidates.units if i in candidates.pinned]
-        ladders = self._ladders(units, sizes, free, staying, end)
+        ladders = self._ladders(units, free, staying, end)
         required = self._required(ladders, {result.unit for result in newest if result.key in kept}, limit)
         # Results that report errors stay whole if it is enough to shorten the others.
         errors_whole = {i: ladder.without(ladder.errors) for i, ladder in ladders.items()}
@@ -134,9 +124,8 @@ class ShorteningCutter(ShortenedHistory):
         capped: dict[int, ExclusionReason] = {}
         if self._inner is not None:
             order, capped = self._within_policy(self._inner, order, choice, scores, room)
-        sizes |= choice.sizes
-        by_unit = [sizes.get(i, size) for i, size in enumerate(history.sizes)]
-        taken = fill(order, by_unit, history.ties, limit, in_one_piece=False)
+        sizes = [choice.sizes.get(i, size) for i, size in enumerate(history.sizes)]
+        taken = fill(order, sizes, history.ties, limit, in_one_piece=False)
         taken = without_lone_questions(taken, history.ties, self._answers, candidates.begun)
         for i in taken:
             self._apply(choice.texts.get(i, {}))
@@ -171,28 +160,9 @@ class ShorteningCutter(ShortenedHistory):
         others = [i for i in reversed(ladders) if i not in whole]
         return sorted({*whole, *never_dropped(others, sizes, self.history.ties, limit, left)})
 
-    def _first_texts(self, results: Iterable[Result], newest: Collection[Result], end: int) -> dict[Key, str]:
-        """Return the texts of what is shortened first: outdated results and old images."""
-        texts: dict[Key, str] = {}
-        new = {result.key for result in newest}
-        for result in results:
-            if result.key in new or result.part.is_error or not self._can_shorten(result):
-                continue
-            tokens = self._tokens(result)
-            is_old = result.outdated_at is not None and result.outdated_at < end
-            has_media = result.part.has_media and result.part.number not in self._texts.get(result.message, {})
-            if is_old or has_media:
-                text = (
-                    stub_of(result, tokens) if is_old else without_media(result, tokens - self._count(result.part.text))
-                )
-                if self._count(text) < tokens:
-                    texts[result.key] = text
-        return texts
-
     def _ladders(
         self,
         units: Sequence[int],
-        sizes: Mapping[int, int],
         free: Sequence[Result],
         staying: Sequence[int],
         end: int,
@@ -218,9 +188,8 @@ class ShorteningCutter(ShortenedHistory):
         context = ShortenContext(items, [text_of(i) for i in staying], self._count)
         context.memo |= self._memo
         shortener = self._options.shortener
-        return {
-            i: ladder_of(sizes[i], own.get(i, ()), spoken.get(i), shortener, context, self._count, more) for i in units
-        }
+        sizes = {i: history.tokens_of([i], end) for i in units}
+        return {i: ladder_of(sizes[i], own.get(i, ()), spoken.get(i), shortener, context, more) for i in units}
 
     def _choose(
         self, ladders: dict[int, Ladder], scores: Mapping[int, float], limit: int, required: Sequence[int]

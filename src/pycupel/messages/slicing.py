@@ -21,8 +21,8 @@ _DOCUMENT_PERCENT = 30.0
 
 # A cut that shortens drops nothing if all units at their shortest take at most a third of its room. Otherwise, it drops
 # none of the newest ones that take a tenth. Larger shares would leave too little room for what other results say.
-_ALL = 3
-_NEWEST = 10
+_DIVISOR_FOR_ALL = 3
+_DIVISOR_FOR_NEWEST = 10
 
 _HISTORY_KINDS = frozenset({ContextKind.SYSTEM_PROMPT.key, ContextKind.MESSAGE.key, ContextKind.TOOL_OUTPUT.key})
 
@@ -82,9 +82,9 @@ def never_dropped(
         limit: The room of the cut.
         left: What is left of it for these units.
     """
-    if sum([sizes[i] for i in order]) <= min(left, limit // _ALL):
+    if sum([sizes[i] for i in order]) <= min(left, limit // _DIVISOR_FOR_ALL):
         return set(order)
-    return fill(order, sizes, ties, min(left, limit // _NEWEST), in_one_piece=True)
+    return fill(order, sizes, ties, min(left, limit // _DIVISOR_FOR_NEWEST), in_one_piece=True)
 
 
 def without_lone_questions(

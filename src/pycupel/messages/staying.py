@@ -70,7 +70,7 @@ class Landmarks:
         self.trailing: int | None = None
         pinned = frozenset(pins)
         for i, unit in enumerate(units):
-            indices, role, _, state, problem, _, remark = unit
+            indices, role, _, problem, _, is_open, remark = unit
             if problem is not None:
                 continue
             if role in tracks:
@@ -80,7 +80,7 @@ class Landmarks:
             if remark:
                 # The results are at the end of an exchange, and the user's text is beside them.
                 tracks["user"].append((indices[-1], i))
-            if state == "open":
+            if is_open:
                 tracks["system"].append((indices[0], i))
             if pinned:
                 tracks["system"] += [(n, i) for n in indices if n in pinned]

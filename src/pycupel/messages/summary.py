@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from inspect import isawaitable, iscoroutine
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pycupel.messages.changes import Cut
 from pycupel.messages.history import History
-from pycupel.messages.options import Summarize
 from pycupel.messages.result import MessageSelection
 from pycupel.messages.usage import Usage
 from pycupel.model.checks import describe, shortened
 from pycupel.model.frozen import FrozenDict
+
+if TYPE_CHECKING:
+    from pycupel.messages.request import Request
 
 __all__ = ["SummaryRequest", "request_of"]
 
@@ -21,8 +23,11 @@ __all__ = ["SummaryRequest", "request_of"]
 class SummaryRequest(NamedTuple):
     """What to summarise, and where to put the summary."""
 
-    summarize: Summarize
-    """The caller's function."""
+    request: Request
+    """The request, with the caller's function and the room for the summary message."""
+
+    history: History
+    """The history with its current tokens."""
 
     dropped: list[Any]
     """The messages that are in no summary yet."""
@@ -30,27 +35,16 @@ class SummaryRequest(NamedTuple):
     last: str | None
     """The last summary of earlier messages, or None."""
 
-    room: int
-    """The maximum number of tokens for the summary message."""
-
     lead: int
     """The number of selected messages before it."""
 
     previous: MessageSelection | None
     """The previous selection, if it is of this history."""
 
-    history: History
-    """The history."""
-
-    count_tokens: Callable[[str], int]
-    """Counts the tokens of a text."""
-
     def answer(self, selection: MessageSelection) -> MessageSelection:
         """Return the selection with its summary, or with a note if there is none that fits."""
-        if not self.dropped:
-            return self._with_summary(selection, self.last)
         try:
-            text: object = self.summarize(self.dropped, self.last)
+            text = self._text()
         except Exception as error:  # noqa: BLE001 - the messages can be sent anyway
             return _without_summary(selection, _failed(error))
         if iscoroutine(text):
@@ -60,25 +54,28 @@ class SummaryRequest(NamedTuple):
 
     async def answer_async(self, selection: MessageSelection) -> MessageSelection:
         """Do the same for a function that may be a coroutine function."""
-        if not self.dropped:
-            return self._with_summary(selection, self.last)
         try:
-            text: object = self.summarize(self.dropped, self.last)
+            text = self._text()
             if isawaitable(text):
                 text = await text
         except Exception as error:  # noqa: BLE001 - the messages can be sent anyway
             return _without_summary(selection, _failed(error))
         return self._with_summary(selection, text)
 
+    def _text(self) -> object:
+        """Return what the caller's function returns; the last summary if nothing new was dropped."""
+        return self.request.summarize(self.dropped, self.last) if self.dropped else self.last
+
     def _with_summary(self, selection: MessageSelection, text: object) -> MessageSelection:
         if not isinstance(text, str) or not text.strip():
             return _without_summary(selection, f"summarize must return a non-empty str, not {describe(text)}")
         # Every provider accepts a user message directly after the system prompt.
         message = self.history.provider.user_message(text)
-        [view] = self.history.provider.read([message], self.count_tokens)
-        if view.tokens > self.room:
+        [view] = self.history.provider.read([message], self.request.count)
+        room = self.request.summary_room
+        if view.tokens > room:
             return _without_summary(
-                selection, f"the summary needs {view.tokens} tokens, but summary_tokens allows {self.room}"
+                selection, f"the summary needs {view.tokens} tokens, but summary_tokens allows {room}"
             )
         return replace(
             selection,
@@ -105,26 +102,20 @@ class SummaryRequest(NamedTuple):
 
 
 def request_of(
-    summarize: Summarize,
-    room: int,
+    request: Request,
     history: History,
-    messages: Sequence[Any],
     cut: Sequence[int],
     kept: Sequence[int],
     previous: MessageSelection | None,
-    count: Callable[[str], int],
 ) -> SummaryRequest | None:
     """Return what to summarise; None if nothing has been dropped.
 
     Args:
-        summarize: The caller's function.
-        room: The maximum number of tokens for the summary message.
-        history: The history.
-        messages: All its messages.
+        request: The request.
+        history: The history with its current tokens.
         cut: The indices of the messages that were dropped because they did not fit, ascending.
         kept: The indices of the messages that are selected, ascending.
         previous: The previous selection, if it is of this history.
-        count: Counts the tokens of a text.
     """
     if not cut:
         return None
@@ -139,7 +130,7 @@ def request_of(
             # The summary failed, and is not retried before the next cut.
             return None
         cut = cut if last is None else new
-    return SummaryRequest(summarize, [messages[n] for n in cut], last, room, lead, previous, history, count)
+    return SummaryRequest(request, history, [request.source[n] for n in cut], last, lead, previous)
 
 
 def _add_to_usage(usage: Usage, tokens: int) -> Usage:

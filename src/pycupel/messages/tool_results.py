@@ -60,12 +60,11 @@ def with_result_texts(message: Any, texts: Mapping[int, str]) -> Any:
     if _is_tool_message(message):
         return _changed(message, content=texts[0])
     name, blocks = _blocks(message)
-    changed: list[Any] = []
-    number = -1
-    for block in blocks:
-        number += _is_result(block)
-        changed.append(_with_text(block, texts[number]) if number in texts and _is_result(block) else block)
-    return _changed(message, **{name: changed})
+    results = [n for n, block in enumerate(blocks) if _is_result(block)]
+    for number, text in texts.items():
+        n = results[number]
+        blocks[n] = _with_text(blocks[n], text)
+    return _changed(message, **{name: blocks})
 
 
 def calls_of(message: Any) -> Iterator[ToolCall]:
@@ -114,7 +113,7 @@ def _is_tool_message(message: Any) -> bool:
 
 
 def _blocks(message: Any) -> tuple[str, list[Any]]:
-    """Return the name of the field with the blocks, and the blocks."""
+    """Return the name of the field with the blocks, and a copy of the list of blocks."""
     name = "content" if field(message, "parts") is None else "parts"
     blocks = field(message, name)
     return name, list(blocks) if is_list(blocks) else []
@@ -136,10 +135,10 @@ def _returned(value: Any) -> tuple[str | None, str]:
 
 
 def _with_text(block: Any, text: str) -> Any:
-    response = filled(block, *_RESPONSES)
-    if response is None:
+    name = next((name for name in _RESPONSES if is_filled(field(block, name))), None)
+    if name is None:
         return _changed(block, content=text)
-    name = next(name for name in _RESPONSES if field(block, name) is not None)
+    response = field(block, name)
     value = field(response, "response")
     key, _ = _returned(value)
     # It stays an object, and an error stays an error. Images that a function returned beside it are dropped.

@@ -31,14 +31,14 @@ class Unit(NamedTuple):
     anchor: int | None
     """The index of the unit with the user message that opened the turn."""
 
-    state: str
-    """"complete", "open" (calls at the end of the history that are not all answered yet) or "broken"."""
-
-    problem: str | None
-    """Why the provider would reject a broken unit."""
+    problem: str | None = None
+    """Why the provider would reject the unit, if it is broken."""
 
     needs: tuple[int, ...] = ()
     """The indices of the units without which the provider would reject this one: its anchor, and others."""
+
+    is_open: bool = False
+    """Whether it has calls at the end of the history that are not all answered yet."""
 
     remark: bool = False
     """Whether the user wrote text beside the results of an exchange."""
@@ -52,8 +52,7 @@ def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Uni
     groups, findings = provider.pair(views)
     unit_of = {index: unit_index for unit_index, group in enumerate(groups) for index in group}
     problems = _problems(views, findings, provider, unit_of)
-    states = {unit_of[finding.index]: "open" for finding in findings if finding.rule == CALL_OPEN}
-    states |= dict.fromkeys(problems, "broken")
+    open_units = {unit_of[finding.index] for finding in findings if finding.rule == CALL_OPEN}
     others: Mapping[int, tuple[int, ...]] = {}
     if provider.needs is not None:
         others = provider.needs({i: [views[n] for n in group] for i, group in enumerate(groups) if i not in problems})
@@ -73,11 +72,9 @@ def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Uni
         anchor = None if role in _UNTIED else opener
         needs = others.get(unit_index, ()) if others else ()
         needs = needs if anchor is None else (anchor, *needs)
-        state, problem = "complete", None
-        if unit_index in states:
-            state, problem = states[unit_index], problems.get(unit_index)
+        problem = problems.get(unit_index)
         leading = leading and (role == "system" or problem is not None)
-        units.append(_unit((tuple(group), role, anchor, state, problem, needs, remark)))
+        units.append(_unit((tuple(group), role, anchor, problem, needs, unit_index in open_units, remark)))
         if opens_turn and problem is None:
             opener = unit_index
     return units
@@ -90,7 +87,7 @@ def turns(units: Sequence[Unit]) -> list[list[int]]:
     """
     grouped: list[list[int]] = []
     for unit_index, unit in enumerate(units):
-        if unit.role in ("system", "reminder") or unit.state == "broken":
+        if unit.role in ("system", "reminder") or unit.problem is not None:
             continue
         if unit.role == "user" or not grouped:
             grouped.append([])

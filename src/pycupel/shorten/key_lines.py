@@ -118,7 +118,7 @@ def _credited(pieces: Sequence[Piece], seen: set[str], find_units: _FindUnits) -
 
 def _newest_first(items: Sequence[ContextItem]) -> list[int]:
     """Sort items, newest first; those without a timestamp count as older than those with one."""
-    times = [0.0 if item.timestamp is None else item.timestamp.timestamp() for item in items]
+    times = [float("-inf") if item.timestamp is None else item.timestamp.timestamp() for item in items]
     return sorted(range(len(items)), key=lambda i: (times[i], i), reverse=True)
 
 

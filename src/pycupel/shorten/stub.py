@@ -39,7 +39,7 @@ class Stub:
 
 def stub_text(what: str, content: str, tokens: int, origin: str) -> str:
     """Write the line: `[ToolOutput left out: 120 lines, 3,400 tokens; again with Read(src/app.py)]`."""
-    lines = content.count("\n") + 1
+    lines = content.count("\n") + (not content.endswith("\n"))
     size = f"{lines:,} lines, {tokens:,} tokens" if lines > 1 else f"{tokens:,} tokens"
     return f"[{what} left out: {size}{f'; {origin}' if origin else ''}]"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import urandom
 from typing import Any, NamedTuple, cast
 
 from pycupel.errors import digits
@@ -128,4 +129,8 @@ def _mapping(arguments: Any) -> Mapping[str, Any]:
 def _canonical(value: Any) -> str:
     from json import dumps  # noqa: PLC0415 - see above
 
-    return dumps(value, sort_keys=True, default=repr)
+    try:
+        return dumps(value, sort_keys=True, default=repr)
+    except Exception:  # noqa: BLE001 - keys of different types, cycles, objects whose repr raises
+        # Arguments that cannot be written equal no others.
+        return urandom(16).hex()

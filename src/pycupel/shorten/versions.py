@@ -57,7 +57,7 @@ class Versions:
         object.__setattr__(self, "shorter", tuple(versions))
 
 
-def unpacked(items: Sequence[Any], shortener: Shortener | None) -> tuple[list[Any], Shortener | None]:
+def unpacked(items: Sequence[Any], shortener: Shortener | None) -> tuple[list[Any], Shortener]:
     """Return the whole items, and a shortener that returns existing versions, or else those of `shortener`."""
     given = {id(each.item): each.shorter for each in items if isinstance(each, Versions)}
     return [each.item if isinstance(each, Versions) else each for each in items], _WithVersions(given, shortener)

@@ -1,4 +1,4 @@
-"""The common part of the providers: the records they read into, and the checks of a message's shape."""
+"""What the providers have in common: the records that they read into, and the record of a provider itself."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ class Provider(NamedTuple):
         try:
             return self.reader(messages, ContentReader(count, self.prices), start)
         except ContentError as error:
-            raise self._located(error, messages) from error
+            raise _located(error, messages) from error
 
     def check(self, views: Sequence[MessageView], beside: Sequence[MessageView] = ()) -> list[Finding]:
         """Find everything that the provider would reject.
@@ -192,19 +192,13 @@ class Provider(NamedTuple):
         try:
             return sum([content(message)[1] for message in messages])
         except ContentError as error:
-            raise self._located(error, messages) from error
+            raise _located(error, messages) from error
 
-    def _located(self, error: ContentError, messages: Sequence[Any]) -> MessageShapeError:
-        """Return the error with the index of the first message that cannot be read."""
-        index = next(n for n, message in enumerate(messages) if not self._is_readable(message))
-        return MessageShapeError(str(error), index, error.key)
 
-    def _is_readable(self, message: Any) -> bool:
-        try:
-            ContentReader(len, self.prices)(message)
-        except ContentError:
-            return False
-        return True
+def _located(error: ContentError, messages: Sequence[Any]) -> MessageShapeError:
+    """Return the error with the index of the message that cannot be read."""
+    index = next(n for n, message in enumerate(messages) if message is error.source)
+    return MessageShapeError(str(error), index, error.key)
 
 
 def one_by_one(read: Callable[[Any, int, ContentReader], MessageView]) -> Reader:

@@ -35,6 +35,7 @@ _ROLES = {"user": "user", "assistant": "assistant", "system": "system"}
 _SPEAKERS = {"tool_use": "assistant", "tool_result": "user"}
 _THOUGHTS = frozenset({"thinking", "redacted_thinking"})
 
+# Marks, before the id of a server tool's call: its result is in a later message, or the call in an earlier one.
 _BEGINS = "begins "
 _ENDS = "ends "
 

@@ -66,9 +66,10 @@ def _result_id(item: Any, kind: str, index: int) -> Iterator[str]:
 
 
 def _call_id(item: Any, kind: str, index: int) -> Iterator[str]:
-    call_id = field(item, "id" if kind == "mcp_approval_request" else "call_id")
+    name = "id" if kind == "mcp_approval_request" else "call_id"
+    call_id = field(item, name)
     if call_id is not None:
-        yield id_of(call_id, index, "call_id")
+        yield id_of(call_id, index, name)
 
 
 def _dangling(views: Sequence[MessageView]) -> Iterator[MessageView]:

@@ -122,6 +122,7 @@ def select(
         BudgetOverflowError: the selection does not fit, and the policy's strategy is Throw.
         PipelineConfigError: the policy's slicer cannot choose among versions.
         ShortenerContractError: the shortener raised, or returned something other than shorter items.
+        CupelError: a strategy fails, such as a `RelevanceScorer` without a query.
     """
     pipeline = Pipeline.from_policy(policy)
     limits = ContextBudget.of(budget)

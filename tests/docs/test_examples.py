@@ -44,6 +44,22 @@ def test_every_link_between_pages_leads_somewhere() -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def anchors_of(page: Path) -> set[str]:
+    """The anchors that GitHub gives to the headings of a page."""
+    text = re.sub(r"(?ms)^```.*?^```$", "", page.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_anchor_is_a_heading() -> None:
+    found = 0
+    for page in PAGES:
+        for target, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text(encoding="utf-8")):
+            found += 1
+            assert anchor in anchors_of(page.parent / target if target else page), f"{page.name}: {target}#{anchor}"
+    assert found > 10
+
+
 def test_the_demo_prints_at_most_80_ascii_columns(capsys: pytest.CaptureFixture[str]) -> None:
     code = (ROOT / "examples" / "demo.py").read_text(encoding="utf-8")
     exec(  # noqa: S102 - the project's own example

@@ -118,6 +118,7 @@ def policy_sensitivity(
         The report of each variant, and the contents about which they disagree.
 
     Raises:
+        TypeError: an argument has the wrong type.
         InvalidArgumentError: there are fewer than two variants, or there is no such preset.
         CupelError: a variant cannot select; the message names it.
     """

@@ -53,6 +53,7 @@ def get_marginal_items(
 
     Raises:
         TypeError: an argument has the wrong type.
+        InvalidBudgetError: the budget is negative.
         NonMonotonicSlicerError: the slicer is a `QuotaSlice`, or has `supports_marginal_items = False`.
         InvalidArgumentError: `slack_tokens` is negative, or there is no such preset.
         PinnedExceedsBudgetError: the pinned items do not fit into the reduced budget.
@@ -237,6 +238,7 @@ def sweep_budgets(
 
     Raises:
         TypeError: an argument has the wrong type.
+        InvalidBudgetError: a budget is negative.
         InvalidArgumentError: there is no such preset.
         CountRequirementError: a required count is not met, and the slicer's `scarcity` is Throw.
     """

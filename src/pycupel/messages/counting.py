@@ -83,6 +83,7 @@ def count_messages(
         tools: The definitions of tools, as they are sent, or in MCP's shape.
 
     Raises:
+        TypeError: an argument has the wrong type.
         InvalidArgumentError: the provider or the counter is unknown.
         MessageShapeError: a message has a shape that the provider does not know.
         ProviderAmbiguousError: the provider is "auto" and cannot be determined.

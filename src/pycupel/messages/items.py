@@ -39,7 +39,8 @@ def to_items(
         pin: More messages that must stay: their indices, or a function that returns True for messages to keep.
 
     Raises:
-        InvalidArgumentError: the provider, the unit or the counter is unknown.
+        TypeError: an argument has the wrong type.
+        InvalidArgumentError: the provider, the unit or the counter is unknown, or an index in `pin` is out of range.
         MessageShapeError: a message has a shape that the provider does not know.
         ProviderAmbiguousError: the provider is "auto" and cannot be determined.
     """

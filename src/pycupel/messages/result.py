@@ -71,7 +71,7 @@ class MessageSelection:
     """The indices of the selected messages in the caller's list."""
 
     stable_prefix_tokens: int
-    """The tokens of the prefix that `messages` shares with the previous selection."""
+    """The tokens of the prefix that `messages` shares with the previous selection; 0 without `previous`."""
 
     report: SelectionReport | None
     """Every unit and document with its score and reason; None without `explain=True`."""

@@ -146,6 +146,8 @@ def select_messages(
         The selection; its `messages` are what to send. With `explain=True`, its `report` is not None.
 
     Raises:
+        TypeError: an argument has the wrong type.
+        InvalidBudgetError: the budget is negative.
         UnitTooLargeError: what must stay does not fit; or something else does not, and `too_large` is "error".
         MessageShapeError: a message has a shape that the provider does not know.
         ProviderAmbiguousError: the provider is "auto" and cannot be determined.
@@ -194,7 +196,11 @@ async def aselect_messages(messages: Iterable[Any], budget: BudgetLike, **option
         budget: The budget, as in `select_messages`.
         **options: The options of `select_messages`.
 
+    Returns:
+        The selection, as `select_messages` returns it.
+
     Raises:
+        TypeError: an argument has the wrong type, or there is no such option.
         CupelError: what `select_messages` raises.
     """
     defaults = select_messages.__kwdefaults__ or {}

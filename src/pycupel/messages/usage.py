@@ -76,6 +76,7 @@ def tokens_by_kind(
         The tokens of the kinds that occur; they add up to the tokens of the messages.
 
     Raises:
+        TypeError: an argument has the wrong type.
         InvalidArgumentError: the provider or the counter is unknown.
         MessageShapeError: a message has a shape that the provider does not know.
         ProviderAmbiguousError: the provider is "auto" and cannot be determined.

@@ -128,6 +128,7 @@ class Pipeline(Policy):
             InvalidBudgetError: the budget is negative.
             PinnedExceedsBudgetError: the pinned items alone do not fit.
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
+            CupelError: a strategy fails, such as a `RelevanceScorer` without a query.
         """
         limits = ContextBudget.of(budget)
         sources = self._sources(query)
@@ -213,6 +214,7 @@ class Pipeline(Policy):
             InvalidBudgetError: the budget is negative.
             PinnedExceedsBudgetError: the pinned items alone do not fit.
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
+            CupelError: a strategy fails, such as a `RelevanceScorer` without a query.
         """
         sources = self._sources(query)
         return self._run(items, ContextBudget.of(budget), sources.scorer, TimedTrace(sources)).report
@@ -248,6 +250,7 @@ class Pipeline(Policy):
 
         Raises:
             TypeError: `items` contains something other than a `ContextItem`.
+            CupelError: a strategy fails, such as a `RelevanceScorer` without a query.
         """
         sources = self._sources(query)
         trace = TimedTrace(sources)
@@ -267,6 +270,7 @@ class Pipeline(Policy):
             InvalidBudgetError: the budget is negative.
             PinnedExceedsBudgetError: the pinned items alone do not fit.
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
+            CupelError: a strategy fails, such as a `RelevanceScorer` without a query.
         """
         if not isinstance(ranking, Ranking):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise wrong_type("ranking", "a Ranking, which Pipeline.rank returns", ranking)

@@ -72,6 +72,7 @@ def parse_policy(text: str, format: PolicyFormat = "json") -> Policy:  # noqa: A
         format: `json`, `toml` or `yaml`.
 
     Raises:
+        TypeError: an argument has the wrong type.
         DocumentError: the text does not contain a valid policy; `errors` lists all mistakes.
         InvalidArgumentError: there is no such format.
         MissingExtraError: the format is YAML, and PyYAML is not installed.
@@ -99,6 +100,7 @@ def dump_policy(policy: Policy | PresetName, format: PolicyFormat = "json") -> s
         format: `json`, `toml` or `yaml`.
 
     Raises:
+        TypeError: an argument has the wrong type.
         DocumentError: a part of the policy cannot be written, for example because it is not registered.
         InvalidArgumentError: there is no such format or preset.
         MissingExtraError: the format is YAML, and PyYAML is not installed.

@@ -208,7 +208,8 @@ class PolicyRegistry:
         """Return the policy for an intent.
 
         Raises:
-            InvalidArgumentError: there is no such policy. A note lists the registered intents.
+            TypeError: the intent is not a str.
+            InvalidArgumentError: there is no such policy (a note lists the registered intents), or the intent is blank.
         """
         policy = self.try_get_policy(intent)
         if policy is None:
@@ -222,7 +223,12 @@ class PolicyRegistry:
         return policy
 
     def try_get_policy(self, intent: str) -> Policy | None:
-        """Return the policy for an intent, or None if there is none."""
+        """Return the policy for an intent, or None if there is none.
+
+        Raises:
+            TypeError: the intent is not a str.
+            InvalidArgumentError: the intent is blank.
+        """
         return self._policies.get(_key(intent), (None, None))[1]
 
     def __contains__(self, intent: object) -> bool:

@@ -77,6 +77,7 @@ def replay(
 
     Raises:
         TypeError: an argument has the wrong type.
+        InvalidBudgetError: the budget is negative.
         InvalidArgumentError: there is no such preset, there are no policies, or a rate is negative.
     """
     histories = histories_of(log)

@@ -6,7 +6,7 @@ Nothing here needs pytest. For pytest there is a plug-in, `pycupel_pytest`, with
 
 | module        | contents                                                      |
 |---------------|---------------------------------------------------------------|
-| `chain`       | the 13 assertions of the specification, and `match_snapshot`  |
+| `chain`       | the assertions: the specification's 13, and three of our own  |
 | `_subject`    | the report that they are about, and how they fail             |
 | `errors`      | the error that they raise                                     |
 | `_arguments`  | checks of their arguments                                     |

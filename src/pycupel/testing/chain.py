@@ -41,7 +41,11 @@ _INCLUDED_PREDICATE = "lambda included: included.score > 0.5"
 
 
 def should(report: SelectionReport) -> SelectionReportChain:
-    """Start a chain of assertions, like `report.should()`."""
+    """Start a chain of assertions, like `report.should()`.
+
+    Raises:
+        TypeError: it is not a report.
+    """
     return SelectionReportChain(report)
 
 

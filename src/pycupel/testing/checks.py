@@ -54,6 +54,7 @@ def check_scorer(scorer: Scorer, items: Iterable[ContextItem] | None = None) -> 
         items: Items to check it with, in addition to the built-in ones.
 
     Raises:
+        TypeError: an argument has the wrong type.
         StrategyCheckError: the scorer violates its contract.
     """
     contract = ScorerContract(checked_scorer("scorer", scorer))
@@ -83,6 +84,7 @@ def check_slicer(
             `CountQuotaSlice` with a `require_count`.
 
     Raises:
+        TypeError: an argument has the wrong type.
         StrategyCheckError: the slicer violates its contract.
     """
     checked_bool("may_overflow", may_overflow)
@@ -98,6 +100,7 @@ def check_placer(placer: Placer, items: Iterable[ContextItem] | None = None) -> 
         items: Items to check it with, in addition to the built-in ones.
 
     Raises:
+        TypeError: an argument has the wrong type.
         StrategyCheckError: the placer violates its contract.
     """
     contract = PlacerContract(checked_placer("placer", placer))

@@ -73,7 +73,7 @@ class MessageView(NamedTuple):
 @sealed
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem in a history that the provider rejects."""
+    """A problem in a history, which the provider rejects or may reject; see `severity`."""
 
     index: int
     """The index of the message; -1 for what is sent beside the messages."""

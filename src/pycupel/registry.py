@@ -16,6 +16,7 @@ from typing import Any, TypeVar, cast
 
 from pycupel import placers, scorers, slicers
 from pycupel.errors import InvalidArgumentError, cut
+from pycupel.model.brief import quantity
 from pycupel.model.checks import checked_str, is_equal, quoted, shortened, wrong_type
 from pycupel.model.names import name_key
 from pycupel.scorers.decay import checked_clock
@@ -55,8 +56,7 @@ class Registry(Mapping[str, Any]):
         self._lock = RLock()
 
     def __repr__(self) -> str:
-        count = len(self._entries)
-        return f"<{type(self).__name__}: {count} {self.what}{'' if count == 1 else 's'}>"
+        return f"<{type(self).__name__}: {quantity(len(self._entries), self.what)}>"
 
     def register(self, name: str, entry: _Entry) -> _Entry:
         """Register a class, a function that builds an instance, or a clock, so that policy files can name it.

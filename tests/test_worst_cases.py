@@ -129,7 +129,7 @@ def test_entries_of_quotas_between_others_are_not_checked_for_each_kind() -> Non
     counts = CountQuotaSlice([CountQuotaEntry(kind, cap_count=1) for kind in kinds])
     slicer = QuotaSlice([], QuotaSlice([QuotaEntry(kind, cap=50) for kind in kinds], counts))
     scored = [ScoredItem(ContextItem("-", 5, kind=kind), 0.5) for kind in kinds]
-    assert within(3.0, lambda: slicer.slice(scored, ContextBudget(50_000))) == [item for item, _ in scored]
+    assert within(6.0, lambda: slicer.slice(scored, ContextBudget(50_000))) == [item for item, _ in scored]
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,8 @@ from pycupel.model import ContextKind, QuotaConstraint, QuotaConstraintMode
 from pycupel.model.checks import describe, quoted
 from pycupel.model.names import suggestion
 from pycupel.model.percent import percent_of, without_percent
+from pycupel.protocols import ShortenContext
+from pycupel.shorten import make_version
 
 HUGE = (10**400, 10**5000)
 NAMES = ("beyond floats", "beyond printing")
@@ -82,6 +84,44 @@ def test_every_slicer_counts_them_and_every_report_shows_them(slicer: Slicer, to
         assert report.to_text()
         assert report.events
     assert sweep_budgets(pipeline, items, [1, tokens])[1].utilization == 1.0
+
+
+def noted(slicer: Slicer, budget: int, *items: ContextItem) -> str:
+    """The notes about a selection by priority, and the messages of its events."""
+    pipeline = Pipeline(PriorityScorer(), slicer)
+    selection = pipeline.select(pipeline.rank(items), budget)
+    return "\n".join([*selection.notes, *(event.message or "" for event in selection.report.events)])
+
+
+def test_notes_and_messages_show_their_length() -> None:
+    """A note is about a run that did not go well, and must not make it worse."""
+    huge = 10**5000
+    best, other = ContextItem("a", huge - 1, priority=3), ContextItem("b", huge // 2, priority=2)
+    knapsack = KnapsackSlice(huge, max_cells=None)
+    assert "nothing fits into <5000 digits> tokens if tokens are counted in buckets of <5001 digits>" in noted(
+        knapsack, huge - 1, best, other
+    )
+    assert "rounded up to buckets of <5001 digits>" in noted(knapsack, huge - 1, best, other)
+    third, *last = ContextItem("c", huge // 2, priority=2), *(ContextItem(f"d{i}", 5, priority=1) for i in range(5))
+    exact = KnapsackSlice(1, max_cells=None)
+    assert "left out (score 1, <5000 digits> tokens)" in noted(exact, huge, best, other, third, *last)
+    quotas = QuotaSlice([QuotaEntry("Document", 60)])
+    document = ContextItem("e", 5, kind="Document")
+    assert "<5000 digits> of <5001 digits> tokens stay unused" in noted(quotas, huge, document, other)
+    counts = CountQuotaSlice([CountQuotaEntry("message", cap_count=huge, require_count=huge)])
+    assert "<5001 digits> required, 1 satisfied" in noted(counts, 10, last[0])
+
+
+class Halves:
+    def shorten(self, item: ContextItem, context: ShortenContext, /) -> list[ContextItem]:
+        return [make_version(item, "half", item.tokens // 2, "halves")]
+
+
+@pytest.mark.parametrize("tokens", HUGE, ids=NAMES)
+def test_items_are_shortened_as_any_others(tokens: int) -> None:
+    pipeline = Pipeline(PriorityScorer(), shorten=Halves())
+    items = [ContextItem("a", tokens, priority=2), ContextItem("b", tokens, priority=1)]
+    assert [item.tokens for item in pipeline.run(items, tokens * 3 // 2)] == [tokens, tokens // 2]
 
 
 @pytest.mark.parametrize("tokens", HUGE, ids=NAMES)

@@ -23,6 +23,7 @@ from pycupel import (
     QuotaEntry,
     QuotaSlice,
     ReflexiveScorer,
+    ScaledScorer,
     ScoredItem,
     Scorer,
     Slicer,
@@ -122,6 +123,15 @@ def test_as_many_requirements_as_items_in_nested_quotas_take_seconds_at_most() -
     within(3.0, lambda: slicer.slice(scored, ContextBudget(2_000_000_000)))
 
 
+def test_entries_of_quotas_between_others_are_not_checked_for_each_kind() -> None:
+    """CQ-03: 2,000 kinds took 3 s, and twice as many four times as long."""
+    kinds = [f"kind{i}" for i in range(5_000)]
+    counts = CountQuotaSlice([CountQuotaEntry(kind, cap_count=1) for kind in kinds])
+    slicer = QuotaSlice([], QuotaSlice([QuotaEntry(kind, cap=50) for kind in kinds], counts))
+    scored = [ScoredItem(ContextItem("-", 5, kind=kind), 0.5) for kind in kinds]
+    assert within(6.0, lambda: slicer.slice(scored, ContextBudget(50_000))) == [item for item, _ in scored]
+
+
 @pytest.mark.parametrize(
     "wrap", [lambda inner: CompositeScorer([(inner, 1.0), (inner, 1.0)]), lambda inner: BoostedScorer(inner, inner)]
 )
@@ -133,6 +143,21 @@ def test_one_scorer_shared_at_every_level_is_asked_once(wrap: Callable[[Scorer],
     items = [ContextItem("a", 1, future_relevance_hint=1.0), ContextItem("b", 1)]
     report = Pipeline(scorer).dry_run(items, 10)
     assert sorted(included.score for included in report.included) == [0.0, 1.0]
+
+
+def test_many_scorers_that_wrap_others_are_checked_once_each() -> None:
+    """CS-01: 3,000 took 6 s, because every scorer's siblings were looked at again."""
+    within(1.0, lambda: CompositeScorer([(ScaledScorer(ReflexiveScorer()), 1.0) for _ in range(10_000)]))
+
+
+class Label(str):
+    __slots__ = ()
+
+
+def test_tags_that_are_no_plain_strings_are_checked_once_each() -> None:
+    """5,000 took a second, because each was searched for among those before it."""
+    tags = [Label(f"tag{i}") for i in range(30_000)]
+    assert within(1.0, lambda: ContextItem("-", 1, tags=tags)).tags == tuple(tags)
 
 
 def requests(count: int) -> list[str]:

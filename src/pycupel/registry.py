@@ -16,7 +16,8 @@ from typing import Any, TypeVar, cast
 
 from pycupel import placers, scorers, slicers
 from pycupel.errors import InvalidArgumentError, cut
-from pycupel.model.checks import checked_str, quoted, shortened, wrong_type
+from pycupel.model.brief import quantity
+from pycupel.model.checks import checked_str, is_equal, quoted, shortened, wrong_type
 from pycupel.model.names import name_key
 from pycupel.scorers.decay import checked_clock
 
@@ -55,8 +56,7 @@ class Registry(Mapping[str, Any]):
         self._lock = RLock()
 
     def __repr__(self) -> str:
-        count = len(self._entries)
-        return f"<{type(self).__name__}: {count} {self.what}{'' if count == 1 else 's'}>"
+        return f"<{type(self).__name__}: {quantity(len(self._entries), self.what)}>"
 
     def register(self, name: str, entry: _Entry) -> _Entry:
         """Register a class, a function that builds an instance, or a clock, so that policy files can name it.
@@ -170,7 +170,7 @@ class Registry(Mapping[str, Any]):
         return found
 
     def _search(self, entry: object) -> str | None:
-        return next((self._names[key] for key in list(self._entries) if _equal(self[key], entry)), None)
+        return next((self._names[key] for key in list(self._entries) if is_equal(self[key], entry)), None)
 
     def _plug_ins(self) -> dict[str, list[Any]]:
         """Return the entry points of each name, by its key. Normally there is one per name."""
@@ -252,15 +252,7 @@ def _checked_factory(name: str, value: Any) -> Any:
 
 def _is_same_entry(present: object, entry: object) -> bool:
     """Check whether a registration is repeated, for example because a module was reloaded."""
-    return _equal(present, entry) or (_origin(present) is not None and _origin(present) == _origin(entry))
-
-
-def _equal(one: object, other: object) -> bool:
-    """Compare users' objects, whose `==` may raise or return an array."""
-    try:
-        return one is other or (one == other) is True
-    except Exception:  # noqa: BLE001 - users' code may raise anything
-        return False
+    return is_equal(present, entry) or (_origin(present) is not None and _origin(present) == _origin(entry))
 
 
 def _origin(entry: Any) -> tuple[str, str] | None:

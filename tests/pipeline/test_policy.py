@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Sequence
 from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 from typing import Any
@@ -25,10 +26,12 @@ from pycupel import (
     QuotaEntry,
     QuotaSlice,
     RecencyScorer,
+    ScoredItem,
     UShapedPlacer,
     policies,
 )
 from pycupel.errors import InvalidArgumentError, PipelineConfigError
+from pycupel.protocols import ShortenContext
 
 FULL = Policy(
     CompositeScorer([(KindScorer(), 2), (PriorityScorer(), 1)]),
@@ -109,6 +112,34 @@ def test_the_representation_is_short() -> None:
     assert len(repr(FULL)) < 400
     assert "name='full'" in repr(FULL)
     assert "entries=((KindScorer" in repr(FULL)
+
+
+class Strict:
+    """Compares only with its own kind, as many classes do by mistake."""
+
+    name = "strict"
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.name == other.name)  # type: ignore[attr-defined]
+
+    def __repr__(self) -> str:
+        return "Strict()"
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        return 1.0
+
+    def slice(self, scored_items: Sequence[ScoredItem], budget: ContextBudget, /) -> list[ContextItem]:
+        return []
+
+    def shorten(self, item: ContextItem, context: ShortenContext, /) -> list[ContextItem]:
+        return []
+
+
+def test_the_representation_survives_parts_that_cannot_be_compared() -> None:
+    assert repr(Policy(Strict(), shorten=Strict())) == (
+        "Policy(scorer=Strict(), slicer=GreedySlice(), placer=ChronologicalPlacer(), shorten=Strict())"
+    )
+    assert repr(QuotaSlice([], Strict())) == "QuotaSlice(entries=(), inner=Strict())"
 
 
 def test_a_subclass_of_pipeline_can_be_made_from_a_policy() -> None:

@@ -192,6 +192,28 @@ def test_a_maker_that_misbehaves_is_named_with_the_item(returned: Any, text: str
     assert "'Thing 0'" in str(caught.value)
 
 
+class States(Halves):
+    """States these units for every item."""
+
+    def __init__(self, units: float) -> None:
+        super().__init__()
+        self._units = units
+
+    def units(self, item: ContextItem, context: ShortenContext, /) -> float:
+        return self._units
+
+
+@pytest.mark.parametrize("units", [float("nan"), float("inf"), -float("inf")])
+def test_units_must_be_finite(units: float) -> None:
+    with pytest.raises(ShortenerContractError, match="States stated units that are not finite for the item 'Thing 0'"):
+        select(items(100, kind="Thing"), 50, shorten=States(units))
+
+
+@pytest.mark.parametrize("units", [0.0, -1.0, 1e300, 1.7e308])
+def test_any_finite_units_are_worth_something(units: float) -> None:
+    assert tokens(Pipeline(PriorityScorer(), shorten=States(units)).run(items(100), 60)) == [50]
+
+
 def test_units_decide() -> None:
     class Units(Halves):
         def units(self, item: ContextItem, context: ShortenContext, /) -> float:

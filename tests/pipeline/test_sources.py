@@ -267,7 +267,7 @@ def test_merged_sources_can_be_iterated_once() -> None:
 
 def test_wrong_arguments() -> None:
     anything: Any = merge_sources
-    for wrong in (1, "text"):
+    for wrong in (1, "text", b"bytes"):
         with pytest.raises(TypeError, match=r"sources\[1\] must be an async iterable of items"):
             anything([], wrong)
     for name in ("timeout", "source_timeout"):

@@ -269,6 +269,39 @@ def test_an_error_of_the_source_has_what_was_selected_so_far() -> None:
     assert failures == [info.value]
 
 
+class Unreadable:
+    def __iter__(self) -> Iterator[ContextItem]:
+        raise SourceError("gone")
+
+    def __aiter__(self) -> AsyncIterator[ContextItem]:
+        raise SourceError("gone")
+
+
+@pytest.mark.parametrize("source", [Unreadable(), 5])
+def test_a_source_that_cannot_be_read_at_all_is_a_failed_run(source: Any) -> None:
+    """A collector that was told of the start is told of the end."""
+
+    class Watching:
+        def on_pipeline_started(self, budget: ContextBudget) -> None:
+            calls.append("started")
+
+        def on_pipeline_failed(self, error: BaseException, *_: object) -> None:
+            calls.append(error)
+
+    pipeline, calls = by_hint(StreamSlice()), list[object]()
+    with pytest.raises((SourceError, TypeError)) as plain:
+        pipeline.run_stream_sync(source, 100, collector=Watching())
+    with pytest.raises((SourceError, TypeError)) as awaited:
+        asyncio.run(pipeline.run_stream(source, 100, collector=Watching()))
+    assert calls == ["started", plain.value, "started", awaited.value]
+    assert plain.value.selected_so_far == awaited.value.selected_so_far == []  # type: ignore[attr-defined]
+
+
+def test_a_batch_may_be_larger_than_any_list() -> None:
+    source = [hinted("a", 1, 0.7), hinted("b", 1, 0.5)]
+    assert by_hint(StreamSlice(10**30)).run_stream_sync(source, 10) == source
+
+
 def test_an_error_without_room_for_attributes_is_passed_on() -> None:
     class Slotted(Exception):  # noqa: N818
         def __setattr__(self, name: str, value: object) -> None:

@@ -48,7 +48,12 @@ def merged(levels: int) -> str:
     return "\n".join([*lines, "scorers: [{type: recency}]"])
 
 
-@pytest.mark.parametrize("text", [composites(18), composites(60), merged(30)])
+def list_as_key(levels: int) -> str:
+    lines = ["k0: &k0 [1, 1]", *(f"k{i}: &k{i} [*k{i - 1}, *k{i - 1}]" for i in range(1, levels + 1))]
+    return "\n".join([*lines, f"? *k{levels}", ": 1"])
+
+
+@pytest.mark.parametrize("text", [composites(18), composites(60), merged(30), list_as_key(40)])
 def test_aliases_that_expand_to_too_much_are_refused(text: str) -> None:
     """Of 1 KB; minutes before."""
     assert refused(text, "yaml") == "aliases expand to more than 10,000 nodes"
@@ -141,6 +146,21 @@ def test_a_toml_key_has_64_dots_at_most(text: str) -> None:
 )
 def test_other_dots_do_not_count(text: str) -> None:
     assert parse_policy(f"scorers = [{{type = 'recency'}}]\n{text}", "toml").scorer is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a = " + "1" * 200_000, "Exceeds the limit"),
+        ('a = "' + '\\"' * 50_000, "Unterminated string"),
+        ('a = """' + '\\"""' * 50_000, "Unterminated string"),
+        ("a = '''" + "x'" * 50_000, "Expected \"'''\""),
+    ],
+    ids=["a long number", "an open string", "an open string of several lines", "an open literal of several lines"],
+)
+def test_dots_are_counted_in_one_pass(text: str, problem: str) -> None:
+    """Each of the 200,000 digits, and each quote in a string that is not closed, began a search of its own."""
+    assert problem in refused(f"# {'.' * 100}\n{text}", "toml")
 
 
 @pytest.mark.unmeasured

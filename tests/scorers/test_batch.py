@@ -239,6 +239,12 @@ def test_the_scores_of_a_custom_batch_are_converted() -> None:
         score_all(Batched(lambda items: [0.5, 0.5, "0.5", 0.5]), example_items())
 
 
+@pytest.mark.parametrize("returned", [None, 0.5, "0.5"])
+def test_a_custom_batch_that_is_no_list_is_named(returned: Any) -> None:
+    with pytest.raises(TypeError, match="the scores that Batched returned must be a list of numbers, not"):
+        score_all(Batched(lambda items: returned), example_items())
+
+
 # What counts as a number.
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from pycupel import ContextItem, MetadataTrustScorer
 from pycupel.errors import ScorerConfigError
+from tests.processor_time import within
 
 DEFAULT = 0.3
 
@@ -75,3 +76,9 @@ def test_a_default_that_is_no_number_is_a_type_error(default: Any) -> None:
     """PB-05: the message names the argument."""
     with pytest.raises(TypeError, match="default_score"):
         MetadataTrustScorer(default)
+
+
+@pytest.mark.parametrize("text", ["1" * 20_000 + "x", "1." + "1" * 20_000 + "x", "." + "1" * 20_000 + "e"])
+def test_a_long_text_that_is_no_number_is_read_once(text: str) -> None:
+    """20,000 digits took 17 s."""
+    assert within(1.0, lambda: score_of({"cupel:trust": text})) == DEFAULT

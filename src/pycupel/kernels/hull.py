@@ -80,7 +80,8 @@ def fill(corners: Sequence[Sequence[Corner]], capacity: int) -> Greedy:
         weight, worth = heavier, better
         # After a step that did not fit, the next step of the item includes it.
         if at[item] < k - 1:
-            weight, worth = _between(corners[item][at[item]], corners[item][k])
+            (light, low, _), (weight, worth, _) = corners[item][at[item]], corners[item][k]
+            weight, worth = weight - light, worth - low
         if weight <= slack:
             slack -= weight
             value += worth
@@ -95,7 +96,3 @@ def fill(corners: Sequence[Sequence[Corner]], capacity: int) -> Greedy:
     if not unit:
         return Greedy(chosen, value, value, chosen, near, 1, 0)
     return Greedy(chosen, value, bound, [own[k][2] for own, k in zip(corners, start, strict=True)], near, unit, price)
-
-
-def _between(first: Corner, second: Corner) -> tuple[int, int]:
-    return second[0] - first[0], second[1] - first[1]

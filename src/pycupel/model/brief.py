@@ -9,7 +9,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 from pycupel.errors import digits
-from pycupel.model.checks import quoted
+from pycupel.model.checks import is_equal, quoted
 from pycupel.model.kind import ContextKind
 
 __all__ = ["brief_repr", "quantity", "record_repr", "shown"]
@@ -54,7 +54,7 @@ def brief_repr(self: object) -> str:
     """Show the call that builds a dataclass, without options at their defaults."""
     kind: Any = type(self)
     options = [(name, getattr(self, name), default) for name, default in _defaults(kind).items()]
-    given = [f"{name}={shown(_plain(option))}" for name, option, default in options if option != default]
+    given = [f"{name}={shown(_plain(option))}" for name, option, default in options if not is_equal(option, default)]
     return f"{kind.__name__}({', '.join(given)})"
 
 

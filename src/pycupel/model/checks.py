@@ -39,6 +39,7 @@ __all__ = [
     "describe",
     "duplicate_kind",
     "is_aware",
+    "is_equal",
     "quoted",
     "refuse_class",
     "shortened",
@@ -247,6 +248,14 @@ def checked_aware(name: str, value: Any, error: _Error) -> datetime:
             value=value,
         )
     return value
+
+
+def is_equal(one: object, other: object) -> bool:
+    """Compare users' objects, whose `==` may raise or return an array."""
+    try:
+        return one is other or (one == other) is True
+    except Exception:  # noqa: BLE001 - users' code may raise anything
+        return False
 
 
 def check_inner(what: str, strategy: object, base: type[object], error: _Error) -> None:

@@ -223,8 +223,10 @@ def _as_tags(value: Any) -> tuple[str, ...]:
     tags = tuple(given)
     for tag in tags:
         if type(tag) is not str:
-            index = next(i for i, each in enumerate(tags) if each is tag)
-            checked_str(f"tags[{index}]", tag)
+            # Some are subclasses of str, or mistakes.
+            for i, each in enumerate(tags):
+                checked_str(f"tags[{i}]", each)
+            break
     return tags
 
 

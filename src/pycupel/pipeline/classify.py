@@ -43,7 +43,9 @@ def classify_items(items: Iterable[ContextItem], *, name: str = "items", first: 
 
     `name` and `first` are for errors: the caller's argument, and the index of the first item in it.
     """
-    candidates: list[Any] = items if isinstance(items, list) else _materialised(items)
+    candidates: list[Any] = (
+        items if isinstance(items, list) else list(checked_iterable("items", "an iterable of ContextItem", items))
+    )
     scoreable = [item for item in candidates if type(item) is ContextItem and not item.pinned and item.tokens >= 0]
     if len(scoreable) == len(candidates):
         return _classified(([], tuple(scoreable), [], 0, []))
@@ -72,15 +74,8 @@ def _not_an_item(name: str, value: object) -> TypeError:
     error = wrong_type(name, "a ContextItem", value)
     if type(value) is str:
         error.add_note("pycupel.tokens.item(text) makes an item from a text, and counts its tokens.")
+    elif type(value) is dict and "role" in value:
+        error.add_note("For chat messages, use pycupel.messages.select_messages.")
     elif type(value) is dict:
-        is_message = "role" in value
-        error.add_note(
-            "For chat messages, use pycupel.messages.select_messages."
-            if is_message
-            else "pycupel.wire.from_dict(ContextItem, data) makes an item from a dict."
-        )
+        error.add_note("pycupel.wire.from_dict(ContextItem, data) makes an item from a dict.")
     return error
-
-
-def _materialised(items: Any) -> list[Any]:
-    return list(checked_iterable("items", "an iterable of ContextItem", items))

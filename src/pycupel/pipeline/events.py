@@ -93,8 +93,8 @@ def slice_messages(
     texts = exclusion_messages(excluded)
     messages = [f"{text} ({note})" if note else text for text, note in zip(texts, notes, strict=True)]
     messages += [
-        f"CountRequirementShortfall: kind {short.kind.value!r}, {short.required_count} required, "
-        f"{short.satisfied_count} satisfied"
+        f"CountRequirementShortfall: kind {short.kind.value!r}, {digits(short.required_count)} required, "
+        f"{digits(short.satisfied_count)} satisfied"
         for short in shortfalls
     ]
     return messages

@@ -152,8 +152,8 @@ def _best_left_out(selection: Selection, slicer: Any) -> Iterator[str]:
     together = sum([ranking.scores[i] for i in sliced.selected]) if type(slicer) is KnapsackSlice else score
     if ranking.scores[sliced.selected[0]] < score <= together:
         yield (
-            f"the best item that fits was left out (score {score:.3g}, {ranking.items[best].tokens} tokens), because "
-            f"{cause}; use GreedySlice(best_first=True)"
+            f"the best item that fits was left out (score {score:.3g}, {digits(ranking.items[best].tokens)} tokens), "
+            f"because {cause}; use GreedySlice(best_first=True)"
         )
 
 

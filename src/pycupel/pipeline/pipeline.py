@@ -26,7 +26,7 @@ from pycupel.pipeline.slice import slice_items
 from pycupel.pipeline.sort import sort_items
 from pycupel.pipeline.trace import UNTRACED, NoteSources, TimedTrace, Trace
 from pycupel.placers._base import reads_positions
-from pycupel.protocols import Scorer, Slicer
+from pycupel.protocols import Scorer, Shortener, Slicer
 from pycupel.scorers._query import bind_query, scores_relevance
 from pycupel.slicers._versions import VersionSlice, with_versions
 
@@ -336,7 +336,7 @@ class Pipeline(Policy):
 
     def _select(self, ranking: Ranking, budget: ContextBudget, trace: Trace) -> Selection:
         classified, items, scores = ranking.classified, ranking.items, ranking.scores
-        slicer = self.slicer if self.shorten is None else self._version_slicer(ranking, budget)
+        slicer = self.slicer if self.shorten is None else self._version_slicer(self.shorten, ranking, budget)
         sliced = slice_items(items, scores, budget, classified.pinned_tokens, slicer, deduplicated=self.deduplication)
         trace.sliced(ranking, sliced)
         chosen, is_selected, versions = sliced.selected, sliced.is_selected, sliced.versions
@@ -352,11 +352,11 @@ class Pipeline(Policy):
         trace.placed(ranking, placement)
         return Selection(ranking, sliced, placement, budget, trace)
 
-    def _version_slicer(self, ranking: Ranking, budget: ContextBudget) -> Slicer:
+    def _version_slicer(self, shortener: Shortener, ranking: Ranking, budget: ContextBudget) -> Slicer:
         """Return a slicer that chooses among versions. No versions are made if everything fits."""
         target = budget.effective(ranking.classified.pinned_tokens).target_tokens
         fits = sum([item.tokens for item in ranking.items]) <= target
-        by_id = {} if fits or self.shorten is None else versions_of(self.shorten, ranking)
+        by_id = {} if fits else versions_of(shortener, ranking)
         versions = VersionSlice(by_id, by_score=scores_relevance(ranking.scorer, ranking.items))
         slicer: Slicer = with_versions(self.slicer, versions)
         return slicer

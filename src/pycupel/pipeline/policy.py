@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from pycupel.errors import PipelineConfigError
 from pycupel.model import OverflowStrategy
-from pycupel.model.checks import checked_bool, checked_choice, checked_str, shortened, wrong_type
+from pycupel.model.checks import checked_bool, checked_choice, checked_str, is_equal, shortened, wrong_type
 from pycupel.model.frozen import sealed
 from pycupel.placers import ChronologicalPlacer
 from pycupel.protocols import (
@@ -151,7 +151,8 @@ class Policy:
         return f"{type(self).__name__}({', '.join(shown)})"
 
     def _shows(self, field: Field[Any]) -> bool:
-        return field.repr and (field.name in ("slicer", "placer") or getattr(self, field.name) != field.default)
+        is_strategy = field.name in ("slicer", "placer")
+        return field.repr and (is_strategy or not is_equal(getattr(self, field.name), field.default))
 
 
 def as_policy(policy: Any, name: str = "policy") -> Policy:

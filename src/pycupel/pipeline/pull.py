@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Iterable
 from contextlib import suppress
 from itertools import islice
+from sys import maxsize
 from typing import Any
 
 from pycupel.model import ContextItem
@@ -17,9 +18,12 @@ __all__ = ["close", "close_async", "pull", "pull_async"]
 
 def pull(stream: Stream, source: Iterable[ContextItem]) -> Selection:
     """Feed the stream until it has enough, and close the source."""
-    iterator = iter(checked_iterable("source", "an iterable of ContextItem", source))
+    iterator: Any = None
+    # The largest number that islice accepts.
+    size = min(stream.batch_size, maxsize)
     try:
-        while (batch := list(islice(iterator, stream.batch_size))) and stream.take(batch):
+        iterator = iter(checked_iterable("source", "an iterable of ContextItem", source))
+        while (batch := list(islice(iterator, size))) and stream.take(batch):
             pass
         selection = stream.finish()
     except BaseException as error:
@@ -33,10 +37,9 @@ def pull(stream: Stream, source: Iterable[ContextItem]) -> Selection:
 
 async def pull_async(stream: Stream, source: AsyncIterable[ContextItem]) -> Selection:
     """Feed the stream until it has enough, and close the source."""
-    if not isinstance(source, AsyncIterable):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise wrong_type("source", "an async iterable; run_stream_sync takes a plain one", source)
-    iterator = source.__aiter__()
+    iterator: Any = None
     try:
+        iterator = _iterate(source)
         while (batch := await _batch(iterator, stream.batch_size)) and stream.take(batch):
             pass
         selection = stream.finish()
@@ -47,6 +50,12 @@ async def pull_async(stream: Stream, source: AsyncIterable[ContextItem]) -> Sele
         raise
     await close_async(iterator)
     return selection
+
+
+def _iterate(source: Any) -> AsyncIterator[ContextItem]:
+    if not isinstance(source, AsyncIterable):
+        raise wrong_type("source", "an async iterable; run_stream_sync takes a plain one", source)
+    return source.__aiter__()  # pyright: ignore[reportUnknownVariableType] - from outside
 
 
 async def _batch(iterator: AsyncIterator[ContextItem], size: int) -> list[ContextItem]:

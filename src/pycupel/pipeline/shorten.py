@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
-from pycupel.errors import ShortenerContractError
+from pycupel.errors import ShortenerContractError, digits
 from pycupel.model import ContextItem
 from pycupel.model.checks import describe
 from pycupel.model.version import stated_units
@@ -28,32 +29,40 @@ def item_versions(shortener: Any, item: ContextItem, context: ShortenContext) ->
     """Make and check the shorter versions of one item, each with its units.
 
     Raises:
-        ShortenerContractError: the shortener raises, or returns something other than shorter versions.
+        ShortenerContractError: the shortener raises, or returns something other than shorter versions; or units are
+            not finite.
     """
     # `select` wraps the shortener if some items come with versions of their own.
     name = getattr(shortener, "shortener_name", type(shortener).__name__)
-    about = f"the item {describe(item.content)} of {item.tokens} tokens"
+
+    def about() -> str:
+        return f"the item {describe(item.content)} of {digits(item.tokens)} tokens"
+
     try:
         returned: Any = shortener.shorten(item, context)
         whole = units_of_whole(shortener, item, context)
     except Exception as error:
-        raise ShortenerContractError(f"{name} raised {type(error).__name__} for {about}: {error}") from error
+        raise ShortenerContractError(f"{name} raised {type(error).__name__} for {about()}: {error}") from error
     if not isinstance(returned, Sequence) or isinstance(returned, str):
         raise ShortenerContractError(
-            f"{name}.shorten must return a sequence of items for {about}, not {describe(returned)}; "
+            f"{name}.shorten must return a sequence of items for {about()}, not {describe(returned)}; "
             "an empty one means that it cannot be shortened"
         )
     shorter: list[ContextItem] = []
     versions: Sequence[Any] = returned  # pyright: ignore[reportUnknownVariableType] - from outside
     for version in versions:
         if not isinstance(version, ContextItem):
-            raise ShortenerContractError(f"{name}.shorten must return items for {about}, not {describe(version)}")
+            raise ShortenerContractError(f"{name}.shorten must return items for {about()}, not {describe(version)}")
         if not 0 <= version.tokens < item.tokens:
             raise ShortenerContractError(
-                f"{name}.shorten returned a version of {version.tokens} tokens for {about}; it must have fewer"
+                f"{name}.shorten returned a version of {digits(version.tokens)} tokens for {about()}; "
+                "it must have fewer"
             )
         shorter.append(version)
-    return ItemVersions(shorter, [_units(version, item, whole) for version in shorter], whole)
+    units = [_units(version, item, whole) for version in shorter]
+    if not all(map(isfinite, (whole, *units))):
+        raise ShortenerContractError(f"{name} stated units that are not finite for {about()}")
+    return ItemVersions(shorter, units, whole)
 
 
 def units_of_whole(shortener: Any, item: ContextItem, context: ShortenContext) -> float:
@@ -64,4 +73,4 @@ def units_of_whole(shortener: Any, item: ContextItem, context: ShortenContext) -
 def _units(version: ContextItem, item: ContextItem, whole: float) -> float:
     """Return the units that the shortener states, or a share of the whole."""
     units = stated_units(version)
-    return whole * version.tokens / item.tokens if units is None else units
+    return whole * (version.tokens / item.tokens) if units is None else units

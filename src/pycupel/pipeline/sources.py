@@ -54,7 +54,7 @@ class MergedSources:
 
     def __init__(self, sources: tuple[Source, ...], timeout: float | None, source_timeout: float | None) -> None:
         for i, source in enumerate(cast("tuple[Any, ...]", sources)):
-            if isinstance(source, str) or not (isinstance(source, AsyncIterable | Iterable | Awaitable)):
+            if isinstance(source, str | bytes) or not isinstance(source, AsyncIterable | Iterable | Awaitable):
                 raise wrong_type(
                     f"sources[{i}]", "an async iterable of items, an iterable, or an awaitable of one", source
                 )

@@ -36,10 +36,11 @@ def _write_json(document: dict[str, Any]) -> str:
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _MAX_DOTS = 64
+# A string that is not closed matches, too: searching it again from each of its quotes would take minutes.
 _STRINGS_AND_COMMENTS = re.compile(
-    r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|#[^\n]*', re.DOTALL
+    r'"""(?:[^\\]|\\.)*?(?:"{3,5}|\Z)|\'\'\'.*?(?:\'{3,5}|\Z)|"(?:[^"\\\n]|\\.)*"?|\'[^\'\n]*\'?|#[^\n]*', re.DOTALL
 )
-_DOTTED_KEY = re.compile(r"[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++)+")
+_DOTTED_KEY = re.compile(r"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++)+")
 
 
 def _read_toml(text: str) -> Any:
@@ -130,7 +131,8 @@ def _count_nodes(node: Any, counts: dict[int, int]) -> int:
     if id(node) not in counts:
         parts: list[Any] = [] if isinstance(node.value, str) else node.value
         if node.id == "mapping":
-            reject_duplicate_keys([(str(key.value), None) for key, _ in parts])
+            # A key that is a list or an object cannot be constructed, and showing it would expand its aliases.
+            reject_duplicate_keys([(key.value, None) for key, _ in parts if isinstance(key.value, str)])
             parts = [part for pair in parts for part in pair]
         # If a node is reached again before its size is known, it contains itself.
         counts[id(node)] = _INFINITE

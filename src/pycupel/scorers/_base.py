@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, cast
 
 from pycupel.errors import CycleError, ScorerConfigError
 from pycupel.model import ContextItem, ContextKind
-from pycupel.model.checks import MAX_NESTING, as_float
+from pycupel.model.checks import MAX_NESTING, as_float, checked_iterable
 from pycupel.protocols import Scorer
 
 __all__ = [
@@ -71,7 +71,8 @@ def score_all(scorer: Scorer, items: Sequence[ContextItem]) -> list[float]:
     scores: list[float] = batch(scorer, items)
     if trusted:
         return scores
-    scores = [_as_score(scorer, score) for score in scores]
+    returned = checked_iterable(f"the scores that {type(scorer).__name__} returned", "a list of numbers", scores)
+    scores = [_as_score(scorer, score) for score in returned]
     if len(scores) != len(items):
         raise ScorerConfigError(
             f"{type(scorer).__name__}.score_all returned {len(scores)} scores for {len(items)} items"
@@ -130,24 +131,27 @@ def check_nesting(root: WrappingScorer, argument: str, inside: Sequence[Scorer])
     The depth-first search is iterative, so that it cannot hit the recursion limit itself. A scorer may occur
     several times. `inside` are the scorers that were passed to `root` as the argument of that name.
     """
-    depth: dict[int, int] = {}
-    in_path: set[int] = set()
-    stack: list[Any] = [root]
+    children = _wrapping(inside)
+    # By id, and 0 for the scorers on the stack, whose depth is not known yet.
+    depth = {id(root): 0}
+    stack = [(id(root), children, iter(children))]
     while stack:
-        node = stack[-1]
-        held = inside if node is root else node.children
-        children = [child for child in held if isinstance(child, WrappingScorer)]
-        pending = [child for child in children if id(child) not in depth]
-        in_path.add(id(node))
-        if not pending:
-            depth[id(node)] = 1 + max((depth[id(child)] for child in children), default=0)
-            in_path.discard(id(node))
+        node, children, unvisited = stack[-1]
+        child = next((each for each in unvisited if not depth.get(id(each))), None)
+        if child is None:
+            depth[node] = 1 + max((depth[id(each)] for each in children), default=0)
             stack.pop()
-        elif any(id(child) in in_path for child in pending):
+        elif id(child) in depth:
             raise CycleError("Cycle detected: scorer appears in its own dependency graph", argument=argument)
         else:
-            stack.append(pending[0])
+            depth[id(child)] = 0
+            children = _wrapping(child.children)
+            stack.append((id(child), children, iter(children)))
     if depth[id(root)] > MAX_NESTING:
         raise CycleError(
             f"scorers may be nested at most {MAX_NESTING} levels deep, not {depth[id(root)]}", argument=argument
         )
+
+
+def _wrapping(scorers: Sequence[Scorer]) -> list[WrappingScorer]:
+    return [scorer for scorer in scorers if isinstance(scorer, WrappingScorer)]

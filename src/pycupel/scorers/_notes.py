@@ -82,9 +82,9 @@ def clamping_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[
         return ()
     hints = [item.future_relevance_hint for item in items]
     clamped = len([hint for hint in hints if not (hint is None or 0.0 <= hint <= 1.0) and isfinite(hint)])
-    return (f"hints outside the range from 0 to 1 were clamped ({clamped} of {len(items)}); {_RESCALE}",) * (
-        clamped > 0
-    )
+    if not clamped:
+        return ()
+    return (f"hints outside the range from 0 to 1 were clamped ({clamped} of {len(items)}); {_RESCALE}",)
 
 
 def _reads_query(scorer: Any) -> bool:

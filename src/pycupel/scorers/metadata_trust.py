@@ -17,7 +17,7 @@ from pycupel.model.frozen import sealed
 __all__ = ["MetadataTrustScorer"]
 
 # Python's float() would also accept spaces, underscores and the digits of other scripts (MT-02).
-_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 
 
 @sealed

@@ -132,11 +132,9 @@ class CountingSlicer(IndexedSlicer):
 
     def _commit(self, items: Sequence[ContextItem], scores: Sequence[float]) -> _Committed:
         """Take the best candidates of each entry, in order."""
-        requirements = self._requirements()
-        if not requirements:
-            return _Committed([], {}, [])
-        partitions = partition_by_kind(items, descending(scores))
         committed = _Committed([], {}, [])
+        requirements = self._requirements()
+        partitions = partition_by_kind(items, descending(scores)) if requirements else {}
         for entry in requirements:
             best = partitions.get(entry.kind.key, [])[: entry.require_count]
             committed.selected.extend(best)

@@ -19,6 +19,8 @@ __all__ = ["ItemVersions", "VersionSlice", "value_of", "with_versions"]
 # The kernel takes integer values.
 _UNITS = 10_000
 _HIGHEST = 1e9
+# Far more than any units, so that prices are still floats.
+_LARGEST = 1e300
 
 
 class ItemVersions(NamedTuple):
@@ -106,7 +108,7 @@ class VersionSlice(IndexedSlicer):
 def value_of(units: float, score: float) -> int:
     """Return a value of at least 1, so that an item without units can fill free room. NaN counts as 0."""
     rated = 0.0 if isnan(score) else min(max(score, 0.0), _HIGHEST)
-    return max(1, round(_UNITS * units * (0.5 + 0.5 * rated)))
+    return max(1, round(min(_UNITS * units * (0.5 + 0.5 * rated), _LARGEST)))
 
 
 def _notes(value: int, bound: int) -> tuple[str, ...]:

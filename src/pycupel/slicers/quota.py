@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from itertools import compress
 from typing import ClassVar, NamedTuple
 
@@ -261,15 +262,20 @@ class QuotaSlice(IndexedSlicer):
             kind = next(item.kind.value for item in fitting if item.kind.key == key)
             excluded = "1 excluded item" if starved.total() == 1 else f"{starved.total()} excluded items"
             yield (
-                f"{rest} of {target} tokens stay unused, although {excluded} would fit: "
-                f"the share of kind {shortened(kind)} was {limits[key][0]} tokens; "
+                f"{digits(rest)} of {digits(target)} tokens stay unused, although {excluded} would fit: "
+                f"the share of kind {shortened(kind)} was {digits(limits[key][0])} tokens; "
                 "use QuotaSlice(..., redistribute=True)"
             )
 
     def _for_kind(self, key: str) -> IndexedSlicer:
         """Return this slicer with only the entries of one kind, by folded name."""
         inner = restricted(self.inner, key)
-        return self if inner is self.inner or type(self) is not QuotaSlice else replace(self, inner=inner)
+        if inner is self.inner or type(self) is not QuotaSlice:
+            return self
+        # This is called for each kind, and `replace` would check all entries again.
+        slicer = copy(self)
+        object.__setattr__(slicer, "inner", inner)
+        return slicer
 
     def _judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
         """Report unmet count requirements for kinds without candidates."""

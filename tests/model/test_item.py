@@ -26,6 +26,7 @@ from pycupel import (
     RecencyScorer,
     ScoredItem,
 )
+from pycupel.diagnostics import PipelineStage
 from pycupel.errors import InvalidItemError
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import split_scored
@@ -299,6 +300,10 @@ def test_every_tag_is_a_string(wrong: Any) -> None:
     with pytest.raises(TypeError) as caught:
         ContextItem("text", 1, tags=["fine", wrong])
     assert str(caught.value) == f"tags[1] must be a str, not {wrong!r} ({type(wrong).__name__})"
+
+
+def test_tags_may_be_subclasses_of_str() -> None:
+    assert ContextItem("text", 1, tags=["fine", PipelineStage.SCORE]).tags == ("fine", "Score")
 
 
 def test_a_later_change_of_the_callers_tags_has_no_effect() -> None:

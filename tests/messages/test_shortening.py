@@ -102,17 +102,17 @@ def test_a_line_is_analysed_once_although_it_is_there_at_several_cuts(monkeypatc
 
 
 @pytest.mark.unmeasured
-def test_a_call_that_cuts_nothing_does_not_look_for_results_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    messages = history("openai", 20)
-    previous = select(messages, 4_000, "openai", shorten="results")
+@pytest.mark.parametrize("seen", [0, 1], ids=["after a result", "after a call"])
+def test_a_call_that_cuts_nothing_does_not_look_for_results_again(monkeypatch: pytest.MonkeyPatch, seen: int) -> None:
+    messages, newest = history("openai", 20), exchange("openai", 20, "nothing")
+    previous = select([*messages, *newest[:seen]], 4_000, "openai", shorten="results")
     assert previous.shortened
 
     def refuse(*_: object) -> list[Any]:
         raise AssertionError
 
     monkeypatch.setattr("pycupel.messages.shortened.find_results", refuse)
-    more = [*messages, *exchange("openai", 20, "nothing")]
-    selection = select(more, 4_000, "openai", shorten="results", previous=previous)
+    selection = select([*messages, *newest], 4_000, "openai", shorten="results", previous=previous)
     assert (selection.cut, selection.shortened) == (None, previous.shortened)
 
 

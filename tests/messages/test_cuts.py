@@ -196,6 +196,14 @@ def test_the_previous_selection_changes_nothing(unit: str) -> None:
     assert_same(select(history, 600, previous=last), last)
 
 
+def test_a_stored_selection_without_checkpoints_changes_nothing() -> None:
+    history = small_talk(60)
+    stored = {**wire.to_dict(select(history[:-2], 600)), "checkpoints": []}
+    selection = select(history, 600, previous=wire.from_dict(MessageSelection, stored))
+    assert_same(selection, select(history, 600))
+    assert selection.notes == ()
+
+
 def test_cuts_before_the_previous_selection_are_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """The cuts before it are not made again."""
     history = small_talk(100)

@@ -595,6 +595,13 @@ def test_an_explained_selection_has_a_report() -> None:
     assert isinstance(select(history, 20_000, explain=True), ExplainedSelection)
 
 
+@pytest.mark.parametrize("explain", [False, True])
+def test_a_stored_selection_comes_back_with_the_report_that_it_has(explain: bool) -> None:
+    selection = select(small_talk(20), 200, explain=explain)
+    read = wire.loads(MessageSelection, wire.dumps(selection), strict=True)
+    assert (type(read), read) == (type(selection), selection)
+
+
 def test_selections_are_shown_in_a_line_and_not_hashable() -> None:
     history = small_talk(20)
     selection = select(history, 200)

@@ -102,6 +102,20 @@ def test_a_line_is_analysed_once_although_it_is_there_at_several_cuts(monkeypatc
 
 
 @pytest.mark.unmeasured
+@pytest.mark.parametrize("seen", [0, 1], ids=["after a result", "after a call"])
+def test_a_call_that_cuts_nothing_does_not_look_for_results_again(monkeypatch: pytest.MonkeyPatch, seen: int) -> None:
+    messages, newest = history("openai", 20), exchange("openai", 20, "nothing")
+    previous = select([*messages, *newest[:seen]], 4_000, "openai", shorten="results")
+    assert previous.shortened
+
+    def refuse(*_: object) -> list[Any]:
+        raise AssertionError
+
+    monkeypatch.setattr("pycupel.messages.shortened.find_results", refuse)
+    selection = select([*messages, *newest], 4_000, "openai", shorten="results", previous=previous)
+    assert (selection.cut, selection.shortened) == (None, previous.shortened)
+
+
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_old_results_are_shortened_before_they_are_dropped(provider: str) -> None:
     messages = history(provider, 20)

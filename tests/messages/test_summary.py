@@ -11,7 +11,7 @@ from pycupel import wire
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages import MessageSelection, aselect_messages
 from pycupel.messages.options import ProviderName
-from tests.messages.chats import Message, answer, cost, errors, question, select, small_talk, system
+from tests.messages.chats import Message, answer, cost, errors, exchange, question, select, small_talk, system
 from tests.messages.histories import PROVIDERS, WRITERS, Exchange
 from tests.messages.mistral_oracle import rejected_by_mistral
 
@@ -153,6 +153,44 @@ def test_a_previous_selection_that_was_made_without_a_summary_does_not_keep_one_
     selection = select(history, 600, summary_tokens=60, summarize=Summarizer("So far."), previous=without)
     assert selection.summary == "So far."
     assert [note.partition(":")[0] for note in selection.notes] == ["previous was ignored"]
+
+
+def shared(first: list[Any], second: list[Any]) -> int:
+    """How many messages two prompts have in common at their start."""
+    pairs = zip(first, second, strict=False)
+    return next((n for n, (one, other) in enumerate(pairs) if one != other), min(len(first), len(second)))
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["works", "fails at every other cut"])
+def test_what_a_cut_rewrites_starts_at_the_first_change_whether_the_summary_changes_or_not(fails: bool) -> None:
+    counts = iter(range(1_000))
+
+    def summarize(dropped: list[Any], last: str | None) -> str:
+        n = next(counts)
+        return fail(dropped, last) if fails and n % 2 else f"summary {n}"
+
+    history = [system(), question("Tidy up.")]
+    previous: MessageSelection | None = None
+    seen: set[tuple[bool, bool]] = set()
+    for n in range(30):
+        history += exchange(f"call{n}", "\n".join(f"name_{n}_{line} = {line}" for line in range(n % 7 * 8)))
+        options: dict[str, Any] = {"shorten": "results", "summarize": summarize, "summary_tokens": 30}
+        selection = select(history, 2_500, previous=previous, **options)
+        if previous is not None and selection.cut is not None:
+            same = cost(selection.messages[: shared(previous.messages, selection.messages)])
+            assert selection.stable_prefix_tokens == same
+            assert selection.cut.rewritten == selection.total_tokens - same
+            seen.add((selection.summary is None, selection.summary == previous.summary))
+        previous = selection
+    assert (True, False) in seen if fails else (False, True) in seen
+
+
+def test_a_note_has_room_for_what_a_summary_failed_of() -> None:
+    def summarize(dropped: list[Any]) -> str:
+        raise NotImplementedError
+
+    selection = select(small_talk(60), 600, summarize=summarize, summary_tokens=60)
+    assert selection.notes[0].endswith("takes 1 positional argument but 2 were given')")
 
 
 def test_five_percent_are_kept_free_unless_the_caller_says_how_much() -> None:

@@ -68,6 +68,7 @@ def check_depth(document: Any) -> None:
 
 
 def _check(value: Any, levels: int, seen: set[tuple[int, int]]) -> None:
+    is_list = isinstance(value, list)
     # Scalars come first, because checking for an abstract base class is slowest.
     if isinstance(value, (str, int, float)) or not isinstance(value, (dict, list, Mapping)):
         return
@@ -78,7 +79,6 @@ def _check(value: Any, levels: int, seen: set[tuple[int, int]]) -> None:
     if (id(container), levels) in seen:
         return
     seen.add((id(container), levels))
-    is_list = isinstance(container, list)
     for key, part in enumerate(container) if is_list else container.items():
         try:
             _check(part, levels - 1, seen)

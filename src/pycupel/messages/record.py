@@ -59,12 +59,8 @@ class Record:
         return START
 
     def checkpoints(self, replayed: Replayed) -> tuple[Checkpoint, ...]:
-        """Return the last point before the end, and the end itself, which may become a point.
-
-        Shortened texts are stored only for the end.
-        """
-        before, now = replayed.before, replayed.now
-        return tuple(self._checkpoint(state) for state in ((now,) if before.texts else (before, now)))
+        """Return the last point before the end, and the end itself, which may become a point."""
+        return self._checkpoint(replayed.before), self._checkpoint(replayed.now)
 
     def _checkpoint(self, state: State) -> Checkpoint:
         units = self._history.units

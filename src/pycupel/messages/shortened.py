@@ -99,7 +99,8 @@ class ShortenedHistory(HistoryCutter):
 
     @cached_property
     def _owner(self) -> dict[int, int]:
-        return {result.message: i for i, results in self._results.items() for result in results}
+        # Without looking for results: most calls cut nothing, and only need the units of a few messages.
+        return {n: i for i, unit in enumerate(self.history.units) for n in unit.indices}
 
     def _text(self, result: Result) -> str:
         return self._texts.get(result.message, {}).get(result.part.number, result.part.text)

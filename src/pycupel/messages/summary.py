@@ -7,6 +7,7 @@ from dataclasses import replace
 from inspect import isawaitable, iscoroutine
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pycupel.errors import LONGEST_NAME
 from pycupel.messages.changes import Cut
 from pycupel.messages.history import History
 from pycupel.messages.result import MessageSelection
@@ -46,10 +47,10 @@ class SummaryRequest(NamedTuple):
         try:
             text = self._text()
         except Exception as error:  # noqa: BLE001 - the messages can be sent anyway
-            return _without_summary(selection, _failed(error))
+            return self._without_summary(selection, _failed(error))
         if iscoroutine(text):
             text.close()
-            return _without_summary(selection, "summarize returned a coroutine; use aselect_messages")
+            return self._without_summary(selection, "summarize returned a coroutine; use aselect_messages")
         return self._with_summary(selection, text)
 
     async def answer_async(self, selection: MessageSelection) -> MessageSelection:
@@ -59,7 +60,7 @@ class SummaryRequest(NamedTuple):
             if isawaitable(text):
                 text = await text
         except Exception as error:  # noqa: BLE001 - the messages can be sent anyway
-            return _without_summary(selection, _failed(error))
+            return self._without_summary(selection, _failed(error))
         return self._with_summary(selection, text)
 
     def _text(self) -> object:
@@ -68,13 +69,13 @@ class SummaryRequest(NamedTuple):
 
     def _with_summary(self, selection: MessageSelection, text: object) -> MessageSelection:
         if not isinstance(text, str) or not text.strip():
-            return _without_summary(selection, f"summarize must return a non-empty str, not {describe(text)}")
+            return self._without_summary(selection, f"summarize must return a non-empty str, not {describe(text)}")
         # Every provider accepts a user message directly after the system prompt.
         message = self.history.provider.user_message(text)
         [view] = self.history.provider.read([message], self.request.count)
         room = self.request.summary_room
         if view.tokens > room:
-            return _without_summary(
+            return self._without_summary(
                 selection, f"the summary needs {view.tokens} tokens, but summary_tokens allows {room}"
             )
         return replace(
@@ -83,20 +84,29 @@ class SummaryRequest(NamedTuple):
             total_tokens=selection.total_tokens + view.tokens,
             usage=_add_to_usage(selection.usage, view.tokens),
             stable_prefix_tokens=self._stable_prefix(selection, text, view.tokens),
-            cut=self._cut(selection, view.tokens),
+            cut=self._cut(selection, text, view.tokens),
             summary=text,
         )
 
-    def _stable_prefix(self, selection: MessageSelection, text: str, tokens: int) -> int:
+    def _without_summary(self, selection: MessageSelection, problem: str) -> MessageSelection:
+        return replace(
+            selection,
+            stable_prefix_tokens=self._stable_prefix(selection, None, 0),
+            cut=self._cut(selection, None, 0),
+            notes=(*selection.notes, f"no summary: {problem}"),
+        )
+
+    def _stable_prefix(self, selection: MessageSelection, text: str | None, tokens: int) -> int:
         start = sum([self.history.tokens[n] for n in selection.kept[: self.lead]])
         if self.previous is None or selection.stable_prefix_tokens < start:
             return selection.stable_prefix_tokens
         return selection.stable_prefix_tokens + tokens if self.previous.summary == text else start
 
-    def _cut(self, selection: MessageSelection, tokens: int) -> Cut | None:
-        """Return the cost of the cut: after a cut, the first change is the summary."""
-        if selection.cut is None:
-            return None
+    def _cut(self, selection: MessageSelection, text: str | None, tokens: int) -> Cut | None:
+        """Return the cost of the cut: if the summary changes, it is the first change."""
+        before = None if self.previous is None else self.previous.summary
+        if selection.cut is None or text == before:
+            return selection.cut
         after = sum([self.history.tokens[n] for n in selection.kept[self.lead :]])
         return replace(selection.cut, rewritten=tokens + after)
 
@@ -139,8 +149,4 @@ def _add_to_usage(usage: Usage, tokens: int) -> Usage:
 
 
 def _failed(error: Exception) -> str:
-    return f"summarize raised {shortened(error)}"
-
-
-def _without_summary(selection: MessageSelection, problem: str) -> MessageSelection:
-    return replace(selection, notes=(*selection.notes, f"no summary: {problem}"))
+    return f"summarize raised {shortened(error, LONGEST_NAME)}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from pycupel.codecs.base import Codec, adapted
@@ -75,16 +74,18 @@ _FIELDS = [
 ]
 
 
-def _built(cls: type[MessageSelection], **fields: Any) -> MessageSelection:
+_REPORT = reports.CODECS[SelectionReport]
+
+
+def _built(**fields: Any) -> MessageSelection:
     absent: dict[str, Any] = {"report": None, "documents": [], "dropped_documents": ()}
-    return cls(**(absent | fields))
+    given = absent | fields
+    return MessageSelection(**given) if given["report"] is None else ExplainedSelection(**given)
 
 
 CODECS: Mapping[type[Any], Codec] = {
-    MessageSelection: Record(partial(_built, MessageSelection), _FIELDS),
-    ExplainedSelection: Record(
-        partial(_built, ExplainedSelection), [*_FIELDS, Field("report", reports.CODECS[SelectionReport])]
-    ),
+    MessageSelection: Record(_built, [*_FIELDS, Field("report", _REPORT, None)]),
+    ExplainedSelection: Record(_built, [*_FIELDS, Field("report", _REPORT)]),
     **{cls: _TYPES[cls] for cls in _PARTS},
 }
 """The codec of each public class of a selection."""

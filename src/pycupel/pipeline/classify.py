@@ -70,12 +70,12 @@ def check_pinned_budget(pinned_tokens: int, budget: ContextBudget) -> None:
         raise PinnedExceedsBudgetError(pinned_tokens, budget.available_tokens)
 
 
-def _not_an_item(name: str, value: object) -> TypeError:
+def _not_an_item(name: str, value: Any) -> TypeError:
     error = wrong_type(name, "a ContextItem", value)
     if type(value) is str:
         error.add_note("pycupel.tokens.item(text) makes an item from a text, and counts its tokens.")
-    elif type(value) is dict and "role" in value:
+    elif isinstance(value, dict) and "role" in value:
         error.add_note("For chat messages, use pycupel.messages.select_messages.")
-    elif type(value) is dict:
+    elif isinstance(value, dict):
         error.add_note("pycupel.wire.from_dict(ContextItem, data) makes an item from a dict.")
     return error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from sys import maxsize
@@ -18,7 +18,7 @@ __all__ = ["close", "close_async", "pull", "pull_async"]
 
 def pull(stream: Stream, source: Iterable[ContextItem]) -> Selection:
     """Feed the stream until it has enough, and close the source."""
-    iterator: Any = None
+    iterator: Iterator[ContextItem] | None = None
     # The largest number that islice accepts.
     size = min(stream.batch_size, maxsize)
     try:

@@ -394,7 +394,11 @@ def test_a_document_with_its_score_beside_it_is_told_how_to_pass_the_score() -> 
     ("document", "error", "text"),
     [
         ({"text": "a", "score": "high"}, TypeError, r"the score of documents\[0\] must be a number"),
-        ({"text": "a", "timestamp": 5}, TypeError, r"the timestamp of documents\[0\] must be a str"),
+        (
+            {"text": "a", "timestamp": 5},
+            TypeError,
+            r"timestamp of documents\[0\] must be a datetime or an ISO 8601 string",
+        ),
         (
             {"text": "a", "timestamp": "noon"},
             InvalidArgumentError,

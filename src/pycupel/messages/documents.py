@@ -12,7 +12,7 @@ from pycupel.errors import CupelError, InvalidArgumentError
 from pycupel.kernels.order import descending
 from pycupel.messages.fields import field, filled
 from pycupel.model import ContextItem, ContextKind, ContextSource
-from pycupel.model.checks import as_float, checked_str, describe
+from pycupel.model.checks import as_float, describe, wrong_type
 from pycupel.model.frozen import sealed
 
 __all__ = ["DocumentItem", "newest_of_each", "read_documents"]
@@ -154,14 +154,13 @@ def _number(value: Any, index: int) -> float | None:
 def _as_time(value: Any, index: int) -> datetime | None:
     if value is None or isinstance(value, datetime):
         return value
-    text = checked_str(f"the timestamp of documents[{index}]", value)
+    name, expected = f"the timestamp of documents[{index}]", "a datetime or an ISO 8601 string"
+    if not isinstance(value, str):
+        raise wrong_type(name, expected, value)
     try:
-        return datetime.fromisoformat(text)
+        return datetime.fromisoformat(value)
     except ValueError:
-        raise InvalidArgumentError(
-            f"the timestamp of documents[{index}] must be a datetime or an ISO 8601 string, not {text!r}",
-            argument="documents",
-        ) from None
+        raise InvalidArgumentError(f"{name} must be {expected}, not {value!r}", argument="documents") from None
 
 
 def _hints(scores: Sequence[float | None]) -> list[float | None]:

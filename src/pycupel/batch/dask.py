@@ -24,13 +24,12 @@ def run_dask(chunks: Iterable[Chunk], job: Job, workers: int, scheduler: str | N
     client = distributed.Client(scheduler if cluster is None else cluster)
     try:
         remaining = iter(chunks)
-        shared = client.scatter(job, broadcast=True)
         most = 2 * max(workers, len(client.scheduler_info()["workers"]))
         # Dask runs equal tasks once, but each of several equal chunks needs its own part.
-        running = distributed.as_completed(_submitted(client, islice(remaining, most), shared))
+        running = distributed.as_completed(_submitted(client, islice(remaining, most), job))
         for future in running:
             part: Part = future.result()
-            running.update(_submitted(client, islice(remaining, 1), shared))
+            running.update(_submitted(client, islice(remaining, 1), job))
             yield part
     finally:
         client.close()
@@ -38,5 +37,6 @@ def run_dask(chunks: Iterable[Chunk], job: Job, workers: int, scheduler: str | N
             cluster.close()
 
 
-def _submitted(client: Any, chunks: Iterable[Chunk], job: Any) -> list[Any]:
+def _submitted(client: Any, chunks: Iterable[Chunk], job: Job) -> list[Any]:
+    # The job is part of each task: scattered data would be lost with the worker that holds it.
     return [client.submit(process, chunk, job, pure=False) for chunk in chunks]

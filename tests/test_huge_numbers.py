@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import pytest
 
 from pycupel import (
@@ -45,12 +48,15 @@ from pycupel.errors import (
     TableTooLargeError,
     digits,
 )
+from pycupel.messages import select_messages
 from pycupel.model import ContextKind, QuotaConstraint, QuotaConstraintMode
 from pycupel.model.checks import describe, quoted
 from pycupel.model.names import suggestion
 from pycupel.model.percent import percent_of, without_percent
+from pycupel.policies import policy_from_dict
 from pycupel.protocols import ShortenContext
 from pycupel.shorten import make_version
+from pycupel.tokens import get_counter
 
 HUGE = (10**400, 10**5000)
 NAMES = ("beyond floats", "beyond printing")
@@ -174,6 +180,36 @@ def test_a_long_number_is_shown_by_its_length(number: int, text: str) -> None:
 def test_errors_show_their_length(error: CupelError) -> None:
     assert "<5001 digits>" in str(error)
     assert "<5001 digits>" in repr(error)
+
+
+def test_mistakes_are_errors_of_ours() -> None:
+    """Not Python's own `ValueError` about the digits of an integer."""
+    huge = 10**5000
+    report = Pipeline(PriorityScorer()).dry_run([ContextItem("text", 1)], 1)
+    entry = {"kind": "Message", "requireCount": huge, "capCount": 1}
+    document = {"scorers": [{"type": "recency"}], "slicer": {"type": "countQuota", "entries": [entry]}}
+    mistakes: list[Callable[[], object]] = [
+        lambda: policy_from_dict(document),
+        lambda: replace(report, total_candidates=huge),
+        lambda: replace(report, total_tokens_considered=huge),
+        lambda: report.why(huge),
+        lambda: report.why(huge, items=[]),
+        lambda: get_counter(lambda _: -huge)("text"),
+        lambda: select_messages([], 100, provider="openai", documents=[ContextItem("text", -huge)]),
+    ]
+    for mistake in mistakes:
+        with pytest.raises(CupelError, match="<5001 digits>"):
+            mistake()
+
+
+def test_failed_assertions_show_their_length() -> None:
+    huge = 10**5000
+    report = Pipeline(PriorityScorer()).dry_run([ContextItem("text", 1), ContextItem("large", huge)], 1)
+    chain = report.should()
+    with pytest.raises(AssertionError, match=r"budget\.MaxTokens=<5001 digits>"):
+        chain.have_budget_utilization_above(0.5, ContextBudget(huge))
+    with pytest.raises(AssertionError, match="item_tokens=<5001 digits>"):
+        chain.exclude_item_with_budget_details(lambda _: True, 1, 1)
 
 
 def test_constructors_and_reprs_show_their_length() -> None:

@@ -16,7 +16,7 @@ from pycupel.diagnostics.reasons import (
     InclusionReason,
     NegativeTokens,
 )
-from pycupel.errors import InvalidArgumentError
+from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_int, shortened, wrong_type
@@ -174,11 +174,13 @@ def _find(
 def _by_index(index: int, candidates: Sequence[ContextItem] | None) -> ContextItem:
     if candidates is None:
         raise InvalidArgumentError(
-            f"pass items= to look up an item by index: why({index}, items=items)", argument="items", value=index
+            f"pass items= to look up an item by index: why({digits(index)}, items=items)", argument="items", value=index
         )
     if not -len(candidates) <= index < len(candidates):
         entries = "1 entry" if len(candidates) == 1 else f"{len(candidates)} entries"
-        raise InvalidArgumentError(f"index {index} is out of range: items has {entries}", argument="item", value=index)
+        raise InvalidArgumentError(
+            f"index {digits(index)} is out of range: items has {entries}", argument="item", value=index
+        )
     return candidates[index]
 
 

@@ -117,7 +117,7 @@ class SelectionReport:
         if self.total_candidates != candidates:
             raise InvalidArgumentError(
                 f"total_candidates must be {candidates} ({len(self.included)} included + "
-                f"{len(self.excluded)} excluded), not {self.total_candidates}",
+                f"{len(self.excluded)} excluded), not {digits(self.total_candidates)}",
                 argument="total_candidates",
                 value=self.total_candidates,
             )
@@ -126,7 +126,8 @@ class SelectionReport:
         saved = sum([(item.original_tokens or item.tokens) - item.tokens for item, _, _ in self.shortened])
         if self.total_tokens_considered not in (tokens, tokens + saved):
             raise InvalidArgumentError(
-                f"total_tokens_considered is {self.total_tokens_considered}, but the items have {tokens} tokens",
+                f"total_tokens_considered is {digits(self.total_tokens_considered)}, but the items have "
+                f"{digits(tokens)} tokens",
                 argument="total_tokens_considered",
                 value=self.total_tokens_considered,
             )

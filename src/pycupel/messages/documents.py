@@ -8,7 +8,7 @@ from datetime import datetime
 from math import isfinite
 from typing import Any, NamedTuple
 
-from pycupel.errors import CupelError, InvalidArgumentError
+from pycupel.errors import CupelError, InvalidArgumentError, digits
 from pycupel.kernels.order import descending
 from pycupel.messages.fields import field, filled
 from pycupel.model import ContextItem, ContextKind, ContextSource
@@ -138,7 +138,7 @@ def _key(value: Any, index: int) -> str:
 def _read_item(item: ContextItem, index: int) -> _Document:
     if item.tokens < 0:
         raise InvalidArgumentError(
-            f"documents[{index}] has {item.tokens} tokens; a token count cannot be negative",
+            f"documents[{index}] has {digits(item.tokens)} tokens; a token count cannot be negative",
             argument="documents",
             value=item.tokens,
         )

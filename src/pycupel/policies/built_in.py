@@ -13,6 +13,7 @@ from pycupel.codecs.records import OPTIONAL, Field, Record
 from pycupel.codecs.values import FINITE, FLAG, INTEGER, KIND, TEXT, choice, limited, list_of, map_of
 from pycupel.errors import DocumentError
 from pycupel.model import ContextKind, CountQuotaEntry, QuotaEntry, ScarcityBehavior
+from pycupel.model.checks import shortened
 from pycupel.model.enums import ScarcityLike
 from pycupel.model.names import name_key
 from pycupel.policies.strategies import Strategy, registered_name
@@ -54,7 +55,9 @@ def _limits(build: Callable[..., Any], least: Field, most: Field) -> Record:
         low, high = limits.get(least.attribute), limits.get(most.attribute)
         if low is not None and high is not None and low > high:
             low, high = least.codec.write(low, Context()), most.codec.write(high, Context())
-            yield DocumentError(f"{least.name} ({low}) must not exceed {most.name} ({high})", path=least.name)
+            yield DocumentError(
+                f"{least.name} ({shortened(low)}) must not exceed {most.name} ({shortened(high)})", path=least.name
+            )
 
     return Record(build, [Field("kind", KIND), least, most], check=check)
 

@@ -15,7 +15,7 @@ from typing import Self
 from pycupel.analytics import budget_utilization
 from pycupel.diagnostics import BudgetExceeded, ExcludedItem, IncludedItem, SelectionReport
 from pycupel.diagnostics.reasons import reason_name
-from pycupel.errors import InvalidArgumentError
+from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_float, checked_int
 from pycupel.testing._arguments import (
@@ -225,7 +225,7 @@ class SelectionReportChain(ReportSubject):
         return self._expect(
             actual >= expected,
             f"HaveBudgetUtilizationAbove({expected}) failed: computed utilization was {actual:.6f} "
-            f"(includedTokens={self.report.included_tokens}, budget.MaxTokens={window.max_tokens}).",
+            f"(includedTokens={digits(self.report.included_tokens)}, budget.MaxTokens={digits(window.max_tokens)}).",
             expected=expected,
             actual=actual,
         )
@@ -342,7 +342,7 @@ def _matching(
 
 
 def _token_counts(reason: BudgetExceeded) -> str:
-    return f"item_tokens={reason.item_tokens}, available_tokens={reason.available_tokens}"
+    return f"item_tokens={digits(reason.item_tokens)}, available_tokens={digits(reason.available_tokens)}"
 
 
 def _found_instead(too_large: Sequence[BudgetExceeded], matched: Sequence[ExcludedItem]) -> str:

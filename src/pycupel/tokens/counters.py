@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
-from pycupel.errors import InvalidArgumentError
+from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model.checks import (
     as_float,
     checked_callable,
@@ -88,7 +88,9 @@ class Counter:
         number = checked_int(f"what {self.name} returns", tokens)
         if number < 0:
             raise InvalidArgumentError(
-                f"{self.name} returned {number}; a token count cannot be negative", argument="counter", value=number
+                f"{self.name} returned {digits(number)}; a token count cannot be negative",
+                argument="counter",
+                value=number,
             )
         return number
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
-from pycupel.model.brief import record_repr
 from pycupel.model.checks import refuse_class, wrong_type
+from pycupel.values import record_repr
 
 __all__ = [
     "Placer",

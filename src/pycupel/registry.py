@@ -15,11 +15,12 @@ from threading import RLock, Thread
 from typing import Any, TypeVar, cast
 
 from pycupel import placers, scorers, slicers
-from pycupel.errors import InvalidArgumentError, cut
-from pycupel.model.brief import quantity
-from pycupel.model.checks import checked_str, is_equal, quoted, shortened, wrong_type
+from pycupel.errors import InvalidArgumentError
+from pycupel.model.checks import checked_str, wrong_type
 from pycupel.model.names import name_key
 from pycupel.scorers.decay import checked_clock
+from pycupel.text import clip, quantity, quoted, shortened
+from pycupel.values import is_equal
 
 __all__ = ["CLOCKS", "CURVES", "PLACERS", "SCORERS", "SHORTENERS", "SLICERS", "Registry"]
 
@@ -108,7 +109,7 @@ class Registry(Mapping[str, Any]):
         try:
             entry = self._entries[key]
         except KeyError:
-            raise KeyError(cut(name) if key else name) from None
+            raise KeyError(clip(name) if key else name) from None
         if isinstance(entry, str):
             # A built-in class from a higher layer is registered like an entry point, and imported when it is used.
             module, _, attribute = entry.partition(":")

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from pycupel.diagnostics import SelectionReport
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.brief import quantity
 from pycupel.model.checks import checked_bool, checked_iterable
-from pycupel.model.frozen import sealed
 from pycupel.model.version import Shortened
 from pycupel.pipeline import Pipeline, Policy, PresetName
 from pycupel.protocols import Shortener
+from pycupel.text import quantity
+from pycupel.values import sealed
 
 if TYPE_CHECKING:
     from pycupel.shorten.versions import Versions

@@ -9,8 +9,8 @@ import pytest
 
 from pycupel import ContextBudget, ContextItem, ScoredItem
 from pycupel.conformance.check import check_vector
-from pycupel.model.checks import describe
 from pycupel.registry import SLICERS
+from pycupel.text import describe
 from tests import registries
 from tests.conformance.passing_vectors import (
     PASSING,

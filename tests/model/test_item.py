@@ -28,8 +28,8 @@ from pycupel import (
 )
 from pycupel.diagnostics import PipelineStage
 from pycupel.errors import InvalidItemError
-from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import split_scored
+from pycupel.values import FrozenDict
 from tests.model.numbers import IndexOnly
 
 NOON = datetime(2024, 6, 1, 12, tzinfo=UTC)

@@ -9,12 +9,12 @@ from pycupel.analytics.metrics import fraction
 from pycupel.diagnostics import IncludedItem, SelectionReport
 from pycupel.diagnostics.report import checked_report
 from pycupel.model import ContextBudget, ContextKind, QuotaConstraint, QuotaConstraintMode
-from pycupel.model.brief import record_repr
 from pycupel.model.checks import wrong_type
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 from pycupel.protocols import Slicer
 from pycupel.slicers.constraints import quota_constraints_of
+from pycupel.values import record_repr
 
 __all__ = ["KindQuotaUtilization", "quota_utilization"]
 

@@ -13,19 +13,14 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from pycupel.analytics.metrics import fraction
-from pycupel.errors import (
-    BudgetOverflowError,
-    InvalidArgumentError,
-    NonMonotonicSlicerError,
-    PinnedExceedsBudgetError,
-    digits,
-)
+from pycupel.errors import BudgetOverflowError, InvalidArgumentError, NonMonotonicSlicerError, PinnedExceedsBudgetError
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_bool, checked_count, checked_int, checked_iterable, wrong_type
 from pycupel.pipeline import Pipeline, Policy, PresetName, Selection
 from pycupel.pipeline.policy import as_policy
 from pycupel.pipeline.rank import Ranking
+from pycupel.text import number_text
+from pycupel.values import record_repr
 
 __all__ = ["BudgetPoint", "bisected", "find_min_budget_for", "get_marginal_items", "sweep_budgets"]
 
@@ -188,8 +183,8 @@ def _smallest_size(is_selected: Callable[[int], bool], smallest: int, ceiling: i
     found = next((size for size in range(smallest, limit + 1) if is_selected(size)), None)
     if found is None and limit < ceiling:
         raise InvalidArgumentError(
-            f"no budget from {digits(smallest)} to {digits(limit)} selects the target, and an exhaustive search over "
-            f"{candidates} items stops there; lower search_ceiling to {digits(limit)}, or omit exhaustive",
+            f"no budget from {number_text(smallest)} to {number_text(limit)} selects the target, and an exhaustive "
+            f"search over {candidates} items stops there; lower search_ceiling to {number_text(limit)}, or omit exhaustive",
             argument="search_ceiling",
             value=ceiling,
         )

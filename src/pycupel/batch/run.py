@@ -11,7 +11,7 @@ from pycupel.batch.arrow import is_parquet
 from pycupel.batch.chunks import Chunk, Job, Part, read_chunks
 from pycupel.batch.output import Output
 from pycupel.batch.tally import BatchSummary, Tally
-from pycupel.errors import InvalidArgumentError, digits
+from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import (
     checked_bool,
     checked_callable,
@@ -22,6 +22,7 @@ from pycupel.model.checks import (
 )
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
+from pycupel.text import number_text
 
 __all__ = ["EngineName", "run_batch"]
 
@@ -148,7 +149,7 @@ def _engine(
     count = local.available_workers() if workers is None else checked_positive("workers", workers, InvalidArgumentError)
     if count > local.MAX_WORKERS:
         raise InvalidArgumentError(
-            f"workers must be at most {local.MAX_WORKERS:,}, not {digits(count)}", argument="workers", value=count
+            f"workers must be at most {local.MAX_WORKERS:,}, not {number_text(count)}", argument="workers", value=count
         )
     if chosen == "local":
         if scheduler is not None:

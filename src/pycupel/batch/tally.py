@@ -9,7 +9,7 @@ from heapq import nlargest
 from typing import Any, NamedTuple
 
 from pycupel.analytics.metrics import fraction
-from pycupel.model.frozen import sealed
+from pycupel.values import sealed
 
 __all__ = ["BatchSummary", "Swing", "Tally"]
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from pycupel.cli.hints import HISTORY, MESSAGE_KEYS, hint_at
 from pycupel.cli.inputs import location_of, open_text, values_in
-from pycupel.codecs.base import describe_value
 from pycupel.errors import DocumentError
+from pycupel.text import describe_value
 
 __all__ = ["Conversation", "conversations_in", "read_conversations"]
 

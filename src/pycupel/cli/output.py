@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from pycupel.cli.exits import write_message
 from pycupel.cli.width import screen_width
-from pycupel.model.frozen import sealed
+from pycupel.values import sealed
 
 __all__ = ["Screen", "abridged", "visible"]
 

@@ -14,7 +14,7 @@ from pycupel.codecs.records import REQUIRED, Field
 from pycupel.codecs.values import JSON, choice, list_of, map_of
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextKind
-from pycupel.model.checks import shortened
+from pycupel.text import shortened
 
 __all__ = ["derive_fields"]
 

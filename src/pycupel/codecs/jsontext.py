@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pycupel.codecs.base import key_step, prefix_path
-from pycupel.errors import DocumentError, cut
-from pycupel.model.checks import quoted, wrong_type
+from pycupel.errors import DocumentError
+from pycupel.model.checks import wrong_type
+from pycupel.text import clip, quoted
 
 __all__ = ["TOO_DEEP", "check_depth", "format_json", "parse_json", "reject_duplicate_keys"]
 
@@ -63,7 +64,7 @@ def check_depth(document: Any) -> None:
     try:
         _check(document, _MAX_DEPTH, set())
     except DocumentError as error:
-        error.path = cut(error.path)
+        error.path = clip(error.path)
         raise
 
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from pycupel.codecs.base import BuildError, Codec, Context, Schema, as_object, constructor_error, key_step, must_be
 from pycupel.errors import CupelError, DocumentError
-from pycupel.model.checks import quoted, shortened
 from pycupel.model.names import suggestion
+from pycupel.text import quoted, shortened
 
 __all__ = ["OPTIONAL", "REQUIRED", "Field", "Record", "camel", "snake"]
 

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from typing import Any
 
-from pycupel.codecs.base import Codec, Context, Convert, Schema, adapted, as_object, describe_value, key_step, must_be
+from pycupel.codecs.base import Codec, Context, Convert, Schema, adapted, as_object, key_step, must_be
 from pycupel.codecs.jsontext import check_depth
 from pycupel.errors import DocumentError
 from pycupel.model import ContextKind, ContextSource
-from pycupel.model.checks import as_float, checked_int, quoted
+from pycupel.model.checks import as_float, checked_int
 from pycupel.model.names import find_name, suggestion
+from pycupel.text import describe_value, quoted
 
 __all__ = [
     "FINITE",

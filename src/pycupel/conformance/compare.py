@@ -8,7 +8,7 @@ from typing import Any
 
 from pycupel.conformance.load import Table, VectorError, reject_misspelt, require, section, tables
 from pycupel.diagnostics import ExcludedItem, IncludedItem, OverflowEvent, SelectionReport
-from pycupel.model.checks import describe
+from pycupel.text import describe
 
 __all__ = [
     "MismatchError",

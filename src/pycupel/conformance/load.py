@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from pycupel.model.checks import describe, quoted
 from pycupel.model.names import find_name, suggestion
+from pycupel.text import describe, quoted
 
 __all__ = [
     "Table",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pycupel.conformance.load import Table, VectorError, is_list, reject_misspelt, section
-from pycupel.model.checks import describe
+from pycupel.text import describe
 
 __all__ = ["check_statements", "expected_of"]
 

@@ -12,7 +12,7 @@ from pycupel.conformance.check import check_vector
 from pycupel.conformance.load import read_vector, section
 from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import checked_path, checked_str
-from pycupel.model.frozen import sealed
+from pycupel.values import sealed
 
 __all__ = ["SPECIFICATION", "SuiteResult", "VectorResult", "run_suite"]
 

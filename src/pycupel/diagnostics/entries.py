@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pycupel.diagnostics.reasons import ExclusionReason, InclusionReason
 from pycupel.model import ContextItem, ContextKind
-from pycupel.model.brief import record_repr
+from pycupel.values import record_repr
 
 __all__ = ["CountRequirementShortfall", "ExcludedItem", "IncludedItem", "pinned_tokens"]
 

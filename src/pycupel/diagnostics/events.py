@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pycupel.diagnostics.stages import PipelineStage
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.brief import record_repr
 from pycupel.model.names import NamedEnum
+from pycupel.values import record_repr
 
 if TYPE_CHECKING:
     from pycupel.diagnostics.entries import ExcludedItem

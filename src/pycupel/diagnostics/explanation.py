@@ -16,14 +16,14 @@ from pycupel.diagnostics.reasons import (
     InclusionReason,
     NegativeTokens,
 )
-from pycupel.errors import InvalidArgumentError, digits
+from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.brief import record_repr
-from pycupel.model.checks import checked_int, shortened, wrong_type
-from pycupel.model.frozen import sealed
+from pycupel.model.checks import checked_int, wrong_type
 from pycupel.model.item import checked_items
 from pycupel.model.names import suggestion
 from pycupel.model.version import is_version_of
+from pycupel.text import number_text, shortened
+from pycupel.values import record_repr, sealed
 
 if TYPE_CHECKING:
     from pycupel.analytics.next_budget import NextBudget
@@ -174,12 +174,14 @@ def _find(
 def _by_index(index: int, candidates: Sequence[ContextItem] | None) -> ContextItem:
     if candidates is None:
         raise InvalidArgumentError(
-            f"pass items= to look up an item by index: why({digits(index)}, items=items)", argument="items", value=index
+            f"pass items= to look up an item by index: why({number_text(index)}, items=items)",
+            argument="items",
+            value=index,
         )
     if not -len(candidates) <= index < len(candidates):
         entries = "1 entry" if len(candidates) == 1 else f"{len(candidates)} entries"
         raise InvalidArgumentError(
-            f"index {digits(index)} is out of range: items has {entries}", argument="item", value=index
+            f"index {number_text(index)} is out of range: items has {entries}", argument="item", value=index
         )
     return candidates[index]
 

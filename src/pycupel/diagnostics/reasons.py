@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_mapping, checked_str
-from pycupel.model.frozen import FrozenDict
 from pycupel.model.names import NamedEnum
+from pycupel.values import FrozenDict, record_repr
 
 __all__ = [
     "EXCLUSION_REASONS",

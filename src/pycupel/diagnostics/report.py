@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, overload
 from pycupel.diagnostics.entries import CountRequirementShortfall, ExcludedItem, IncludedItem
 from pycupel.diagnostics.events import TraceEvent
 from pycupel.diagnostics.explanation import Explanation, ScoreParts, explain
-from pycupel.errors import InvalidArgumentError, digits
+from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.brief import quantity
 from pycupel.model.checks import checked_iterable, checked_path, wrong_type
-from pycupel.model.frozen import sealed
 from pycupel.model.version import version_mark
+from pycupel.text import number_text, quantity
+from pycupel.values import sealed
 
 if TYPE_CHECKING:
     from pycupel.pipeline.policy import Policy, PresetName
@@ -117,7 +117,7 @@ class SelectionReport:
         if self.total_candidates != candidates:
             raise InvalidArgumentError(
                 f"total_candidates must be {candidates} ({len(self.included)} included + "
-                f"{len(self.excluded)} excluded), not {digits(self.total_candidates)}",
+                f"{len(self.excluded)} excluded), not {number_text(self.total_candidates)}",
                 argument="total_candidates",
                 value=self.total_candidates,
             )
@@ -126,8 +126,8 @@ class SelectionReport:
         saved = sum([(item.original_tokens or item.tokens) - item.tokens for item, _, _ in self.shortened])
         if self.total_tokens_considered not in (tokens, tokens + saved):
             raise InvalidArgumentError(
-                f"total_tokens_considered is {digits(self.total_tokens_considered)}, but the items have "
-                f"{digits(tokens)} tokens",
+                f"total_tokens_considered is {number_text(self.total_tokens_considered)}, but the items have "
+                f"{number_text(tokens)} tokens",
                 argument="total_tokens_considered",
                 value=self.total_tokens_considered,
             )
@@ -287,7 +287,7 @@ class SelectionReport:
         # All candidates would be too long for a traceback.
         return (
             f"<SelectionReport: {len(self.included)} of {quantity(self.total_candidates, 'item')}, "
-            f"{digits(self.included_tokens)} of {quantity(self.total_tokens_considered, 'token')}>"
+            f"{number_text(self.included_tokens)} of {quantity(self.total_tokens_considered, 'token')}>"
         )
 
     def __str__(self) -> str:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from pycupel.messages.fields import as_json, attribute, field, is_filled, is_list, is_mapping, rewritten, text_of
-from pycupel.model.checks import describe
+from pycupel.text import describe
 
 __all__ = ["TEXTS", "THINKING", "TOOL_CALLS", "TOOL_RESULTS", "ContentError", "ContentReader", "Prices"]
 

@@ -12,8 +12,9 @@ from pycupel.messages.detect import resolve_provider
 from pycupel.messages.fields import as_json, field, filled, is_filled, is_list, rewritten
 from pycupel.messages.options import ProviderName, checked_list
 from pycupel.messages.providers._base import BESIDE, CACHED, MessageView, Provider
-from pycupel.model.checks import describe, wrong_type
+from pycupel.model.checks import wrong_type
 from pycupel.model.names import name_key
+from pycupel.text import describe
 from pycupel.tokens.counters import Counter, CounterLike, get_counter
 
 __all__ = ["Beside", "checked_beside", "count_messages", "resolve_counter", "view_beside"]

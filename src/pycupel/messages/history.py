@@ -8,14 +8,15 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from pycupel.errors import InvalidArgumentError, digits
+from pycupel.errors import InvalidArgumentError
 from pycupel.messages.providers import MessageView, Provider
 from pycupel.messages.staying import Landmarks, staying_at
 from pycupel.messages.units import Unit, group_messages, turns
 from pycupel.model import ContextItem, ContextKind, ContextSource
 from pycupel.model.checks import checked_int, checked_iterable
-from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import trusted_item
+from pycupel.text import number_text
+from pycupel.values import FrozenDict
 
 __all__ = ["History", "items_at"]
 
@@ -186,6 +187,6 @@ def _pinned_messages(messages: Sequence[Any], pin: Any) -> list[int]:
         if not 0 <= i < len(messages):
             size = "1 message" if len(messages) == 1 else f"{len(messages)} messages"
             raise InvalidArgumentError(
-                f"pin index {digits(i)} is out of range: the history has {size}", argument="pin", value=i
+                f"pin index {number_text(i)} is out of range: the history has {size}", argument="pin", value=i
             )
     return sorted(set(indices))

@@ -60,7 +60,7 @@ from pycupel.messages.detect import resolve_provider
 from pycupel.messages.fields import filled, text_of
 from pycupel.messages.options import ProviderName, checked_list
 from pycupel.messages.providers._base import BESIDE, Finding, Severity
-from pycupel.model.checks import quoted
+from pycupel.text import quoted
 
 __all__ = ["Finding", "lint_messages"]
 

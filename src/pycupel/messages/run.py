@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from pycupel.diagnostics import ExclusionReason
-from pycupel.errors import UnitTooLargeError, digits
+from pycupel.errors import UnitTooLargeError
 from pycupel.messages.choice import choose
 from pycupel.messages.cuts import START, Replayed, replay
 from pycupel.messages.cutter import Candidates, HistoryCutter
@@ -20,6 +20,7 @@ from pycupel.messages.request import Request
 from pycupel.messages.result import ExplainedSelection, MessageSelection, ResultText
 from pycupel.messages.usage import usage_of
 from pycupel.model import ContextBudget
+from pycupel.text import number_text
 
 if TYPE_CHECKING:
     from pycupel.messages.changes import Cut, Dropped, ShortenedMessage
@@ -67,9 +68,9 @@ def _add_hints(error: UnitTooLargeError, request: Request) -> None:
         "of output reserve": budget.output_reserve,
         "of reserved slots": sum(budget.reserved_slots.values()),
     }
-    named = [f"{digits(tokens)} {what}" for what, tokens in rest.items() if tokens]
+    named = [f"{number_text(tokens)} {what}" for what, tokens in rest.items() if tokens]
     if named:
-        error.add_note(f"The budget of {digits(budget.max_tokens)} tokens also has to hold {', '.join(named)}.")
+        error.add_note(f"The budget of {number_text(budget.max_tokens)} tokens also has to hold {', '.join(named)}.")
 
 
 def _blame_beside(error: UnitTooLargeError, request: Request, budget: int) -> None:
@@ -79,9 +80,9 @@ def _blame_beside(error: UnitTooLargeError, request: Request, budget: int) -> No
     parts = [name for name, tokens in found.items() if tokens]
     if parts and beside.tokens >= limits_of(request.budget, request.count.margin_percent).available_tokens:
         names, need = " and ".join(parts), "needs" if parts == ["the system prompt"] else "need"
-        tokens = digits(beside.system + beside.tools)
+        tokens = number_text(beside.system + beside.tools)
         error.cause = (
-            f"{names} {need} {tokens} tokens, which leaves none of the budget of {digits(budget)} for messages"
+            f"{names} {need} {tokens} tokens, which leaves none of the budget of {number_text(budget)} for messages"
         )
         error.__notes__ = [f"Raise the budget, or shorten {names}."]
 

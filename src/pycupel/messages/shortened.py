@@ -16,10 +16,10 @@ from pycupel.messages.cutter import HistoryCutter
 from pycupel.messages.ladders import LEAST_TOKENS, Key, Result, find_results, stub_of, without_media
 from pycupel.messages.result import ResultText
 from pycupel.messages.tool_results import with_result_texts
-from pycupel.model.checks import quoted
 from pycupel.model.names import find_name
 from pycupel.protocols import Shortener, checked_shortener
 from pycupel.shorten import KeyLines, make_version
+from pycupel.text import quoted
 
 if TYPE_CHECKING:
     from pycupel.messages.request import Request

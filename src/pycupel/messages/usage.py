@@ -13,8 +13,8 @@ from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import ProviderName, checked_list
 from pycupel.messages.providers import MessageView
 from pycupel.model import ContextBudget
-from pycupel.model.frozen import FrozenDict, sealed
 from pycupel.tokens.counters import CounterLike
+from pycupel.values import FrozenDict, sealed
 
 __all__ = ["KINDS", "Usage", "tokens_by_kind", "usage_of"]
 

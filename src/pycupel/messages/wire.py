@@ -17,7 +17,7 @@ from pycupel.messages.fields import as_plain, is_mapping
 from pycupel.messages.providers import PROVIDERS
 from pycupel.messages.result import Checkpoint, ExplainedSelection, MessageSelection, ResultText
 from pycupel.messages.usage import Usage
-from pycupel.model.checks import describe
+from pycupel.text import describe
 from pycupel.wire import reports
 from pycupel.wire.items import BUDGET
 

@@ -6,19 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from pycupel.errors import InvalidBudgetError, digits
-from pycupel.model.checks import (
-    checked_count,
-    checked_float,
-    checked_mapping,
-    duplicate_kind,
-    quoted,
-    shortened,
-    wrong_type,
-)
-from pycupel.model.frozen import FrozenDict, sealed
+from pycupel.errors import InvalidBudgetError
+from pycupel.model.checks import checked_count, checked_float, checked_mapping, duplicate_kind, wrong_type
 from pycupel.model.kind import ContextKind
 from pycupel.model.percent import without_percent
+from pycupel.text import number_text, quoted, shortened
+from pycupel.values import FrozenDict, sealed
 
 __all__ = ["ContextBudget"]
 
@@ -75,7 +68,7 @@ class ContextBudget:
         reserve = checked_count("output_reserve", output_reserve, InvalidBudgetError)
         if reserve > limit:
             raise InvalidBudgetError(
-                f"output_reserve ({digits(reserve)}) must not exceed max_tokens ({digits(limit)})",
+                f"output_reserve ({number_text(reserve)}) must not exceed max_tokens ({number_text(limit)})",
                 argument="output_reserve",
                 value=reserve,
             )
@@ -84,7 +77,7 @@ class ContextBudget:
             target = checked_count("target_tokens", target_tokens, InvalidBudgetError)
         if target > limit:
             raise InvalidBudgetError(
-                f"target_tokens ({digits(target)}) must not exceed max_tokens ({digits(limit)})",
+                f"target_tokens ({number_text(target)}) must not exceed max_tokens ({number_text(limit)})",
                 argument="target_tokens",
                 value=target,
             )

@@ -14,8 +14,9 @@ from enum import StrEnum
 from operator import index
 from typing import Any, TypeVar
 
-from pycupel.errors import LONGEST_NAME, InvalidArgumentError, digits, escaped, plain
+from pycupel.errors import InvalidArgumentError
 from pycupel.model.names import find_name, suggestion
+from pycupel.text import describe, number_text, one_line, quoted
 
 __all__ = [
     "MAX_NESTING",
@@ -36,13 +37,9 @@ __all__ = [
     "checked_path",
     "checked_positive",
     "checked_str",
-    "describe",
     "duplicate_kind",
     "is_aware",
-    "is_equal",
-    "quoted",
     "refuse_class",
-    "shortened",
     "wrong_type",
 ]
 
@@ -55,25 +52,6 @@ MAX_NESTING = 100
 """How many strategies may be nested in each other."""
 
 
-def shortened(value: object, limit: int = 60) -> str:
-    """Return the repr of a value in one line of at most `limit` characters; `...` if the repr raises."""
-    try:
-        text = digits(value) if type(value) is int else repr(value)
-    except Exception:  # noqa: BLE001 - a user's method may raise anything
-        return "..."
-    return escaped(text if len(text) <= limit else f"{text[: limit - 3]}...")
-
-
-def quoted(name: str) -> str:
-    """Quote a name, key or id for an error message: cut after 200 characters, control characters escaped."""
-    return repr(name) if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]!r}..."
-
-
-def describe(value: object) -> str:
-    """Describe a value and its type, short enough for an error message."""
-    return f"{shortened(value)} ({plain(type(value).__name__)})"
-
-
 def wrong_type(name: str, expected: str, value: object) -> TypeError:
     """Make the error for a value of the wrong type."""
     return _type_error(name, f"{name} must be {expected}, not {describe(value)}")
@@ -82,7 +60,7 @@ def wrong_type(name: str, expected: str, value: object) -> TypeError:
 def refuse_class(name: str, value: object) -> None:
     """Reject a class where an instance is expected."""
     if isinstance(value, type):
-        raise _type_error(name, f"{name} must be an instance; did you mean {plain(value.__name__)}()?")
+        raise _type_error(name, f"{name} must be an instance; did you mean {one_line(value.__name__)}()?")
 
 
 def _type_error(name: str, message: str) -> TypeError:
@@ -177,7 +155,7 @@ def checked_count(name: str, value: Any, error: _Error) -> int:
     """Check for an integer of 0 or more."""
     number = value if type(value) is int else checked_int(name, value)
     if number < 0:
-        raise error(f"{name} must be 0 or more, not {digits(number)}", argument=argument_of(name), value=number)
+        raise error(f"{name} must be 0 or more, not {number_text(number)}", argument=argument_of(name), value=number)
     return number
 
 
@@ -185,7 +163,9 @@ def checked_positive(name: str, value: Any, error: _Error) -> int:
     """Check for an integer of 1 or more."""
     number = checked_int(name, value)
     if number <= 0:
-        raise error(f"{name} must be greater than 0, not {digits(number)}", argument=argument_of(name), value=number)
+        raise error(
+            f"{name} must be greater than 0, not {number_text(number)}", argument=argument_of(name), value=number
+        )
     return number
 
 
@@ -248,14 +228,6 @@ def checked_aware(name: str, value: Any, error: _Error) -> datetime:
             value=value,
         )
     return value
-
-
-def is_equal(one: object, other: object) -> bool:
-    """Compare users' objects, whose `==` may raise or return an array."""
-    try:
-        return one is other or (one == other) is True
-    except Exception:  # noqa: BLE001 - users' code may raise anything
-        return False
 
 
 def check_inner(what: str, strategy: object, base: type[object], error: _Error) -> None:

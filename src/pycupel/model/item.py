@@ -17,11 +17,11 @@ from pycupel.model.checks import (
     checked_mapping,
     checked_pairs,
     checked_str,
-    shortened,
     wrong_type,
 )
-from pycupel.model.frozen import FrozenDict, draft_of, sealed
 from pycupel.model.kind import ContextKind, ContextSource
+from pycupel.text import shortened
+from pycupel.values import FrozenDict, draft_of, sealed
 
 __all__ = ["ContextItem", "ScoredItem", "checked_items", "split_scored", "trusted_item"]
 

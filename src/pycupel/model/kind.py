@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from pycupel.errors import InvalidItemError
-from pycupel.model.checks import argument_of, checked_str, quoted, wrong_type
-from pycupel.model.frozen import sealed
+from pycupel.model.checks import argument_of, checked_str, wrong_type
 from pycupel.model.names import fold
+from pycupel.text import quoted
+from pycupel.values import sealed
 
 __all__ = ["ContextKind", "ContextSource"]
 
@@ -28,6 +29,8 @@ class _FoldedName:
     """A name that keeps its spelling and is compared without regard to ASCII case."""
 
     _known: ClassVar[dict[str, Any]]
+    is_name: ClassVar[bool] = True
+    """Whether constructors also accept a plain string for it, which is how a repr shows it."""
 
     value: str
     """The name as it was spelled."""

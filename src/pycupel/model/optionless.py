@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pycupel.model.frozen import sealed
+from pycupel.values import sealed
 
 __all__ = ["Optionless"]
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from pycupel.errors import SlicerConfigError, plain
-from pycupel.model.brief import brief_repr, record_repr
-from pycupel.model.checks import checked_choice, checked_count, checked_float, shortened
-from pycupel.model.frozen import sealed
+from pycupel.errors import SlicerConfigError
+from pycupel.model.checks import checked_choice, checked_count, checked_float
 from pycupel.model.kind import ContextKind
 from pycupel.model.names import NamedEnum
+from pycupel.text import one_line, shortened
+from pycupel.values import brief_repr, record_repr, sealed
 
 __all__ = ["CountQuotaEntry", "QuotaConstraint", "QuotaConstraintMode", "QuotaEntry"]
 
@@ -159,7 +159,7 @@ def _limits(kind: ContextKind, check: Callable[[str, Any], _Number], **given: An
     (low, least), (high, most) = ((name, check(name, value)) for name, value in given.items())
     if least > most:
         raise SlicerConfigError(
-            f"{plain(kind.value)}: {low} ({shortened(least)}) must not exceed {high} ({shortened(most)})",
+            f"{one_line(kind.value)}: {low} ({shortened(least)}) must not exceed {high} ({shortened(most)})",
             argument=low,
             value=least,
         )

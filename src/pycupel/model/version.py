@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 from pycupel.model.checks import as_float, checked_str, wrong_type
-from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import ContextItem
+from pycupel.values import FrozenDict
 
 __all__ = ["VERSION_KEY", "Shortened", "is_version_of", "make_version", "origin_key", "stated_units", "version_mark"]
 

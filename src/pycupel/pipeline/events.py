@@ -19,9 +19,9 @@ from pycupel.diagnostics import (
     PipelineStage,
     TraceEvent,
 )
-from pycupel.errors import digits
 from pycupel.kernels.records import maker, records
 from pycupel.pipeline.trace import Trace
+from pycupel.text import number_text
 
 __all__ = [
     "exclusion_messages",
@@ -93,8 +93,8 @@ def slice_messages(
     texts = exclusion_messages(excluded)
     messages = [f"{text} ({note})" if note else text for text, note in zip(texts, notes, strict=True)]
     messages += [
-        f"CountRequirementShortfall: kind {short.kind.value!r}, {digits(short.required_count)} required, "
-        f"{digits(short.satisfied_count)} satisfied"
+        f"CountRequirementShortfall: kind {short.kind.value!r}, {number_text(short.required_count)} required, "
+        f"{number_text(short.satisfied_count)} satisfied"
         for short in shortfalls
     ]
     return messages
@@ -110,7 +110,9 @@ def place_messages(excluded: Iterable[ExcludedItem], included: Iterable[Included
 def _message(tokens: int, score: float, reason: object) -> str:
     name = type(reason).__name__
     if isinstance(reason, (BudgetExceeded, NegativeTokens, CountCapExceeded)):
-        return _TEXTS[type(reason)].replace("%d", "%s") % tuple(digits(n) if isinstance(n, int) else n for n in reason)
+        return _TEXTS[type(reason)].replace("%d", "%s") % tuple(
+            number_text(n) if isinstance(n, int) else n for n in reason
+        )
     if isinstance(reason, PinnedOverride):
-        return f"{name}: {digits(tokens)} tokens requested, no room beside the pinned items"
+        return f"{name}: {number_text(tokens)} tokens requested, no room beside the pinned items"
     return f"{name}: score {score:.6g}"

@@ -12,15 +12,14 @@ from math import inf
 from operator import attrgetter, eq, not_
 from typing import TYPE_CHECKING, Any
 
-from pycupel.errors import digits
 from pycupel.model import ContextItem, ContextKind
-from pycupel.model.checks import shortened
 from pycupel.pipeline.undated import undated_notes
 from pycupel.protocols import Scorer
 from pycupel.scorers import KindScorer, ReflexiveScorer, RelevanceScorer
 from pycupel.scorers._notes import clamping_notes, scorer_notes
 from pycupel.slicers import GreedySlice, KnapsackSlice, MinScoreSlice
 from pycupel.slicers._base import advice_of
+from pycupel.text import number_text, shortened
 
 if TYPE_CHECKING:
     from pycupel.pipeline.rank import Ranking
@@ -126,16 +125,16 @@ def _nothing_fits(selection: Selection) -> Iterator[str]:
         return
     pinned, margin = selection.ranking.classified.pinned_tokens, budget.estimation_safety_margin_percent
     taken = [
-        f"{digits(n)} {why}" for n, why in ((budget.total_reserved, "reserved"), (pinned, "for pinned items")) if n
+        f"{number_text(n)} {why}" for n, why in ((budget.total_reserved, "reserved"), (pinned, "for pinned items")) if n
     ]
     if budget.target_tokens < budget.available_tokens:
-        taken.append(f"target {digits(budget.target_tokens)}")
+        taken.append(f"target {number_text(budget.target_tokens)}")
     if margin:
         taken.append(f"safety margin {margin:g} percent")
-    whole, listed = (f" of {digits(budget.max_tokens)}", f" ({', '.join(taken)})") if taken else ("", "")
+    whole, listed = (f" of {number_text(budget.max_tokens)}", f" ({', '.join(taken)})") if taken else ("", "")
     yield (
-        f"nothing fits: the smallest item has {digits(smallest)} tokens, but only "
-        f"{digits(effective.target_tokens)}{whole} are available{listed}; use a larger budget, or smaller items"
+        f"nothing fits: the smallest item has {number_text(smallest)} tokens, but only "
+        f"{number_text(effective.target_tokens)}{whole} are available{listed}; use a larger budget, or smaller items"
     )
 
 
@@ -152,8 +151,8 @@ def _best_left_out(selection: Selection, slicer: Any) -> Iterator[str]:
     together = sum([ranking.scores[i] for i in sliced.selected]) if type(slicer) is KnapsackSlice else score
     if ranking.scores[sliced.selected[0]] < score <= together:
         yield (
-            f"the best item that fits was left out (score {score:.3g}, {digits(ranking.items[best].tokens)} tokens), "
-            f"because {cause}; use GreedySlice(best_first=True)"
+            f"the best item that fits was left out (score {score:.3g}, {number_text(ranking.items[best].tokens)} "
+            f"tokens), because {cause}; use GreedySlice(best_first=True)"
         )
 
 

@@ -12,7 +12,6 @@ from pycupel.diagnostics import CollectorLike, OverflowEvent, SelectionReport
 from pycupel.errors import PipelineConfigError
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
 from pycupel.model.checks import wrong_type
-from pycupel.model.frozen import sealed
 from pycupel.pipeline.classify import Classified, check_pinned_budget, classify_items
 from pycupel.pipeline.collect import trace_for
 from pycupel.pipeline.deduplicate import deduplicate_items
@@ -29,6 +28,7 @@ from pycupel.placers._base import reads_positions
 from pycupel.protocols import Scorer, Shortener, Slicer
 from pycupel.scorers._query import bind_query, scores_relevance
 from pycupel.slicers._versions import VersionSlice, with_versions
+from pycupel.values import sealed
 
 if TYPE_CHECKING:
     from pycupel.pipeline.stream import Stream

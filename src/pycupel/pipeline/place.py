@@ -9,9 +9,9 @@ from pycupel.diagnostics import OverflowEvent
 from pycupel.errors import BudgetOverflowError
 from pycupel.kernels.records import maker
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
-from pycupel.model.brief import quantity
 from pycupel.placers._base import place_by_index
 from pycupel.protocols import Placer
+from pycupel.text import quantity
 
 __all__ = ["PINNED_SCORE", "Placement", "place_items", "truncate"]
 

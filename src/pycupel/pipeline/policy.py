@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from pycupel.errors import PipelineConfigError
 from pycupel.model import OverflowStrategy
-from pycupel.model.checks import checked_bool, checked_choice, checked_str, is_equal, shortened, wrong_type
-from pycupel.model.frozen import sealed
+from pycupel.model.checks import checked_bool, checked_choice, checked_str, wrong_type
 from pycupel.placers import ChronologicalPlacer
 from pycupel.protocols import (
     Placer,
@@ -24,6 +23,8 @@ from pycupel.protocols import (
 from pycupel.scorers._query import bind_query
 from pycupel.slicers import GreedySlice
 from pycupel.slicers._versions import VersionSlice, with_versions
+from pycupel.text import shortened
+from pycupel.values import is_equal, sealed
 
 __all__ = ["LOAD_POLICY", "OverflowField", "Policy", "PresetName", "as_policy"]
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from pycupel.model import ContextItem
-from pycupel.model.brief import quantity
-from pycupel.model.frozen import draft_of, sealed
 from pycupel.pipeline.classify import Classified
 from pycupel.pipeline.notes import ranking_notes
 from pycupel.pipeline.trace import Trace
 from pycupel.protocols import Scorer
+from pycupel.text import quantity
+from pycupel.values import draft_of, sealed
 
 __all__ = ["Ranking", "input_positions"]
 

@@ -13,8 +13,6 @@ from pycupel.diagnostics.explanation import ScoreParts
 from pycupel.diagnostics.report import deferred_report
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.brief import quantity
-from pycupel.model.frozen import draft_of, sealed
 from pycupel.model.version import Shortened
 from pycupel.pipeline import events, explain
 from pycupel.pipeline.notes import selection_notes
@@ -22,6 +20,8 @@ from pycupel.pipeline.place import Placement
 from pycupel.pipeline.rank import Ranking
 from pycupel.pipeline.slice import Sliced
 from pycupel.pipeline.trace import Trace
+from pycupel.text import quantity
+from pycupel.values import draft_of, sealed
 
 __all__ = ["Selection", "keep_part"]
 

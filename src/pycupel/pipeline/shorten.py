@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from pycupel.errors import ShortenerContractError, digits
+from pycupel.errors import ShortenerContractError
 from pycupel.model import ContextItem
-from pycupel.model.checks import describe
 from pycupel.model.version import stated_units
 from pycupel.pipeline.rank import Ranking
 from pycupel.protocols import ShortenContext, Shortener
 from pycupel.slicers._versions import ItemVersions
+from pycupel.text import describe, number_text
 
 __all__ = ["item_versions", "units_of_whole", "versions_of"]
 
@@ -36,7 +36,7 @@ def item_versions(shortener: Any, item: ContextItem, context: ShortenContext) ->
     name = getattr(shortener, "shortener_name", type(shortener).__name__)
 
     def about() -> str:
-        return f"the item {describe(item.content)} of {digits(item.tokens)} tokens"
+        return f"the item {describe(item.content)} of {number_text(item.tokens)} tokens"
 
     try:
         returned: Any = shortener.shorten(item, context)
@@ -55,7 +55,7 @@ def item_versions(shortener: Any, item: ContextItem, context: ShortenContext) ->
             raise ShortenerContractError(f"{name}.shorten must return items for {about()}, not {describe(version)}")
         if not 0 <= version.tokens < item.tokens:
             raise ShortenerContractError(
-                f"{name}.shorten returned a version of {digits(version.tokens)} tokens for {about()}; "
+                f"{name}.shorten returned a version of {number_text(version.tokens)} tokens for {about()}; "
                 "it must have fewer"
             )
         shorter.append(version)

@@ -10,9 +10,9 @@ from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.kernels.identity import indices_by_identity
 from pycupel.kernels.records import maker
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.brief import quantity
 from pycupel.protocols import Slicer
 from pycupel.slicers._base import NO_VERSIONS, IndexSlice, slice_by_index
+from pycupel.text import quantity
 
 __all__ = ["Sliced", "slice_items"]
 

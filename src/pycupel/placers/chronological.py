@@ -8,10 +8,9 @@ from typing import Any, Literal
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem
-from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_name
-from pycupel.model.frozen import sealed
 from pycupel.placers._base import IndexedPlacer
+from pycupel.values import brief_repr, sealed
 
 __all__ = ["ChronologicalPlacer"]
 

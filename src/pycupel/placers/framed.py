@@ -8,11 +8,12 @@ from typing import Any
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem, ContextKind
-from pycupel.model.checks import check_inner, checked_iterable, quoted
-from pycupel.model.frozen import sealed
+from pycupel.model.checks import check_inner, checked_iterable
 from pycupel.placers._base import IndexedPlacer, place_by_index, reads_positions
 from pycupel.placers.chronological import ChronologicalPlacer
 from pycupel.protocols import Placer, checked_placer
+from pycupel.text import quoted
+from pycupel.values import sealed
 
 __all__ = ["FramedPlacer"]
 

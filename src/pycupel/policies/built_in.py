@@ -13,13 +13,13 @@ from pycupel.codecs.records import OPTIONAL, Field, Record
 from pycupel.codecs.values import FINITE, FLAG, INTEGER, KIND, TEXT, choice, limited, list_of, map_of
 from pycupel.errors import DocumentError
 from pycupel.model import ContextKind, CountQuotaEntry, QuotaEntry, ScarcityBehavior
-from pycupel.model.checks import shortened
 from pycupel.model.enums import ScarcityLike
 from pycupel.model.names import name_key
 from pycupel.policies.strategies import Strategy, registered_name
 from pycupel.protocols import Placer, Scorer, Shortener, Slicer, TimeProvider
 from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SHORTENERS, SLICERS
 from pycupel.scorers.decay import Curve
+from pycupel.text import shortened
 
 __all__ = ["PLACER", "POSITIVE_INTEGER", "QUOTAS", "SHORTENER", "SLICER", "STRATEGIES", "WEIGHTED_SCORERS"]
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from pycupel.codecs.jsontext import TOO_DEEP, check_depth
 from pycupel.errors import DocumentError, InvalidArgumentError
-from pycupel.model.checks import checked_name, checked_path, checked_str, quoted
+from pycupel.model.checks import checked_name, checked_path, checked_str
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName
 from pycupel.policies.document import combine_mistakes, policy_from_dict, policy_to_dict
 from pycupel.policies.formats import READERS, WRITERS, PolicyFormat
+from pycupel.text import quoted
 
 __all__ = ["PolicyFormat", "dump_policy", "load_policy", "parse_policy", "save_policy"]
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pycupel.codecs.jsontext import parse_json, reject_duplicate_keys
 from pycupel.errors import DocumentError
 from pycupel.extras import load_extra
-from pycupel.model.checks import quoted, shortened
+from pycupel.text import quoted, shortened
 
 __all__ = ["READERS", "WRITERS", "PolicyFormat"]
 

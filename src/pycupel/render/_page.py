@@ -9,8 +9,8 @@ from pycupel.diagnostics import SelectionReport
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextKind
 from pycupel.model.checks import checked_bool, checked_count, checked_int
-from pycupel.model.frozen import sealed
 from pycupel.render._layout import HEADING, QUIET, Line, Row, Span, Table, clipped, count, finish, paragraph
+from pycupel.values import sealed
 
 __all__ = ["Page"]
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentError, ContentReader
 from pycupel.messages.providers import Provider
-from pycupel.model.brief import record_repr
 from pycupel.replay.shapes import as_dict, as_dicts, as_name
+from pycupel.values import record_repr
 
 __all__ = [
     "ASSISTANT",

@@ -10,13 +10,14 @@ from typing import Any, TypeAlias, cast, overload
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.counting import resolve_counter
 from pycupel.model import ContextBudget
-from pycupel.model.checks import checked_callable, checked_float, checked_iterable, shortened, wrong_type
+from pycupel.model.checks import checked_callable, checked_float, checked_iterable, wrong_type
 from pycupel.model.names import find_name
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 from pycupel.replay.log import History, Log
 from pycupel.replay.outcome import DEFAULT_RATES, CacheRates, PolicyReplay
 from pycupel.replay.session import BASELINES, BASELINES_HINT, NEWEST_FIRST, BaselineName, Session, call_indices
+from pycupel.text import shortened
 from pycupel.tokens.counters import Counter, CounterLike
 
 __all__ = ["counter_for", "histories_of", "replay"]

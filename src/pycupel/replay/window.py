@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pycupel.messages import Finding
-from pycupel.model.frozen import sealed
 from pycupel.replay.log import History
 from pycupel.replay.parts import Part
 from pycupel.tokens.counters import Counter
+from pycupel.values import sealed
 
 __all__ = ["NOT_IN_FILE", "ContextUsage", "Growth", "Waste", "WindowShare"]
 

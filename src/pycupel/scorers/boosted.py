@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pycupel.kernels.blend import product
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_iterable
-from pycupel.model.frozen import sealed
 from pycupel.protocols import Scorer, checked_scorer
 from pycupel.scorers._base import WrappingScorer, check_nesting, combined, score_one
+from pycupel.values import sealed
 
 __all__ = ["BoostedScorer"]
 

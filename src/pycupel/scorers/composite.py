@@ -11,10 +11,10 @@ from pycupel.errors import ScorerConfigError
 from pycupel.kernels.blend import weighted_sum
 from pycupel.model import ContextItem
 from pycupel.model.checks import as_float, checked_pairs
-from pycupel.model.frozen import sealed
 from pycupel.protocols import Scorer, checked_scorer
 from pycupel.scorers._base import Batch, WrappingScorer, batches, check_nesting, combined, score_one
 from pycupel.scorers._weights import bad_weight
+from pycupel.values import sealed
 
 __all__ = ["CompositeScorer"]
 

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Protocol, cast, runtime_checkable
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
 from pycupel.model.checks import argument_of, as_float, checked_float, checked_pairs, is_aware, refuse_class, wrong_type
-from pycupel.model.frozen import sealed
 from pycupel.model.optionless import Optionless
 from pycupel.protocols import TimeProvider
+from pycupel.values import sealed
 
 __all__ = ["Curve", "DecayScorer", "Exponential", "Step", "SystemTimeProvider", "Window"]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem, ContextKind
-from pycupel.model.brief import shown
-from pycupel.model.checks import duplicate_kind, quoted
-from pycupel.model.frozen import FrozenDict, sealed
+from pycupel.model.checks import duplicate_kind
 from pycupel.scorers._weights import checked_weight, weight_items
+from pycupel.text import quoted, shown
+from pycupel.values import FrozenDict, sealed
 
 __all__ = ["KindScorer"]
 

@@ -9,9 +9,8 @@ from typing import ClassVar
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.brief import record_repr
 from pycupel.model.checks import as_float, checked_str
-from pycupel.model.frozen import sealed
+from pycupel.values import record_repr, sealed
 
 __all__ = ["MetadataKeyScorer"]
 

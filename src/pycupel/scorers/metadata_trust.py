@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_float
-from pycupel.model.frozen import sealed
+from pycupel.values import sealed
 
 __all__ = ["MetadataTrustScorer"]
 

@@ -9,10 +9,9 @@ from typing import Literal
 from pycupel.errors import ScorerConfigError
 from pycupel.kernels.ranks import rank_shares
 from pycupel.model import ContextItem
-from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_name
-from pycupel.model.frozen import sealed
 from pycupel.scorers._base import CONVERSATION
+from pycupel.values import brief_repr, sealed
 
 __all__ = ["RecencyScorer"]
 

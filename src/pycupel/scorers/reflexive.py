@@ -9,10 +9,9 @@ from typing import ClassVar, Literal
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_name
-from pycupel.model.frozen import sealed
 from pycupel.model.item import checked_items
+from pycupel.values import brief_repr, sealed
 
 __all__ = ["ReflexiveScorer", "rescale_hints"]
 

@@ -10,11 +10,10 @@ from typing import Any, Self
 from pycupel.errors import ScorerConfigError
 from pycupel.kernels.relevance import Analysis, Corpus, bm25, share_with_group, share_with_neighbours
 from pycupel.model import ContextItem
-from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_bool, checked_count, checked_float, checked_str
-from pycupel.model.frozen import sealed
 from pycupel.scorers._base import CONVERSATION
 from pycupel.scorers._query import bound_query
+from pycupel.values import record_repr, sealed
 
 __all__ = ["RelevanceScorer", "clear_caches"]
 

@@ -8,9 +8,9 @@ from math import isfinite
 
 from pycupel.kernels.scale import min_max
 from pycupel.model import ContextItem
-from pycupel.model.frozen import sealed
 from pycupel.protocols import Scorer, checked_scorer
 from pycupel.scorers._base import WrappingScorer, check_nesting, score_all, score_one
+from pycupel.values import sealed
 
 __all__ = ["ScaledScorer"]
 

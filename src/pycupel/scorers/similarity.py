@@ -10,10 +10,9 @@ from typing import Any, Self
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.brief import record_repr
 from pycupel.model.checks import as_float, checked_iterable, checked_str, wrong_type
-from pycupel.model.frozen import sealed
 from pycupel.scorers._query import bound_query
+from pycupel.values import record_repr, sealed
 
 __all__ = ["Embed", "SimilarityScorer"]
 

@@ -9,11 +9,11 @@ from typing import ClassVar
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.brief import record_repr
-from pycupel.model.checks import checked_bool, checked_str, quoted
-from pycupel.model.frozen import FrozenDict, sealed
+from pycupel.model.checks import checked_bool, checked_str
 from pycupel.model.names import fold
 from pycupel.scorers._weights import checked_weight, weight_items
+from pycupel.text import quoted
+from pycupel.values import FrozenDict, record_repr, sealed
 
 __all__ = ["TagScorer"]
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from pycupel.errors import InvalidArgumentError, digits
+from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_iterable, wrong_type
 from pycupel.model.version import make_version
 from pycupel.protocols import ShortenContext, Shortener
+from pycupel.text import number_text
 
 __all__ = ["Versions", "unpacked"]
 
@@ -47,8 +48,8 @@ class Versions:
                 raise wrong_type(f"shorter[{i}]", "a ContextItem", version)
             if not 0 <= version.tokens < item.tokens:
                 raise InvalidArgumentError(
-                    f"shorter[{i}] must have fewer tokens than the item, which has {digits(item.tokens)}, "
-                    f"but has {digits(version.tokens)}",
+                    f"shorter[{i}] must have fewer tokens than the item, which has {number_text(item.tokens)}, "
+                    f"but has {number_text(version.tokens)}",
                     argument="shorter",
                     value=version,
                 )

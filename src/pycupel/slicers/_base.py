@@ -15,10 +15,11 @@ from pycupel.errors import SlicerConfigError, SlicerContractError
 from pycupel.kernels.identity import indices_by_identity
 from pycupel.kernels.records import maker
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
-from pycupel.model.checks import check_inner, checked_iterable, describe, wrong_type
-from pycupel.model.frozen import FrozenDict
+from pycupel.model.checks import check_inner, checked_iterable, wrong_type
 from pycupel.model.item import split_scored
 from pycupel.protocols import SliceOutcome, Slicer
+from pycupel.text import describe
+from pycupel.values import FrozenDict
 
 __all__ = [
     "NO_VERSIONS",

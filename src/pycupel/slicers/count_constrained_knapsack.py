@@ -9,15 +9,14 @@ from typing import Any, cast
 from pycupel.errors import SlicerConfigError
 from pycupel.kernels.order import descending
 from pycupel.model import CountQuotaEntry, ScarcityBehavior
-from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_choice, wrong_type
 from pycupel.model.enums import ScarcityLike
-from pycupel.model.frozen import sealed
 from pycupel.protocols import Slicer
 from pycupel.slicers._base import IndexedSlicer
 from pycupel.slicers._counts import CountingSlicer
 from pycupel.slicers._entries import checked_entries
 from pycupel.slicers.knapsack import KnapsackSlice
+from pycupel.values import brief_repr, sealed
 
 __all__ = ["CountConstrainedKnapsackSlice"]
 

@@ -9,16 +9,15 @@ from typing import Literal
 from pycupel.errors import SlicerConfigError
 from pycupel.kernels.order import descending
 from pycupel.model import CountQuotaEntry, ScarcityBehavior
-from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_choice, checked_name
 from pycupel.model.enums import ScarcityLike
-from pycupel.model.frozen import sealed
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import IndexedSlicer, check_nesting, restricted
 from pycupel.slicers._counts import CountingSlicer
 from pycupel.slicers._entries import checked_entries
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.slicers.knapsack import KnapsackSlice
+from pycupel.values import brief_repr, sealed
 
 __all__ = ["CountQuotaSlice"]
 

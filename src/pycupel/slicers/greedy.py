@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pycupel.errors import SlicerConfigError
 from pycupel.kernels.fill import best_fitting, by_density, fill
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.brief import brief_repr
 from pycupel.model.checks import checked_bool, checked_float
-from pycupel.model.frozen import sealed
 from pycupel.slicers._base import NO_VERSIONS, IndexedSlicer, IndexSlice, index_slice
+from pycupel.values import brief_repr, sealed
 
 __all__ = ["GreedySlice"]
 

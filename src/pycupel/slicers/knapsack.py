@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pycupel.errors import SlicerConfigError, TableTooLargeError, digits
+from pycupel.errors import SlicerConfigError, TableTooLargeError
 from pycupel.kernels.fill import fill
 from pycupel.kernels.knapsack import StateLimitError, solve
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_bool, checked_positive
-from pycupel.model.frozen import sealed
 from pycupel.slicers._base import NO_VERSIONS, IndexedSlicer, IndexSlice, index_slice
+from pycupel.text import number_text
+from pycupel.values import record_repr, sealed
 
 __all__ = ["KnapsackSlice"]
 
@@ -100,7 +100,7 @@ class KnapsackSlice(IndexedSlicer):
     def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
         """Note scores that round to zero, and tokens that are rounded up."""
         worthless = f"a score below {1 / _UNITS:g} is worth nothing to a knapsack"
-        rounded = f"tokens are rounded up to buckets of {digits(self.bucket_size)}"
+        rounded = f"tokens are rounded up to buckets of {number_text(self.bucket_size)}"
         values = _integer_values(scores)
         return {
             i: worthless if value == 0 else rounded
@@ -118,8 +118,8 @@ class KnapsackSlice(IndexedSlicer):
             return
         if any(_integer_values([scores[i] for i in fitting])):
             yield (
-                f"nothing fits into {digits(target)} tokens if tokens are counted in buckets of "
-                f"{digits(self.bucket_size)}; "
+                f"nothing fits into {number_text(target)} tokens if tokens are counted in buckets of "
+                f"{number_text(self.bucket_size)}; "
                 "use KnapsackSlice(bucket_size=1)"
             )
         else:

@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 from pycupel.diagnostics import CountRequirementShortfall, ScoredTooLow
 from pycupel.errors import SlicerConfigError
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint
-from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_float
-from pycupel.model.frozen import sealed
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import (
     IndexedSlicer,
@@ -23,6 +21,7 @@ from pycupel.slicers._base import (
     restricted,
 )
 from pycupel.slicers.constraints import quota_constraints_of
+from pycupel.values import record_repr, sealed
 
 __all__ = ["MinScoreSlice"]
 

@@ -10,11 +10,9 @@ from itertools import compress
 from typing import ClassVar, NamedTuple
 
 from pycupel.diagnostics import CountRequirementShortfall
-from pycupel.errors import SlicerConfigError, digits
+from pycupel.errors import SlicerConfigError
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, QuotaConstraintMode, QuotaEntry
-from pycupel.model.brief import brief_repr
-from pycupel.model.checks import checked_bool, shortened
-from pycupel.model.frozen import sealed
+from pycupel.model.checks import checked_bool
 from pycupel.model.percent import percent_of
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import (
@@ -29,6 +27,8 @@ from pycupel.slicers._base import (
 from pycupel.slicers._entries import checked_entries, partition_by_kind
 from pycupel.slicers.constraints import quota_constraints_of
 from pycupel.slicers.greedy import GreedySlice
+from pycupel.text import number_text, shortened
+from pycupel.values import brief_repr, sealed
 
 __all__ = ["QuotaSlice"]
 
@@ -210,9 +210,9 @@ class QuotaSlice(IndexedSlicer):
                 restricted(self.inner, key), [items[i] for i in members], [scores[i] for i in members], within
             )
             for position, i in enumerate(members):
-                text = f"the share of kind {kind} was {digits(share.tokens)} tokens"
+                text = f"the share of kind {kind} was {number_text(share.tokens)} tokens"
                 if self.redistribute:
-                    text = f"kind {kind} may use {digits(share.cap)} tokens"
+                    text = f"kind {kind} may use {number_text(share.cap)} tokens"
                 notes[i] = f"{text}; {inner[position]}" if position in inner else text
         return notes
 
@@ -262,8 +262,8 @@ class QuotaSlice(IndexedSlicer):
             kind = next(item.kind.value for item in fitting if item.kind.key == key)
             excluded = "1 excluded item" if starved.total() == 1 else f"{starved.total()} excluded items"
             yield (
-                f"{digits(rest)} of {digits(target)} tokens stay unused, although {excluded} would fit: "
-                f"the share of kind {shortened(kind)} was {digits(limits[key][0])} tokens; "
+                f"{number_text(rest)} of {number_text(target)} tokens stay unused, although {excluded} would fit: "
+                f"the share of kind {shortened(kind)} was {number_text(limits[key][0])} tokens; "
                 "use QuotaSlice(..., redistribute=True)"
             )
 

@@ -11,10 +11,9 @@ from pycupel.kernels.fill import fill
 from pycupel.kernels.order import descending
 from pycupel.kernels.sums import SortedSums
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.brief import record_repr
 from pycupel.model.checks import checked_bool, checked_positive
-from pycupel.model.frozen import sealed
 from pycupel.slicers._base import IndexedSlicer, IndexSlice
+from pycupel.values import record_repr, sealed
 
 __all__ = ["StreamSlice", "compete"]
 

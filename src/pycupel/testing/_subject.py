@@ -10,10 +10,10 @@ from pycupel.diagnostics import ExcludedItem, IncludedItem, SelectionReport
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import wrong_type
-from pycupel.model.frozen import sealed
 from pycupel.testing._arguments import check_predicate, hiding
 from pycupel.testing._listing import listing
 from pycupel.testing.errors import SelectionReportAssertionError
+from pycupel.values import sealed
 
 __all__ = ["ReportSubject"]
 

@@ -15,7 +15,7 @@ from typing import Self
 from pycupel.analytics import budget_utilization
 from pycupel.diagnostics import BudgetExceeded, ExcludedItem, IncludedItem, SelectionReport
 from pycupel.diagnostics.reasons import reason_name
-from pycupel.errors import InvalidArgumentError, digits
+from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_float, checked_int
 from pycupel.testing._arguments import (
@@ -31,6 +31,7 @@ from pycupel.testing._edges import edge_positions, top_scored
 from pycupel.testing._listing import comma_separated, kinds_of, reasons_of
 from pycupel.testing._subject import ReportSubject
 from pycupel.testing.snapshots import check_snapshot, directory_of
+from pycupel.text import number_text
 
 __all__ = ["SelectionReportChain", "should"]
 
@@ -225,7 +226,8 @@ class SelectionReportChain(ReportSubject):
         return self._expect(
             actual >= expected,
             f"HaveBudgetUtilizationAbove({expected}) failed: computed utilization was {actual:.6f} "
-            f"(includedTokens={digits(self.report.included_tokens)}, budget.MaxTokens={digits(window.max_tokens)}).",
+            f"(includedTokens={number_text(self.report.included_tokens)}, "
+            f"budget.MaxTokens={number_text(window.max_tokens)}).",
             expected=expected,
             actual=actual,
         )
@@ -342,7 +344,7 @@ def _matching(
 
 
 def _token_counts(reason: BudgetExceeded) -> str:
-    return f"item_tokens={digits(reason.item_tokens)}, available_tokens={digits(reason.available_tokens)}"
+    return f"item_tokens={number_text(reason.item_tokens)}, available_tokens={number_text(reason.available_tokens)}"
 
 
 def _found_instead(too_large: Sequence[BudgetExceeded], matched: Sequence[ExcludedItem]) -> str:

@@ -11,10 +11,11 @@ from collections.abc import Iterable
 from textwrap import fill
 
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_bool, describe
+from pycupel.model.checks import checked_bool
 from pycupel.protocols import Placer, Scorer, Slicer, checked_placer, checked_scorer, checked_slicer
 from pycupel.testing._contract import BrokenProperty, PlacerContract, ScorerContract, SlicerContract
 from pycupel.testing._samples import budgeted, samples
+from pycupel.text import describe
 
 __all__ = ["BrokenProperty", "StrategyCheckError", "check_placer", "check_scorer", "check_slicer"]
 

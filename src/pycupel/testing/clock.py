@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import checked_aware, wrong_type
-from pycupel.model.frozen import sealed
+from pycupel.values import sealed
 
 __all__ = ["FixedTimeProvider"]
 

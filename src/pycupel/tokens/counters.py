@@ -7,18 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
-from pycupel.errors import InvalidArgumentError, digits
-from pycupel.model.checks import (
-    as_float,
-    checked_callable,
-    checked_int,
-    checked_positive,
-    describe,
-    quoted,
-    refuse_class,
-)
-from pycupel.model.frozen import sealed
+from pycupel.errors import InvalidArgumentError
+from pycupel.model.checks import as_float, checked_callable, checked_int, checked_positive, refuse_class
 from pycupel.model.names import name_key, suggestion
+from pycupel.text import describe, number_text, quoted
+from pycupel.values import sealed
 
 __all__ = ["Counter", "CounterLike", "get_counter", "reported_tokens"]
 
@@ -88,7 +81,7 @@ class Counter:
         number = checked_int(f"what {self.name} returns", tokens)
         if number < 0:
             raise InvalidArgumentError(
-                f"{self.name} returned {digits(number)}; a token count cannot be negative",
+                f"{self.name} returned {number_text(number)}; a token count cannot be negative",
                 argument="counter",
                 value=number,
             )

@@ -22,7 +22,7 @@ from typing import Any
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.extras import load_extra
-from pycupel.model.frozen import sealed
+from pycupel.values import sealed
 
 __all__ = ["load"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import quoted
 from pycupel.model.names import suggestion
+from pycupel.text import quoted
 from pycupel.tokens.models import family_of, normalized_model
 from pycupel.tokens.tables import read_table
 

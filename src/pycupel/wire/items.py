@@ -13,8 +13,8 @@ from pycupel.codecs.base import Codec, Context, must_be
 from pycupel.codecs.records import OPTIONAL, Field, Record
 from pycupel.codecs.values import FLAG, INTEGER, KIND, NUMBER, OBJECT, SOURCE, TEXT, limited, list_of, map_of
 from pycupel.model import ContextBudget, ContextItem, ContextKind, ContextSource
-from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import trusted_item
+from pycupel.values import FrozenDict
 
 __all__ = ["BUDGET", "ITEM", "usual_item"]
 

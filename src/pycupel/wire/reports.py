@@ -21,7 +21,7 @@ from pycupel.diagnostics.events import OverflowEvent, TraceEvent
 from pycupel.diagnostics.reasons import EXCLUSION_REASONS, ExclusionReason, InclusionReason, UnknownReason, reason_name
 from pycupel.errors import DocumentError
 from pycupel.model import ContextBudget, ContextItem, ContextKind, ScoredItem
-from pycupel.model.checks import quoted
+from pycupel.text import quoted
 from pycupel.wire.items import BUDGET, ITEM
 
 __all__ = ["CODECS", "REASON_CODECS", "TYPES"]

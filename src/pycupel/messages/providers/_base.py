@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from pycupel.errors import MessageShapeError
 from pycupel.messages.content import ContentError, ContentReader, Prices
 from pycupel.messages.options import ResolvedProviderName
-from pycupel.model.frozen import sealed
+from pycupel.values import sealed
 
 __all__ = [
     "BESIDE",

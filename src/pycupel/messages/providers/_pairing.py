@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pycupel.messages.providers._base import CALL_OPEN, WARNING, Finding, MessageView, Pairing
-from pycupel.model.checks import quoted
+from pycupel.text import quoted
 
 __all__ = ["orphan", "pair_adjacent", "repeated", "repeated_calls", "unanswered", "waiting"]
 

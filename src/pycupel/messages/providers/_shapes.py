@@ -8,7 +8,7 @@ from typing import Any
 from pycupel.errors import MessageShapeError
 from pycupel.messages.fields import field, is_list, text_of
 from pycupel.model import ContextItem
-from pycupel.model.checks import describe
+from pycupel.text import describe
 
 __all__ = ["LANGCHAIN_ROLES", "check_content", "entries", "id_of", "message_in", "role_of"]
 

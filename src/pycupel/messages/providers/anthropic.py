@@ -27,7 +27,7 @@ from pycupel.messages.providers._base import CACHED, ERROR, MessageView, Pairing
 from pycupel.messages.providers._pairing import orphan, pair_adjacent
 from pycupel.messages.providers._rules import EMPTY_TEXT, ends_with_assistant, first_not_user
 from pycupel.messages.providers._shapes import entries, id_of, role_of
-from pycupel.model.checks import describe
+from pycupel.text import describe
 
 __all__ = ["ANTHROPIC"]
 

@@ -23,7 +23,7 @@ from pycupel.messages.providers._rules import (
     first_not_user,
 )
 from pycupel.messages.providers._shapes import entries, id_of, message_in, role_of
-from pycupel.model.checks import describe
+from pycupel.text import describe
 
 __all__ = ["GEMINI"]
 

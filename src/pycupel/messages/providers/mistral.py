@@ -12,7 +12,7 @@ from pycupel.messages.providers._base import WARNING, Finding, MessageView, Prov
 from pycupel.messages.providers._pairing import pair_adjacent
 from pycupel.messages.providers._rules import PREFIX, Fault, ends_with_assistant, faults_by_mark, system_neighbours
 from pycupel.messages.providers.openai import EMPTY_FAULTS, read_message, tool_calls
-from pycupel.model.checks import quoted
+from pycupel.text import quoted
 
 __all__ = ["MISTRAL"]
 

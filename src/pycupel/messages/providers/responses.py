@@ -17,7 +17,7 @@ from pycupel.messages.providers._pairing import orphan, repeated, repeated_calls
 from pycupel.messages.providers._rules import EMPTY_TEXT, EMPTY_TEXT_FAULT, faults_by_mark, has_empty_text
 from pycupel.messages.providers._shapes import check_content, id_of, message_in, role_of
 from pycupel.messages.providers.openai import PRICES
-from pycupel.model.checks import describe, quoted
+from pycupel.text import describe, quoted
 
 __all__ = ["RESPONSES"]
 

@@ -5,8 +5,10 @@
     class GreedySlice(IndexedSlicer):
         cost_exponent: float = field(default=1.0, metadata=number(low=0.0, high=2.0))
 
-        __post_init__ = checked_as(SlicerConfigError)
         __repr__ = brief_repr
+
+        def __post_init__(self) -> None:
+            check_fields(self, SlicerConfigError)
 
 A field's metadata has the `Rule` that its values keep: the constructor checks and converts them by it, and the schema
 of policy files has its limits. `pycupel.model.checks` makes the rules. A constructor that takes something other than
@@ -75,17 +77,12 @@ def rule_of(metadata: Mapping[Any, Any]) -> Rule | None:
 
 def check_fields(value: Any, error: _Error) -> None:
     """Check and convert the fields of a frozen dataclass as they are declared."""
-    for name, check in _checks(type(value)):
-        object.__setattr__(value, name, check(name, getattr(value, name), error))
-
-
-def checked_as(error: _Error) -> Callable[[Any], None]:
-    """Make the `__post_init__` of a class with nothing to check but its fields; `error` is raised for invalid ones."""
-
-    def check(self: Any) -> None:
-        check_fields(self, error)
-
-    return check
+    cls: Any = type(value)
+    for name, check in _checks(cls):
+        given = getattr(value, name)
+        checked = check(name, given, error)
+        if checked is not given:
+            object.__setattr__(value, name, checked)
 
 
 @lru_cache(maxsize=512)

@@ -184,7 +184,8 @@ def _smallest_size(is_selected: Callable[[int], bool], smallest: int, ceiling: i
     if found is None and limit < ceiling:
         raise InvalidArgumentError(
             f"no budget from {number_text(smallest)} to {number_text(limit)} selects the target, and an exhaustive "
-            f"search over {candidates} items stops there; lower search_ceiling to {number_text(limit)}, or omit exhaustive",
+            f"search over {candidates} items stops there; lower search_ceiling to {number_text(limit)}, or omit "
+            "exhaustive",
             argument="search_ceiling",
             value=ceiling,
         )

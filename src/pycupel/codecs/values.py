@@ -115,7 +115,7 @@ def limited(codec: Codec, low: float | None = None, high: float | None = None, a
         return number
 
     limits = {"minimum": low, "maximum": high, "exclusiveMinimum": above}
-    keywords = {name: limit for name, limit in limits.items() if limit is not None}
+    keywords = {name: _write_finite(limit, Context()) for name, limit in limits.items() if limit is not None}
     return Codec(lambda: {**codec.schema(), **keywords}, read, codec.write)
 
 

@@ -11,7 +11,7 @@ from pycupel.model.checks import checked_count, checked_float, checked_mapping, 
 from pycupel.model.kind import ContextKind
 from pycupel.model.percent import without_percent
 from pycupel.text import number_text, quoted, shortened
-from pycupel.values import FrozenDict, sealed
+from pycupel.values import FrozenDict, hold, sealed
 
 __all__ = ["ContextBudget"]
 
@@ -84,12 +84,14 @@ class ContextBudget:
         margin = estimation_safety_margin_percent
         if margin != 0.0 or type(margin) is not float:
             margin = checked_float("estimation_safety_margin_percent", margin, InvalidBudgetError, low=0.0, high=100.0)
-        put = object.__setattr__
-        put(self, "max_tokens", limit)
-        put(self, "target_tokens", target)
-        put(self, "output_reserve", reserve)
-        put(self, "reserved_slots", reserved_slots if reserved_slots is _NO_SLOTS else _slots(reserved_slots))
-        put(self, "estimation_safety_margin_percent", margin)
+        hold(
+            self,
+            max_tokens=limit,
+            target_tokens=target,
+            output_reserve=reserve,
+            reserved_slots=reserved_slots if reserved_slots is _NO_SLOTS else _slots(reserved_slots),
+            estimation_safety_margin_percent=margin,
+        )
 
     @classmethod
     def of(cls, budget: Any, name: str = "budget") -> ContextBudget:

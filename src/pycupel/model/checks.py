@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
 from operator import index
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model.names import find_name, suggestion
 from pycupel.text import describe, number_text, one_line, quoted
+from pycupel.values import Rule
 
 __all__ = [
     "MAX_NESTING",
@@ -209,6 +210,58 @@ def checked_name(name: str, value: Any, known: Iterable[_Name], error: _Error = 
             value=value,
         )
     return found
+
+
+# The rules of fields, as their metadata: see `pycupel.values`.
+
+
+def rule(check: Callable[[str, Any], Any]) -> Mapping[str, Rule]:
+    """Declare a field by a check that knows its errors."""
+    return {"rule": Rule(lambda name, value, _: check(name, value))}
+
+
+def number(low: float | None = None, high: float | None = None, above: float | None = None) -> Mapping[str, Rule]:
+    """Declare a finite number within limits."""
+    least, most = -math.inf if low is None else low, math.inf if high is None else high
+
+    def check(name: str, value: Any, error: _Error) -> float:
+        checked = checked_float(name, value, error, low=least, high=most)
+        if above is not None and checked <= above:
+            raise error(f"{name} must be greater than {above}, not {checked}", argument=name, value=checked)
+        return checked
+
+    limits = {"low": low, "high": high, "above": above}
+    return {"rule": Rule(check, {name: limit for name, limit in limits.items() if limit is not None})}
+
+
+def inside(**limits: float) -> Mapping[str, Rule]:
+    """Declare the limits of the numbers in a list or mapping, which the constructor checks."""
+    return {"rule": Rule(lambda _, value, __: value, limits)}
+
+
+SHARE = number(low=0.0, high=1.0)
+COUNT: Mapping[str, Rule] = {"rule": Rule(checked_count, {"low": 0})}
+POSITIVE: Mapping[str, Rule] = {"rule": Rule(checked_positive, {"above": 0})}
+FLAG = rule(checked_bool)
+TEXT = rule(checked_str)
+
+
+def one_of(names: Any) -> Mapping[str, Rule]:
+    """Declare one of the names of a `Literal`, or a member of an enumeration, in any spelling."""
+    choices: Any = get_args(names) or names
+
+    def check(name: str, value: Any, error: _Error) -> Any:
+        # Most values are members, or names as they are declared, and no name is equal to another.
+        exact = type(value) is names or (choices is not names and type(value) is str and value in choices)
+        return value if exact else checked_name(name, value, choices, error)
+
+    return {"rule": Rule(check)}
+
+
+def or_none(metadata: Mapping[str, Rule]) -> Mapping[str, Rule]:
+    """Declare a field that may also be None."""
+    check, limits = metadata["rule"]
+    return {"rule": Rule(lambda name, value, error: None if value is None else check(name, value, error), limits)}
 
 
 def is_aware(value: Any) -> bool:

@@ -13,7 +13,7 @@ from pycupel.errors import InvalidItemError
 from pycupel.model.checks import argument_of, checked_str, wrong_type
 from pycupel.model.names import fold
 from pycupel.text import quoted
-from pycupel.values import sealed
+from pycupel.values import hold, sealed
 
 __all__ = ["ContextKind", "ContextSource"]
 
@@ -41,8 +41,7 @@ class _FoldedName:
     def __init__(self, value: str) -> None:
         text = checked_str("value", value)
         _check_name(type(self), text, "value")
-        object.__setattr__(self, "value", text)
-        object.__setattr__(self, "key", fold(text))
+        hold(self, value=text, key=fold(text))
 
     @classmethod
     def of(cls, value: Any, name: str = "value") -> Self:

@@ -13,7 +13,7 @@ from pycupel.placers._base import IndexedPlacer, place_by_index, reads_positions
 from pycupel.placers.chronological import ChronologicalPlacer
 from pycupel.protocols import Placer, checked_placer
 from pycupel.text import quoted
-from pycupel.values import sealed
+from pycupel.values import hold, sealed
 
 __all__ = ["FramedPlacer"]
 
@@ -55,14 +55,12 @@ class FramedPlacer(IndexedPlacer):
         first: Iterable[ContextKind | str] | Picks = (ContextKind.SYSTEM_PROMPT,),
         last: Iterable[ContextKind | str] | Picks = (),
     ) -> None:
-        object.__setattr__(self, "inner", checked_placer("inner", inner))
+        hold(self, inner=checked_placer("inner", inner))
         check_inner("placers", self, FramedPlacer, InvalidArgumentError)
-        object.__setattr__(self, "first", _kinds_or_function("first", first))
-        object.__setattr__(self, "last", _kinds_or_function("last", last))
-        object.__setattr__(self, "_picks_first", _keys_or_function(self.first))
-        object.__setattr__(self, "_picks_last", _keys_or_function(self.last))
-        for kind in _kinds(self.last):
-            if kind in _kinds(self.first):
+        start, end = _kinds_or_function("first", first), _kinds_or_function("last", last)
+        hold(self, first=start, last=end, _picks_first=_keys_or_function(start), _picks_last=_keys_or_function(end))
+        for kind in _kinds(end):
+            if kind in _kinds(start):
                 raise InvalidArgumentError(
                     f"kind {quoted(kind.value)} cannot be both first and last", argument="last", value=kind
                 )

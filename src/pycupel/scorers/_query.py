@@ -15,6 +15,7 @@ from pycupel.scorers._parts import leaves_of
 from pycupel.scorers.boosted import BoostedScorer
 from pycupel.scorers.composite import CompositeScorer
 from pycupel.scorers.reflexive import ReflexiveScorer
+from pycupel.values import hold
 
 __all__ = ["bind_query", "bind_stream", "bound_query", "scores_relevance"]
 
@@ -100,8 +101,8 @@ def _with_children(scorer: WrappingScorer, children: tuple[Scorer, ...]) -> Scor
         weights = [weight for _, weight in scorer.entries]
         new._hold(zip(children, weights, strict=True))
     else:
-        object.__setattr__(new, "inner", children[0])
+        hold(new, inner=children[0])
         if isinstance(scorer, BoostedScorer):
-            object.__setattr__(new, "boosts", children[1:])
+            hold(new, boosts=children[1:])
     scorer_with_query: Scorer = new
     return scorer_with_query

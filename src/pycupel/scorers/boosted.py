@@ -16,7 +16,7 @@ from pycupel.model import ContextItem
 from pycupel.model.checks import checked_iterable
 from pycupel.protocols import Scorer, checked_scorer
 from pycupel.scorers._base import WrappingScorer, check_nesting, combined, score_one
-from pycupel.values import sealed
+from pycupel.values import hold, sealed
 
 __all__ = ["BoostedScorer"]
 
@@ -45,8 +45,8 @@ class BoostedScorer(WrappingScorer):
 
     def __init__(self, inner: Scorer, *more: Scorer, boosts: Iterable[Scorer] = ()) -> None:
         given = (*more, *checked_iterable("boosts", "an iterable of scorers", boosts))
-        object.__setattr__(self, "inner", checked_scorer("inner", inner))
-        object.__setattr__(self, "boosts", tuple(checked_scorer(f"boosts[{i}]", b) for i, b in enumerate(given)))
+        boosts = tuple(checked_scorer(f"boosts[{i}]", boost) for i, boost in enumerate(given))
+        hold(self, inner=checked_scorer("inner", inner), boosts=boosts)
         check_nesting(self, "inner", [self.inner])
         check_nesting(self, "boosts", self.boosts)
 

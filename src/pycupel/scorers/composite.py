@@ -14,7 +14,7 @@ from pycupel.model.checks import as_float, checked_pairs
 from pycupel.protocols import Scorer, checked_scorer
 from pycupel.scorers._base import Batch, WrappingScorer, batches, check_nesting, combined, score_one
 from pycupel.scorers._weights import bad_weight
-from pycupel.values import sealed
+from pycupel.values import hold, sealed
 
 __all__ = ["CompositeScorer"]
 
@@ -49,13 +49,13 @@ class CompositeScorer(WrappingScorer):
             raise ScorerConfigError("At least one scorer entry is required", argument="entries")
         if not isfinite(total_weight):
             raise ScorerConfigError("the sum of all weights must be finite", argument="entries")
-        object.__setattr__(self, "_normalized", tuple(weight / total_weight for _, weight in checked))
+        hold(self, _normalized=tuple(weight / total_weight for _, weight in checked))
         self._hold(checked)
         check_nesting(self, "entries", self.children)
 
     def _hold(self, entries: Iterable[tuple[Scorer, float]]) -> None:
-        object.__setattr__(self, "entries", tuple(entries))
-        object.__setattr__(self, "_batches", batches(self.children))
+        hold(self, entries=tuple(entries))
+        hold(self, _batches=batches(self.children))
 
     @property
     def children(self) -> tuple[Scorer, ...]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem, ContextKind
-from pycupel.model.checks import duplicate_kind
+from pycupel.model.checks import duplicate_kind, inside
 from pycupel.scorers._weights import checked_weight, weight_items
 from pycupel.text import quoted, shown
-from pycupel.values import FrozenDict, sealed
+from pycupel.values import FrozenDict, hold, sealed
 
 __all__ = ["KindScorer"]
 
@@ -40,7 +40,7 @@ class KindScorer:
         ScorerConfigError: a weight is negative or not finite, or a kind is listed twice.
     """
 
-    weights: Mapping[ContextKind, float]
+    weights: Mapping[ContextKind, float] = field(metadata=inside(low=0.0))
     """A weight of 0 or more for each kind; it may exceed 1.
 
     Kinds may be plain strings. Default: system prompt 1.0, memory 0.8, tool output 0.6, document 0.4, message 0.2.
@@ -55,8 +55,7 @@ class KindScorer:
             if kind in checked:
                 raise duplicate_kind("weights", kind.value, ScorerConfigError)
             checked[kind] = checked_weight("Weight for kind", f"weights[{quoted(kind.value)}]", weight)
-        object.__setattr__(self, "weights", FrozenDict(checked))
-        object.__setattr__(self, "_by_key", {kind.key: weight for kind, weight in checked.items()})
+        hold(self, weights=FrozenDict(checked), _by_key={kind.key: weight for kind, weight in checked.items()})
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
         """Return the weight of the item's kind."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 
+from pycupel.errors import ScorerConfigError
 from pycupel.kernels.scale import min_max
 from pycupel.model import ContextItem
+from pycupel.model.checks import rule
 from pycupel.protocols import Scorer, checked_scorer
 from pycupel.scorers._base import WrappingScorer, check_nesting, score_all, score_one
-from pycupel.values import sealed
+from pycupel.values import check_fields, sealed
 
 __all__ = ["ScaledScorer"]
 
@@ -30,11 +32,11 @@ class ScaledScorer(WrappingScorer):
         CycleError: scorers are nested too deeply.
     """
 
-    inner: Scorer
+    inner: Scorer = field(metadata=rule(checked_scorer))
     """The scorer to stretch."""
 
     def __post_init__(self) -> None:
-        checked_scorer("inner", self.inner)
+        check_fields(self, ScorerConfigError)
         check_nesting(self, "inner", [self.inner])
 
     @property

@@ -9,11 +9,11 @@ from typing import ClassVar
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.checks import checked_bool, checked_str
+from pycupel.model.checks import checked_bool, checked_str, inside
 from pycupel.model.names import fold
 from pycupel.scorers._weights import checked_weight, weight_items
 from pycupel.text import quoted
-from pycupel.values import FrozenDict, record_repr, sealed
+from pycupel.values import FrozenDict, hold, record_repr, sealed
 
 __all__ = ["TagScorer"]
 
@@ -37,7 +37,7 @@ class TagScorer:
     reads: ClassVar[str] = "tags"
     """The field of items that the scorer reads."""
 
-    tag_weights: Mapping[str, float]
+    tag_weights: Mapping[str, float] = field(metadata=inside(low=0.0))
     """A weight of 0 or more for each tag. Tags without a weight do not count."""
 
     case_insensitive: bool
@@ -67,10 +67,7 @@ class TagScorer:
             total += weight
         if not isfinite(total):
             raise ScorerConfigError("the sum of tag_weights must be finite", argument="tag_weights")
-        object.__setattr__(self, "tag_weights", FrozenDict(weights))
-        object.__setattr__(self, "case_insensitive", folds)
-        object.__setattr__(self, "_lookup", lookup)
-        object.__setattr__(self, "_total", total)
+        hold(self, tag_weights=FrozenDict(weights), case_insensitive=folds, _lookup=lookup, _total=total)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
         """Return the weight of the item's tags as a share of all weights."""

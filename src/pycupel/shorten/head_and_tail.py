@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem
-from pycupel.model.checks import checked_positive
+from pycupel.model.checks import POSITIVE
 from pycupel.model.version import make_version
 from pycupel.protocols import ShortenContext
 from pycupel.shorten._text import head_end, is_binary, tail_start
+from pycupel.values import check_fields
 
 __all__ = ["HeadAndTail"]
 
@@ -31,11 +32,11 @@ class HeadAndTail:
         InvalidArgumentError: `tokens` is not positive.
     """
 
-    tokens: int
+    tokens: int = field(metadata=POSITIVE)
     """The maximum number of tokens of the version."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tokens", checked_positive("tokens", self.tokens, InvalidArgumentError))
+        check_fields(self, InvalidArgumentError)
 
     def shorten(self, item: ContextItem, context: ShortenContext, /) -> list[ContextItem]:
         """Make one version; none if the item already fits or cannot be cut."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem
-from pycupel.model.checks import checked_float, checked_iterable
+from pycupel.model.checks import checked_float, checked_iterable, inside
 from pycupel.model.version import make_version
 from pycupel.protocols import ShortenContext
 from pycupel.shorten._pieces import Piece, join_pieces, pieces_of
 from pycupel.shorten._units import units_of
+from pycupel.values import hold
 
 __all__ = ["KeyLines"]
 
@@ -44,7 +45,7 @@ class KeyLines:
         InvalidArgumentError: a share is not between 0 and 1, or there is none.
     """
 
-    shares: tuple[float, ...]
+    shares: tuple[float, ...] = field(metadata=inside(low=0.0, high=1.0))
     """The largest share of the item's tokens that each version may have."""
 
     def __init__(self, shares: Iterable[float] = (0.05, 0.1, 0.2, 0.4, 0.7)) -> None:
@@ -54,7 +55,7 @@ class KeyLines:
         ]
         if not given:
             raise InvalidArgumentError("shares must not be empty", argument="shares", value=())
-        object.__setattr__(self, "shares", tuple(sorted(set(given))))
+        hold(self, shares=tuple(sorted(set(given))))
 
     def shorten(self, item: ContextItem, context: ShortenContext, /) -> list[ContextItem]:
         """Make versions, longest first; fewer than `shares` if some would be equal or no shorter."""

@@ -12,6 +12,7 @@ from pycupel.model.checks import checked_iterable, wrong_type
 from pycupel.model.version import make_version
 from pycupel.protocols import ShortenContext, Shortener
 from pycupel.text import number_text
+from pycupel.values import hold
 
 __all__ = ["Versions", "unpacked"]
 
@@ -54,8 +55,7 @@ class Versions:
                     value=version,
                 )
             versions.append(version if version.original_tokens is not None else _completed(item, version))
-        object.__setattr__(self, "item", item)
-        object.__setattr__(self, "shorter", tuple(versions))
+        hold(self, item=item, shorter=tuple(versions))
 
 
 def unpacked(items: Sequence[Any], shortener: Shortener | None) -> tuple[list[Any], Shortener]:

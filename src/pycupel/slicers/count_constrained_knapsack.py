@@ -9,14 +9,14 @@ from typing import Any, cast
 from pycupel.errors import SlicerConfigError
 from pycupel.kernels.order import descending
 from pycupel.model import CountQuotaEntry, ScarcityBehavior
-from pycupel.model.checks import checked_choice, wrong_type
+from pycupel.model.checks import one_of, wrong_type
 from pycupel.model.enums import ScarcityLike
 from pycupel.protocols import Slicer
 from pycupel.slicers._base import IndexedSlicer
 from pycupel.slicers._counts import CountingSlicer
 from pycupel.slicers._entries import checked_entries
 from pycupel.slicers.knapsack import KnapsackSlice
-from pycupel.values import brief_repr, sealed
+from pycupel.values import brief_repr, check_fields, hold, sealed
 
 __all__ = ["CountConstrainedKnapsackSlice"]
 
@@ -47,7 +47,7 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
     knapsack: KnapsackSlice
     """The slicer that selects the rest."""
 
-    scarcity: ScarcityBehavior
+    scarcity: ScarcityBehavior = field(metadata=one_of(ScarcityBehavior))
     """What to do when a kind has fewer candidates than required."""
 
     _by_key: dict[str, CountQuotaEntry] = field(init=False, repr=False, compare=False)
@@ -62,12 +62,10 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
         scarcity: ScarcityLike = ScarcityBehavior.DEGRADE,
     ) -> None:
         by_key = checked_entries(entries, CountQuotaEntry)
-        object.__setattr__(self, "entries", tuple(by_key.values()))
-        object.__setattr__(self, "_by_key", by_key)
         if not isinstance(cast(Any, knapsack), KnapsackSlice):
             raise wrong_type("knapsack", "a KnapsackSlice", knapsack)
-        object.__setattr__(self, "knapsack", knapsack)
-        object.__setattr__(self, "scarcity", checked_choice("scarcity", scarcity, ScarcityBehavior, SlicerConfigError))
+        hold(self, entries=tuple(by_key.values()), knapsack=knapsack, scarcity=scarcity, _by_key=by_key)
+        check_fields(self, SlicerConfigError)
 
     @property
     def engine(self) -> Slicer:

@@ -9,7 +9,7 @@ from typing import Literal
 from pycupel.errors import SlicerConfigError
 from pycupel.kernels.order import descending
 from pycupel.model import CountQuotaEntry, ScarcityBehavior
-from pycupel.model.checks import checked_choice, checked_name
+from pycupel.model.checks import one_of, rule
 from pycupel.model.enums import ScarcityLike
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import IndexedSlicer, check_nesting, restricted
@@ -17,9 +17,12 @@ from pycupel.slicers._counts import CountingSlicer
 from pycupel.slicers._entries import checked_entries
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.slicers.knapsack import KnapsackSlice
-from pycupel.values import brief_repr, sealed
+from pycupel.values import brief_repr, check_fields, hold, sealed
 
 __all__ = ["CountQuotaSlice"]
+
+
+_CapOrder = Literal["inner", "score"]
 
 
 @sealed
@@ -49,13 +52,13 @@ class CountQuotaSlice(CountingSlicer):
     entries: tuple[CountQuotaEntry, ...]
     """How many items of a kind are required and allowed; at most one entry for each kind."""
 
-    inner: Slicer
+    inner: Slicer = field(metadata=rule(checked_slicer))
     """The slicer that selects the rest; not a `KnapsackSlice`."""
 
-    scarcity: ScarcityBehavior
+    scarcity: ScarcityBehavior = field(metadata=one_of(ScarcityBehavior))
     """What to do when a kind has fewer candidates than required."""
 
-    cap_order: Literal["inner", "score"]
+    cap_order: _CapOrder = field(metadata=one_of(_CapOrder))
     """Which items of a kind a cap keeps: with `"inner"` those that the inner slicer selected first (with `GreedySlice`
     those with the most score per token), with `"score"` those with the highest scores.
     """
@@ -71,11 +74,9 @@ class CountQuotaSlice(CountingSlicer):
         inner: Slicer = GreedySlice(),
         scarcity: ScarcityLike = ScarcityBehavior.DEGRADE,
         *,
-        cap_order: Literal["inner", "score"] = "inner",
+        cap_order: _CapOrder = "inner",
     ) -> None:
         by_key = checked_entries(entries, CountQuotaEntry)
-        object.__setattr__(self, "entries", tuple(by_key.values()))
-        object.__setattr__(self, "_by_key", by_key)
         if isinstance(inner, KnapsackSlice):
             raise SlicerConfigError(
                 "CountQuotaSlice does not support KnapsackSlice as its inner slicer. "
@@ -83,11 +84,10 @@ class CountQuotaSlice(CountingSlicer):
                 argument="inner",
                 value=inner,
             )
-        object.__setattr__(self, "inner", checked_slicer("inner", inner))
+        entries = tuple(by_key.values())
+        hold(self, entries=entries, inner=inner, scarcity=scarcity, cap_order=cap_order, _by_key=by_key)
+        check_fields(self, SlicerConfigError)
         check_nesting(self)
-        object.__setattr__(self, "scarcity", checked_choice("scarcity", scarcity, ScarcityBehavior, SlicerConfigError))
-        order = checked_name("cap_order", cap_order, ("inner", "score"), SlicerConfigError)
-        object.__setattr__(self, "cap_order", order)
 
     @property
     def engine(self) -> Slicer:

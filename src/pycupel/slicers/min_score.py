@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pycupel.diagnostics import CountRequirementShortfall, ScoredTooLow
 from pycupel.errors import SlicerConfigError
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint
-from pycupel.model.checks import checked_float
+from pycupel.model.checks import number, rule
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import (
     IndexedSlicer,
@@ -21,7 +21,7 @@ from pycupel.slicers._base import (
     restricted,
 )
 from pycupel.slicers.constraints import quota_constraints_of
-from pycupel.values import record_repr, sealed
+from pycupel.values import check_fields, record_repr, sealed
 
 __all__ = ["MinScoreSlice"]
 
@@ -43,18 +43,17 @@ class MinScoreSlice(IndexedSlicer):
         SlicerConfigError: `min_score` is not finite, or slicers are nested too deeply.
     """
 
-    inner: Slicer
+    inner: Slicer = field(metadata=rule(checked_slicer))
     """The slicer that selects among the rest."""
 
-    min_score: float
+    min_score: float = field(metadata=number())
     """The lowest score that may be selected."""
 
     __repr__ = record_repr
 
     def __post_init__(self) -> None:
-        checked_slicer("inner", self.inner)
+        check_fields(self, SlicerConfigError)
         check_nesting(self)
-        object.__setattr__(self, "min_score", checked_float("min_score", self.min_score, SlicerConfigError))
 
     @property
     def supports_marginal_items(self) -> bool:  # type: ignore[override] # pyright: ignore[reportIncompatibleVariableOverride]

@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 from pycupel.diagnostics import CountRequirementShortfall
 from pycupel.errors import SlicerConfigError
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, QuotaConstraintMode, QuotaEntry
-from pycupel.model.checks import checked_bool
+from pycupel.model.checks import FLAG, rule
 from pycupel.model.percent import percent_of
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import (
@@ -28,7 +28,7 @@ from pycupel.slicers._entries import checked_entries, partition_by_kind
 from pycupel.slicers.constraints import quota_constraints_of
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.text import number_text, shortened
-from pycupel.values import brief_repr, sealed
+from pycupel.values import brief_repr, check_fields, hold, sealed
 
 __all__ = ["QuotaSlice"]
 
@@ -76,10 +76,10 @@ class QuotaSlice(IndexedSlicer):
     entries: tuple[QuotaEntry, ...]
     """The minimum and maximum share of a kind in percent; at most one entry for each kind."""
 
-    inner: Slicer
+    inner: Slicer = field(metadata=rule(checked_slicer))
     """The slicer that selects within each share."""
 
-    redistribute: bool
+    redistribute: bool = field(metadata=FLAG)
     """Whether to offer unused tokens to the kinds again, in order of their first item, each up to its cap."""
 
     _by_key: dict[str, QuotaEntry] = field(init=False, repr=False, compare=False)
@@ -100,15 +100,13 @@ class QuotaSlice(IndexedSlicer):
                 argument="entries",
                 value=required,
             )
-        object.__setattr__(self, "entries", tuple(by_key.values()))
-        object.__setattr__(self, "inner", checked_slicer("inner", inner))
+        hold(self, entries=tuple(by_key.values()), inner=inner, redistribute=redistribute, _by_key=by_key)
+        check_fields(self, SlicerConfigError)
         check_nesting(self)
         _check_percentages(self.inner)
-        object.__setattr__(self, "redistribute", checked_bool("redistribute", redistribute))
-        object.__setattr__(self, "_by_key", by_key)
         # Each percentage, the largest first, with the number of entries that require it.
         requirements = sorted(Counter([entry.require for entry in by_key.values()]).items(), reverse=True)
-        object.__setattr__(self, "_requirements", tuple(requirements))
+        hold(self, _requirements=tuple(requirements))
 
     def quota_constraints(self) -> tuple[QuotaConstraint, ...]:
         """Return the limits of the entries and of the inner slicer."""
@@ -274,7 +272,7 @@ class QuotaSlice(IndexedSlicer):
             return self
         # This is called for each kind, and `replace` would check all entries again.
         slicer = copy(self)
-        object.__setattr__(slicer, "inner", inner)
+        hold(slicer, inner=inner)
         return slicer
 
     def _judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:

@@ -11,9 +11,9 @@ from pycupel.kernels.fill import fill
 from pycupel.kernels.order import descending
 from pycupel.kernels.sums import SortedSums
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_bool, checked_positive
+from pycupel.model.checks import FLAG, POSITIVE
 from pycupel.slicers._base import IndexedSlicer, IndexSlice
-from pycupel.values import record_repr, sealed
+from pycupel.values import check_fields, record_repr, sealed
 
 __all__ = ["StreamSlice", "compete"]
 
@@ -41,10 +41,10 @@ class StreamSlice(IndexedSlicer):
         SlicerConfigError: `batch_size` is not positive.
     """
 
-    batch_size: int = 32
+    batch_size: int = field(default=32, metadata=POSITIVE)
     """The number of items in a batch."""
 
-    replace: bool = field(default=False, kw_only=True)
+    replace: bool = field(default=False, kw_only=True, metadata=FLAG)
     """Whether each batch competes with the selection so far: both are sorted by score together, and what fits stays.
 
     A later item may then replace earlier ones with lower scores.
@@ -53,8 +53,7 @@ class StreamSlice(IndexedSlicer):
     __repr__ = record_repr
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "batch_size", checked_positive("batch_size", self.batch_size, SlicerConfigError))
-        object.__setattr__(self, "replace", checked_bool("replace", self.replace))
+        check_fields(self, SlicerConfigError)
 
     def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /

@@ -126,14 +126,7 @@ class PipelineConfigError(_InvalidValueError):
 
 
 class DocumentError(_InvalidValueError):
-    """A document cannot be read, or a value cannot be written as one.
-
-    Attributes:
-        path: Where in the document, like `included[3].item.tokens`; empty for the document as a whole.
-        errors: All mistakes, one error each, if the whole document was checked; the text lists them.
-        argument: The name of the parameter, as in the call; None if no single argument is to blame.
-        value: The invalid value, where there is one.
-    """
+    """A document cannot be read, or a value cannot be written as one."""
 
     path: str
     """Where in the document, like `included[3].item.tokens`; empty for the document as a whole."""
@@ -308,12 +301,7 @@ class MissingExtraError(_DataError, ImportError):
 
 
 class MessageShapeError(_InvalidValueError):
-    """A chat message has a shape that no provider uses.
-
-    Attributes:
-        index: The index of the message in the list.
-        key: The part of the message with the problem.
-    """
+    """A chat message has a shape that no provider uses."""
 
     index: int
     """The index of the message in the list."""
@@ -333,11 +321,7 @@ class MessageShapeError(_InvalidValueError):
 
 
 class ProviderAmbiguousError(_InvalidValueError):
-    """The provider of a chat history cannot be determined.
-
-    Attributes:
-        candidates: The providers that would accept the history.
-    """
+    """The provider of a chat history cannot be determined."""
 
     candidates: tuple[str, ...]
     """The providers that would accept the history."""
@@ -348,14 +332,7 @@ class ProviderAmbiguousError(_InvalidValueError):
 
 
 class UnitTooLargeError(CupelError):
-    """Messages that belong together do not fit into the budget.
-
-    Attributes:
-        indices: The indices of the messages.
-        tokens: The tokens that they need together.
-        available: The tokens that are available for them, beside everything else that must stay.
-        cause: What leaves no room for any message, such as a long system prompt; usually empty.
-    """
+    """Messages that belong together do not fit into the budget."""
 
     indices: tuple[int, ...]
     """The indices of the messages."""

@@ -98,14 +98,7 @@ class TokenCounter(Protocol):
 
 
 class ShortenContext:
-    """What a shortener may use: the other items, and a way to count tokens.
-
-    Attributes:
-        items: All items that compete for the budget, in their order; the item itself is one of them.
-        kept_texts: Texts that always stay.
-        counter: Counts the tokens of a text; None if it is unknown.
-        memo: A cache for what a shortener computes once for all items. A context belongs to one run.
-    """
+    """What a shortener may use: the other items, and a way to count tokens."""
 
     __slots__ = ("counter", "items", "kept_texts", "memo")
 

@@ -34,10 +34,6 @@ class Registry(Mapping[str, Any]):
 
     Names are found in any spelling: `metadataTrust`, `metadata_trust` and `metadata-trust` are the same name. If a name
     is not registered, installed plug-ins are searched, and loaded when they are used. Threads may share a registry.
-
-    Attributes:
-        what: The type of the entries: `scorer`, `slicer`, `placer`, `shortener`, `curve` or `clock`.
-        group: The entry point group of the plug-ins, such as `pycupel.scorers`.
     """
 
     what: str

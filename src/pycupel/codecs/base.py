@@ -72,17 +72,16 @@ Convert = Callable[[Any, Context], Any]
 
 @dataclass(slots=True, eq=False)
 class Codec:
-    """Converts one type of value to and from a part of a document: three functions.
-
-    Attributes:
-        schema: Returns the JSON Schema of the part.
-        read: Converts the part to the value.
-        write: Converts the value to the part. Often the same as `read`, so whatever can be read can be written.
-    """
+    """Converts one type of value to and from a part of a document: three functions."""
 
     schema: Callable[[], Schema]
+    """Returns the JSON Schema of the part."""
+
     read: Convert
+    """Converts the part to the value."""
+
     write: Convert
+    """Converts the value to the part. Often the same as `read`, so whatever can be read can be written."""
 
 
 def adapted(

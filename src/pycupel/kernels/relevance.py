@@ -17,13 +17,7 @@ class Analysis(NamedTuple):
 
 
 class Corpus:
-    """Statistics of all texts so far: their number, their words, and how many contain each term of a query.
-
-    Attributes:
-        texts: The number of texts.
-        words: The number of their words.
-        holders: For each term of the query, how many texts contain it.
-    """
+    """Statistics of all texts so far: their number, their words, and how many hold each term of a query."""
 
     __slots__ = ("_largest", "holders", "texts", "words")
 

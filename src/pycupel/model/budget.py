@@ -23,15 +23,6 @@ _NO_SLOTS: Mapping[ContextKind, int] = FrozenDict()
 class ContextBudget:
     """How many tokens a selection may use. Budgets are immutable, and checked when they are built.
 
-    Attributes:
-        max_tokens: The hard limit: the size of the model's context window.
-        target_tokens: How much the slicer tries to select; by default `max_tokens - output_reserve`.
-        output_reserve: Tokens kept free for the model's answer.
-        reserved_slots: Tokens kept free, by kind, for content that you add outside the pipeline. Nothing fills them:
-            to guarantee that a kind is represented, use `QuotaSlice` or `CountQuotaSlice`.
-        estimation_safety_margin_percent: How much of the budget to leave unused, in percent, because token counts are
-            estimates.
-
     Raises:
         TypeError: an argument has the wrong type.
         InvalidBudgetError: a number is out of range, or `reserved_slots` lists a kind twice.

@@ -90,10 +90,6 @@ class ContextKind(_FoldedName):
 
     Kinds are compared without regard to ASCII case, even with plain strings.
 
-    Attributes:
-        value: The name as it was spelled.
-        key: The name in lower case (ASCII letters only); use it in dicts and sets.
-
     Raises:
         TypeError: the value is not a str.
         InvalidItemError: the value is empty, blank, or longer than 1,000 characters.
@@ -123,10 +119,6 @@ class ContextSource(_FoldedName):
     """Where an item comes from: the chat, a tool, retrieval, or any name of your own.
 
     Sources are compared without regard to ASCII case, even with plain strings.
-
-    Attributes:
-        value: The name as it was spelled.
-        key: The name in lower case (ASCII letters only); use it in dicts and sets.
 
     Raises:
         TypeError: the value is not a str.

@@ -22,11 +22,6 @@ _PERCENT = number(low=0.0, high=100.0)
 class QuotaEntry:
     """The share of the budget, in percent, that `QuotaSlice` allots to a kind.
 
-    Attributes:
-        kind: The kind. A plain string is accepted.
-        require: The minimum share, from 0 to 100.
-        cap: The maximum share, from `require` to 100.
-
     Raises:
         TypeError: an argument has the wrong type.
         InvalidItemError: the kind is empty or blank.
@@ -54,11 +49,6 @@ class QuotaEntry:
 @dataclass(frozen=True, slots=True, init=False)
 class CountQuotaEntry:
     """How many items of a kind a count slicer selects. With both counts 0, the kind is excluded.
-
-    Attributes:
-        kind: The kind. A plain string is accepted.
-        cap_count: The maximum number of items.
-        require_count: The minimum number of items, at most `cap_count`.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -97,12 +87,6 @@ class QuotaConstraintMode(NamedEnum):
 @dataclass(frozen=True, slots=True, init=False)
 class QuotaConstraint:
     """How much of a kind a slicer selects, in percent of the tokens or in items.
-
-    Attributes:
-        kind: The kind. A plain string is accepted.
-        mode: What the two numbers mean.
-        require: The minimum.
-        cap: The maximum.
 
     Raises:
         TypeError: an argument has the wrong type; counts are whole numbers.

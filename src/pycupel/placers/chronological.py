@@ -23,11 +23,6 @@ _Undated = Literal["received", "position"]
 class ChronologicalPlacer(IndexedPlacer):
     """Oldest first, items without a timestamp last. Equal timestamps keep their order; scores do not matter.
 
-    Attributes:
-        undated: What to do if no item has a timestamp. "received" keeps the order in which the placer gets them, pinned
-            items and then by score, as the specification says. "position" restores the order of the input; only in a
-            pipeline, because `place` does not know that order.
-
     Raises:
         InvalidArgumentError: `undated` is neither "received" nor "position".
     """

@@ -27,11 +27,6 @@ class FramedPlacer(IndexedPlacer):
 
     Both keep the order in which the placer receives them: pinned items, then by score.
 
-    Attributes:
-        inner: The placer for the rest.
-        first: The kinds at the start, or a function that says whether an item belongs there.
-        last: The kinds at the end, or a function that says whether an item belongs there. `first` takes precedence.
-
     Raises:
         TypeError: an argument has the wrong type.
         InvalidArgumentError: a kind is both first and last, or placers are nested too deeply.

@@ -28,10 +28,6 @@ class BoostedScorer(WrappingScorer):
 
     `BoostedScorer(inner, a, b)` and `BoostedScorer(inner, boosts=[a, b])` are the same.
 
-    Attributes:
-        inner: The scorer to multiply.
-        boosts: The scorers to multiply it by, usually `MetadataKeyScorer`s.
-
     Raises:
         TypeError: an argument is not a scorer.
         CycleError: scorers are nested too deeply.

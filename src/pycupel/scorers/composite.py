@@ -24,9 +24,6 @@ __all__ = ["CompositeScorer"]
 class CompositeScorer(WrappingScorer):
     """The weighted average of other scorers.
 
-    Attributes:
-        entries: Pairs of a scorer and its weight. Weights are relative: 3 and 1 mean 0.75 and 0.25.
-
     Raises:
         TypeError: an entry is not a pair of a scorer and a number.
         ScorerConfigError: there are no entries, or a weight is not positive and finite.

@@ -76,9 +76,6 @@ def _checked_curve(name: str, value: Any) -> Any:
 class Exponential:
     """A curve that halves the score every `half_life`: `2 ** (-age / half_life)`.
 
-    Attributes:
-        half_life: The time in which the score halves, greater than zero.
-
     Raises:
         TypeError: it is not a timedelta.
         ScorerConfigError: it is not greater than zero.
@@ -99,9 +96,6 @@ class Exponential:
 @dataclass(frozen=True, slots=True, init=False)
 class Step:
     """A curve of steps: the score of the first window that is longer than the age, or of the last window.
-
-    Attributes:
-        windows: Pairs of a maximum age and a score between 0 and 1, in order of age.
 
     Raises:
         TypeError: a pair has the wrong types.
@@ -138,9 +132,6 @@ class Step:
 class Window:
     """A curve with one step: 1.0 while the age is less than `max_age`, then 0.0.
 
-    Attributes:
-        max_age: The length of the window, greater than zero.
-
     Raises:
         TypeError: it is not a timedelta.
         ScorerConfigError: it is not greater than zero.
@@ -173,11 +164,6 @@ class DecayScorer:
     """The older an item, the lower its score. An item from the future has age zero.
 
     The clock is read once per run, so all ages are consistent; with a live clock, two runs may differ.
-
-    Attributes:
-        time_provider: The clock: `SystemTimeProvider()`, any object with `now()`, or a function. There is no default.
-        curve: `Exponential`, `Step`, `Window`, or any object with `at(age)`.
-        null_timestamp_score: The score of items without a timestamp, from 0 to 1.
 
     Raises:
         TypeError: an argument has the wrong type.

@@ -30,10 +30,6 @@ DEFAULT_WEIGHTS: FrozenDict[ContextKind, float] = FrozenDict(
 class KindScorer:
     """The weight of the item's kind; 0.0 for a kind without a weight.
 
-    Attributes:
-        weights: A weight of 0 or more for each kind; it may exceed 1. Kinds may be plain strings. Default: system
-            prompt 1.0, memory 0.8, tool output 0.6, document 0.4, message 0.2.
-
     Raises:
         TypeError: an argument has the wrong type.
         InvalidItemError: a kind is empty or blank.

@@ -23,11 +23,6 @@ class MetadataKeyScorer:
 
     A `CompositeScorer` averages it like any score; to multiply, use it in a `BoostedScorer`.
 
-    Attributes:
-        key: The metadata key.
-        value: The value to match. Values other than strings are compared by their `str`.
-        boost: The score of items that match, greater than 0.
-
     Raises:
         TypeError: an argument has the wrong type.
         ScorerConfigError: `boost` is not positive and finite.

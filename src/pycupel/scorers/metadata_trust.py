@@ -25,9 +25,6 @@ _DECIMAL = re.compile(r"[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)
 class MetadataTrustScorer:
     """`metadata["cupel:trust"]`, a number or a decimal string, limited to the range from 0 to 1.
 
-    Attributes:
-        default_score: The score of items without a valid trust value, from 0 to 1.
-
     Raises:
         TypeError: `default_score` is not a number.
         ScorerConfigError: `default_score` is out of range.

@@ -26,11 +26,6 @@ class RecencyScorer:
 
     Equal timestamps have equal scores. Only the order counts, not the time between items; for that, use `DecayScorer`.
 
-    Attributes:
-        undated: What to do if no item has a timestamp. "oldest" gives all of them 0.0, as the specification says.
-            "position" treats messages and tool outputs as a conversation in order: the last scores 1.0, the first 0.0;
-            other items have no order and score 0.0.
-
     Raises:
         ScorerConfigError: `undated` is neither "oldest" nor "position".
     """

@@ -26,10 +26,6 @@ class ReflexiveScorer:
 
     Use it for scores that you already have: those of a retriever or a reranker, or a model's opinion.
 
-    Attributes:
-        rescale: "never" clamps, as the specification says. "auto" is for hints of any scale, such as raw BM25, cosines
-            or logits: if any hint is outside [0, 1], all are scaled, so that the smallest is 0 and the largest 1.
-
     Raises:
         ScorerConfigError: `rescale` is neither "never" nor "auto".
     """

@@ -39,18 +39,6 @@ class RelevanceScorer:
 
     A question belongs to a call: leave `query` out, and pass it to the call or use `for_query`.
 
-    Attributes:
-        query: The question, or None if it is not known yet.
-        k1: How fast repetitions of a word stop counting, 0 or more.
-        b: How strongly long contents are penalised, from 0 to 1.
-        window: How many positions away a neighbour may be, in input order and in the same group.
-        share: How much of the best neighbour's score is added, from 0 to 1.
-        group: The metadata key that names an item's group, such as a session or a file. Where no item has it, messages
-            and tool outputs are one group, and no other item has a group. Items without a group have no neighbours.
-        group_share: How much of the group's best score is added, from 0 to 1.
-        length_exponent: Finally, scores are divided by the number of words to this power, from 0 to 1.
-        optional: Whether every item scores 0 without a query, instead of raising an error.
-
     Raises:
         TypeError: an argument has the wrong type.
         ScorerConfigError: a number is out of range; or, when it has to score, there is no query.

@@ -24,9 +24,6 @@ class ScaledScorer(WrappingScorer):
 
     It is 0.5 where all scores are equal, and for an item whose score is not finite.
 
-    Attributes:
-        inner: The scorer to stretch.
-
     Raises:
         TypeError: `inner` is not a scorer.
         CycleError: scorers are nested too deeply.

@@ -38,12 +38,6 @@ class SimilarityScorer:
 
     For a hybrid with `RelevanceScorer`, put both into a `CompositeScorer`.
 
-    Attributes:
-        embed: A function that takes a list of texts and returns a vector for each: a list of lists of numbers, or an
-            array with a row for each text. Called once for a run, with the question first and then every content once.
-            The same text must always have the same vector.
-        query: The question, or None if it is not known yet. With an empty one every item scores 0.
-
     Raises:
         TypeError: an argument has the wrong type.
         ScorerConfigError: on scoring, there is no query, or `embed` returned something other than a finite

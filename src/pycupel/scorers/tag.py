@@ -25,10 +25,6 @@ class TagScorer:
 
     A tag that an item has twice counts twice.
 
-    Attributes:
-        tag_weights: A weight of 0 or more for each tag. Tags without a weight do not count.
-        case_insensitive: Whether tags are compared without regard to ASCII case.
-
     Raises:
         TypeError: an argument has the wrong type.
         ScorerConfigError: a weight is negative or not finite, or a tag is listed twice in different case.

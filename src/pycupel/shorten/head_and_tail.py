@@ -24,9 +24,6 @@ class HeadAndTail:
     Cuts are made at the end of a line or word if one is near, and never inside a character or an escape
     sequence. A text that cannot be cut, such as binary content, has no version.
 
-    Attributes:
-        tokens: The maximum number of tokens of the version.
-
     Raises:
         TypeError: `tokens` is not an integer.
         InvalidArgumentError: `tokens` is not positive.

@@ -37,9 +37,6 @@ class KeyLines:
 
     Items are newest first by timestamp; without one, a later item is newer.
 
-    Attributes:
-        shares: The largest share of the item's tokens that each version may have.
-
     Raises:
         TypeError: a share is not a number.
         InvalidArgumentError: a share is not between 0 and 1, or there is none.

@@ -21,11 +21,6 @@ __all__ = ["Versions", "unpacked"]
 class Versions:
     """An item and shorter versions of it, for `select` to choose from: `select([Versions(item, [summary])], 8_000)`.
 
-    Attributes:
-        item: The whole item. Its score counts for all versions.
-        shorter: The versions. One without `original_tokens` is copied, with them and a mark in its metadata; one that
-            has them is used as it is.
-
     Raises:
         TypeError: something is not a `ContextItem`.
         InvalidArgumentError: a version does not have fewer tokens than the item.

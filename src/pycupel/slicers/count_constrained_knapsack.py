@@ -31,11 +31,6 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
     Requirements come before the budget and may exceed it; then the overflow strategy decides. With no candidates at all
     nothing is selected, and the report lists the shortfalls. Pinned items are not counted.
 
-    Attributes:
-        entries: How many items of a kind are required and allowed; at most one entry for each kind.
-        knapsack: The slicer that selects the rest.
-        scarcity: What to do when a kind has fewer candidates than required.
-
     Raises:
         TypeError: an argument has the wrong type.
         SlicerConfigError: a kind is listed twice, or `scarcity` is unknown.

@@ -35,13 +35,6 @@ class CountQuotaSlice(CountingSlicer):
     Requirements come before the budget and may exceed it; then the overflow strategy decides. With no candidates at all
     nothing is selected, and the report lists the shortfalls. Pinned items are not counted.
 
-    Attributes:
-        entries: How many items of a kind are required and allowed; at most one entry for each kind.
-        inner: The slicer that selects the rest; not a `KnapsackSlice`.
-        scarcity: What to do when a kind has fewer candidates than required.
-        cap_order: Which items of a kind a cap keeps: with `"inner"` those that the inner slicer selected first (with
-            `GreedySlice` those with the most score per token), with `"score"` those with the highest scores.
-
     Raises:
         TypeError: an argument has the wrong type.
         SlicerConfigError: a kind is listed twice, an option is unknown, or `inner` is a `KnapsackSlice`.

@@ -23,10 +23,6 @@ class GreedySlice(IndexedSlicer):
     The default is the specification's score per token: a long top hit can lose to many short, weak items. Items
     without tokens always fit. Ties go to the earlier item.
 
-    Attributes:
-        cost_exponent: How much the tokens count, from 0 to 2: 1 is score per token, 0 is the order of the scores alone.
-        best_first: Whether the item with the highest score that fits is taken before anything else.
-
     Raises:
         TypeError: an argument has the wrong type.
         SlicerConfigError: `cost_exponent` is not a number from 0 to 2.

@@ -30,15 +30,6 @@ class KnapsackSlice(IndexedSlicer):
     Second, tokens are counted in buckets: with the default of 100, nothing fits into less than 100, and an item of 101
     tokens costs 200; `bucket_size=1` is exact.
 
-    Attributes:
-        bucket_size: Tokens in a bucket. Items are rounded up to whole buckets, the budget is rounded down.
-        max_cells: The specification's limit on candidates times buckets; None for no limit. Within it there is always
-            a result, in less time than the specification's table takes. Few selections need a table, so lifting the
-            limit usually costs nothing.
-        max_states: How many partial selections may be tried if a table would have more than `max_cells` cells, or
-            more than 50 million if that is None.
-        fill_free: Whether to add whatever still fits afterwards, in the order of the candidates.
-
     Raises:
         TypeError: an argument has the wrong type.
         SlicerConfigError: a number is not positive.

@@ -34,10 +34,6 @@ class MinScoreSlice(IndexedSlicer):
     The others are excluded as `ScoredTooLow`, whatever their tokens. NaN is below every minimum. Scores depend on the
     scorer: those of `RelevanceScorer` are shares of the best item's, so a minimum for them is relative.
 
-    Attributes:
-        inner: The slicer that selects among the rest.
-        min_score: The lowest score that may be selected.
-
     Raises:
         TypeError: an argument has the wrong type.
         SlicerConfigError: `min_score` is not finite, or slicers are nested too deeply.

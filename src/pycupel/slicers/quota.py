@@ -53,12 +53,6 @@ class QuotaSlice(IndexedSlicer):
     cap. Shares are rounded down. A share that a kind does not use stays empty unless `redistribute=True`, and a kind
     whose items have no tokens gets none.
 
-    Attributes:
-        entries: The minimum and maximum share of a kind in percent; at most one entry for each kind.
-        inner: The slicer that selects within each share.
-        redistribute: Whether to offer unused tokens to the kinds again, in order of their first item, each up to its
-            cap.
-
     Raises:
         TypeError: an argument has the wrong type.
         SlicerConfigError: a kind is listed twice, more than 100 percent are required in total, or a `QuotaSlice` inside

@@ -31,11 +31,6 @@ class StreamSlice(IndexedSlicer):
     Earlier batches win over better items that come later, and once a batch has filled the budget, the rest is ignored,
     even items without tokens. (A pipeline sorts all items by score first, so nothing better comes later.)
 
-    Attributes:
-        batch_size: The number of items in a batch.
-        replace: Whether each batch competes with the selection so far: both are sorted by score together, and what
-            fits stays. A later item may then replace earlier ones with lower scores.
-
     Raises:
         TypeError: an argument has the wrong type.
         SlicerConfigError: `batch_size` is not positive.

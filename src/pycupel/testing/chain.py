@@ -54,9 +54,6 @@ class SelectionReportChain(ReportSubject):
     """Assertions about a report, to be chained: each returns the chain, or raises `SelectionReportAssertionError`.
 
     Kinds may be strings. A predicate is a function that returns something true or false.
-
-    Attributes:
-        report: The report that the assertions are about.
     """
 
     __slots__ = ()

@@ -21,12 +21,7 @@ __all__ = ["BrokenProperty", "StrategyCheckError", "check_placer", "check_scorer
 
 
 class StrategyCheckError(AssertionError):
-    """A strategy violates its contract. The text lists every problem.
-
-    Attributes:
-        strategy: The name of the strategy's class.
-        broken: The violated properties.
-    """
+    """A strategy violates its contract. The text lists every problem."""
 
     strategy: str
     """The name of the strategy's class."""

@@ -30,9 +30,6 @@ class ReportRunner:
 
     Args:
         default: What to run by default: a pipeline, a policy, the name of a preset, or a scorer.
-
-    Attributes:
-        reports: The reports so far, in the order of the calls.
     """
 
     reports: list[SelectionReport]

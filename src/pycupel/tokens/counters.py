@@ -32,14 +32,6 @@ _USAGE = (
 class Counter:
     """Counts the tokens of a text: `counter(text)`. The fields say how.
 
-    Attributes:
-        function: The function that counts.
-        name: The encoding, "estimator", or the name of your own function.
-        version: The name and version of the package that counts.
-        exact: Whether the count is the model's own.
-        margin_percent: How much of a budget to leave free, because the count may be too low.
-        batch: A function that counts many texts at once, or None.
-
     Raises:
         TypeError: `function` or `batch` is not a function.
     """

@@ -8,8 +8,6 @@ from typing import IO, Any
 
 from pycupel.errors import InvalidArgumentError
 
-__all__ = ["decompressed", "is_damaged", "open_binary"]
-
 # Imported when needed: most files are not compressed.
 _OPENERS = {".xz": "lzma", ".gz": "gzip", ".bz2": "bz2"}
 

@@ -77,8 +77,7 @@ def rule_of(metadata: Mapping[Any, Any]) -> Rule | None:
 
 def check_fields(value: Any, error: _Error) -> None:
     """Check and convert the fields of a frozen dataclass as they are declared."""
-    cls: Any = type(value)
-    for name, check in _checks(cls):
+    for name, check in _checks(value.__class__):
         given = getattr(value, name)
         checked = check(name, given, error)
         if checked is not given:

@@ -17,20 +17,6 @@ from pycupel.errors import CupelError, DocumentError
 from pycupel.model import ContextKind
 from pycupel.text import clip, describe_value, shortened
 
-__all__ = [
-    "BuildError",
-    "Codec",
-    "Context",
-    "Convert",
-    "Schema",
-    "adapted",
-    "as_object",
-    "constructor_error",
-    "key_step",
-    "must_be",
-    "prefix_path",
-]
-
 Schema = dict[str, Any]
 """A JSON Schema, as a dictionary."""
 

@@ -12,7 +12,7 @@ from functools import cache, partial
 from itertools import pairwise
 from textwrap import dedent
 from types import NoneType, UnionType
-from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from pycupel.codecs.base import Codec
 from pycupel.codecs.records import REQUIRED, Field
@@ -104,13 +104,13 @@ def _descriptions(factory: Any) -> dict[str, str]:
 def _field_docstrings(cls: type[Any]) -> dict[str, str]:
     """Return the docstrings below the fields of a class, which only its source has."""
     try:
-        body = ast.parse(dedent(inspect.getsource(cls))).body[0].body  # type: ignore[attr-defined]
+        declaration = ast.parse(dedent(inspect.getsource(cls))).body[0]
     except (OSError, TypeError, SyntaxError):
         # Made without a file, such as in a shell.
         return {}
     return {
         statement.target.id: " ".join(below.value.value.split())
-        for statement, below in pairwise(body)
+        for statement, below in pairwise(cast(ast.ClassDef, declaration).body)
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
         if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) and isinstance(below.value.value, str)
     }

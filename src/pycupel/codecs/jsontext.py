@@ -12,8 +12,6 @@ from pycupel.errors import DocumentError
 from pycupel.model.checks import wrong_type
 from pycupel.text import clip, quoted
 
-__all__ = ["TOO_DEEP", "check_depth", "format_json", "parse_json", "reject_duplicate_keys"]
-
 _MAX_DEPTH = 64
 """The maximum depth of nested objects and lists in a document."""
 

@@ -11,8 +11,6 @@ from pycupel.errors import CupelError, DocumentError
 from pycupel.model.names import suggestion
 from pycupel.text import quoted, shortened
 
-__all__ = ["OPTIONAL", "REQUIRED", "Field", "Record", "camel", "snake"]
-
 REQUIRED: Final[Any] = object()
 """The default of a field that must be present."""
 

@@ -17,22 +17,6 @@ from pycupel.model.checks import as_float, checked_int
 from pycupel.model.names import find_name, suggestion
 from pycupel.text import describe_value, quoted
 
-__all__ = [
-    "FINITE",
-    "FLAG",
-    "INTEGER",
-    "JSON",
-    "KIND",
-    "NUMBER",
-    "OBJECT",
-    "SOURCE",
-    "TEXT",
-    "choice",
-    "limited",
-    "list_of",
-    "map_of",
-]
-
 
 def _text(value: Any, _: Context) -> str:
     """Check for a string that UTF-8 can encode. A member of an enumeration becomes a plain string."""

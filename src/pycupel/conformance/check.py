@@ -26,8 +26,6 @@ from pycupel.registry import PLACERS, SCORERS, SLICERS, Registry
 from pycupel.scorers._base import score_all
 from pycupel.text import describe
 
-__all__ = ["check_vector"]
-
 _ERRORS: Mapping[str, type[errors.CupelError]] = {
     "PinnedExceedsBudget": errors.PinnedExceedsBudgetError,
     "Overflow": errors.BudgetOverflowError,

@@ -10,17 +10,6 @@ from pycupel.conformance.load import Table, VectorError, reject_misspelt, requir
 from pycupel.diagnostics import ExcludedItem, IncludedItem, OverflowEvent, SelectionReport
 from pycupel.text import describe
 
-__all__ = [
-    "MismatchError",
-    "compare_diagnostics",
-    "compare_overflow",
-    "epsilon_of",
-    "same",
-    "same_score",
-    "same_shortfalls",
-]
-
-
 _SUMMARY = ("total_candidates", "total_tokens_considered")
 
 # Scores are about 0 to 1: with a larger tolerance, a vector would pass whatever they are.

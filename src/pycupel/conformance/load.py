@@ -11,18 +11,6 @@ from typing import Any, TypeVar, cast
 from pycupel.model.names import find_name, suggestion
 from pycupel.text import describe, quoted
 
-__all__ = [
-    "Table",
-    "VectorError",
-    "choose",
-    "is_list",
-    "read_vector",
-    "reject_misspelt",
-    "require",
-    "section",
-    "tables",
-]
-
 Table = dict[str, Any]
 
 _Name = TypeVar("_Name", bound=str)

@@ -7,8 +7,6 @@ from typing import Any
 from pycupel.conformance.load import Table, VectorError, is_list, reject_misspelt, section
 from pycupel.text import describe
 
-__all__ = ["check_statements", "expected_of"]
-
 # The lists of a vector.
 _LISTS = ("items", "scored_items", "expected", "expected_output")
 

@@ -14,8 +14,6 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import checked_path, checked_str
 from pycupel.values import sealed
 
-__all__ = ["SPECIFICATION", "SuiteResult", "VectorResult", "run_suite"]
-
 # By date and commit, because the version numbers inside the text disagree (META-01).
 SPECIFICATION = "Cupel spec text of 2026-03-25 (post-1.3.0), 67-vector suite at commit 0b82dad"
 """The specification that this version implements, and the conformance suite for it."""

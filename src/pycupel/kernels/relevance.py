@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from math import log
 from typing import NamedTuple
 
-__all__ = ["Analysis", "Corpus", "bm25", "share_with_group", "share_with_neighbours"]
-
 
 class Analysis(NamedTuple):
     """A text: how often each term occurs, and how many words there are."""

@@ -13,8 +13,6 @@ from pycupel.model.percent import without_percent
 from pycupel.text import number_text, quoted, shortened
 from pycupel.values import FrozenDict, hold, sealed
 
-__all__ = ["ContextBudget"]
-
 _NO_SLOTS: Mapping[ContextKind, int] = FrozenDict()
 
 

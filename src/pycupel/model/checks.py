@@ -19,31 +19,6 @@ from pycupel.model.names import find_name, suggestion
 from pycupel.text import describe, number_text, one_line, quoted
 from pycupel.values import Rule
 
-__all__ = [
-    "MAX_NESTING",
-    "argument_of",
-    "as_float",
-    "check_inner",
-    "checked_aware",
-    "checked_bool",
-    "checked_callable",
-    "checked_choice",
-    "checked_count",
-    "checked_float",
-    "checked_int",
-    "checked_iterable",
-    "checked_mapping",
-    "checked_name",
-    "checked_pairs",
-    "checked_path",
-    "checked_positive",
-    "checked_str",
-    "duplicate_kind",
-    "is_aware",
-    "refuse_class",
-    "wrong_type",
-]
-
 _Choice = TypeVar("_Choice", bound=StrEnum)
 _Name = TypeVar("_Name", bound=str)
 _Function = TypeVar("_Function")
@@ -217,7 +192,11 @@ def checked_name(name: str, value: Any, known: Iterable[_Name], error: _Error = 
 
 def rule(check: Callable[[str, Any], Any]) -> Mapping[str, Rule]:
     """Declare a field by a check that knows its errors."""
-    return {"rule": Rule(lambda name, value, _: check(name, value))}
+
+    def check_only(name: str, value: Any, _: _Error) -> Any:
+        return check(name, value)
+
+    return {"rule": Rule(check_only)}
 
 
 def number(low: float | None = None, high: float | None = None, above: float | None = None) -> Mapping[str, Rule]:
@@ -236,7 +215,11 @@ def number(low: float | None = None, high: float | None = None, above: float | N
 
 def inside(**limits: float) -> Mapping[str, Rule]:
     """Declare the limits of the numbers in a list or mapping, which the constructor checks."""
-    return {"rule": Rule(lambda _, value, __: value, limits)}
+
+    def unchanged(_: str, value: Any, __: _Error) -> Any:
+        return value
+
+    return {"rule": Rule(unchanged, limits)}
 
 
 SHARE = number(low=0.0, high=1.0)
@@ -261,7 +244,11 @@ def one_of(names: Any) -> Mapping[str, Rule]:
 def or_none(metadata: Mapping[str, Rule]) -> Mapping[str, Rule]:
     """Declare a field that may also be None."""
     check, limits = metadata["rule"]
-    return {"rule": Rule(lambda name, value, error: None if value is None else check(name, value, error), limits)}
+
+    def check_given(name: str, value: Any, error: _Error) -> Any:
+        return None if value is None else check(name, value, error)
+
+    return {"rule": Rule(check_given, limits)}
 
 
 def is_aware(value: Any) -> bool:

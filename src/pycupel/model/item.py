@@ -23,8 +23,6 @@ from pycupel.model.kind import ContextKind, ContextSource
 from pycupel.text import shortened
 from pycupel.values import FrozenDict, draft_of, sealed
 
-__all__ = ["ContextItem", "ScoredItem", "checked_items", "split_scored", "trusted_item"]
-
 _NO_TAGS: tuple[str, ...] = ()
 _NO_METADATA: FrozenDict[str, Any] = FrozenDict()
 

@@ -15,8 +15,6 @@ from pycupel.model.names import fold
 from pycupel.text import quoted
 from pycupel.values import hold, sealed
 
-__all__ = ["ContextKind", "ContextSource"]
-
 # Most programs use a few short names; the limits are for programs that generate them.
 _MAX_CACHED = 1_000
 _MAX_CACHED_LENGTH = 64

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from pycupel.values import sealed
 
-__all__ = ["Optionless"]
-
 
 @sealed
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,6 @@ from pycupel.model.names import NamedEnum
 from pycupel.text import one_line, shortened
 from pycupel.values import brief_repr, check_fields, hold, record_repr, sealed
 
-__all__ = ["CountQuotaEntry", "QuotaConstraint", "QuotaConstraintMode", "QuotaEntry"]
-
 _PERCENT = number(low=0.0, high=100.0)
 
 

@@ -10,8 +10,6 @@ from pycupel.model.checks import as_float, checked_str, wrong_type
 from pycupel.model.item import ContextItem
 from pycupel.values import FrozenDict
 
-__all__ = ["VERSION_KEY", "Shortened", "is_version_of", "make_version", "origin_key", "stated_units", "version_mark"]
-
 VERSION_KEY = "pycupel.version"
 """The metadata key that marks a version. Its value has `of`, `maker`, and `units` if they are stated."""
 

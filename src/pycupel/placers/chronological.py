@@ -12,9 +12,6 @@ from pycupel.model.checks import one_of
 from pycupel.placers._base import IndexedPlacer
 from pycupel.values import brief_repr, check_fields, sealed
 
-__all__ = ["ChronologicalPlacer"]
-
-
 _Undated = Literal["received", "position"]
 
 

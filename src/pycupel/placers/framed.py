@@ -15,8 +15,6 @@ from pycupel.protocols import Placer, checked_placer
 from pycupel.text import quoted
 from pycupel.values import hold, sealed
 
-__all__ = ["FramedPlacer"]
-
 Picks = Callable[[ContextItem], object]
 
 

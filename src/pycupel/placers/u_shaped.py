@@ -9,8 +9,6 @@ from pycupel.model import ContextItem
 from pycupel.model.optionless import Optionless
 from pycupel.placers._base import IndexedPlacer
 
-__all__ = ["UShapedPlacer"]
-
 
 class UShapedPlacer(Optionless, IndexedPlacer):
     """Puts the best item first, the second best last, and so on towards the middle.

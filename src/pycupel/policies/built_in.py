@@ -22,8 +22,6 @@ from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SHORTENERS, SLICE
 from pycupel.scorers.decay import Curve
 from pycupel.text import shortened
 
-__all__ = ["PLACER", "POSITIVE_INTEGER", "QUOTAS", "SHORTENER", "SLICER", "STRATEGIES", "WEIGHTED_SCORERS"]
-
 # The weight of a scorer in a composite, which checks it itself.
 _WEIGHT = limited(FINITE, above=0)
 POSITIVE_INTEGER = limited(INTEGER, above=0)

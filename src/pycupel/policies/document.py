@@ -24,8 +24,6 @@ from pycupel.registry import SLICERS
 from pycupel.scorers import CompositeScorer
 from pycupel.slicers import GreedySlice, QuotaSlice, StreamSlice
 
-__all__ = ["combine_mistakes", "policy_from_dict", "policy_json_schema", "policy_to_dict"]
-
 _READING = Context(collect=True, suggest=True)
 
 # The slicer options that have their own field beside `slicerType`.

@@ -23,20 +23,6 @@ from pycupel.slicers import GreedySlice, KnapsackSlice
 from pycupel.text import one_line, quoted
 from pycupel.values import FrozenDict
 
-__all__ = [
-    "CHAT",
-    "CODE_REVIEW",
-    "DEBUGGING",
-    "DOCUMENT_QA",
-    "LONG_RUNNING",
-    "PRESETS",
-    "RAG",
-    "TOOL_USE",
-    "PolicyRegistry",
-    "known_preset",
-    "preset",
-]
-
 # Strict score order. With exponent 0, `best_first` has no effect; it only states the intention.
 _BY_SCORE = GreedySlice(cost_exponent=0.0, best_first=True)
 _QUERY = scorers.RelevanceScorer(length_exponent=0.15, optional=True)

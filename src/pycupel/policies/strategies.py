@@ -15,8 +15,6 @@ from pycupel.registry import Registry
 from pycupel.scorers.similarity import SimilarityScorer
 from pycupel.text import one_line, quoted, shortened
 
-__all__ = ["Strategy", "by_name", "name_or_object", "registered_name"]
-
 _RESERVED = ("type", "weight")
 
 

@@ -28,8 +28,6 @@ from pycupel.render._rows import Entry, RowIndex, Table
 from pycupel.render._shares import held_tokens
 from pycupel.text import shortened
 
-__all__ = ["Data", "Kinds", "budget_data", "report_data", "script_number", "use_data"]
-
 Data: TypeAlias = dict[str, Any]
 
 # How many kinds have a colour, and how many characters of a text are in the page.

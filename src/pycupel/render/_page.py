@@ -12,8 +12,6 @@ from pycupel.model.checks import checked_bool, checked_count, checked_int
 from pycupel.render._layout import HEADING, QUIET, Line, Row, Span, Table, clipped, count, finish, paragraph
 from pycupel.values import sealed
 
-__all__ = ["Page"]
-
 _MIN_WIDTH = 40
 _COLORS = ("36", "32", "33", "35", "34", "96", "92", "93", "95", "94")
 

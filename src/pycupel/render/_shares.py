@@ -10,8 +10,6 @@ from pycupel.model import ContextBudget, ContextKind
 from pycupel.render._layout import ALARM, QUIET, Line, Row, Span, bar, share
 from pycupel.render._page import Page
 
-__all__ = ["held_tokens", "share_lines"]
-
 _COLUMNS = ("<", "<kind", ">tokens", ">share", ">items")
 _SYMBOLS = "#=+*o%@x&$"
 

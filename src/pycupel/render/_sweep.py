@@ -14,8 +14,6 @@ from pycupel.pipeline import Policy, PresetName
 from pycupel.render._data import Data, Kinds, script_number, use_data
 from pycupel.render._rows import RowIndex
 
-__all__ = ["MOST_POINTS", "all_tokens", "sweep_data"]
-
 MOST_POINTS = 64
 # This many of them lie between 0 and twice the target, the range that matters most.
 _NEAR = 40

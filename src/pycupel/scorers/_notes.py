@@ -11,8 +11,6 @@ from pycupel.scorers._parts import Shares, field_of, leaves_of
 from pycupel.scorers.reflexive import ReflexiveScorer
 from pycupel.text import quoted
 
-__all__ = ["ScorerTraits", "clamping_notes", "scorer_notes", "traits_of"]
-
 _HINT = "future_relevance_hint"
 _RESCALE = 'use ReflexiveScorer(rescale="auto"), or rescale_hints(items)'
 

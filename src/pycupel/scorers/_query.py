@@ -17,8 +17,6 @@ from pycupel.scorers.composite import CompositeScorer
 from pycupel.scorers.reflexive import ReflexiveScorer
 from pycupel.values import hold
 
-__all__ = ["bind_query", "bind_stream", "bound_query", "scores_relevance"]
-
 
 def bound_query(scorer: Any) -> str:
     """Return the question of a scorer.

@@ -18,8 +18,6 @@ from pycupel.protocols import Scorer, checked_scorer
 from pycupel.scorers._base import WrappingScorer, check_nesting, combined, score_one
 from pycupel.values import hold, sealed
 
-__all__ = ["BoostedScorer"]
-
 
 @sealed
 @dataclass(frozen=True, slots=True, init=False)

@@ -16,8 +16,6 @@ from pycupel.scorers._base import Batch, WrappingScorer, batches, check_nesting,
 from pycupel.scorers._weights import bad_weight
 from pycupel.values import hold, sealed
 
-__all__ = ["CompositeScorer"]
-
 
 @sealed
 @dataclass(frozen=True, slots=True, init=False)

@@ -25,8 +25,6 @@ from pycupel.model.optionless import Optionless
 from pycupel.protocols import TimeProvider
 from pycupel.values import check_fields, hold, sealed
 
-__all__ = ["Curve", "DecayScorer", "Exponential", "Step", "SystemTimeProvider", "Window"]
-
 _ZERO = timedelta(0)
 
 

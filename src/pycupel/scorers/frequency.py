@@ -11,8 +11,6 @@ from pycupel.model import ContextItem
 from pycupel.model.names import fold
 from pycupel.model.optionless import Optionless
 
-__all__ = ["FrequencyScorer"]
-
 
 class FrequencyScorer(Optionless):
     """The share of the other items that have a tag in common: 1.0 if all have, 0.0 if none has or there are no tags.

@@ -12,8 +12,6 @@ from pycupel.scorers._weights import checked_weight, weight_items
 from pycupel.text import quoted, shown
 from pycupel.values import FrozenDict, hold, sealed
 
-__all__ = ["KindScorer"]
-
 DEFAULT_WEIGHTS: FrozenDict[ContextKind, float] = FrozenDict(
     {
         ContextKind.SYSTEM_PROMPT: 1.0,

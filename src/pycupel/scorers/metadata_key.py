@@ -11,8 +11,6 @@ from pycupel.model import ContextItem
 from pycupel.model.checks import TEXT, number
 from pycupel.values import check_fields, record_repr, sealed
 
-__all__ = ["MetadataKeyScorer"]
-
 _NEUTRAL = 1.0
 
 

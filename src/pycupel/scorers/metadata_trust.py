@@ -14,8 +14,6 @@ from pycupel.model import ContextItem
 from pycupel.model.checks import SHARE
 from pycupel.values import check_fields, sealed
 
-__all__ = ["MetadataTrustScorer"]
-
 # Python's float() would also accept spaces, underscores and the digits of other scripts (MT-02).
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 

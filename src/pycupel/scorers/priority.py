@@ -9,8 +9,6 @@ from pycupel.kernels.ranks import integer_rank_shares
 from pycupel.model import ContextItem
 from pycupel.model.optionless import Optionless
 
-__all__ = ["PriorityScorer"]
-
 
 class PriorityScorer(Optionless):
     """The rank of the priority: the highest scores 1.0, the lowest 0.0, and items without a priority 0.0.

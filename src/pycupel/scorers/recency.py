@@ -13,9 +13,6 @@ from pycupel.model.checks import one_of
 from pycupel.scorers._base import CONVERSATION
 from pycupel.values import brief_repr, check_fields, sealed
 
-__all__ = ["RecencyScorer"]
-
-
 _Undated = Literal["oldest", "position"]
 
 

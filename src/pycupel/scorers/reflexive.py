@@ -13,9 +13,6 @@ from pycupel.model.checks import one_of
 from pycupel.model.item import checked_items
 from pycupel.values import brief_repr, check_fields, sealed
 
-__all__ = ["ReflexiveScorer", "rescale_hints"]
-
-
 _Rescale = Literal["never", "auto"]
 
 

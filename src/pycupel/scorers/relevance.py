@@ -23,8 +23,6 @@ from pycupel.scorers._base import CONVERSATION
 from pycupel.scorers._query import bound_query
 from pycupel.values import check_fields, hold, record_repr, sealed
 
-__all__ = ["RelevanceScorer", "clear_caches"]
-
 
 @sealed
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,6 @@ from pycupel.protocols import Scorer, checked_scorer
 from pycupel.scorers._base import WrappingScorer, check_nesting, score_all, score_one
 from pycupel.values import check_fields, sealed
 
-__all__ = ["ScaledScorer"]
-
 
 @sealed
 @dataclass(frozen=True, slots=True)

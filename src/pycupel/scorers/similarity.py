@@ -22,8 +22,6 @@ from pycupel.model.checks import (
 from pycupel.scorers._query import bound_query
 from pycupel.values import check_fields, record_repr, sealed
 
-__all__ = ["Embed", "SimilarityScorer"]
-
 Embed = Callable[[list[str]], Iterable[Iterable[float]]]
 
 

@@ -15,8 +15,6 @@ from pycupel.scorers._weights import checked_weight, weight_items
 from pycupel.text import quoted
 from pycupel.values import FrozenDict, hold, record_repr, sealed
 
-__all__ = ["TagScorer"]
-
 
 @sealed
 @dataclass(frozen=True, slots=True, init=False)

@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from pycupel.shorten._text import DIRECTION, is_binary, safe_index
 
-__all__ = ["Piece", "join_pieces", "pieces_of"]
-
 # Longer lines are split into pieces of about this size.
 _LONG = 1_200
 _SIZE = 240

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from unicodedata import combining
 
-__all__ = ["DIRECTION", "head_end", "is_binary", "safe_index", "tail_start"]
-
 # Escape sequences of terminals, and of JSON and programs.
 _ESCAPE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b]*\x07?|.)|\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL

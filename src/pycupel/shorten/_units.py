@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["units_of"]
-
 # One pass finds words, identifiers and paths, and a number after a name.
 _WORD = re.compile(r"([^\W\d][\w./:-]{5,})(?:[ \t]*=?[ \t]*(-?\d[\d.,]*))?")
 # An identifier or a path has punctuation in it or after it, such as the colon of a key.

@@ -12,8 +12,6 @@ from pycupel.protocols import ShortenContext
 from pycupel.shorten._text import head_end, is_binary, tail_start
 from pycupel.values import check_fields
 
-__all__ = ["HeadAndTail"]
-
 _TRIES = 8
 
 

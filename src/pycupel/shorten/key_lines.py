@@ -15,8 +15,6 @@ from pycupel.shorten._pieces import Piece, join_pieces, pieces_of
 from pycupel.shorten._units import units_of
 from pycupel.values import hold
 
-__all__ = ["KeyLines"]
-
 # The cost of a line in addition to its characters: its part of the note about left-out lines.
 _GAP = 8
 _MAX_NEEDED = 16

@@ -10,8 +10,6 @@ from pycupel.model.checks import checked_bool, checked_iterable, checked_str, wr
 from pycupel.model.names import name_key
 from pycupel.text import number_text
 
-__all__ = ["ToolCall", "arguments_of", "superseded", "superseded_by"]
-
 # The path arguments, and all main arguments, of common tools, in order of preference.
 _PATHS = ("file_path", "path", "filename", "file", "notebook_path", "target_file", "uri")
 _MAIN = (*_PATHS, "command", "cmd", "query", "pattern", "url", "q", "code", "input", "prompt", "text", "name", "id")

@@ -14,8 +14,6 @@ from pycupel.protocols import ShortenContext, Shortener
 from pycupel.text import number_text
 from pycupel.values import hold
 
-__all__ = ["Versions", "unpacked"]
-
 
 @dataclass(frozen=True, slots=True, init=False)
 class Versions:

@@ -21,21 +21,6 @@ from pycupel.protocols import SliceOutcome, Slicer
 from pycupel.text import describe
 from pycupel.values import FrozenDict
 
-__all__ = [
-    "NO_VERSIONS",
-    "IndexSlice",
-    "IndexedSlicer",
-    "advice_of",
-    "check_nesting",
-    "delegate",
-    "exclusion_notes",
-    "has_notes",
-    "index_slice",
-    "judge_absent",
-    "restricted",
-    "slice_by_index",
-]
-
 NO_VERSIONS: Mapping[int, ContextItem] = FrozenDict()
 
 

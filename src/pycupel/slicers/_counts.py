@@ -25,8 +25,6 @@ from pycupel.slicers._entries import partition_by_kind
 from pycupel.slicers._versions import VersionSlice
 from pycupel.slicers.constraints import quota_constraints_of
 
-__all__ = ["CountingSlicer"]
-
 
 class _Committed(NamedTuple):
     """Phase 1: the committed items, their number by kind, and the entries with too few candidates."""

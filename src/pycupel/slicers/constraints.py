@@ -9,8 +9,6 @@ from pycupel.model import QuotaConstraint
 from pycupel.protocols import Slicer
 from pycupel.text import describe
 
-__all__ = ["quota_constraints_of"]
-
 
 def quota_constraints_of(slicer: Slicer) -> tuple[QuotaConstraint, ...]:
     """Return the quotas of a slicer and its inner slicers; empty if it has no method `quota_constraints()`.

@@ -18,8 +18,6 @@ from pycupel.slicers._entries import checked_entries
 from pycupel.slicers.knapsack import KnapsackSlice
 from pycupel.values import brief_repr, check_fields, hold, sealed
 
-__all__ = ["CountConstrainedKnapsackSlice"]
-
 
 @sealed
 @dataclass(frozen=True, slots=True, init=False)

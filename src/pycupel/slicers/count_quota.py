@@ -19,9 +19,6 @@ from pycupel.slicers.greedy import GreedySlice
 from pycupel.slicers.knapsack import KnapsackSlice
 from pycupel.values import brief_repr, check_fields, hold, sealed
 
-__all__ = ["CountQuotaSlice"]
-
-
 _CapOrder = Literal["inner", "score"]
 
 

@@ -12,8 +12,6 @@ from pycupel.model.checks import FLAG, number
 from pycupel.slicers._base import NO_VERSIONS, IndexedSlicer, IndexSlice, index_slice
 from pycupel.values import brief_repr, check_fields, sealed
 
-__all__ = ["GreedySlice"]
-
 
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)

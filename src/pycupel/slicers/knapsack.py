@@ -14,8 +14,6 @@ from pycupel.slicers._base import NO_VERSIONS, IndexedSlicer, IndexSlice, index_
 from pycupel.text import number_text
 from pycupel.values import check_fields, record_repr, sealed
 
-__all__ = ["KnapsackSlice"]
-
 _UNITS = 10_000
 _MAX_CELLS = 50_000_000
 

@@ -23,8 +23,6 @@ from pycupel.slicers._base import (
 from pycupel.slicers.constraints import quota_constraints_of
 from pycupel.values import check_fields, record_repr, sealed
 
-__all__ = ["MinScoreSlice"]
-
 
 @sealed
 @dataclass(frozen=True, slots=True)

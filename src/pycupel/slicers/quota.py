@@ -30,8 +30,6 @@ from pycupel.slicers.greedy import GreedySlice
 from pycupel.text import number_text, shortened
 from pycupel.values import brief_repr, check_fields, hold, sealed
 
-__all__ = ["QuotaSlice"]
-
 # An inner QuotaSlice sums its requirements for each kind of the outer one; without a limit, that could take minutes.
 MAX_INNER_PERCENTAGES = 100
 

@@ -15,8 +15,6 @@ from pycupel.model.checks import FLAG, POSITIVE
 from pycupel.slicers._base import IndexedSlicer, IndexSlice
 from pycupel.values import check_fields, record_repr, sealed
 
-__all__ = ["StreamSlice", "compete"]
-
 # Up to this size, walking through the selection for each batch is faster.
 _MANY_BATCHES = 64
 

@@ -20,8 +20,6 @@ from pycupel.slicers._base import slice_by_index
 from pycupel.testing._samples import Sample
 from pycupel.text import describe
 
-__all__ = ["BrokenProperty", "PlacerContract", "ScorerContract", "SlicerContract"]
-
 _Value = TypeVar("_Value")
 
 # One string per score or item, so that answers can be compared and shown.

@@ -15,8 +15,6 @@ from pycupel.testing._listing import listing
 from pycupel.testing.errors import SelectionReportAssertionError
 from pycupel.values import sealed
 
-__all__ = ["ReportSubject"]
-
 # Makes pytest tracebacks end at the assertion in the test, not in this module.
 __tracebackhide__ = True
 

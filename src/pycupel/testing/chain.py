@@ -33,8 +33,6 @@ from pycupel.testing._subject import ReportSubject
 from pycupel.testing.snapshots import check_snapshot, directory_of
 from pycupel.text import number_text
 
-__all__ = ["SelectionReportChain", "should"]
-
 # Makes pytest tracebacks end at the assertion in the test, not in this module.
 __tracebackhide__ = True
 

@@ -17,8 +17,6 @@ from pycupel.testing._contract import BrokenProperty, PlacerContract, ScorerCont
 from pycupel.testing._samples import budgeted, samples
 from pycupel.text import describe
 
-__all__ = ["BrokenProperty", "StrategyCheckError", "check_placer", "check_scorer", "check_slicer"]
-
 
 class StrategyCheckError(AssertionError):
     """A strategy violates its contract. The text lists every problem."""

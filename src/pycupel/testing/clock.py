@@ -10,8 +10,6 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import checked_aware, wrong_type
 from pycupel.values import hold, sealed
 
-__all__ = ["FixedTimeProvider"]
-
 
 @sealed
 @dataclass(frozen=True, slots=True, init=False, repr=False)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pycupel.diagnostics import SelectionReport
 
-__all__ = ["SelectionReportAssertionError", "SelectionReportAssertionException"]
-
 
 class SelectionReportAssertionError(AssertionError):
     """A report is not what a test expects. It is an `AssertionError`, so test runners count a failure, not an error.

@@ -17,8 +17,6 @@ from pycupel.protocols import Scorer, Shortener
 from pycupel.render._layout import plural
 from pycupel.testing._arguments import hiding
 
-__all__ = ["ReportRunner"]
-
 # Tracebacks of pytest end where a test calls the fixture, not in here.
 __tracebackhide__ = True
 

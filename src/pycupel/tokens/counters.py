@@ -13,8 +13,6 @@ from pycupel.model.names import name_key, suggestion
 from pycupel.text import describe, number_text, quoted
 from pycupel.values import sealed
 
-__all__ = ["Counter", "CounterLike", "get_counter", "reported_tokens"]
-
 # A provider's count differs from ours, because of its formatting. Beyond this factor, it is for another request.
 _MAX_FACTOR = 4
 

@@ -18,8 +18,6 @@ from typing import NamedTuple
 from pycupel.model.checks import checked_str
 from pycupel.tokens.tables import read_table
 
-__all__ = ["BLOCK_ROWS", "KINDS", "LETTERS", "ROW_GROUPS", "Features", "estimate_tokens", "find_features"]
-
 _LOWER = b"abcdefghijklmnopqrstuvwxyz"
 _UPPER = _LOWER.upper()
 _DIGITS = b"0123456789"

@@ -9,8 +9,6 @@ from typing import Any
 from pycupel.extras import load_extra
 from pycupel.values import sealed
 
-__all__ = ["load"]
-
 
 @sealed
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,6 @@ import re
 from pycupel.model.checks import checked_str
 from pycupel.model.names import fold
 
-__all__ = ["FAMILIES", "family_of", "normalized_model", "vocabulary_of"]
-
 # The families, by how their models' names start.
 FAMILIES: dict[str, tuple[str, ...]] = {
     "openai": ("gpt", "chatgpt", "codex", "davinci", "o1", "o3", "o4", "text-embedding"),

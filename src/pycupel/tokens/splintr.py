@@ -9,8 +9,6 @@ from typing import Any
 from pycupel.extras import load_extra
 from pycupel.values import sealed
 
-__all__ = ["load"]
-
 # Vocabularies to which splintr-rs gives another name.
 _NAMES = {"tekken": "mistral_v3"}
 

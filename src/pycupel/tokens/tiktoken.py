@@ -24,8 +24,6 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.extras import load_extra
 from pycupel.values import sealed
 
-__all__ = ["load"]
-
 _VARIABLES = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
 _PACKAGES = (
     ("litellm", "litellm_core_utils/tokenizers"),

@@ -21,8 +21,6 @@ from pycupel.render._sweep import all_tokens
 from pycupel.render.html import page_data, render_page
 from pycupel.wire import read_items
 
-__all__ = ["Bench"]
-
 # The choices that the page offers by name; everything else can be written as JSON.
 _SLICERS = {
     "best score first": {"type": "greedy", "costExponent": 0, "bestFirst": True},

@@ -27,8 +27,6 @@ from pycupel.model.checks import checked_count, wrong_type
 from pycupel.text import number_text
 from pycupel.web.bench import Bench
 
-__all__ = ["Limits", "Playground", "play"]
-
 _LOOPBACK = "127.0.0.1"
 _LAST_PORT = 65_535
 _HEADERS = {

@@ -16,8 +16,6 @@ from pycupel.model import ContextBudget, ContextItem, ContextKind, ContextSource
 from pycupel.model.item import trusted_item
 from pycupel.values import FrozenDict
 
-__all__ = ["BUDGET", "ITEM", "usual_item"]
-
 # Python accepts more forms than RFC 3339, some of them without a time zone.
 _is_rfc_3339 = re.compile(
     r"\d{4}-\d\d-\d\d[Tt ](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII

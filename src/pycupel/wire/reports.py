@@ -24,8 +24,6 @@ from pycupel.model import ContextBudget, ContextItem, ContextKind, ScoredItem
 from pycupel.text import quoted
 from pycupel.wire.items import BUDGET, ITEM
 
-__all__ = ["CODECS", "REASON_CODECS", "TYPES"]
-
 
 def _open_enum(members: type[StrEnum]) -> Codec:
     """Return a codec for an enumeration that keeps unknown names: a later version may have written them (WF-03)."""

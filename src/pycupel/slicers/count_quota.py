@@ -79,11 +79,6 @@ class CountQuotaSlice(CountingSlicer):
         check_fields(self, SlicerConfigError)
         check_nesting(self)
 
-    @property
-    def engine(self) -> Slicer:
-        """Return the inner slicer."""
-        return self.inner
-
     def _cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
         """Sort as `cap_order` says."""
         return descending(scores, selected) if self.cap_order == "score" else selected

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from itertools import compress
 from typing import ClassVar, NamedTuple
 
-from pycupel.diagnostics import CountRequirementShortfall
 from pycupel.errors import SlicerConfigError
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, QuotaConstraintMode, QuotaEntry
 from pycupel.model.checks import FLAG, rule
 from pycupel.model.percent import percent_of
 from pycupel.protocols import Slicer, checked_slicer
-from pycupel.slicers._base import (
-    IndexedSlicer,
-    IndexSlice,
-    check_nesting,
-    delegate,
-    exclusion_notes,
-    judge_absent,
-    restricted,
-)
+from pycupel.slicers._base import DelegatingSlicer, IndexedSlicer, IndexSlice, Offer, check_nesting, restricted
 from pycupel.slicers._entries import checked_entries, partition_by_kind
-from pycupel.slicers.constraints import quota_constraints_of
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.text import number_text, shortened
 from pycupel.values import brief_repr, check_fields, hold, sealed
@@ -44,7 +34,7 @@ class _Share(NamedTuple):
 
 @sealed
 @dataclass(frozen=True, slots=True, init=False)
-class QuotaSlice(IndexedSlicer):
+class QuotaSlice(DelegatingSlicer):
     """Gives every kind, listed or not, a fixed share of the budget, and lets `inner` select within each share.
 
     A kind gets what its entry requires, and a part of the rest in proportion to the tokens of its candidates, up to its
@@ -100,20 +90,19 @@ class QuotaSlice(IndexedSlicer):
         requirements = sorted(Counter([entry.require for entry in by_key.values()]).items(), reverse=True)
         hold(self, _requirements=tuple(requirements))
 
-    def quota_constraints(self) -> tuple[QuotaConstraint, ...]:
-        """Return the limits of the entries and of the inner slicer."""
+    def _own_constraints(self) -> list[QuotaConstraint]:
+        """Return the limits of the entries."""
         mode = QuotaConstraintMode.PERCENTAGE
-        own = [QuotaConstraint(entry.kind, mode, entry.require, entry.cap) for entry in self.entries]
-        return (*own, *quota_constraints_of(self.inner))
+        return [QuotaConstraint(entry.kind, mode, entry.require, entry.cap) for entry in self.entries]
 
     def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
         """Return the selection as indices of `items`."""
         if not items or budget.target_tokens <= 0:
-            return delegate(self.inner, [], [], budget)
+            return self._offer((), items, scores, budget).slice()
         shares = self._distribute(partition_by_kind(items), items, budget.target_tokens)
-        outcomes = {key: self._slice_share(key, share, items, scores) for key, share in shares.items()}
+        outcomes = {key: self._offer_share(key, share, items, scores).slice() for key, share in shares.items()}
         if self.redistribute:
             self._redistribute_rest(shares, outcomes, items, scores, budget.target_tokens)
         shortfalls = [shortfall for outcome in outcomes.values() for shortfall in outcome.shortfalls]
@@ -158,18 +147,9 @@ class QuotaSlice(IndexedSlicer):
             limits[key] = min(require.get(key, 0) + proportional, limit), limit
         return limits
 
-    def _slice_share(
-        self, key: str, share: _Share, items: Sequence[ContextItem], scores: Sequence[float]
-    ) -> IndexSlice:
-        members = share.members
+    def _offer_share(self, key: str, share: _Share, items: Sequence[ContextItem], scores: Sequence[float]) -> Offer:
         tokens = max(0, share.tokens)
-        outcome = delegate(
-            restricted(self.inner, key),
-            [items[i] for i in members],
-            [scores[i] for i in members],
-            ContextBudget(max(share.cap, tokens), tokens),
-        )
-        return outcome.at(members)
+        return self._offer(share.members, items, scores, ContextBudget(max(share.cap, tokens), tokens), key)
 
     def _redistribute_rest(
         self,
@@ -184,7 +164,7 @@ class QuotaSlice(IndexedSlicer):
         for key, share in shares.items():
             larger = share._replace(tokens=min(share.cap, used[key] + rest))
             if larger.tokens > share.tokens:
-                outcomes[key] = self._slice_share(key, larger, items, scores)
+                outcomes[key] = self._offer_share(key, larger, items, scores).slice()
                 rest += used[key] - outcomes[key].tokens(items)
 
     def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
@@ -193,17 +173,13 @@ class QuotaSlice(IndexedSlicer):
             return {}
         notes: dict[int, str] = {}
         for key, share in self._distribute(partition_by_kind(items), items, budget.target_tokens).items():
-            members = share.members
-            kind = shortened(items[members[0]].kind.value)
-            within = ContextBudget(max(share.cap, share.tokens, 0), max(share.tokens, 0))
-            inner = exclusion_notes(
-                restricted(self.inner, key), [items[i] for i in members], [scores[i] for i in members], within
-            )
-            for position, i in enumerate(members):
+            kind = shortened(items[share.members[0]].kind.value)
+            inner = self._offer_share(key, share, items, scores).notes()
+            for i in share.members:
                 text = f"the share of kind {kind} was {number_text(share.tokens)} tokens"
                 if self.redistribute:
                     text = f"kind {kind} may use {number_text(share.cap)} tokens"
-                notes[i] = f"{text}; {inner[position]}" if position in inner else text
+                notes[i] = f"{text}; {inner[i]}" if i in inner else text
         return notes
 
     def _advice(
@@ -266,10 +242,6 @@ class QuotaSlice(IndexedSlicer):
         slicer = copy(self)
         hold(slicer, inner=inner)
         return slicer
-
-    def _judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
-        """Report unmet count requirements for kinds without candidates."""
-        return judge_absent(self.inner, present)
 
 
 def _check_percentages(slicer: object) -> None:

@@ -135,7 +135,7 @@ def loaded_by(code: str) -> set[str]:
 
 @pytest.mark.parametrize("code", ["import pycupel\n", USE_EVERYTHING], ids=["import", "use"])
 def test_nothing_third_party_is_loaded(code: str) -> None:
-    """API: `import pycupel` loads no third-party package; nor does using it."""
+    """`import pycupel` loads no third-party package; nor does using it."""
     tops = {name.partition(".")[0] for name in loaded_by(code)}
     assert tops
     assert tops <= sys.stdlib_module_names
@@ -143,7 +143,7 @@ def test_nothing_third_party_is_loaded(code: str) -> None:
 
 @pytest.mark.parametrize("code", ["import pycupel\n", USE_EVERYTHING], ids=["import", "use"])
 def test_nothing_heavy_is_loaded(code: str) -> None:
-    """API: `import pycupel` loads no heavy module of the standard library; nor does using it."""
+    """`import pycupel` loads no heavy module of the standard library; nor does using it."""
     tops = {name.partition(".")[0] for name in loaded_by(code)}
     assert not tops & HEAVY
 

@@ -35,7 +35,7 @@ def contents(result: ContextResult) -> list[str]:
 
 
 def test_chat_is_the_policy_unless_told_otherwise() -> None:
-    """API: `select(items, budget, policy="chat")`."""
+    """`select(items, budget, policy="chat")`."""
     assert contents(select(ITEMS, 15)) == ["rule", "new"]
     assert select(ITEMS, 15) == select(ITEMS, 15, "chat") == select(ITEMS, 15, policies.CHAT)
 

@@ -26,7 +26,7 @@ def write(root: Path, **files: str) -> str:
 
 
 def test_exit_code_0_if_all_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """API: exit 0 only when all pass."""
+    """Exit 0 only when all pass."""
     directory = write(tmp_path, required__a=RIGHT, required__b=RIGHT, optional__c=RIGHT, d=RIGHT)
     assert main([directory]) == 0
     out, err = capsys.readouterr()

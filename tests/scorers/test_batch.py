@@ -216,7 +216,7 @@ def generated(items: Items) -> Iterator[float]:
 
 @pytest.mark.parametrize("scores", [generated, lambda items: tuple(generated(items)), lambda items: [0.5] * len(items)])
 def test_a_custom_batch_may_be_any_iterable(scores: Callable[[Items], Iterable[float]]) -> None:
-    """API: score_all(items) -> sequence of float; what can be read once is good enough."""
+    """Score_all(items) -> sequence of float; what can be read once is good enough."""
     assert score_all(Batched(scores), example_items()) == [0.5] * 4
 
 

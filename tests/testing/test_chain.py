@@ -266,7 +266,7 @@ def test_what_is_shown_is_printable_and_fits_a_terminal() -> None:
 
 
 def test_contents_and_names_are_shown_as_they_are() -> None:
-    """Issue: every character beyond ASCII was a question mark."""
+    """Every character beyond ASCII was a question mark."""
     report = report_of([kept("Auskunft für", 0.5, "\u8fd4\u91d1 \u00fcber", 7)])
     (note,) = notes(report, lambda c: c.include_item_matching(lambda _: False))
     assert note.splitlines()[1:] == [

@@ -1,6 +1,6 @@
 """Assertions about a report.
 
-The 13 patterns of the chapter *Cupel.Testing Vocabulary* in order, with the chapter's messages.
+The specification's 13 patterns of assertions in order, with its messages.
 """
 
 from __future__ import annotations

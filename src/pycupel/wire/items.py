@@ -1,4 +1,4 @@
-"""The fields of items and budgets. Data model: ContextItem, ContextBudget. As in that chapter, names are camelCase."""
+"""The fields of items and budgets, with the specification's names, in camelCase."""
 
 from __future__ import annotations
 

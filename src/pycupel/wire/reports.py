@@ -1,4 +1,4 @@
-"""The fields of reasons, events and the report. Diagnostics: Events, Exclusion Reasons, SelectionReport.
+"""The fields of reasons, events and the report.
 
 Fields are derived from the classes and keep the names of their attributes.
 """

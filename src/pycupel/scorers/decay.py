@@ -21,7 +21,6 @@ from pycupel.model.checks import (
     rule,
     wrong_type,
 )
-from pycupel.model.optionless import Optionless
 from pycupel.protocols import TimeProvider
 from pycupel.values import check_fields, hold, sealed
 
@@ -146,10 +145,10 @@ class Window:
         return 1.0 if age < self.max_age else 0.0
 
 
-class SystemTimeProvider(Optionless):
+@sealed
+@dataclass(frozen=True, slots=True)
+class SystemTimeProvider:
     """The clock of this machine."""
-
-    __slots__ = ()
 
     def now(self) -> datetime:
         """Return the current time in UTC."""

@@ -20,7 +20,6 @@ from pycupel.codecs.values import JSON, choice, limited, list_of, map_of
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextKind
 from pycupel.text import shortened
-from pycupel.values import rule_of
 
 _LISTS = {list, tuple, Sequence, Iterable, Collection}
 
@@ -69,7 +68,7 @@ def _described(descriptions: Callable[[], dict[str, str]], name: str) -> str:
 def _limits(factory: Any) -> dict[str, Mapping[str, float]]:
     """Return the limits of each field of a dataclass."""
     declared = dataclass_fields(factory) if is_dataclass(factory) else ()
-    return {field.name: rule.limits for field in declared if (rule := rule_of(field.metadata)) is not None}
+    return {field.name: field.metadata.get("limits", {}) for field in declared}
 
 
 def _parameters(factory: Any) -> list[inspect.Parameter]:

@@ -17,7 +17,6 @@ from typing import Any, TypeVar, get_args
 from pycupel.errors import InvalidArgumentError
 from pycupel.model.names import find_name, suggestion
 from pycupel.text import describe, number_text, one_line, quoted
-from pycupel.values import Rule
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 _Name = TypeVar("_Name", bound=str)
@@ -187,19 +186,19 @@ def checked_name(name: str, value: Any, known: Iterable[_Name], error: _Error = 
     return found
 
 
-# The rules of fields, as their metadata: see `pycupel.values`.
+# Declarations of fields, as their metadata: see `pycupel.values`.
 
 
-def rule(check: Callable[[str, Any], Any]) -> Mapping[str, Rule]:
+def rule(check: Callable[[str, Any], Any]) -> Mapping[str, Any]:
     """Declare a field by a check that knows its errors."""
 
     def check_only(name: str, value: Any, _: _Error) -> Any:
         return check(name, value)
 
-    return {"rule": Rule(check_only)}
+    return {"check": check_only}
 
 
-def number(low: float | None = None, high: float | None = None, above: float | None = None) -> Mapping[str, Rule]:
+def number(low: float | None = None, high: float | None = None, above: float | None = None) -> Mapping[str, Any]:
     """Declare a finite number within limits."""
     least, most = -math.inf if low is None else low, math.inf if high is None else high
 
@@ -210,45 +209,40 @@ def number(low: float | None = None, high: float | None = None, above: float | N
         return checked
 
     limits = {"low": low, "high": high, "above": above}
-    return {"rule": Rule(check, {name: limit for name, limit in limits.items() if limit is not None})}
+    return {"check": check, **inside(**{name: limit for name, limit in limits.items() if limit is not None})}
 
 
-def inside(**limits: float) -> Mapping[str, Rule]:
-    """Declare the limits of the numbers in a list or mapping, which the constructor checks."""
-
-    def unchanged(_: str, value: Any, __: _Error) -> Any:
-        return value
-
-    return {"rule": Rule(unchanged, limits)}
+def inside(**limits: float) -> Mapping[str, Any]:
+    """Declare the limits of the numbers in a field, as arguments of `codecs.values.limited`."""
+    return {"limits": limits}
 
 
 SHARE = number(low=0.0, high=1.0)
-COUNT: Mapping[str, Rule] = {"rule": Rule(checked_count, {"low": 0})}
-POSITIVE: Mapping[str, Rule] = {"rule": Rule(checked_positive, {"above": 0})}
+COUNT: Mapping[str, Any] = {"check": checked_count, **inside(low=0)}
+POSITIVE: Mapping[str, Any] = {"check": checked_positive, **inside(above=0)}
 FLAG = rule(checked_bool)
 TEXT = rule(checked_str)
 
 
-def one_of(names: Any) -> Mapping[str, Rule]:
+def one_of(names: Any) -> Mapping[str, Any]:
     """Declare one of the names of a `Literal`, or a member of an enumeration, in any spelling."""
     choices: Any = get_args(names) or names
 
     def check(name: str, value: Any, error: _Error) -> Any:
-        # Most values are members, or names as they are declared, and no name is equal to another.
+        # Most values are members, or names as they are declared. Comparing spellings takes ten times as long.
         exact = type(value) is names or (choices is not names and type(value) is str and value in choices)
         return value if exact else checked_name(name, value, choices, error)
 
-    return {"rule": Rule(check)}
+    return {"check": check}
 
 
-def or_none(metadata: Mapping[str, Rule]) -> Mapping[str, Rule]:
+def or_none(declared: Mapping[str, Any]) -> Mapping[str, Any]:
     """Declare a field that may also be None."""
-    check, limits = metadata["rule"]
 
-    def check_given(name: str, value: Any, error: _Error) -> Any:
-        return None if value is None else check(name, value, error)
+    def check(name: str, value: Any, error: _Error) -> Any:
+        return None if value is None else declared["check"](name, value, error)
 
-    return {"rule": Rule(check_given, limits)}
+    return {**declared, "check": check}
 
 
 def is_aware(value: Any) -> bool:

@@ -115,7 +115,7 @@ class QuotaConstraint:
     ) -> None:
         hold(self, kind=ContextKind.of(kind, "kind"), mode=mode)
         check_fields(self, SlicerConfigError)
-        check = (_PERCENT if self.mode is QuotaConstraintMode.PERCENTAGE else COUNT)["rule"].check
+        check = (_PERCENT if self.mode is QuotaConstraintMode.PERCENTAGE else COUNT)["check"]
         hold(self, require=check("require", require, SlicerConfigError), cap=check("cap", cap, SlicerConfigError))
         _check_order(self, "require", "cap")
 

@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHONUNBUFFERED :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-browser demo test test-browser test-pythons test-integrations test-engines fuzz format format-check lint types layers bench quality conformance \
+.PHONY: help setup setup-browser demo test test-elsewhere test-browser test-pythons test-integrations test-engines fuzz format format-check lint types layers bench quality conformance \
 	wheel-smoke clean
 
 help: ## show this help
@@ -41,6 +41,9 @@ demo: $(VENV)/.core ## select context for a bundled agent session, and say why
 
 test: setup ## run the tests with coverage, the documentation's examples and the project's own vectors
 	@sh tools/run_tests.sh $(BIN)/python
+
+test-elsewhere: setup ## run what could notice it with other paths, users, locales, widths and the like
+	@$(BIN)/python -m tools.test_elsewhere
 
 test-browser: setup-browser ## run the tests of pages in Chromium
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/browser

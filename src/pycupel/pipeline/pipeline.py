@@ -56,12 +56,14 @@ class Pipeline(Policy):
             items. It replaces `GreedySlice` or `KnapsackSlice`, also inside quotas.
         name: A display name.
         description: What the policy is for.
+        models: The limits of models by name, for calls with this policy; they go before known and registered ones.
         on_overflow: Called with an `OverflowEvent` after a run that exceeds the budget; only for
             `OverflowStrategy.PROCEED`.
 
     Raises:
         TypeError: an argument has the wrong type.
         PipelineConfigError: the options are incompatible.
+        InvalidArgumentError: a limit of a model is wrong.
     """
 
     _: KW_ONLY

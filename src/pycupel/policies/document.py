@@ -12,10 +12,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from pycupel.codecs.base import BuildError, Context, Schema, adapted, constructor_error
-from pycupel.codecs.records import Field, Record, snake
-from pycupel.codecs.values import FLAG, TEXT, choice
+from pycupel.codecs.records import OPTIONAL, Field, Record, snake
+from pycupel.codecs.values import FLAG, TEXT, choice, map_of
 from pycupel.errors import CupelError, DocumentError
 from pycupel.model import OverflowStrategy
+from pycupel.model.limits import checked_limits, checked_model_name
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName, as_policy
 from pycupel.policies.built_in import PLACER, POSITIVE_INTEGER, QUOTAS, SHORTENER, SLICER, STRATEGIES, WEIGHTED_SCORERS
@@ -89,6 +90,16 @@ _MISPLACED = dict.fromkeys(SLICER.related_keys, "is an option of a slicer; set i
 _SCORERS = adapted(WEIGHTED_SCORERS, read=_scorer_of, write=_entries_of)
 _SHORTEN = name_or_object(SHORTENER, "shorten")
 
+_MODEL = adapted(TEXT, read=lambda name: checked_model_name("a model's name", name), pattern=r"\S")
+_LIMITS = Record(
+    checked_limits,
+    [
+        Field("window", POSITIVE_INTEGER, description="the tokens of a prompt and its reply together"),
+        Field("input", POSITIVE_INTEGER, OPTIONAL, "the tokens of a prompt; by default the window"),
+        Field("output", POSITIVE_INTEGER, None, "the tokens of a reply"),
+    ],
+)
+
 _POLICY = Record(
     _build_policy,
     [
@@ -106,6 +117,7 @@ _POLICY = Record(
         Field("dedupeAgainstPinned", FLAG, False),
         Field("overflowStrategy", choice(OverflowStrategy), None),
         Field("shorten", _SHORTEN, None, "the shortener, which offers shorter versions of items: a name or an object"),
+        Field("models", map_of(_MODEL, _LIMITS), {}, "the limits of models by name, for calls with this policy"),
     ],
     related_keys=_MISPLACED,
     check=_conflicts,

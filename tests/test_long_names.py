@@ -45,7 +45,7 @@ from pycupel.policies import PolicyRegistry, parse_policy, policy_from_dict, pol
 from pycupel.registry import SCORERS
 from pycupel.text import clip, escaped, one_line
 from pycupel.tokens import get_counter
-from pycupel.tokens.windows import window_of
+from pycupel.tokens.limits import window_of
 
 LONG = "n" * 1_000_000
 KIND = "k" * 1_000

@@ -402,7 +402,9 @@ def test_a_budget_may_be_a_share_of_the_window_of_the_model_in_use() -> None:
     assert numbers_of(one, request(conversation("Ann", 1))) == [[0], [0]]
     with pytest.raises(InvalidArgumentError, match="unknown model 'sonar-pro'") as caught:
         HistorySelector("50%", {}).select(request(conversation("Ann", 1), model=SONAR))
-    assert caught.value.__notes__ == ["Its context window is not known: pass a number of tokens instead."]
+    assert caught.value.__notes__ == [
+        "Its limits are not known: pass a number of tokens, or set them with register_model."
+    ]
 
 
 def test_a_hook_counts_for_an_unknown_model_like_select_messages() -> None:

@@ -116,11 +116,12 @@ class RequestSelector:
 
     def _messages(self, name: Any, request: Mapping[str, Any]) -> dict[str, Any]:
         from pycupel.messages import select_messages  # noqa: PLC0415 - not every log has chat histories
-        from pycupel.messages.options import as_budget  # noqa: PLC0415
+        from pycupel.tokens.limits import as_budget  # noqa: PLC0415
 
         asked = request["budget"]
         # For a number or a share, `select_messages` also leaves room for the next calls.
-        limits = as_budget(asked if isinstance(asked, (int, str)) else _budget(asked), request.get("model"))
+        given = asked if isinstance(asked, (int, str)) else _budget(asked)
+        limits = as_budget(given, request.get("model"), self._pipeline.models)
         window = _budget(limits).max_tokens
         options: dict[str, Any] = {key: request[key] for key in _MESSAGE_OPTIONS if request.get(key) is not None}
         found = select_messages(request["messages"], limits, policy=self._pipeline, **options)

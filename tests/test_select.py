@@ -109,7 +109,7 @@ def test_what_does_not_fit_is_raised_either_way(explain: bool) -> None:
             ".*'chatt'.*chat, .*did you mean 'chat'",
         ),
         ((ITEMS, 15, None), TypeError, "policy must be a Policy, a Pipeline or the name of a preset, not None"),
-        ((ITEMS, "15"), TypeError, r"budget must be a ContextBudget or an int, not '15' \(str\)"),
+        ((ITEMS, "15"), InvalidArgumentError, r"budget must be a number of tokens, or a share such as '75%', not '15'"),
         ((ITEMS, 15.0), TypeError, r"budget must be a ContextBudget or an int, not 15.0 \(float\)"),
         ((ITEMS, None), TypeError, "budget must be a ContextBudget or an int, not None"),
         ((ITEMS, True), TypeError, "budget must be a ContextBudget or an int, not True"),

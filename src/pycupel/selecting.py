@@ -69,10 +69,11 @@ class ExplainedResult(ContextResult):
 @overload
 def select(
     items: Iterable[ContextItem | Versions],
-    budget: ContextBudget | int,
+    budget: ContextBudget | int | str,
     policy: Policy | PresetName = "chat",
     *,
     query: str | None = None,
+    model: str | None = None,
     shorten: Shortener | None = None,
     explain: Literal[True],
 ) -> ExplainedResult: ...
@@ -81,10 +82,11 @@ def select(
 @overload
 def select(
     items: Iterable[ContextItem | Versions],
-    budget: ContextBudget | int,
+    budget: ContextBudget | int | str,
     policy: Policy | PresetName = "chat",
     *,
     query: str | None = None,
+    model: str | None = None,
     shorten: Shortener | None = None,
     explain: bool = False,
 ) -> ContextResult: ...
@@ -92,10 +94,11 @@ def select(
 
 def select(
     items: Iterable[ContextItem | Versions],
-    budget: ContextBudget | int,
+    budget: ContextBudget | int | str,
     policy: Policy | PresetName = "chat",
     *,
     query: str | None = None,
+    model: str | None = None,
     shorten: Shortener | None = None,
     explain: bool = False,
 ) -> ContextResult:
@@ -103,10 +106,12 @@ def select(
 
     Args:
         items: The candidates, in any iterable. Use `Versions` for an item that you have shorter versions of.
-        budget: The limits, or just a number of tokens.
+        budget: The limits; or a number of tokens; or a share of what the model takes as input, such as "75%".
         policy: A policy, a pipeline, or the name of a preset: chat, code-review, rag, document-qa, tool-use,
             long-running, debugging.
         query: The user's question, in plain words. Scorers that take one, such as those of the presets, use it.
+        model: The model's name, as `pycupel.tokens.limits_of` takes it. If it is known, the budget is kept within its
+            limits, and a note says if they allow less.
         shorten: Makes shorter versions of the items, to choose from if not all of them fit, such as `KeyLines()` from
             `pycupel.shorten`. It replaces the policy's own.
         explain: Whether the result should have a report.
@@ -117,7 +122,7 @@ def select(
     Raises:
         TypeError: an argument has the wrong type.
         InvalidBudgetError: the budget is negative.
-        InvalidArgumentError: there is no such preset.
+        InvalidArgumentError: there is no such preset, or the budget is a share of an unknown model.
         PinnedExceedsBudgetError: the pinned items alone do not fit.
         BudgetOverflowError: the selection does not fit, and the policy's strategy is Throw.
         PipelineConfigError: the policy's slicer cannot choose among versions.
@@ -125,6 +130,11 @@ def select(
         CupelError: a strategy fails, such as a `RelevanceScorer` without a query.
     """
     pipeline = Pipeline.from_policy(policy)
+    limited: tuple[str, ...] = ()
+    if model is not None or isinstance(budget, str):
+        from pycupel.tokens.limits import allowance  # noqa: PLC0415 - most calls name no model
+
+        budget, _, limited = allowance(budget, model, pipeline.models)
     limits = ContextBudget.of(budget)
     with_report = checked_bool("explain", explain)
     shortener = pipeline.shorten if shorten is None else shorten
@@ -137,7 +147,7 @@ def select(
     if shortener is not pipeline.shorten:
         pipeline = replace(pipeline, shorten=shortener)
     selection = pipeline.select(pipeline.rank(candidates, query=query), limits)
-    notes, shortened = selection.notes, selection.shortened
+    notes, shortened = (*limited, *selection.notes), selection.shortened
     if with_report:
         return ExplainedResult(selection.items, notes, shortened=shortened, report=selection.report)
     return ContextResult(selection.items, notes, shortened=shortened)

@@ -75,8 +75,8 @@ def run(options: Any, screen: Screen) -> int:
 def _read(options: Any, screen: Screen) -> _Explained:
     """Read a stored report, or read items and select from them."""
     # Mistakes in the options are found before a long file is read.
-    budget = None if options.budget is None else budget_of(options)
     policy = policy_of(options.policy or _DEFAULT_POLICY)
+    budget = None if options.budget is None else budget_of(options, policy=policy)
     with open_text(options.file) as lines:
         values = values_in(lines)
         first = next(values)

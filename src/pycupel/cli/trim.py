@@ -23,6 +23,7 @@ from pycupel.cli.output import Screen
 from pycupel.cli.parsers import Parser
 from pycupel.errors import UnitTooLargeError
 from pycupel.messages import MessageSelection, select_messages
+from pycupel.model.limits import ModelLimits
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]
 
@@ -50,7 +51,7 @@ def run(options: Any, screen: Screen) -> int:
     with naming(options.file):
         selection = _trimmed(conversation, policy, options)
     screen.json_lines(conversation.documents(selection.messages))
-    for note in (*_budget_notes(conversation, selection.usage.window, options), *selection.notes):
+    for note in (*_budget_notes(conversation, policy, options), *selection.notes):
         screen.note(f"note: {note}")
     tokens, usage = f"{selection.total_tokens:,} tokens", selection.usage
     if conversation.request is not None:
@@ -62,10 +63,10 @@ def run(options: Any, screen: Screen) -> int:
     return FINE
 
 
-def _budget_notes(conversation: Conversation, budget: int, options: Any) -> Iterator[str]:
-    share = budget_of(options, conversation.beside["model"])
+def _budget_notes(conversation: Conversation, policy: Any, options: Any) -> Iterator[str]:
+    model, reply = conversation.beside["model"], conversation.reply_tokens
+    budget, share = (budget_of(options, model, policy=policy, reply=tokens) for tokens in (reply, 0))
     if budget < share:
-        reply = conversation.reply_tokens
         yield f"the budget is {budget:,} tokens, not {share:,}, because the request asks for a reply of up to {reply:,}"
 
 
@@ -76,9 +77,9 @@ def _trimmed(conversation: Conversation, policy: Any, options: Any) -> MessageSe
     try:
         selection: MessageSelection = select_messages(
             conversation.messages,
-            budget_of(options, beside["model"], reply=conversation.reply_tokens),
+            budget_of(options, beside["model"], policy=policy, reply=conversation.reply_tokens),
             provider=options.provider,
-            policy=policy,
+            policy=_with_window(policy, beside["model"], options.window),
             query=options.query,
             counter=options.counter,
             **beside,
@@ -88,3 +89,12 @@ def _trimmed(conversation: Conversation, policy: Any, options: Any) -> MessageSe
         error.__notes__ = [note for note in getattr(error, "__notes__", ()) if "too_large=" not in note]
         raise
     return selection
+
+
+def _with_window(policy: Any, model: str | None, window: int | None) -> Any:
+    """Return the policy with the window that was given, which replaces what is known about the model."""
+    if model is None or not window:
+        return policy
+    from dataclasses import replace  # noqa: PLC0415 - most calls give no window
+
+    return replace(policy, models={**policy.models, model: ModelLimits(window, window, None)})

@@ -11,7 +11,7 @@ export PYTHONUNBUFFERED :=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-browser demo test test-browser test-pythons test-integrations test-engines fuzz format format-check lint types layers bench quality conformance \
-	wheel-smoke clean
+	models wheel-smoke clean
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -90,6 +90,9 @@ bench: setup ## measure speed and memory, in multiples of what cannot be avoided
 	@$(BIN)/python -m benchmarks.streams
 	@$(BIN)/python -m benchmarks.batch
 	@$(BIN)/python -m benchmarks.cli
+
+models: setup ## compare the limits of models with litellm's table, and change the rows that differ
+	@$(BIN)/python -m tools.compare_models
 
 quality: setup ## measure how much of the evidence each preset keeps
 	@$(BIN)/python -m benchmarks.quality

@@ -10,8 +10,6 @@ from pycupel.model.checks import argument_of, checked_mapping, checked_positive,
 from pycupel.text import number_text, quoted
 from pycupel.values import FrozenDict
 
-__all__ = ["ModelLimits", "checked_limits", "checked_model_name", "checked_models"]
-
 
 class ModelLimits(NamedTuple):
     """How many tokens a model takes and gives."""

@@ -25,10 +25,10 @@ from pycupel.tokens.counters import (
 
 if TYPE_CHECKING:
     from pycupel.messages.counting import count_messages as count_messages
+    from pycupel.model.limits import ModelLimits as ModelLimits
     from pycupel.tokens.estimate import estimate_tokens as estimate_tokens
     from pycupel.tokens.items import item as item
     from pycupel.tokens.limits import (
-        ModelLimits as ModelLimits,
         limits_of as limits_of,
         register_model as register_model,
         window_of as window_of,
@@ -37,9 +37,10 @@ else:
     # `count_messages` belongs to messages, and not every program needs the others.
     _NAMES = {
         "pycupel.messages.counting": "count_messages",
+        "pycupel.model.limits": "ModelLimits",
         ".estimate": "estimate_tokens",
         ".items": "item",
-        ".limits": "ModelLimits limits_of register_model window_of",
+        ".limits": "limits_of register_model window_of",
     }
     __all__ = public_names(_NAMES, "Counter", "CounterLike", "get_counter", "reported_tokens")  # noqa: PLE0605 - by the table
     __getattr__, __dir__ = load_when_used(__name__, _NAMES)

@@ -17,21 +17,6 @@ from pycupel.text import number_text, quoted
 from pycupel.tokens.models import family_of, normalized_model
 from pycupel.tokens.tables import read_table
 
-__all__ = [
-    "Allowance",
-    "BudgetLike",
-    "ModelLimits",
-    "allowance",
-    "as_budget",
-    "find_limits",
-    "known_limits",
-    "limits_of",
-    "limits_table",
-    "register_model",
-    "row_of",
-    "window_of",
-]
-
 BudgetLike: TypeAlias = ContextBudget | int | str
 """A budget, a number of tokens, or a share of what a model takes, such as "75%"."""
 
@@ -209,6 +194,8 @@ def known_limits(model: str, models: Mapping[str, ModelLimits]) -> ModelLimits:
     )
 
 
+# Agents ask for the same model in every call, and to normalise its name takes longer than to look it up.
+@lru_cache(maxsize=256)
 def _spellings(model: str) -> tuple[str, ...]:
     """Return what a model may be registered as, the most specific first: a tag such as `:8b` is another model."""
     whole = fold(model).strip()
@@ -231,7 +218,6 @@ def row_of(name: str) -> str | None:
     return max(starts, key=len, default=None)
 
 
-# Agents ask for the same model in every call, and comparing its name with each row takes longer than all the rest.
 @lru_cache(maxsize=256)
 def _in_table(model: str) -> ModelLimits | None:
     row = row_of(normalized_model(model))

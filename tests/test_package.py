@@ -314,17 +314,17 @@ def test_every_member_of_an_enumeration_says_what_it_means() -> None:
         "conformance.run_suite(directory, *, suite)",
         (
             "pipeline.Pipeline(scorer, slicer, placer, *, deduplication, overflow_strategy, dedupe_against_pinned, "
-            "shorten, name, description, on_overflow)"
+            "shorten, name, description, models, on_overflow)"
         ),
         (
             "pipeline.Policy(scorer, slicer, placer, *, deduplication, overflow_strategy, dedupe_against_pinned, "
-            "shorten, name, description)"
+            "shorten, name, description, models)"
         ),
         "pipeline.Pipeline.run(self, items, budget, *, query, collector)",
         "pipeline.Pipeline.dry_run(self, items, budget, *, query)",
         "pipeline.Pipeline.dry_run_with_policy(self, items, budget, policy, *, query)",
         "pipeline.Pipeline.from_policy(policy)",
-        "selecting.select(items, budget, policy, *, query, shorten, explain)",
+        "selecting.select(items, budget, policy, *, query, model, shorten, explain)",
         "selecting.ContextResult(items, notes, report, shortened)",
         "slicers.StreamSlice(batch_size, *, replace)",
         "slicers.KnapsackSlice(bucket_size, max_cells, max_states, fill_free)",

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pycupel import ContextBudget, ContextItem, Pipeline, Policy, select
-from pycupel.errors import InvalidArgumentError, InvalidBudgetError
+from pycupel.errors import InvalidArgumentError, InvalidBudgetError, UnitTooLargeError
 from pycupel.messages import MessageSelection, select_messages
 from pycupel.policies import CHAT, dump_policy, parse_policy, policy_from_dict, policy_json_schema, policy_to_dict
 from pycupel.tokens import ModelLimits, count_messages, limits, limits_of, register_model, window_of
@@ -367,7 +367,7 @@ def test_no_prompt_is_larger_than_the_smallest_limit(
                 system=system,
                 stable=stable,
             )
-        except ValueError:
+        except UnitTooLargeError:
             # Nothing fits that must stay: an answer and a question, with the system prompt and their overhead.
             assert allowed < 300 * (1 + margin / 100)
             continue

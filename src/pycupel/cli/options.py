@@ -147,7 +147,8 @@ def _checked(name: str, tokens: int) -> int:
 def _limits(options: Any, model: str | None, policy: Any) -> tuple[int, int]:
     """Return the window and the most input."""
     if options.window is not None:
-        return (_checked("window", options.window),) * 2
+        window = _checked("window", options.window)
+        return window, window
     if model is None:
         raise InputError("a budget in percent needs --window N or --model NAME")
     from pycupel.tokens.limits import known_limits  # noqa: PLC0415

@@ -104,10 +104,11 @@ class ShortenContext:
         items: All items that compete for the budget, in their order; the item itself is one of them.
         kept_texts: Texts that always stay.
         counter: Counts the tokens of a text; None if it is unknown.
+        query: The question that the selection should be relevant to, or what the user said last; None if it is unknown.
         memo: A cache for what a shortener computes once for all items. A context belongs to one run.
     """
 
-    __slots__ = ("counter", "items", "kept_texts", "memo")
+    __slots__ = ("counter", "items", "kept_texts", "memo", "query")
 
     items: Sequence[ContextItem]
     """All items that compete for the budget, in their order; the item itself is one of them."""
@@ -118,15 +119,23 @@ class ShortenContext:
     counter: TokenCounter | None
     """Counts the tokens of a text; None if it is unknown."""
 
+    query: str | None
+    """The question that the selection should be relevant to, or what the user said last; None if it is unknown."""
+
     memo: dict[Any, Any]
     """A cache for what a shortener computes once for all items. A context belongs to one run."""
 
     def __init__(
-        self, items: Sequence[ContextItem], kept_texts: Sequence[str] = (), counter: TokenCounter | None = None
+        self,
+        items: Sequence[ContextItem],
+        kept_texts: Sequence[str] = (),
+        counter: TokenCounter | None = None,
+        query: str | None = None,
     ) -> None:
         self.items = items
         self.kept_texts = kept_texts
         self.counter = counter
+        self.query = query
         self.memo = {}
 
     def count(self, item: ContextItem, text: str) -> int:

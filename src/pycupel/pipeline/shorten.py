@@ -11,6 +11,7 @@ from pycupel.model import ContextItem
 from pycupel.model.version import stated_units
 from pycupel.pipeline.rank import Ranking
 from pycupel.protocols import ShortenContext, Shortener
+from pycupel.scorers._query import query_of
 from pycupel.slicers._versions import ItemVersions
 from pycupel.text import describe, number_text
 
@@ -21,7 +22,8 @@ def versions_of(shortener: Shortener, ranking: Ranking) -> dict[int, ItemVersion
     """Make shorter versions of each competing item, by its id."""
     competing = set(map(id, ranking.items))
     items = [item for item in ranking.classified.scoreable if id(item) in competing]
-    context = ShortenContext(items, [item.content for item in ranking.pinned])
+    kept_texts = [item.content for item in ranking.pinned]
+    context = ShortenContext(items, kept_texts, query=query_of(ranking.scorer))
     return {id(item): item_versions(shortener, item, context) for item in items}
 
 

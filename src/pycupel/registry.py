@@ -310,6 +310,7 @@ PLACERS = Registry(
 SHORTENERS = Registry(
     "shortener",
     {
+        "byFormat": "pycupel.shorten:ByFormat",
         "keyLines": "pycupel.shorten:KeyLines",
         "headAndTail": "pycupel.shorten:HeadAndTail",
         "stub": "pycupel.shorten:Stub",

@@ -12,12 +12,12 @@ from pycupel.errors import DocumentError
 from pycupel.model.checks import wrong_type
 from pycupel.text import clip, quoted
 
-__all__ = ["TOO_DEEP", "check_depth", "format_json", "parse_json", "reject_duplicate_keys"]
+__all__ = ["MAX_DEPTH", "TOO_DEEP", "check_depth", "format_json", "parse_json", "reject_duplicate_keys"]
 
-_MAX_DEPTH = 64
+MAX_DEPTH = 64
 """The maximum depth of nested objects and lists in a document."""
 
-TOO_DEEP = f"is nested more than {_MAX_DEPTH} levels deep"
+TOO_DEEP = f"is nested more than {MAX_DEPTH} levels deep"
 
 
 def parse_json(text: Any) -> Any:
@@ -62,7 +62,7 @@ def format_json(document: Any, indent: int | None = None) -> str:
 def check_depth(document: Any) -> None:
     """Reject a document that is nested too deeply or contains itself."""
     try:
-        _check(document, _MAX_DEPTH, set())
+        _check(document, MAX_DEPTH, set())
     except DocumentError as error:
         error.path = clip(error.path)
         raise

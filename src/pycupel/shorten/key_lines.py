@@ -145,7 +145,10 @@ def fill(pieces: Sequence[Piece], order: Iterable[int], budget: int) -> set[int]
     """Take pieces in this order while they fit, each with the pieces that it needs."""
     chosen: set[int] = set()
     left = budget
+    least = min([len(piece.text) for piece in pieces]) + _GAP
     for i in order:
+        if left < least:
+            break
         if i in chosen:
             continue
         wanted: list[int] = []

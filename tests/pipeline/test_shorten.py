@@ -29,11 +29,11 @@ from pycupel import (
     select,
 )
 from pycupel.analytics import find_min_budget_for, get_marginal_items, sweep_budgets
-from pycupel.errors import NonMonotonicSlicerError, PipelineConfigError, ShortenerContractError
+from pycupel.errors import DocumentError, NonMonotonicSlicerError, PipelineConfigError, ShortenerContractError
 from pycupel.kernels import core, versions as kernel
 from pycupel.protocols import ShortenContext
-from pycupel.shorten import make_version
-from pycupel.wire import dumps, loads
+from pycupel.shorten import Versions, make_version
+from pycupel.wire import dumps, from_dict, loads, to_dict
 
 
 class Halves:
@@ -301,6 +301,32 @@ def test_the_report_counts_what_was_considered_and_survives_json() -> None:
     again = loads(SelectionReport, dumps(report))
     assert again.same_selection(report)
     assert [each.item.original_tokens for each in again.shortened] == [100]
+
+
+def test_a_report_with_versions_has_one_total() -> None:
+    """SR-04: a version counts with its `original_tokens`, when it is written and when it is read."""
+    document = to_dict(shortened_report())
+    for total in (150, 199):
+        with pytest.raises(DocumentError, match=f"total_tokens_considered is {total}, but the items have 200 tokens"):
+            from_dict(SelectionReport, {**document, "total_tokens_considered": total})
+    assert from_dict(SelectionReport, document).total_tokens_considered == 200
+
+
+def test_every_report_with_versions_can_be_read() -> None:
+    """SR-04: whether a version was truncated, was a candidate itself, was shortened again or has no mark."""
+    required = CountQuotaSlice([CountQuotaEntry("Document", cap_count=2, require_count=2)])
+    truncating = Pipeline(ReflexiveScorer(), required, shorten=Halves(), overflow_strategy="truncate")
+    selected = shortened_report().items
+    unmarked = Versions(ContextItem("whole", 100), [ContextItem("short", 20, original_tokens=90)])
+    reports = [
+        truncating.dry_run(items(400, 400, kind="Document"), 160),
+        Pipeline(ReflexiveScorer()).dry_run(selected, 120),
+        pipeline().dry_run(selected, 120),
+        select([unmarked], 50, explain=True).report,
+    ]
+    assert [report.total_tokens_considered for report in reports] == [800, 200, 200, 20]
+    for report in reports:
+        assert loads(SelectionReport, dumps(report)) == report
 
 
 def test_the_text_shows_both_counts() -> None:

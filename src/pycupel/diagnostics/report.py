@@ -17,13 +17,20 @@ from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.brief import quantity
 from pycupel.model.checks import checked_iterable, checked_path, wrong_type
 from pycupel.model.frozen import sealed
-from pycupel.model.version import version_mark
+from pycupel.model.version import version_mark, whole_tokens
 
 if TYPE_CHECKING:
     from pycupel.pipeline.policy import Policy, PresetName
     from pycupel.testing.chain import SelectionReportChain
 
-__all__ = ["SelectionReport", "checked_report", "deferred_report", "score_parts", "with_fields"]
+__all__ = [
+    "SelectionReport",
+    "checked_report",
+    "considered_tokens",
+    "deferred_report",
+    "score_parts",
+    "with_fields",
+]
 
 
 _put = object.__setattr__
@@ -121,10 +128,8 @@ class SelectionReport:
                 argument="total_candidates",
                 value=self.total_candidates,
             )
-        tokens = self.included_tokens + sum(excluded.item.tokens for excluded in self.excluded)
-        # Items selected in a shorter version were considered as a whole.
-        saved = sum([(item.original_tokens or item.tokens) - item.tokens for item, _, _ in self.shortened])
-        if self.total_tokens_considered not in (tokens, tokens + saved):
+        tokens = considered_tokens([*self.included, *self.excluded])
+        if self.total_tokens_considered != tokens:
             raise InvalidArgumentError(
                 f"total_tokens_considered is {digits(self.total_tokens_considered)}, but the items have "
                 f"{digits(tokens)} tokens",
@@ -306,6 +311,11 @@ def checked_report(name: str, value: Any) -> SelectionReport:
     if not isinstance(value, SelectionReport):
         raise wrong_type(name, "a SelectionReport", value)
     return value
+
+
+def considered_tokens(entries: Iterable[IncludedItem | ExcludedItem]) -> int:
+    """Add up the tokens that a run considered. A shorter version was considered as a whole (SR-04)."""
+    return sum([whole_tokens(entry.item) for entry in entries])
 
 
 def deferred_report(source: Callable[[str], Any]) -> SelectionReport:

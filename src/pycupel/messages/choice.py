@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from pycupel.diagnostics import Deduplicated, ExcludedItem, ExclusionReason, Filtered, SelectionReport
-from pycupel.diagnostics.report import with_fields
+from pycupel.diagnostics.report import considered_tokens, with_fields
 from pycupel.kernels.order import descending, u_shaped
 from pycupel.messages.cuts import Replayed
 from pycupel.messages.history import History, items_at
@@ -123,5 +123,5 @@ def _completed(
         report,
         excluded=tuple(excluded[i] for i in descending([each.score for each in excluded])),
         total_candidates=len(report.included) + len(excluded),
-        total_tokens_considered=report.included_tokens + sum(each.item.tokens for each in excluded),
+        total_tokens_considered=considered_tokens([*report.included, *excluded]),
     )

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from pycupel.diagnostics import ExcludedItem, IncludedItem, SelectionReport, TraceEvent
 from pycupel.diagnostics.explanation import ScoreParts
-from pycupel.diagnostics.report import deferred_report
+from pycupel.diagnostics.report import considered_tokens, deferred_report
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.brief import quantity
@@ -194,7 +194,11 @@ def _candidates(selection: Selection) -> int:
 
 
 def _tokens(selection: Selection) -> int:
-    return sum([item.tokens for part in selection.ranking.classified[:3] for item in part])
+    candidates = [item for part in selection.ranking.classified[:3] for item in part]
+    if selection.sliced.versions or any(item.original_tokens is not None for item in candidates):
+        # Candidates may be versions themselves, from an earlier selection, and versions may have no mark.
+        return considered_tokens([*_part(selection, "included"), *_part(selection, "excluded")])
+    return sum([item.tokens for item in candidates])
 
 
 def _score_parts(selection: Selection) -> ScoreParts:

@@ -15,6 +15,7 @@ from pycupel.codecs.values import FLAG, INTEGER, KIND, NUMBER, OBJECT, SOURCE, T
 from pycupel.model import ContextBudget, ContextItem, ContextKind, ContextSource
 from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import trusted_item
+from pycupel.scorers.metadata_trust import MetadataTrustScorer
 
 __all__ = ["BUDGET", "ITEM", "usual_item"]
 
@@ -100,6 +101,17 @@ def usual_item(data: dict[Any, Any], context: Context) -> ContextItem | None:
     )
 
 
+def _write_metadata(metadata: Any, context: Context) -> dict[str, Any]:
+    """Write a number for trust as the decimal string that other implementations read (WF-07)."""
+    written: dict[str, Any] = OBJECT.write(metadata, context)
+    trust = written.get(MetadataTrustScorer.key)
+    # A bool is no trust, and NaN and infinities, where they are allowed, have no decimal string. An int may be beyond
+    # the range of floats, for which `isfinite` raises.
+    if type(trust) is int or (type(trust) is float and isfinite(trust)):
+        written[MetadataTrustScorer.key] = str(trust)
+    return written
+
+
 ITEM = Record(
     ContextItem,
     [
@@ -109,7 +121,7 @@ ITEM = Record(
         Field("source", SOURCE, OPTIONAL),
         Field("priority", INTEGER, None),
         Field("tags", _TAGS, ()),
-        Field("metadata", OBJECT, {}),
+        Field("metadata", Codec(OBJECT.schema, OBJECT.read, _write_metadata), {}),
         Field("timestamp", _TIMESTAMP, None),
         Field("futureRelevanceHint", NUMBER, None),
         Field("pinned", FLAG, False),

@@ -28,7 +28,7 @@ from pycupel.testing._arguments import (
     hiding,
 )
 from pycupel.testing._edges import edge_positions, top_scored
-from pycupel.testing._listing import comma_separated, kinds_of, reasons_of
+from pycupel.testing._listing import comma_separated, kinds_of, listing, reasons_of
 from pycupel.testing._subject import ReportSubject
 from pycupel.testing.snapshots import check_snapshot, directory_of
 
@@ -79,13 +79,15 @@ class SelectionReportChain(ReportSubject):
         """At least one selected item satisfies the predicate, which gets the item with its score and reason."""
         check_predicate(predicate, _INCLUDED_PREDICATE)
         included = self.report.included
+        found = any(map(predicate, included))
+        # Of this pattern alone, the specification wants the first items in the message itself, after its own words.
+        table = "" if found else listing("Included", included)
         return self._expect(
-            any(map(predicate, included)),
+            found,
             "IncludeItemMatching failed: no item in Included matched the predicate. "
-            f"Included had {len(included)} items.",
+            f"Included had {len(included)} items." + (f"\n{table}" if table else ""),
             expected=1,
             actual=0,
-            listed=("Included", included, None),
         )
 
     def include_exactly_n_items_with_kind(self, kind: Kind, n: int) -> Self:

@@ -10,7 +10,8 @@ __all__ = ["SelectionReportAssertionError", "SelectionReportAssertionException"]
 class SelectionReportAssertionError(AssertionError):
     """A report is not what a test expects. It is an `AssertionError`, so test runners count a failure, not an error.
 
-    The text is the specification's message. A note, which every traceback shows, lists the entries concerned.
+    The text is the specification's message. A note, which every traceback shows, lists the entries concerned; those of
+    `include_item_matching` are in the text itself.
 
     Attributes:
         assertion: The assertion's name in the specification, such as `IncludeItemWithKind`.

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+import pycupel
 from pycupel import (
     ContextBudget,
     ContextItem,
@@ -57,6 +61,7 @@ def test_knapsack_is_not_monotonic_either() -> None:
     assert sizes == [100, 119, 160]
 
 
+@pytest.mark.proves("S-BS-06")
 def test_the_lower_bound_is_tried() -> None:
     """BS-03: a lone item of 100 tokens needs 100, not 101. BS-04: the ceiling may be the bound."""
     assert find_min_budget_for(GREEDY, [A], A, 1_000) == 100
@@ -71,6 +76,7 @@ def test_probes_that_pinned_items_do_not_fit_into_count_as_not_selected(ceiling:
     assert find_min_budget_for(GREEDY, [pinned, target], target, ceiling) == 510
 
 
+@pytest.mark.proves("S-BS-06")
 def test_a_budget_that_is_never_enough_is_none() -> None:
     pinned, target = item("pinned", 500, pinned=True), item("target", 10)
     assert find_min_budget_for(GREEDY, [pinned, target], target, 505) is None
@@ -110,6 +116,7 @@ class Moody(GreedySlice):
     supports_min_budget = False
 
 
+@pytest.mark.proves("S-CQ-14", "S-CK-07", "S-BS-09", "S-BS-11")
 @pytest.mark.parametrize(
     "slicer", [QuotaSlice([]), CountQuotaSlice(ENTRIES), CountConstrainedKnapsackSlice(ENTRIES), Moody()]
 )
@@ -120,6 +127,7 @@ def test_the_minimum_is_refused_for_slicers_that_are_not_monotonic(slicer: Any) 
     assert str(caught.value) == FIND_GUARD
 
 
+@pytest.mark.proves("S-BS-05", "S-BS-11")
 @pytest.mark.parametrize("slicer", [QuotaSlice([]), Moody()])
 def test_marginal_items_are_refused_for_slicers_that_are_not_monotonic(slicer: Any) -> None:
     """BS-09."""
@@ -128,12 +136,25 @@ def test_marginal_items_are_refused_for_slicers_that_are_not_monotonic(slicer: A
     assert str(caught.value) == MARGIN_GUARD
 
 
+@pytest.mark.proves("S-BS-12")
+@pytest.mark.parametrize(("budget", "slack"), [(-5, 1), ("much", 1), (100, -1), (100, "little"), (-5, -1)])
+def test_the_guards_come_before_every_argument(budget: Any, slack: Any) -> None:
+    """BS-14: also before the budget is looked at."""
+    quotas = Pipeline(ReflexiveScorer(), QuotaSlice([]))
+    with pytest.raises(NonMonotonicSlicerError):
+        get_marginal_items(quotas, 3, budget, slack)  # type: ignore[arg-type]
+    with pytest.raises(NonMonotonicSlicerError):
+        find_min_budget_for(quotas, 3, None, slack, base_budget=budget)  # type: ignore[arg-type]
+
+
+@pytest.mark.proves("S-CQ-13")
 @pytest.mark.parametrize("slicer", [CountQuotaSlice(ENTRIES), CountQuotaSlice(ENTRIES, QuotaSlice([]))])
 def test_marginal_items_are_not_guarded_against_count_quotas(slicer: Any) -> None:
     """BS-09, CK-04."""
     assert get_marginal_items(Pipeline(ReflexiveScorer(), slicer), [A], ContextBudget(100), 10) == [A]
 
 
+@pytest.mark.proves("S-BS-07", "S-BS-10")
 def test_bad_arguments_have_the_specified_texts() -> None:
     """BS-07, BS-15: a copy is another item."""
     copy = item("A", 100, 1.0)
@@ -156,6 +177,7 @@ def test_bad_arguments_have_the_specified_texts() -> None:
         find_min_budget_for(GREEDY, [A], A, 100, exhaustive=1)  # type: ignore[arg-type]
 
 
+@pytest.mark.proves("S-BS-02")
 def test_marginal_items_are_what_less_budget_would_lose() -> None:
     """GetMarginalItems: primary without margin, by identity, in placed order (BS-13)."""
     items = [item(f"{i}", 10, 0.9 - i / 10) for i in range(5)]
@@ -170,6 +192,7 @@ def test_without_slack_nothing_is_run() -> None:
     assert scorer.calls == 0
 
 
+@pytest.mark.proves("S-BS-02", "S-BS-10")
 def test_marginal_items_count_occurrences() -> None:
     """BS-13: with multiplicity."""
     twice = item("twice", 10)
@@ -177,12 +200,87 @@ def test_marginal_items_count_occurrences() -> None:
     assert get_marginal_items(pipeline, [twice, twice], ContextBudget(20), 10) == [twice]
 
 
+@pytest.mark.proves("S-BS-04")
 def test_the_reduced_budget_keeps_what_is_held_back_and_never_goes_below_zero() -> None:
     """BS-10, BS-11."""
     budget = ContextBudget(100, 100, output_reserve=30, reserved_slots={"Message": 40})
     small = item("small", 30)
     assert get_marginal_items(GREEDY, [small], budget, 1) == [small]
     assert get_marginal_items(GREEDY, [small], budget, 1_000) == [small]
+
+
+class Watching(GreedySlice):
+    """Remembers the budgets that it was given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        object.__setattr__(self, "seen", [])
+
+    def slice(self, scored_items: Sequence[ScoredItem], budget: ContextBudget, /) -> list[ContextItem]:
+        seen: list[tuple[int, int]] = self.seen  # type: ignore[attr-defined]
+        seen.append((budget.max_tokens, budget.target_tokens))
+        return super().slice(scored_items, budget)
+
+
+@pytest.mark.proves("S-BS-03", "S-BS-04")
+def test_both_runs_of_marginal_items_have_the_budget_of_the_call() -> None:
+    """GetMarginalItems: the budget, then both limits less the slack, with the same reserve and slots (BS-10)."""
+    slicer: Any = Watching()
+    budget = ContextBudget(100, 80, output_reserve=10, reserved_slots={"Memory": 5})
+    get_marginal_items(Pipeline(ReflexiveScorer(), slicer), [B], budget, 20)
+    assert slicer.seen == [(100 - 10 - 5, 80 - 5), (80 - 10 - 5, 60 - 5)]
+
+
+@pytest.mark.proves("S-BS-08")
+def test_the_search_halves_what_is_left() -> None:
+    """FindMinBudgetFor: about log2 of the ceiling; what the loop ends with is run once more."""
+    slicer: Any = Watching()
+    target, other = item("target", 10, 0.1), item("other", 700, 0.9)
+    found = find_min_budget_for(Pipeline(ReflexiveScorer(), slicer), [target, other], target, 2**20)
+    sizes = [size for size, _ in slicer.seen]
+    assert found == sizes[-1]
+    assert len(sizes) <= 20 + 2
+    assert sizes[0] == 10 + (2**20 - 10) // 2
+
+
+@pytest.mark.proves("S-BS-01", "S-BS-13")
+def test_no_order_comes_from_hashes() -> None:
+    """DryRun Determinism Invariant: two processes in which strings have other hashes give one answer."""
+    code = """
+from pycupel import *
+from pycupel.analytics import find_min_budget_for, get_marginal_items
+kinds = ["Message", "Document", "note", "Memory", "memo"]
+items = [
+    ContextItem(f"{i}", 10 + i % 3, kind=kinds[i % 5], tags=[f"t{i % 4}", f"u{i % 3}"], priority=i % 2)
+    for i in range(40)
+]
+scorer = CompositeScorer([(FrequencyScorer(), 1.0), (TagScorer({f"t{i}": i for i in range(4)}), 1.0)])
+quotas = QuotaSlice([QuotaEntry(kind, 10) for kind in kinds])
+counts = CountQuotaSlice([CountQuotaEntry(kind, require_count=1, cap_count=2) for kind in kinds], quotas)
+for slicer in (GreedySlice(), KnapsackSlice(1), quotas, counts):
+    pipeline = Pipeline(scorer, slicer)
+    report = pipeline.dry_run(items, ContextBudget(150, reserved_slots={kind: 1 for kind in kinds}))
+    print([item.content for item in report.items], [each.item.content for each in report.excluded])
+    scored = [ScoredItem(item, 0.5) for item in items]
+    print([item.content for item in slicer.slice(scored, ContextBudget(150))])
+print([item.content for item in get_marginal_items(Pipeline(scorer), items, 150, 40)])
+print(find_min_budget_for(Pipeline(scorer), items, items[7], 500))
+"""
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed}
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(printed) == 1
+    assert len(printed.pop().splitlines()) == 10
+
+
+@pytest.mark.proves("S-AN-03")
+def test_a_sweep_is_an_extension() -> None:
+    """Changelog: SweepBudget is not part of Cupel, so it is none of the everyday names, and says what it is."""
+    assert "sweep_budgets" not in dir(pycupel)
+    assert "extension" in (sweep_budgets.__doc__ or "")
 
 
 def test_a_reduced_run_that_pinned_items_do_not_fit_into_raises() -> None:

@@ -58,13 +58,15 @@ def get_marginal_items(
         InvalidArgumentError: `slack_tokens` is negative, or there is no such preset.
         PinnedExceedsBudgetError: the pinned items do not fit into the reduced budget.
     """
-    runner, limits = _pipeline(pipeline), ContextBudget.of(budget)
+    runner = _pipeline(pipeline)
     if not getattr(runner.slicer, "supports_marginal_items", True):
         raise NonMonotonicSlicerError(
             "GetMarginalItems requires monotonic item inclusion. QuotaSlice produces non-monotonic inclusion as budget "
             "changes shift percentage allocations."
         )
     _refuse_shortening(runner)
+    # An unsuitable slicer is named before any mistake in the arguments, the budget's included (BS-14).
+    limits = ContextBudget.of(budget)
     slack = checked_count("slack_tokens", slack_tokens, InvalidArgumentError)
     if slack == 0:
         return []
@@ -229,6 +231,8 @@ def sweep_budgets(
     query: str | None = None,
 ) -> tuple[BudgetPoint, ...]:
     """Show what each of several budgets selects: one point for each, in the order given.
+
+    This is an extension: the specification leaves sweeps to others.
 
     Args:
         pipeline: The policy to simulate: a `Pipeline`, a `Policy` or the name of a preset.

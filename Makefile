@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHONUNBUFFERED :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-browser demo test test-browser test-pythons test-integrations test-engines fuzz format format-check lint types layers bench quality conformance \
+.PHONY: help setup setup-browser demo test test-browser test-pythons test-integrations test-engines fuzz format format-check lint types layers bench quality conformance conformance-page \
 	wheel-smoke clean
 
 help: ## show this help
@@ -80,6 +80,9 @@ layers: setup ## check who imports whom
 conformance: setup ## run the project's own vectors, and the upstream suite if it is beside the project
 	@$(BIN)/python -m pycupel.conformance vectors
 	@if [ -d $(SHARED_VECTORS) ]; then $(BIN)/python -m pycupel.conformance $(SHARED_VECTORS); fi
+
+conformance-page: setup ## write docs/conformance.md, what proves each statement of the specification
+	@$(BIN)/python -m tools.conformance_page
 
 bench: setup ## measure speed and memory, in multiples of what cannot be avoided
 	@$(BIN)/python -m benchmarks.run

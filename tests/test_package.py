@@ -166,6 +166,7 @@ def test_the_model_does_not_load_the_strategies() -> None:
 # --- names
 
 
+@pytest.mark.proves("S-AN-02")
 @pytest.mark.parametrize("home", API)
 def test_every_name_of_the_api_is_where_it_belongs(home: str) -> None:
     module = importlib.import_module(home)
@@ -251,6 +252,7 @@ def test_the_version_is_the_distributions() -> None:
     assert pycupel.__version__ == importlib.metadata.version("pycupel")
 
 
+@pytest.mark.proves("S-TV-03")
 def test_the_distribution_needs_nothing() -> None:
     required = [r for r in importlib.metadata.requires("pycupel") or [] if "extra ==" not in r]
     assert required == []

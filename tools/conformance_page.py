@@ -36,6 +36,7 @@ LIMITED = {"S-TA-11": "CS-02", "S-CO-10": "PY-08", "S-QU-17": "QS-12", "S-RP-10"
 READINGS = {
     "S-IT-13": "DM-03",
     "S-IT-14": "DM-04",
+    "S-BU-02": "DM-15",
     "S-BU-22": "EB-05",
     "S-BU-23": "DM-16",
     "S-SO-03": "SC-03",

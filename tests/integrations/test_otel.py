@@ -226,7 +226,7 @@ def test_an_empty_run_has_all_its_stages(recorder: Recorder) -> None:
 # --- the three tiers
 
 
-@pytest.mark.proves("S-OT-03")
+@pytest.mark.proves("S-OT-15", "S-OT-03")
 @pytest.mark.parametrize("verbosity", ["StageOnly", "StageAndExclusions", "Full"])
 def test_the_root_has_the_budget_and_the_tier_and_nothing_else(recorder: Recorder, verbosity: str) -> None:
     """OT-03: the attributes of the specification only."""
@@ -240,7 +240,7 @@ def test_the_root_has_the_budget_and_the_tier_and_nothing_else(recorder: Recorde
     assert not recorder.span("cupel.pipeline").events
 
 
-@pytest.mark.proves("S-OT-04", "S-OT-05")
+@pytest.mark.proves("S-OT-15", "S-OT-04", "S-OT-05")
 def test_stage_only_tells_counts_and_nothing_else(recorder: Recorder) -> None:
     """StageOnly: three attributes, no duration, no event. OT-06: Place is given pinned and sliced."""
     recorder.run("StageOnly")
@@ -274,7 +274,7 @@ def test_the_second_tier_adds_an_event_for_each_exclusion_where_it_happened(reco
     }
 
 
-@pytest.mark.proves("S-OT-06")
+@pytest.mark.proves("S-OT-15", "S-OT-06")
 def test_an_exclusion_has_three_attributes_with_the_types_of_the_table(recorder: Recorder) -> None:
     recorder.run("StageAndExclusions")
     [(name, exclusion)] = events(recorder.span("cupel.stage.slice"))
@@ -308,7 +308,7 @@ def test_what_place_truncates_is_an_exclusion_of_place(recorder: Recorder) -> No
     assert attributes(recorder.span("cupel.stage.slice"))["cupel.exclusion.count"] == 0
 
 
-@pytest.mark.proves("S-OT-08")
+@pytest.mark.proves("S-OT-15", "S-OT-08")
 def test_full_adds_an_event_for_each_included_item_to_place(recorder: Recorder) -> None:
     """Full: recorded when Place has completed, in placed order, without a position."""
     recorder.run("Full")

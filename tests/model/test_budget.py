@@ -48,6 +48,7 @@ def test_the_maximum_is_enough() -> None:
     }
 
 
+@pytest.mark.proves("S-BU-02")
 def test_every_field_is_kept() -> None:
     budget = full_budget()
     assert {name: getattr(budget, name) for name in FIELDS} == {

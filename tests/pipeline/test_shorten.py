@@ -303,6 +303,7 @@ def test_the_report_counts_what_was_considered_and_survives_json() -> None:
     assert [each.item.original_tokens for each in again.shortened] == [100]
 
 
+@pytest.mark.proves("S-RP-10")
 def test_a_report_with_versions_has_one_total() -> None:
     """SR-04: a version counts with its `original_tokens`, when it is written and when it is read."""
     document = to_dict(shortened_report())
@@ -312,6 +313,7 @@ def test_a_report_with_versions_has_one_total() -> None:
     assert from_dict(SelectionReport, document).total_tokens_considered == 200
 
 
+@pytest.mark.proves("S-RP-10")
 def test_every_report_with_versions_can_be_read() -> None:
     """SR-04: whether a version was truncated, was a candidate itself, was shortened again or has no mark."""
     required = CountQuotaSlice([CountQuotaEntry("Document", cap_count=2, require_count=2)])

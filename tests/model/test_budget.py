@@ -35,7 +35,7 @@ def full_budget(**changes: Any) -> ContextBudget:
 # --- fields and defaults
 
 
-@pytest.mark.proves("S-BU-03", "S-BU-04", "S-BU-05")
+@pytest.mark.proves("S-BU-01", "S-BU-03", "S-BU-04", "S-BU-05")
 def test_the_maximum_is_enough() -> None:
     """ContextBudget: the defaults of the field table."""
     budget = ContextBudget(100)
@@ -46,6 +46,8 @@ def test_the_maximum_is_enough() -> None:
         "reserved_slots": {},
         "estimation_safety_margin_percent": 0.0,
     }
+    with pytest.raises(TypeError, match="max_tokens"):
+        ContextBudget()  # type: ignore[call-arg]
 
 
 @pytest.mark.proves("S-BU-02")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -180,6 +180,25 @@ def test_no_curve_sees_a_negative_age() -> None:
 
     DecayScorer(CLOCK, Spy()).score_all([aged(-HOUR), aged(timedelta(0)), aged(HOUR), aged(None)])
     assert seen == [timedelta(0), timedelta(0), HOUR]
+
+
+class Unseen(Sequence[ContextItem]):
+    """Fails the test if anybody looks into it."""
+
+    def _seen(self, *_: object) -> Any:
+        raise AssertionError("all_items was inspected")
+
+    __len__ = __getitem__ = __iter__ = __contains__ = __bool__ = _seen
+
+
+@pytest.mark.proves("S-DE-13")
+@pytest.mark.parametrize("curve", [STEPS, Exponential(HOUR), Window(HOUR)])
+def test_the_other_items_are_not_looked_at(curve: Any) -> None:
+    """DecayScorer: allItems MUST be accepted, and MUST NOT be iterated or inspected."""
+    scorer = DecayScorer(CLOCK, curve)
+    others: Any = Unseen()
+    for item in (aged(HOUR), aged(None), aged(-HOUR)):
+        assert [scorer.score(item, others)] == scorer.score_all([item])
 
 
 # The clock.

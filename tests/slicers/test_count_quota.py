@@ -195,9 +195,9 @@ def test_kinds_without_an_entry_are_not_capped() -> None:
 @pytest.mark.proves("S-CQ-19")
 def test_kinds_are_compared_without_regard_to_ascii_case() -> None:
     """CountQuotaSlice: MUST be case-insensitive throughout; a cap is named as its entry is (DM-10)."""
-    rows = [("1", "tool", 10, 0.9), ("2", "TOOL", 10, 0.8), ("3", "Tool", 10, 0.7)]
+    rows = [("1", "tool", 10, 0.8), ("2", "TOOL", 10, 0.9), ("3", "Tool", 10, 0.7)]
     slicer = CountQuotaSlice([entry("tOOl", 1, 2)])
-    assert detailed(rows, 100, slicer) == (["1", "2"], [], [("3", CountCapExceeded("tOOl", 2, 2))])
+    assert detailed(rows, 100, slicer) == (["2", "1"], [], [("3", CountCapExceeded("tOOl", 2, 2))])
 
 
 def test_ties_are_committed_in_input_order() -> None:

@@ -61,7 +61,7 @@ def test_nobody_is_asked_if_there_is_nothing_to_select() -> None:
     assert inner.calls == []
 
 
-@pytest.mark.proves("S-QU-07")
+@pytest.mark.proves("S-QU-16", "S-QU-07")
 @pytest.mark.parametrize(
     ("entries", "masses", "target", "expected"),
     [

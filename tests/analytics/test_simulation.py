@@ -76,7 +76,7 @@ def test_probes_that_pinned_items_do_not_fit_into_count_as_not_selected(ceiling:
     assert find_min_budget_for(GREEDY, [pinned, target], target, ceiling) == 510
 
 
-@pytest.mark.proves("S-BS-06")
+@pytest.mark.proves("S-BS-06", "S-BS-08")
 def test_a_budget_that_is_never_enough_is_none() -> None:
     pinned, target = item("pinned", 500, pinned=True), item("target", 10)
     assert find_min_budget_for(GREEDY, [pinned, target], target, 505) is None
@@ -235,10 +235,12 @@ def test_both_runs_of_marginal_items_have_the_budget_of_the_call() -> None:
 def test_the_search_halves_what_is_left() -> None:
     """FindMinBudgetFor: about log2 of the ceiling; what the loop ends with is run once more."""
     slicer: Any = Watching()
-    target, other = item("target", 10, 0.1), item("other", 700, 0.9)
-    found = find_min_budget_for(Pipeline(ReflexiveScorer(), slicer), [target, other], target, 2**20)
-    sizes = [size for size, _ in slicer.seen]
-    assert found == sizes[-1]
+    target, pinned = item("target", 10), item("pinned", 700, pinned=True)
+    found = find_min_budget_for(Pipeline(ReflexiveScorer(), slicer), [target, pinned], target, 2**20)
+    # What the slicer sees is without the pinned item.
+    sizes = [size + 700 for size, _ in slicer.seen]
+    assert found == sizes[-1] == 710
+    assert sizes.count(710) == 2
     assert len(sizes) <= 20 + 2
     assert sizes[0] == 10 + (2**20 - 10) // 2
 

@@ -163,7 +163,7 @@ class DocumentError(_InvalidValueError):
 
     Attributes:
         path: Where in the document, like `included[3].item.tokens`; empty for the document as a whole.
-        errors: All mistakes, one error each, if the whole document was checked; the text lists them.
+        errors: All mistakes, one error each, if the whole document was checked; the text lists the first 50.
         argument: The name of the parameter, as in the call; None if no single argument is to blame.
         value: The invalid value, where there is one.
     """
@@ -172,7 +172,7 @@ class DocumentError(_InvalidValueError):
     """Where in the document, like `included[3].item.tokens`; empty for the document as a whole."""
 
     errors: tuple[DocumentError, ...]
-    """All mistakes, one error each, if the whole document was checked; the text lists them."""
+    """All mistakes, one error each, if the whole document was checked; the text lists the first 50."""
 
     def __init__(
         self,

@@ -225,7 +225,8 @@ def test_a_failing_vector_is_reported_with_path_name_and_problem(tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("[test\n", "TOMLDecodeError: "),
+        ("[test\n", "DocumentError: invalid TOML: "),
+        ("[test]\nname = 0x" + "f" * 4_000, "DocumentError: invalid TOML: Exceeds the limit (4300 digits)"),
         ("", "VectorError: missing field 'test' in the vector"),
         ("[test]\n", "VectorError: missing field 'stage' in [test]"),
         ('[test]\nstage = "nowhere"\n', "VectorError: unknown stage 'nowhere'"),

@@ -134,7 +134,7 @@ def _run(path: Path, root: Path) -> VectorResult:
     name = relative.as_posix()
     try:
         vector = read_vector(path)
-        name = section(vector, "test").get("name", name)
+        name = str(section(vector, "test").get("name", name))
         check_vector(vector)
     except Exception as error:  # noqa: BLE001 - whatever a vector brings about is its result
         return VectorResult(relative, tier, name, f"{type(error).__name__}: {error}")

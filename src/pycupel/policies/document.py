@@ -28,6 +28,9 @@ __all__ = ["combine_mistakes", "policy_from_dict", "policy_json_schema", "policy
 
 _READING = Context(collect=True, suggest=True)
 
+# How many mistakes the text of an error lists.
+_MAX_LISTED = 50
+
 # The slicer options that have their own field beside `slicerType`.
 _FLAT_OPTIONS = {"knapsack": ("bucketSize", "knapsackBucketSize"), "stream": ("batchSize", "streamBatchSize")}
 
@@ -139,12 +142,14 @@ def policy_from_dict(data: Mapping[str, Any]) -> Policy:
 
 
 def combine_mistakes(error: DocumentError) -> DocumentError:
-    """Return the error for a whole document. Its text and `errors` list all mistakes, even if there is only one."""
+    """Return the error for a whole document: `errors` has all mistakes, even if there is only one."""
     errors = error.errors or (error,)
     if len(errors) == 1:
         return DocumentError(errors[0].args[0], path=errors[0].path, errors=errors)
-    lines = "".join(f"\n  {each}" for each in errors)
-    return DocumentError(f"there are {len(errors)} mistakes in the policy:{lines}", errors=errors)
+    lines = "".join(f"\n  {each}" for each in errors[:_MAX_LISTED])
+    if len(errors) > _MAX_LISTED:
+        lines += f"\n  and {len(errors) - _MAX_LISTED:,} more"
+    return DocumentError(f"there are {len(errors):,} mistakes in the policy:{lines}", errors=errors)
 
 
 def policy_to_dict(policy: Policy | PresetName) -> dict[str, Any]:
